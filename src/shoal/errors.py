@@ -1,0 +1,116 @@
+"""The errors Shoal raises, and the exit code that each stands for.
+
+::
+
+    ShoalError
+    ├── InputError                 2  something that was given is wrong
+    │   ├── PolicyError               the policy, alone or against the data; carries every problem at once
+    │   ├── DataError                 the input cannot be read as a table
+    │   ├── OutputError               the output exists or cannot be written
+    │   └── MissingExtraError         an optional dependency is not installed; carries the install line
+    └── PrivacyError               1  the privacy asked for does not hold or cannot be reached
+        ├── InfeasibleError           no release exists within the policy; carries the diagnosis
+        └── VerificationError         a written release fails the independent check
+
+Each error carries its facts as attributes, not only a sentence.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from shoal.algorithms.diagnosis import Diagnosis
+    from shoal.verification import Verification
+
+
+class ShoalError(Exception):
+    """Root of every error that Shoal raises on purpose."""
+
+    exit_code: ClassVar[int] = 2
+
+
+class InputError(ShoalError):
+    """Something that was given is wrong: a file, an option, a policy."""
+
+
+@dataclass(frozen=True)
+class PolicyProblem:
+    """One thing that is wrong with a policy: where, what, and the fix."""
+
+    where: str
+    message: str
+    fix: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        text = f"{self.where}: {self.message}" if self.where else self.message
+        return f"{text} {self.fix}" if self.fix else text
+
+
+class PolicyError(InputError):
+    """The policy is wrong, in one or several places; ``problems`` has all of them."""
+
+    def __init__(self, problems: Sequence[PolicyProblem], source: str = "the policy") -> None:
+        self.problems = tuple(problems)
+        self.source = source
+        self.draft: Any = None
+        """What could be read of the policy all the same (`shoal.policy.check.Draft`), to go on checking with."""
+        count = len(self.problems)
+        head = f"{source} has {count} problem{'s' if count != 1 else ''}:"
+        super().__init__("\n".join([head, *(f"  - {problem}" for problem in self.problems)]))
+
+
+class DataError(InputError):
+    """The input cannot be read as a table."""
+
+
+class OutputError(InputError):
+    """The output exists already or cannot be written."""
+
+
+class MissingExtraError(InputError):
+    """An optional dependency is missing; ``install`` is the line that brings it."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        self.extra = extra
+        self.install = f'pip install "shoal[{extra}]"'
+        super().__init__(f"{what} needs an optional dependency that is not installed. Install it with: {self.install}")
+
+
+class PrivacyError(ShoalError):
+    """The privacy asked for does not hold or cannot be reached."""
+
+    exit_code: ClassVar[int] = 1
+
+
+class InfeasibleError(PrivacyError):
+    """No release within the policy satisfies the models; ``diagnosis`` says what blocks and what would help."""
+
+    def __init__(self, diagnosis: Diagnosis) -> None:
+        self.diagnosis = diagnosis
+        super().__init__(str(diagnosis))
+
+
+class VerificationError(PrivacyError):
+    """A release fails the independent check; ``verification`` has every check and its outcome."""
+
+    def __init__(self, verification: Verification) -> None:
+        self.verification = verification
+        super().__init__(str(verification))
+
+
+class DisclosureWarning(UserWarning):
+    """The release is weaker than its name may suggest. Never silenced by Shoal itself."""
+
+
+def did_you_mean(name: object, known: Iterable[object]) -> str:
+    """Say which known name is nearest, and list what there is: the tail of every "unknown …" message."""
+    names = [str(each) for each in known]
+    near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.6)
+    listed = ", ".join(names[:12]) + (f", … ({len(names)} in all)" if len(names) > 12 else "")
+    hint = f"Did you mean {near[0]!r}? " if near else ""
+    return f"{hint}Known: {listed or 'none'}."
