@@ -1,0 +1,156 @@
+"""A hierarchy written as a table of levels: one line a value, then its ancestors (the format that ARX reads)."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from shoal.errors import PolicyProblem
+from shoal.hierarchies.assemble import Level, build, distinct_leaves
+from shoal.hierarchies.hierarchy import Label
+from shoal.hierarchies.problems import at_most_listed, plural, quoted, unknown_values
+from shoal.hierarchies.source import Built, HierarchyError
+from shoal.hierarchies.text import is_scalar, scalar_text
+
+SEPARATORS = (";", "\t", ",")
+"""Tried in this order: labels often hold commas ("[20, 25)"), seldom semicolons."""
+_NAMES = {";": "a semicolon", "\t": "a tab", ",": "a comma"}
+
+
+@dataclass(frozen=True)
+class Levels:
+    """A table of levels: each row a value and its label at level 1, 2, … up to the root.
+
+    The root ``*`` is added where the last column has several labels. The missing value has ``None`` in the first
+    field; it stays itself where the fields after are ``None`` too.
+    """
+
+    rows: Sequence[Sequence[object]]
+
+    def build(self, values: Sequence[Label], counts: Sequence[int], where: str) -> Built:
+        """Build for the values of a column; a value that the table lacks is a problem."""
+        rows = distinct_leaves(_checked(self.rows, where), where)
+        problems = unknown_values(values, counts, {row[0] for row in rows}, where, "the table of levels")
+        if problems:
+            raise HierarchyError(problems)
+        return build([Level.of(column) for column in zip(*rows, strict=True)], values, None, where)
+
+
+def read_levels(path: str | Path, separator: str | None = None, *, where: str = "") -> Levels:
+    """Read a table of levels: UTF-8, one line a value, fields quoted where they need it; blank lines are skipped.
+
+    Without ``separator`` it is the first of semicolon, tab and comma that gives every line the same number of fields,
+    more than one. An empty first field is the missing value. Raises `HierarchyError`; ``where`` names the place.
+    """
+    text = _read(Path(path), where)
+    if separator is not None and len(separator) != 1:
+        message = f"the separator {separator!r} is not one character."
+        raise HierarchyError([PolicyProblem(where, message, 'Give one, such as ";".')])
+    candidates = SEPARATORS if separator is None else (separator,)
+    tables = {each: _fields(text, each) for each in candidates}
+    for table in tables.values():
+        if not isinstance(table, csv.Error) and len({len(fields) for _, fields in table}) == 1 and len(table[0][1]) > 1:
+            return Levels(tuple(tuple(field or None for field in fields) for _, fields in table))
+    raise HierarchyError(_unreadable(tables, Path(path), where))
+
+
+Lines = list[tuple[int, list[str]]]
+
+
+def _read(path: Path, where: str) -> str:
+    """The text of a file without a byte order mark."""
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        message = f"{path} is not UTF-8 (byte {error.start:,})."
+        problem = PolicyProblem(where, message, "Save the file as UTF-8.", {"path": str(path), "byte": error.start})
+    except OSError as error:
+        message = f"{path} cannot be read: {error.strerror or error}."
+        problem = PolicyProblem(where, message, "Correct the path.", {"path": str(path)})
+    raise HierarchyError([problem])
+
+
+def _fields(text: str, separator: str) -> Lines | csv.Error:
+    """Line number and fields of every line that is not blank."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    lines: Lines = []
+    begins = 1
+    try:
+        for fields in reader:
+            if fields:
+                lines.append((begins, fields))
+            begins = reader.line_num + 1
+    except csv.Error as error:
+        return csv.Error(f"line {reader.line_num}: {error}")
+    return lines
+
+
+def _unreadable(tables: dict[str, Lines | csv.Error], path: Path, where: str) -> list[PolicyProblem]:
+    """Why no separator makes a table of the text, told for the one that comes closest."""
+    facts = {"path": str(path)}
+    broken = {separator: table for separator, table in tables.items() if isinstance(table, csv.Error)}
+    read = {separator: table for separator, table in tables.items() if not isinstance(table, csv.Error)}
+    if broken and not any(len(fields) > 1 for lines in read.values() for _, fields in lines):
+        error = next(iter(broken.values()))
+        return [PolicyProblem(where, f"{path} is not well-formed CSV: {error}.", "Correct the quotes.", facts)]
+    if not any(read.values()):
+        return [PolicyProblem(where, f"{path} is empty.", "Write one line a value, then its ancestors.", facts)]
+    separator, lines = max(read.items(), key=lambda each: sum(len(fields) > 1 for _, fields in each[1]))
+    widths = Counter(len(fields) for _, fields in lines)
+    name = _NAMES.get(separator, repr(separator))
+    if set(widths) == {1}:
+        named = "semicolon, tab or comma" if len(tables) > 1 else name
+        message = f"{path} has one field a line: no line is split by {named}."
+        return [PolicyProblem(where, message, "Write the ancestors after each value, or give the separator.", facts)]
+    usual = max(widths, key=lambda width: (widths[width], width))
+    problems = [
+        PolicyProblem(
+            where,
+            f"{path}, line {number} has {plural(len(fields), 'field')} where most lines have {usual} "
+            f"(separated by {name}).",
+            "Give every value one label a level.",
+            {**facts, "line": number, "fields": len(fields), "expected": usual},
+        )
+        for number, fields in lines
+        if len(fields) != usual
+    ]
+    return at_most_listed(problems, where, "lines with another number of fields")
+
+
+def _checked(rows: Sequence[Sequence[object]], where: str) -> list[tuple[Label, ...]]:
+    """The rows as canonical text, if they are a table."""
+    if not rows:
+        fix = "Give one row a value, then its ancestors."
+        raise HierarchyError([PolicyProblem(where, "the table of levels is empty.", fix)])
+    width = len(rows[0])
+    problems = []
+    table = []
+    for number, row in enumerate(rows, start=1):
+        if (message := _row_problem(row, width)) is None:
+            table.append(tuple(scalar_text(field) for field in row))
+        else:
+            fix = "Give every value one label a level."
+            problems.append(PolicyProblem(where, f"row {number} {message}", fix, {"row": number}))
+    if problems:
+        raise HierarchyError(at_most_listed(problems, where, "rows that are wrong"))
+    return table
+
+
+def _row_problem(row: Sequence[object], width: int) -> str | None:
+    """What is wrong with one row."""
+    if isinstance(row, str) or not isinstance(row, Sequence):
+        return f"is {row!r}, not a list of labels."
+    if len(row) != width:
+        return f"has {plural(len(row), 'field')} where the first has {width}."
+    if width < 2:
+        return "has no ancestor: a row is a value and at least one label above it."
+    for field in row:
+        if not is_scalar(field):
+            return f"holds {field!r}, which is not a label."
+    if row[0] is not None and None in row:
+        return f"({quoted(scalar_text(row[0]))}) has no label at level {list(row).index(None)}."
+    return None

@@ -1,0 +1,83 @@
+"""Ordered categories, generalized to groups of neighbours: low, mid → ``low..mid``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from shoal.errors import PolicyProblem
+from shoal.hierarchies.assemble import Level, build
+from shoal.hierarchies.hierarchy import Label
+from shoal.hierarchies.problems import listing, quoted, unknown_values
+from shoal.hierarchies.source import Built, HierarchyError
+from shoal.hierarchies.text import is_scalar, scalar_text
+
+MISSING_END = "(missing)"
+"""How the label of a group names the missing value at one of its ends."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """Values from first to last; level l joins ``groups[l - 1]`` neighbours, counted from the first; then ``*``.
+
+    A group of one keeps its value's label. A level whose one group would hold all values is the root ``*``.
+    """
+
+    values: Sequence[object]
+    """The values in order; null places the missing value among them."""
+    groups: Sequence[int] | None = None
+    """How many neighbours join at each level, each a multiple of the one before; 2, 4, 8, … by default."""
+
+    def build(self, values: Sequence[Label], counts: Sequence[int], where: str) -> Built:
+        """Build for the values of a column; a value that the order lacks is a problem."""
+        problems = self._problems(where)
+        if problems:
+            raise HierarchyError(problems)
+        leaves = [scalar_text(value) for value in self.values]
+        problems = unknown_values(values, counts, set(leaves), where, "the order")
+        if problems:
+            raise HierarchyError(problems)
+        levels = [Level.of(leaves)]
+        for size in self._sizes():
+            blocks = [leaves[start : start + size] for start in range(0, len(leaves), size)]
+            labels = [_label(block) for block in blocks]
+            levels.append(Level.by((place // size for place in range(len(leaves))), labels.__getitem__))
+        levels.append(Level.root(len(leaves)))
+        return build(levels, values, None, where)
+
+    def _sizes(self) -> list[int]:
+        """Group sizes below that of all values."""
+        if self.groups is not None:
+            return [size for size in self.groups if size < len(self.values)]
+        return [1 << power for power in range(1, len(self.values).bit_length()) if 1 << power < len(self.values)]
+
+    def _problems(self, where: str) -> list[PolicyProblem]:
+        """What is wrong with the declaration itself."""
+        problems = []
+        if not self.values:
+            problems.append(PolicyProblem(where, "the order has no values.", "Name the values from first to last."))
+        if strange := [value for value in self.values if not is_scalar(value)]:
+            message = f"{listing([repr(value) for value in strange[:10]], len(strange))} cannot be a value of an order."
+            return [PolicyProblem(where, message, "Name single values from first to last.")]
+        seen = Counter(scalar_text(value) for value in self.values)
+        if twice := [quoted(value) for value, times in seen.items() if times > 1]:
+            message = f"the order names a value more than once: {listing(twice[:10], len(twice))}."
+            problems.append(PolicyProblem(where, message, "Name each value once."))
+        sizes = () if self.groups is None else self.groups
+        whole = all(isinstance(size, int) and not isinstance(size, bool) for size in sizes)
+        if not whole or any(size <= low or size % low for low, size in pairwise([1, *sizes])):
+            message = f"the group sizes {list(sizes)} are not whole numbers from 2, each a multiple of the one before."
+            problems.append(
+                PolicyProblem(where, message, "Only then does each group lie within one of the next level.")
+            )
+        return problems
+
+
+def _label(block: Sequence[Label]) -> Label:
+    """The label of a group of neighbours: its ends."""
+    if len(block) == 1:
+        return block[0]
+    low, high = (MISSING_END if end is None else end for end in (block[0], block[-1]))
+    return f"{low}..{high}"

@@ -1,0 +1,42 @@
+"""What every kind of hierarchy has in common: it is declared first and built against the values of a column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from shoal.errors import PolicyProblem
+from shoal.hierarchies.hierarchy import Hierarchy, IntArray, Label
+
+
+class HierarchyError(Exception):
+    """A declaration that yields no hierarchy for the column's values; ``problems`` has every reason.
+
+    Internal: the policy gathers these and raises one `PolicyError` for all columns.
+    """
+
+    def __init__(self, problems: Sequence[PolicyProblem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("; ".join(str(problem) for problem in problems))
+
+
+@dataclass(frozen=True)
+class Built:
+    """A hierarchy and the leaf of each value that it was built for."""
+
+    hierarchy: Hierarchy
+    codes: IntArray
+    """Leaf code of each value handed to `build`, in the order handed over."""
+
+
+class HierarchySource(Protocol):
+    """A declared hierarchy, ready to be built against a column."""
+
+    def build(self, values: Sequence[Label], counts: Sequence[int], where: str) -> Built:
+        """Build for the distinct values of a column (canonical text; ``None`` is missing) and their record counts.
+
+        The result does not depend on the order of ``values``. Raises `HierarchyError` with every problem found;
+        ``where`` is how the messages name the place, for example ``columns.age.hierarchy``.
+        """
+        ...

@@ -1,0 +1,106 @@
+"""A hierarchy written as a tree: nested mappings and lists, as a policy file has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from shoal.errors import PolicyProblem
+from shoal.hierarchies.assemble import build, distinct_leaves, levels_from_paths
+from shoal.hierarchies.hierarchy import ROOT_LABEL, Label
+from shoal.hierarchies.problems import quoted, unknown_values
+from shoal.hierarchies.source import Built, HierarchyError
+from shoal.hierarchies.text import is_scalar, scalar_text
+
+Path = tuple[Label, ...]
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Groups by name: ``{America: [USA, Canada], Asia: {East: [China, Japan], South: [India]}, Antarctica: null}``.
+
+    A name with nothing under it is a value. One name on top with something under it is the root; several stand
+    under the root ``*``. Values that the data lack stay in the tree, since they count in the domain; null in a list
+    (or as a name with nothing under it) places the missing value, which hangs under the root otherwise.
+    """
+
+    nested: object
+    """Nested mappings and lists; scalars become canonical text (5 is "5", true is "true", dates are ISO)."""
+
+    def build(self, values: Sequence[Label], counts: Sequence[int], where: str) -> Built:
+        """Build for the values of a column; a value that the tree lacks is a problem."""
+        paths = distinct_leaves(self._paths(where), where)
+        problems = unknown_values(values, counts, {path[0] for path in paths}, where, "the tree")
+        if problems:
+            raise HierarchyError(problems)
+        return build(levels_from_paths(paths), values, None, where)
+
+    def _paths(self, where: str) -> list[Path]:
+        """Each leaf's labels up to the root, in the order of the declaration."""
+        if is_scalar(self.nested):
+            message = f"a tree is a mapping of groups or a list of values, not {quoted(scalar_text(self.nested))}."
+            raise HierarchyError([PolicyProblem(where, message, "Write {group: [value, value]}.")])
+        walk = _Walk(where)
+        paths = list(walk.leaves(self.nested, () if _names_root(self.nested) else (ROOT_LABEL,)))
+        if not paths and not walk.problems:
+            walk.problems.append(PolicyProblem(where, "the tree is empty.", "Write {group: [value, value]}."))
+        if walk.problems:
+            raise HierarchyError(walk.problems)
+        return paths
+
+
+@dataclass
+class _Walk:
+    """One walk through the nested declaration, gathering what is wrong with it."""
+
+    where: str
+    problems: list[PolicyProblem] = field(default_factory=list)
+    entered: list[int] = field(default_factory=list)
+    """Identities of the containers above, since a YAML anchor may hold itself."""
+
+    def leaves(self, node: object, above: Path) -> Iterator[Path]:
+        """The leaves under a node, each with its labels up to the root."""
+        if is_scalar(node):
+            yield (scalar_text(node), *above)
+        elif id(node) in self.entered:
+            self._report(above, "the group holds itself.", "Write out the group.")
+        elif isinstance(node, Mapping):
+            self.entered.append(id(node))
+            for key, below in node.items():
+                yield from self._named(key, below, above)
+            self.entered.pop()
+        elif isinstance(node, list | tuple):
+            self.entered.append(id(node))
+            for each in node:
+                if isinstance(each, list | tuple):
+                    self._report(above, "a list within a list is a group without a label.", "Write {label: [...]}.")
+                else:
+                    yield from self.leaves(each, above)
+            self.entered.pop()
+        else:
+            self._report(above, f"{node!r} is neither a value, a list nor a mapping.", "Write a text or a number.")
+
+    def _named(self, key: object, below: object, above: Path) -> Iterator[Path]:
+        """The leaves of one entry of a mapping."""
+        if not is_scalar(key):
+            self._report(above, f"{key!r} is not a label.", "Write a text or a number.")
+        elif _empty(below):
+            yield (scalar_text(key), *above)
+        elif key is None:
+            self._report(above, "the missing value cannot be a group.", 'Give the group a text label, such as "None".')
+        else:
+            yield from self.leaves(below, (scalar_text(key), *above))
+
+    def _report(self, above: Path, message: str, fix: str) -> None:
+        place = " > ".join(str(label) for label in reversed(above))
+        self.problems.append(PolicyProblem(self.where, f"under {place}: {message}" if place else message, fix))
+
+
+def _empty(below: object) -> bool:
+    """Whether a name has nothing under it, which makes it a value."""
+    return below is None or (isinstance(below, Mapping | list | tuple) and not below)
+
+
+def _names_root(nested: object) -> bool:
+    """Whether the declaration itself names the root: one name on top with something under it."""
+    return isinstance(nested, Mapping) and len(nested) == 1 and not _empty(next(iter(nested.values())))
