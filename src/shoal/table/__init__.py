@@ -1,0 +1,1 @@
+"""Tables inside Shoal: integer codes, class statistics, and the recoding that every result is."""

@@ -1,0 +1,113 @@
+"""A table as integer codes: distinct quasi-identifier tuples with counts, and sensitive values as pairs on them.
+
+Rows with equal quasi-identifier codes collapse to one tuple with a count. Ten million rows are often a hundred
+thousand tuples, and a lattice node is a regrouping of those. Tuples are in ascending order of their codes, so
+nothing later depends on the order of the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Codes = NDArray[np.int32]
+Counts = NDArray[np.int64]
+
+_KEY_LIMIT = 2**62
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """How often each sensitive value occurs with each tuple; ascending by value, then tuple."""
+
+    tuples: Codes
+    values: Codes
+    counts: Counts
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedTable:
+    """Quasi-identifiers as distinct leaf-code tuples, sensitive columns as codes of their published values."""
+
+    quasi: tuple[str, ...]
+    codes: Codes
+    """``codes[j, t]``: leaf code of quasi-identifier ``j`` in tuple ``t``."""
+    counts: Counts
+    """Records of each tuple."""
+    row_tuple: Codes
+    """Tuple of each row."""
+    row_sensitive: Mapping[str, Codes]
+    """Published-value code of each row, for each sensitive column."""
+    pairs: Mapping[str, Pairs]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of records."""
+        return len(self.row_tuple)
+
+    @property
+    def n_tuples(self) -> int:
+        """Number of distinct tuples."""
+        return len(self.counts)
+
+    def keep_tuples(self, kept: NDArray[np.bool_]) -> EncodedTable:
+        """The table without the rows of some tuples; rows keep their order."""
+        number = np.cumsum(kept).astype(np.int32) - 1
+        rows = kept[self.row_tuple]
+        pairs = {}
+        for name, each in self.pairs.items():
+            entries = kept[each.tuples]
+            pairs[name] = Pairs(number[each.tuples[entries]], each.values[entries], each.counts[entries])
+        return EncodedTable(
+            self.quasi,
+            np.ascontiguousarray(self.codes[:, kept]),
+            self.counts[kept],
+            number[self.row_tuple[rows]],
+            {name: values[rows] for name, values in self.row_sensitive.items()},
+            pairs,
+        )
+
+
+def combine_codes(columns: Sequence[Codes], radices: Sequence[int]) -> tuple[NDArray[np.int64], int]:
+    """Pack several code columns into one key a row, order-preserving, and the size of the key space.
+
+    A packed key that outgrew 64 bits would merge groups silently: before that happens, the keys so far are replaced
+    by their ranks.
+    """
+    keys = np.zeros(len(columns[0]) if columns else 0, dtype=np.int64)
+    space = 1
+    for column, radix in zip(columns, radices, strict=True):
+        if space * radix > _KEY_LIMIT:
+            distinct, keys = np.unique(keys, return_inverse=True)
+            space = len(distinct)
+        keys = keys * radix + column
+        space *= radix
+    return keys, space
+
+
+def encode_table(
+    quasi: Mapping[str, tuple[Codes, int]], sensitive: Mapping[str, tuple[Codes, int]], n_rows: int
+) -> EncodedTable:
+    """Collapse rows to distinct tuples; each column comes as its codes and how many codes there are."""
+    columns = [codes for codes, _ in quasi.values()]
+    keys, _ = combine_codes(columns, [radix for _, radix in quasi.values()])
+    if not columns:
+        keys = np.zeros(n_rows, dtype=np.int64)
+    _, first, inverse, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
+    row_tuple = inverse.astype(np.int32)
+    codes = np.ascontiguousarray(
+        np.array([column[first] for column in columns], dtype=np.int32).reshape(-1, len(first))
+    )
+    pairs = {name: _pairs(row_tuple, values, len(first)) for name, (values, _) in sensitive.items()}
+    row_sensitive = {name: values for name, (values, _) in sensitive.items()}
+    return EncodedTable(tuple(quasi), codes, counts.astype(np.int64), row_tuple, row_sensitive, pairs)
+
+
+def _pairs(row_tuple: Codes, values: Codes, n_tuples: int) -> Pairs:
+    """Count (value, tuple) pairs."""
+    keys, counts = np.unique(values.astype(np.int64) * max(n_tuples, 1) + row_tuple, return_counts=True)
+    width = max(n_tuples, 1)
+    return Pairs((keys % width).astype(np.int32), (keys // width).astype(np.int32), counts.astype(np.int64))
