@@ -1,0 +1,75 @@
+"""Categories of sensitivity: Sun's weights and distances, and what a class holds of each category.
+
+Sun, Wang, Li, Truta 2008, section 3: the values of a sensitive column are partitioned into categories S₁ … S_m, the
+most sensitive first. Category i weighs (i - 1)/(m - 1), so the most sensitive adds 0 to its class and the least
+sensitive 1; two categories lie |i - j|/(m - 1) apart. A class weighs the sum over its **records**.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from shoal.errors import PolicyProblem
+from shoal.models.limits import quoted
+from shoal.table.classes import ClassView, Counts, SensitiveDomain
+
+
+def category_weight(i: int, m: int) -> Fraction:
+    """Weight of the i-th of m categories, counted from 1, the most sensitive (Sun (1))."""
+    return category_distance(1, i, m)
+
+
+def category_distance(i: int, j: int, m: int) -> Fraction:
+    """Distance of the i-th and the j-th of m categories, counted from 1."""
+    if m < 2:
+        raise ValueError(f"weights and distances are defined for two categories or more, not for {m}")
+    for place in (i, j):
+        if not 1 <= place <= m:
+            raise ValueError(f"there is no category {place} of {m}")
+    return Fraction(abs(i - j), m - 1)
+
+
+def weight_steps(view: ClassView) -> Counts:
+    """Total weight of each class in steps of 1/(m - 1): a whole number, so that sums are exact."""
+    histogram = view.histogram
+    steps = view.domain.category_of.astype(np.int64)[histogram.values] * histogram.counts
+    return np.asarray(histogram.per_class_sum(steps), dtype=np.int64)
+
+
+def class_weight(view: ClassView, index: int) -> Fraction:
+    """Total weight of one class."""
+    histogram, domain = view.histogram, view.domain
+    entries = slice(histogram.starts[index], histogram.starts[index + 1])
+    places = domain.category_of[histogram.values[entries]] + 1
+    m = len(domain.categories)
+    pairs = zip(places, histogram.counts[entries], strict=True)
+    return sum((category_weight(int(place), m) * int(count) for place, count in pairs), Fraction(0))
+
+
+def distinct_categories(view: ClassView) -> Counts:
+    """Number of categories that occur in each class."""
+    return np.asarray(np.count_nonzero(view.category_counts, axis=1), dtype=np.int64)
+
+
+def category_problems(domain: SensitiveDomain, *, weighted: bool) -> list[PolicyProblem]:
+    """What the categories of a column lack for a model that reads them, or their weights as well."""
+    declared = len(domain.categories)
+    fix = f"Declare categories for column {domain.column!r}, from most to least sensitive."
+    if not declared:
+        message = f"column {domain.column!r} declares no categories, and the model is about categories."
+        return [PolicyProblem("sensitive", message, fix)]
+    without = [value for value, place in zip(domain.values, domain.category_of, strict=True) if place < 0]
+    problems = []
+    if without:
+        names = ", ".join(map(quoted, without[:12])) + (f", … ({len(without)} in all)" if len(without) > 12 else "")
+        message = f"column {domain.column!r} has values in no category: {names}."
+        problems.append(PolicyProblem("sensitive", message, "Put each into a category.", {"values": tuple(without)}))
+    if weighted and declared < 2:
+        message = (
+            f"column {domain.column!r} declares one category ({domain.categories[0]!r}), which leaves the weight "
+            "(i - 1)/(m - 1) undefined."
+        )
+        problems.append(PolicyProblem("sensitive", message, "Declare two categories or more.", {"categories": 1}))
+    return problems

@@ -1,0 +1,115 @@
+"""Searches prune on what models declare, so each declaration is held against random classes or a counterexample."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shoal.models import (
+    MODELS,
+    AlpDif,
+    AlphaKAnonymity,
+    EntropyLDiversity,
+    GroupLeakage,
+    Model,
+    RecursiveCLDiversity,
+    TCloseness,
+)
+from support.builders import Classes
+from support.model_cases import COLUMN, RANDOM, VALUES, classes, view
+
+MERGE_CLOSED = [name for name, model in MODELS.items() if model.merge_closed]
+SUPERSET_CLOSED = [name for name, model in MODELS.items() if model.superset_closed]
+
+
+def merged(drawn: Classes, one: int, other: int) -> list[list[str | None]]:
+    """The classes with two of them merged; the merged class stands first. The release keeps its totals."""
+    rest = [list(each) for place, each in enumerate(drawn) if place not in (one, other)]
+    return [[*drawn[one], *drawn[other]], *rest]
+
+
+@pytest.mark.parametrize("name", MERGE_CLOSED)
+@given(data=st.data())
+def test_satisfying_classes_merged_satisfy(name: str, data: st.DataObject) -> None:
+    model, drawn = data.draw(RANDOM[name]), data.draw(classes(min_classes=2))
+    holds = model.holds(view(drawn))
+    for one, other in combinations(range(len(drawn)), 2):
+        if holds[one] and holds[other]:
+            assert model.holds(view(merged(drawn, one, other)))[0]
+
+
+@pytest.mark.parametrize("name", SUPERSET_CLOSED)
+@given(data=st.data())
+def test_a_satisfying_class_stays_so_whatever_is_added(name: str, data: st.DataObject) -> None:
+    model, drawn = data.draw(RANDOM[name]), data.draw(classes(min_classes=1))
+    added = data.draw(st.lists(st.sampled_from(VALUES), max_size=8))
+    holds = model.holds(view(drawn))
+    for place, each in enumerate(drawn):
+        if holds[place]:
+            grown = [*drawn[:place], [*each, *added], *drawn[place + 1 :]]
+            assert model.holds(view(grown))[place]
+
+
+ZEROS: Classes = (
+    ("HIV", "HIV", "HIV", "Flu", "Cancer"),
+    ("Flu", "Flu"),
+    ("HIV", "HIV", "HIV", "Flu"),
+)
+NOT_MERGE_CLOSED: dict[str, tuple[Model, Classes, int, int]] = {
+    "alp-dif": (AlpDif({"HIV": {"alp": 0.7, "dif": 0.1}}, sensitive=COLUMN), ZEROS, 0, 1),
+}
+"""A model, classes that all satisfy it, and the two whose merging makes some class fail."""
+
+EVEN: Classes = (("HIV", "Flu"), ("HIV", "Flu") * 10)
+NOT_SUPERSET_CLOSED: dict[str, tuple[Model, Classes]] = {
+    "group-leakage": (GroupLeakage(1, alpha={"Top Secret": 0.5}, sensitive=COLUMN), EVEN),
+    "alp-dif": (AlpDif({"HIV": {"alp": 1, "dif": 0.1}}, sensitive=COLUMN), EVEN),
+    "entropy-l-diversity": (EntropyLDiversity(2, sensitive=COLUMN), EVEN),
+    "recursive-cl-diversity": (RecursiveCLDiversity(2, c=1.5, sensitive=COLUMN), EVEN),
+    "alpha-k-anonymity": (AlphaKAnonymity(0.5, sensitive=COLUMN), EVEN),
+    "t-closeness": (TCloseness(0.2, sensitive=COLUMN), EVEN),
+}
+"""A model and classes that satisfy it until three records of HIV join the first."""
+
+
+@pytest.mark.parametrize("name", sorted(set(MODELS) - set(MERGE_CLOSED)))
+def test_a_model_declared_not_merge_closed_has_a_counterexample(name: str) -> None:
+    model, before, one, other = NOT_MERGE_CLOSED[name]
+    assert model.name == name
+    assert model.holds(view(before)).all()
+    assert model.table_holds(view(before))
+    assert not model.holds(view(merged(before, one, other))).all()
+
+
+@pytest.mark.parametrize("name", sorted(set(MODELS) - set(SUPERSET_CLOSED)))
+def test_a_model_declared_not_superset_closed_has_a_counterexample(name: str) -> None:
+    model, before = NOT_SUPERSET_CLOSED[name]
+    assert model.name == name
+    assert model.holds(view(before)).all()
+    grown = [(*before[0], "HIV", "HIV", "HIV"), *before[1:]]
+    assert not model.holds(view(grown))[0]
+
+
+def test_merging_elsewhere_lowers_the_average_and_an_untouched_class_fails() -> None:
+    """The counterexample to Wang's Theorem 3: ALP falls from 0.675 to 0.589 and 0.75 exceeds it by more than 0.1."""
+    model = AlpDif({"HIV": {"alp": 0.7, "dif": 0.1}}, sensitive=COLUMN)
+    before, after = view(ZEROS), view(merged(ZEROS, 0, 1))
+    assert model.reached(before) == pytest.approx({"alp[HIV]": 0.675, "dif[HIV]": 0.075})
+    assert model.reached(after)["alp[HIV]"] == pytest.approx(0.589, abs=5e-4)
+    assert model.holds(after).tolist() == [True, False]
+    assert model.table_holds(after)
+
+
+def test_the_declarations_are_those_of_the_definitions() -> None:
+    everything = {"k-anonymity", "p-sensitive", "p-alpha-sensitive", "p-plus-alpha-sensitive", "distinct-l-diversity"}
+    assert set(SUPERSET_CLOSED) == everything
+    assert set(MODELS) - set(MERGE_CLOSED) == {"alp-dif"}
+    assert {name for name, model in MODELS.items() if model.whole_table} == {"alp-dif", "t-closeness"}
+    assert {name for name, model in MODELS.items() if model.needs_categories} == {
+        "p-alpha-sensitive",
+        "p-plus-alpha-sensitive",
+        "group-leakage",
+    }
