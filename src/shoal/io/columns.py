@@ -1,0 +1,114 @@
+"""What every table inside Shoal has in common, whatever it was read from.
+
+Column names are unique non-empty strings, and columns are plain: no dictionaries (they list values that no row holds),
+no NaN beside null, no nested or binary values (they have no canonical text).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.errors import DataError, did_you_mean
+
+_UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
+
+
+def check_names(names: Sequence[object], where: str) -> list[str]:
+    """The names of all columns, or a `DataError` for names that are not text, empty or there twice."""
+    for place, name in enumerate(names, start=1):
+        if not isinstance(name, str):
+            raise DataError(
+                f"{where}: the name of column {place} is {name!r} ({type(name).__name__}), not text. "
+                "Rename the columns so that every name is a string."
+            )
+        if not name.strip():
+            raise DataError(f"{where}: column {place} of {len(names)} has no name. Give it one in the header.")
+    texts = [str(name) for name in names]
+    doubles = [f"{name!r} ({count} times)" for name, count in Counter(texts).items() if count > 1]
+    if doubles:
+        raise DataError(f"{where}: column names must be unique, but these repeat: {', '.join(doubles)}. Rename them.")
+    return texts
+
+
+def chosen(names: Sequence[str], columns: Sequence[str] | None, where: str) -> list[str]:
+    """The columns to read: all of them, or those asked for in the order asked for."""
+    if columns is None:
+        return list(names)
+    for column in columns:
+        if column not in names:
+            raise DataError(f"{where} has no column {column!r}. {did_you_mean(column, names)}")
+    return list(dict.fromkeys(columns))
+
+
+def without_unnamed_index(names: Sequence[str]) -> list[str]:
+    """The names without the columns in which pandas keeps an unnamed row index: row labels are never data."""
+    return [name for name in names if not _UNNAMED_INDEX.fullmatch(name)]
+
+
+def plain(table: pa.Table, where: str, missing: Sequence[str] = ()) -> pa.Table:
+    """The table with plain columns and without metadata; texts in ``missing`` become null."""
+    arrays = [_plain_column(table.column(name), name, where, missing) for name in table.column_names]
+    schema = pa.schema([pa.field(name, array.type) for name, array in zip(table.column_names, arrays, strict=True)])
+    if not arrays:
+        return table.replace_schema_metadata(None)
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether the type is one of Arrow's text types."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def _plain_column(column: pa.ChunkedArray, name: str, where: str, missing: Sequence[str]) -> pa.ChunkedArray:
+    column = decoded(column)
+    if not has_text(column.type):
+        raise DataError(
+            f"{where}: column {name!r} has the type {column.type}, which has no single value a cell. "
+            "Turn it into text, numbers or dates, or leave the column out of the policy."
+        )
+    if pa.types.is_floating(column.type):
+        nan = pc.is_nan(column)
+        if pc.any(nan).as_py():
+            column = pc.if_else(nan, pa.scalar(None, column.type), column)
+    if missing and is_text(column.type):
+        marks = pc.is_in(column, value_set=pa.array(missing, column.type))
+        if pc.any(marks).as_py():
+            column = pc.if_else(marks, pa.scalar(None, column.type), column)
+    return column
+
+
+def decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The column without dictionary, run-end or view encoding: the same values, each in its own cell."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        chunks = [_flat(chunk.dictionary).take(chunk.indices) for chunk in column.chunks]
+        column = pa.chunked_array(chunks, type=None if chunks else kind.value_type)
+    elif pa.types.is_run_end_encoded(kind):
+        column = pa.chunked_array([pc.run_end_decode(chunk) for chunk in column.chunks], type=kind.value_type)
+    return _flat(column)
+
+
+def _flat(values: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """Text without views, for which Arrow has few functions."""
+    return values.cast(pa.string()) if pa.types.is_string_view(values.type) else values
+
+
+def has_text(kind: pa.DataType) -> bool:
+    """Whether values of the type have a canonical text."""
+    types = pa.types
+    tests = (
+        types.is_integer,
+        types.is_floating,
+        types.is_boolean,
+        types.is_decimal,
+        types.is_date,
+        types.is_time,
+        types.is_timestamp,
+        types.is_null,
+    )
+    return is_text(kind) or any(test(kind) for test in tests)

@@ -1,0 +1,188 @@
+"""DataFrames in, the same kind of DataFrame out. The only file that knows pandas and polars, and only when handed one.
+
+The index of a pandas DataFrame is never read: it is no column, and row labels must not reach a release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from enum import Enum
+from numbers import Number
+from typing import Any
+
+import pyarrow as pa
+
+from shoal.errors import DataError
+from shoal.io.columns import check_names, chosen, plain, without_unnamed_index
+
+_WHERE = "The DataFrame"
+
+
+class Kind(Enum):
+    """What a table was handed over as, and is given back as."""
+
+    ARROW = "arrow"
+    PANDAS = "pandas"
+    POLARS = "polars"
+
+
+def is_frame(obj: object) -> bool:
+    """Whether `to_arrow` accepts the object."""
+    return _kind(obj) is not None
+
+
+def frame_names(obj: Any) -> list[str]:
+    """The names of a table's columns, converting none of them."""
+    kind = _known_kind(obj)
+    if kind is Kind.PANDAS:
+        if obj.columns.nlevels > 1:
+            raise DataError(
+                f"{_WHERE} has column names of {obj.columns.nlevels} levels (a pandas MultiIndex). "
+                "Give every column one name, for example by joining the levels."
+            )
+        return check_names(list(obj.columns), _WHERE)
+    if kind is Kind.POLARS:
+        return check_names(obj.collect_schema().names(), _WHERE)
+    schema = getattr(obj, "schema", None)  # a stream that can be read only once has one
+    names = schema.names if isinstance(schema, pa.Schema) else _as_table(obj).column_names
+    return without_unnamed_index(check_names(names, _WHERE))
+
+
+def to_arrow(obj: Any, columns: Sequence[str] | None = None, *, missing: Sequence[str] = ()) -> tuple[pa.Table, Kind]:
+    """A table as Arrow and the kind that it came as; with ``columns``, only those, in that order.
+
+    Accepts pyarrow tables and record batches, pandas and polars DataFrames (lazy ones are collected) and whatever
+    exports an Arrow stream. Float NaN becomes null, categories become values, texts in ``missing`` become null. Only
+    the columns asked for are converted, so only they can have a type that is refused.
+    """
+    kind = _known_kind(obj)
+    if kind is Kind.PANDAS:
+        table = _from_pandas(obj, chosen(frame_names(obj), columns, _WHERE))
+    elif kind is Kind.POLARS:
+        table = _from_polars(obj, chosen(frame_names(obj), columns, _WHERE))
+    else:
+        table = _as_table(obj)
+        names = without_unnamed_index(check_names(table.column_names, _WHERE))
+        table = table.select(chosen(names, columns, _WHERE))
+    return plain(table, _WHERE, missing), kind
+
+
+def from_arrow(table: pa.Table, kind: Kind) -> Any:
+    """The table as the kind that the input came as."""
+    if kind is Kind.PANDAS:
+        return _to_pandas(table)
+    if kind is Kind.POLARS:
+        import polars  # noqa: PLC0415  only for those who use it
+
+        return polars.from_arrow(table)
+    return table
+
+
+def _kind(obj: object) -> Kind | None:
+    """By the classes' modules, so that neither library is imported to ask."""
+    for base in type(obj).__mro__:
+        package = base.__module__.partition(".")[0]
+        if package == "pandas" and base.__name__ == "DataFrame":
+            return Kind.PANDAS
+        if package == "polars" and base.__name__ in ("DataFrame", "LazyFrame"):
+            return Kind.POLARS
+        if package in ("pandas", "polars") and base.__name__ == "Series":
+            return None
+    if isinstance(obj, pa.Table | pa.RecordBatch) or hasattr(obj, "__arrow_c_stream__"):
+        return Kind.ARROW
+    return None
+
+
+def _known_kind(obj: object) -> Kind:
+    kind = _kind(obj)
+    if kind is None:
+        raise DataError(
+            f"A table is expected: a pandas or polars DataFrame, a pyarrow Table, or the path of a file; "
+            f"{type(obj).__name__} is none of these."
+        )
+    return kind
+
+
+def _as_table(obj: Any) -> pa.Table:
+    if isinstance(obj, pa.Table):
+        return obj
+    if isinstance(obj, pa.RecordBatch):
+        return pa.Table.from_batches([obj])
+    try:
+        return pa.table(obj)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise DataError(f"{type(obj).__name__} does not export a table: {error}.") from None
+
+
+def _from_polars(frame: Any, names: Sequence[str]) -> pa.Table:
+    return frame.lazy().select(list(names)).collect().to_arrow()
+
+
+def _from_pandas(frame: Any, names: Sequence[str]) -> pa.Table:
+    import pandas  # noqa: PLC0415  only for those who use it
+
+    arrays = []
+    for name in names:
+        series = frame[name]
+        if isinstance(series.dtype, pandas.SparseDtype):
+            series = series.sparse.to_dense()
+        values = series.cat.categories if isinstance(series.dtype, pandas.CategoricalDtype) else series
+        if values.dtype == object and _one_type(values[values.notna()], name).startswith("datetime"):
+            series = series.infer_objects()  # Arrow would cut objects to microseconds
+        try:
+            arrays.append(pa.array(series, from_pandas=True))
+        except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+            raise DataError(
+                f"{_WHERE}: column {name!r} of type {series.dtype} cannot be read: {str(error).rstrip('.')}. "
+                f"Turn it into one type, for example with astype(str)."
+            ) from None
+    return pa.Table.from_arrays(arrays, list(names))
+
+
+def _one_type(values: Any, name: str) -> str:
+    """What the values of an object column are; several types are refused.
+
+    Arrow would guess by the first value, and a date before a datetime would cut the time off the latter.
+    """
+    kinds = {kind: _kind_of_type(kind) for kind in set(map(type, values))}
+    found = {label for label in kinds.values() if label != "datetime"}
+    if "datetime" in kinds.values():
+        zones = {value.tzinfo for value in values if isinstance(value, datetime)}
+        found |= {f"datetime in {zone}" if zone else "datetime" for zone in zones}
+    if len(found) > 1:
+        raise DataError(
+            f"{_WHERE}: column {name!r} holds values of several types: {', '.join(sorted(found))}. "
+            "Turn them into one type, for example with astype(str)."
+        )
+    return found.pop() if found else "nothing"
+
+
+def _kind_of_type(kind: type) -> str:
+    if issubclass(kind, bool) or kind.__name__ == "bool":
+        return "bool"
+    for label, base in (("text", str), ("number", Number), ("datetime", datetime), ("date", date)):
+        if issubclass(kind, base):
+            return label
+    return kind.__name__
+
+
+def _to_pandas(table: pa.Table) -> Any:
+    import pandas  # noqa: PLC0415  only for those who use it
+
+    nullable = {
+        pa.int8(): pandas.Int8Dtype(),
+        pa.int16(): pandas.Int16Dtype(),
+        pa.int32(): pandas.Int32Dtype(),
+        pa.int64(): pandas.Int64Dtype(),
+        pa.uint8(): pandas.UInt8Dtype(),
+        pa.uint16(): pandas.UInt16Dtype(),
+        pa.uint32(): pandas.UInt32Dtype(),
+        pa.uint64(): pandas.UInt64Dtype(),
+        pa.bool_(): pandas.BooleanDtype(),
+    }
+    series = {}
+    for name in table.column_names:
+        column = table.column(name)  # integers with a null stay integers: 5 must not come back as 5.0
+        series[name] = column.to_pandas(types_mapper=nullable.get if column.null_count else None)
+    return pandas.DataFrame(series, index=pandas.RangeIndex(table.num_rows))

@@ -1,0 +1,192 @@
+"""Outputs that appear all together or not at all.
+
+A release is only worth something beside its evidence and report. They are written under hidden names in their own
+folders and renamed when all are complete: the old release is moved away first and the new one put in place last, so
+that at no moment - not even after a crash - a release lies beside evidence that is not its own.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from shoal.errors import OutputError
+
+
+def check_outputs(outputs: Sequence[Path], inputs: Sequence[Path] = (), *, force: bool = False) -> None:
+    """Raise one `OutputError` with everything that stands in the way of writing the outputs."""
+    problems = []
+    there = []
+    for place, output in enumerate(outputs):
+        if any(_same(output, other) for other in outputs[:place]):
+            problems.append(f"{output} is named for two outputs. Give each its own name.")
+        elif problem := _problem(output, inputs):
+            problems.append(problem)
+        elif os.path.lexists(output) and not force:
+            there.append(str(output))
+    if there:
+        verb = "exist" if len(there) > 1 else "exists"
+        problems.append(f"{', '.join(there)} {verb} already. Choose another output, or replace with --force.")
+    if problems:
+        raise OutputError(" ".join(problems))
+
+
+def _problem(output: Path, inputs: Sequence[Path]) -> str:
+    """Why an output cannot be written even with force; empty if it can."""
+    try:
+        if any(_same(output, given) for given in inputs):
+            return f"{output} is an input as well and would be overwritten. Choose another output."
+        if output.is_dir():
+            return f"{output} is a folder. Name a file inside it."
+        if not output.parent.exists():
+            return f"The folder {output.parent} for {output.name} does not exist. Create it first."
+        if not output.parent.is_dir():
+            return f"{output.parent} is a file, so {output.name} cannot be written inside it. Choose another output."
+        if not os.access(output.parent, os.W_OK | os.X_OK):
+            return f"The folder {output.parent} is not writable. Change its permissions, or choose another output."
+    except OSError as error:
+        return f"{output} cannot be written: {error.strerror}."
+    return ""
+
+
+def _same(first: Path, second: Path) -> bool:
+    """Whether two paths are one file, by whatever names and links."""
+    try:
+        return first.samefile(second)
+    except OSError:
+        return os.path.realpath(first) == os.path.realpath(second)
+
+
+@dataclass(frozen=True)
+class _Hidden:
+    """A file under a hidden name, and the permissions it gets when it is renamed."""
+
+    path: Path
+    mode: int
+
+
+class Staged:
+    """Hidden files in place of the outputs, renamed together by `commit` and removed when there is none.
+
+    ``outputs`` starts with the release. ``force`` allows to replace files that exist; they stay untouched until
+    `commit`. Every output must be written before `commit`: one that was not is placed as an empty file.
+    """
+
+    def __init__(self, outputs: Sequence[Path], *, inputs: Sequence[Path] = (), force: bool = False) -> None:
+        self._outputs = tuple(outputs)
+        self._inputs = tuple(inputs)
+        self._force = force
+        self._hidden: dict[Path, _Hidden] = {}
+
+    def __enter__(self) -> Self:
+        check_outputs(self._outputs, self._inputs, force=self._force)
+        try:
+            for output in self._outputs:
+                self._hidden[output] = _create_hidden(output)
+        except BaseException as error:
+            self._clear()
+            if isinstance(error, OSError):
+                reason = f"{output} cannot be written: {error.strerror}. Choose another output."
+                raise OutputError(reason) from None
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._clear()
+
+    def path(self, output: Path) -> Path:
+        """Where to write an output for now: a hidden file in its folder, with its suffix."""
+        return self._hidden[output].path
+
+    def commit(self) -> None:
+        """Put all outputs in place, the release last. If that fails, everything is as it was before."""
+        release, *rest = self._outputs
+        moved: dict[Path, Path] = {}
+        placed: list[Path] = []
+        try:
+            for hidden in self._hidden.values():
+                _flush(hidden)
+            for output in (release, *rest):  # the old release goes first
+                if os.path.lexists(output):
+                    self._may_replace(output)
+                    moved[output] = _hidden_name(output)
+                    output.replace(moved[output])
+            for output in (*rest, release):  # and the new one comes last
+                placed.append(output)
+                self._hidden[output].path.replace(output)
+        except BaseException as error:
+            _undo(moved, placed)
+            if isinstance(error, OSError):
+                raise OutputError(f"The outputs cannot be put in place: {error}. Nothing was changed.") from error
+            raise
+        for aside in moved.values():
+            aside.unlink(missing_ok=True)
+        _flush_folders(self._outputs)
+        self._hidden.clear()
+
+    def _may_replace(self, output: Path) -> None:
+        if not self._force:
+            raise OutputError(f"{output} has come into being meanwhile. Replace it with --force.")
+
+    def _clear(self) -> None:
+        for hidden in self._hidden.values():
+            hidden.path.unlink(missing_ok=True)
+        self._hidden.clear()
+
+
+def _hidden_name(output: Path) -> Path:
+    return output.with_name(f".shoal-{secrets.token_hex(8)}{output.suffix}")
+
+
+def _create_hidden(output: Path) -> _Hidden:
+    """An empty file that only its owner may read; it gets the permissions of any new file when it is renamed."""
+    path = _hidden_name(output)
+    handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+    try:
+        mode = stat.S_IMODE(os.fstat(handle).st_mode)
+    finally:
+        os.close(handle)
+    path.chmod(0o600)
+    return _Hidden(path, mode)
+
+
+def _flush(hidden: _Hidden) -> None:
+    """Have the file's bytes on the disk before its name is: a rename may outlive a crash that the bytes do not."""
+    handle = os.open(hidden.path, os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+    hidden.path.chmod(hidden.mode)
+
+
+def _flush_folders(outputs: Sequence[Path]) -> None:
+    if not hasattr(os, "O_DIRECTORY"):  # Windows keeps no handle of a folder
+        return
+    for folder in {output.parent for output in outputs}:
+        handle = os.open(folder, os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _undo(moved: Mapping[Path, Path], placed: Sequence[Path]) -> None:
+    """Take the new files away, the release first, and bring the old ones back, the release last."""
+    for output in reversed(placed):
+        output.unlink(missing_ok=True)
+    for output, aside in reversed(list(moved.items())):
+        if not os.path.lexists(aside):
+            continue  # the move itself is what failed
+        try:
+            aside.replace(output)
+        except OSError as error:
+            raise OutputError(
+                f"The outputs cannot be put in place, and the old {output} could not be brought back ({error}): "
+                f"it is kept as {aside}."
+            ) from error

@@ -1,0 +1,105 @@
+"""The bytes of a text file as UTF-8, decoded on the way, with an end that shows a quote which was never closed."""
+
+from __future__ import annotations
+
+import codecs
+import io
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+
+from shoal.errors import DataError
+from shoal.io.source import DataSource
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+COMPRESSIONS: Final = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
+STAND_IN: Final = "\x1f"
+"""Stands for a separator outside ASCII while the CSV parser, which knows single bytes only, is at work."""
+
+
+class TextStream(io.RawIOBase):
+    """A readable stream of UTF-8 bytes, whatever the file's compression and encoding.
+
+    ``end`` is a record appended after the last one, on a line of its own. A quote that is never closed swallows it,
+    and so whoever misses it knows. A byte order mark is dropped.
+    """
+
+    def __init__(self, source: DataSource, end: str = "") -> None:
+        super().__init__()
+        self._source = source
+        self._raw = pa.input_stream(str(source.path), compression=COMPRESSIONS.get(source.path.suffix.lower()))
+        self._decoder = codecs.getincrementaldecoder(source.encoding)()
+        self._end = end
+        self._lines = 0
+        self._started = False
+        self._broken_line = False
+        self._done = False
+        self._spare = b""
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def close(self) -> None:
+        """Close the file as well."""
+        self._raw.close()
+        super().close()
+
+    def read(self, size: int = -1, /) -> bytes:
+        """At most ``size`` bytes (all when negative); none at the end."""
+        while not self._done and (size < 0 or len(self._spare) < size):
+            self._spare += self._next(1 << 20 if size < 0 else size)
+        if size < 0:
+            size = len(self._spare)
+        taken, self._spare = self._spare[:size], self._spare[size:]
+        return taken
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        """Fill a buffer."""
+        view = memoryview(buffer)
+        taken = self.read(len(view))
+        view[: len(taken)] = taken
+        return len(taken)
+
+    def _next(self, size: int) -> bytes:
+        raw = self._raw.read(size)
+        self._done = not raw
+        try:
+            text = self._decoder.decode(raw, final=self._done)
+        except UnicodeDecodeError as error:
+            raise self._not_in_encoding(error) from None
+        if text and not self._started:
+            self._started = True
+            text = text.removeprefix("\ufeff")
+        if text:
+            self._broken_line = text[-1] not in "\r\n"
+            self._lines += text.count("\n")
+        if not self._source.separator.isascii():
+            text = self._with_stand_in(text)
+        if self._done and self._end:
+            text += ("\n" if self._broken_line else "") + self._end + "\n"
+        return text.encode("utf-8", "surrogatepass")
+
+    def _with_stand_in(self, text: str) -> str:
+        if STAND_IN in text:
+            raise DataError(
+                f"{self._source.path} has the separator {self._source.separator!r} and the control character "
+                f"{STAND_IN!r} in its text; the two cannot be told apart. Use an ASCII separator."
+            )
+        return text.replace(self._source.separator, STAND_IN)
+
+    def _not_in_encoding(self, error: UnicodeDecodeError) -> DataError:
+        before = error.object[: error.start].decode(self._source.encoding, "ignore")
+        line = self._lines + before.count("\n") + 1
+        if error.object.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and line == 1:
+            guess = "encoding: utf-16"
+        elif codecs.lookup(self._source.encoding).name.startswith("utf"):
+            guess = "encoding: latin-1 (or cp1252)"
+        else:
+            guess = "encoding: utf-8"
+        return DataError(
+            f"{self._source.path}: line {line} has bytes that are not text in the encoding {self._source.encoding} "
+            f"(0x{error.object[error.start]:02x}). State the file's own encoding in the policy, for example {guess}."
+        )
