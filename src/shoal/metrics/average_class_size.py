@@ -1,0 +1,16 @@
+"""Average class size: released records over classes."""
+
+from __future__ import annotations
+
+from shoal.metrics.base import Metric, ReleaseSummary
+
+
+class AverageClassSize(Metric):
+    """Records released divided by classes; 0 when nothing is released."""
+
+    name = "average_class_size"
+    source = "LeFevre, DeWitt & Ramakrishnan 2006"
+
+    def of(self, release: ReleaseSummary) -> float:
+        """Released over classes."""
+        return release.released / len(release.sizes) if len(release.sizes) else 0.0

@@ -1,0 +1,22 @@
+"""Distortion ratio (Sun et al. 2008, section 4): levels raised over the levels that could be raised."""
+
+from __future__ import annotations
+
+from shoal.hierarchies.hierarchy import Hierarchy
+from shoal.metrics.base import CellMetric, Floats
+
+
+class DistortionRatio(CellMetric):
+    """Sum of h over all cells / sum of H: 0 when nothing is generalized, 1 when every cell is a root."""
+
+    name = "distortion_ratio"
+    maximum = 1.0
+    source = "Sun, Wang, Li & Truta 2008, section 4"
+
+    def cell(self, hierarchy: Hierarchy) -> Floats:
+        """Levels raised over the height of the hierarchy."""
+        return hierarchy.node_levels / max(hierarchy.height, 1)
+
+    def weight(self, hierarchy: Hierarchy) -> float:
+        """A column counts by its height: the ratio of sums, not the mean of ratios."""
+        return float(hierarchy.height)

@@ -1,0 +1,34 @@
+"""Loss: the geometric mean over columns of 1 + the column's mean NCP, minus 1.
+
+Being a geometric mean it prefers a balanced release to one that ruins a single column. It is the measure that the
+searches minimize unless told otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from shoal.hierarchies.hierarchy import Hierarchy
+from shoal.metrics.base import CellMetric, Floats
+
+
+class Loss(CellMetric):
+    """exp(mean over columns of ln(1 + mean NCP)) - 1."""
+
+    name = "loss"
+    maximum = 1.0
+    source = "Iyengar 2002 (cell loss), geometric mean over columns"
+
+    def cell(self, hierarchy: Hierarchy) -> Floats:
+        """(values covered - 1) / (domain - 1)."""
+        return hierarchy.loss
+
+    def column(self, mean: Floats) -> Floats:
+        """ln(1 + mean)."""
+        return np.log1p(mean)
+
+    def finish(self, total: Floats, hierarchies: Sequence[Hierarchy]) -> Floats:
+        """exp(total / columns) - 1."""
+        return np.expm1(total / max(len(hierarchies), 1))

@@ -1,0 +1,19 @@
+"""Normalized total information loss (Campan Def. 10, 11)."""
+
+from __future__ import annotations
+
+from shoal.hierarchies.hierarchy import Hierarchy
+from shoal.metrics.base import CellMetric, Floats
+
+
+class NTIL(CellMetric):
+    """Mean over cells of (height of the subtree under the released value) / (height of the hierarchy)."""
+
+    name = "ntil"
+    maximum = 1.0
+    source = "Campan, Truta & Cooper 2010, Definitions 10 and 11"
+
+    def cell(self, hierarchy: Hierarchy) -> Floats:
+        """Height of the subtree over the height of the tree."""
+        heights = hierarchy.subtree_heights
+        return heights / max(int(heights[hierarchy.root]), 1)

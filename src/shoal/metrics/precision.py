@@ -1,0 +1,27 @@
+"""Precision (Wang et al. 2011, (11) and (12); Sweeney 2002): one minus the mean share of levels raised."""
+
+from __future__ import annotations
+
+from shoal.hierarchies.hierarchy import Hierarchy
+from shoal.metrics.base import CellMetric, Floats
+
+
+class Precision(CellMetric):
+    """1 - mean over cells of h / H: 1 when nothing is generalized."""
+
+    name = "precision"
+    higher_is_better = True
+    maximum = 1.0
+    source = "Wang, Xu & Qu 2011, (11) and (12)"
+
+    def cell(self, hierarchy: Hierarchy) -> Floats:
+        """Levels raised over the height of the hierarchy."""
+        return hierarchy.node_levels / max(hierarchy.height, 1)
+
+    def value(self, cost: float) -> float:
+        """One minus the cost."""
+        return 1.0 - cost
+
+    def cost(self, value: float) -> float:
+        """One minus the measure: the same scale as the bounds that a search compares it with."""
+        return 1.0 - value
