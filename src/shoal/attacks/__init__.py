@@ -1,0 +1,1 @@
+"""Attackers: what a release still tells."""
