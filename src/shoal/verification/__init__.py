@@ -1,0 +1,77 @@
+"""The independent check of a release: it reads the file as it is and shares no code with what made it.
+
+Only the parsed policy is common ground. Labels, classes, models and the matching to the original are worked out here a
+second time from their definitions, so that a mistake in the encoding, a model, a search or the writing shows.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.policy import Policy
+from shoal.verification.judge import check_models
+from shoal.verification.labels import labels_of
+from shoal.verification.read import Given, read_original, read_release
+from shoal.verification.result import Check, Verification
+from shoal.verification.shape import (
+    check_baggage,
+    check_columns,
+    check_hash,
+    check_labels,
+    check_sensitive,
+    expected_columns,
+    star_rows,
+)
+from shoal.verification.truth import check_boundaries, check_suppression, check_truth
+
+__all__ = ["Check", "Verification", "verify"]
+
+
+def verify(release: Any, policy: Policy | str | Path, original: Any = None) -> Verification:
+    """Check a release against its policy and, where it is at hand, against the original.
+
+    ``release`` is the path of a CSV or Parquet file, or a pandas, polars or Arrow table; ``policy`` a `Policy` or the
+    path of one; ``original`` a path, read as the policy's ``data`` says, or a table. Raises `DataError` for a release
+    or an original that cannot be read at all; everything else that is wrong is a failing check.
+    """
+    policy = policy if isinstance(policy, Policy) else Policy.load(policy)
+    given = read_release(release)
+    checks = [check_columns(given, policy), check_baggage(given), *check_hash(given)]
+    if checks[0].facts["missing"]:
+        return Verification(tuple(checks), given.rows, None, None)  # what else it says would be about another table
+    return _verify_cells(given, policy, original, checks)
+
+
+def _verify_cells(given: Given, policy: Policy, original: Any, checks: list[Check]) -> Verification:
+    """The checks that need every column to be there."""
+    labels = {name: labels_of(policy, name) for name in policy.names("quasi")}
+    cells = {name: given.columns[name] for name in expected_columns(policy)}
+    starred = star_rows(cells, policy, labels)
+    stars = int(np.count_nonzero(starred))
+    if stars:
+        proper = pa.array(~starred)
+        cells = {name: column.filter(proper) for name, column in cells.items()}
+    records = given.rows - stars
+    if not records:
+        checks.append(Check("records", False, "the release has no record", {"records": 0, "star_rows": stars}))
+        return Verification(tuple(checks), 0, 0, stars if policy.suppressed == "star" else None)
+    names = [name for name in cells if name in policy.columns]
+    texts = None if original is None else read_original(original, policy, names)
+    checks.append(check_labels(cells, labels))
+    checks += check_sensitive(cells, policy)
+    n_classes, outcomes = check_models(cells, policy, labels, texts)
+    checks += outcomes
+    total = records + stars if texts is None else len(texts[names[0]])
+    if texts is not None:
+        checks += check_truth(cells, texts, policy, labels)
+    else:
+        checks += check_boundaries(cells, policy, labels)
+    counted = texts is not None or policy.suppressed == "star"
+    if counted:
+        known = texts is not None
+        checks.append(check_suppression(policy, total=total, records=records, stars=stars, known=known))
+    return Verification(tuple(checks), records, n_classes, total - records if counted else None)

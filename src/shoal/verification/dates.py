@@ -1,0 +1,167 @@
+"""Dates and times as periods of the calendar: what each label contains."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from shoal.verification.text import Label
+
+ROOT = "*"
+Chain = tuple[Label, ...]
+_LENGTHS = {"hour": 0, "day": 1, "week": 2, "month": 3, "quarter": 4, "half": 5, "year": 6, "decade": 7, "century": 8}
+"""Units by length."""
+_FORMS = {
+    "hour": r"(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)T(?P<h>\d\d)",
+    "day": r"(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)",
+    "week": r"(?P<y>\d{4})-W(?P<w>\d\d)",
+    "month": r"(?P<y>\d{4})-(?P<m>\d\d)",
+    "quarter": r"(?P<y>\d{4})-Q(?P<q>\d)",
+    "half": r"(?P<y>\d{4})-H(?P<f>\d)",
+    "year": r"(?P<y>\d{4})",
+    "decade": r"(?P<y>\d{3}0)s",
+    "century": r"(?P<y>\d{2}00)-\d{2}99",
+}
+_HOURS = {"hour": 1, "day": 24, "week": 168}
+_MONTHS = {"month": 1, "quarter": 3, "half": 6, "year": 12, "decade": 120, "century": 1200}
+_LAST_DAY = datetime.date.max.toordinal()
+_WHOLE_DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{8}|\d{4}-W\d\d-\d|\d{4}W\d{3}", re.ASCII)
+_NANOSECONDS = re.compile(r"[.,]\d{6}\d*[1-9]")
+
+
+@dataclass(frozen=True)
+class DateLabels:
+    """Periods of growing length, then ``*``; a unit finer than a value tells leaves the value as it is."""
+
+    units: tuple[str, ...]
+    form: str | None
+
+    def chains(self, values: Sequence[Label]) -> list[Chain]:
+        """The date or time as ISO text, its period at each level, the root."""
+        missing: Chain = (*(None for _ in range(len(self.units) + 1)), ROOT)
+        return [missing if value is None else self._chain(value) for value in values]
+
+    def _chain(self, text: str) -> Chain:
+        moment = self._moment(text)
+        if moment is None:
+            return ()
+        finest = self._finest(text)
+        leaf = moment.isoformat() if finest is None else _label(moment, finest)
+        tells = -1 if finest is None else _LENGTHS[finest]
+        periods = (leaf if _LENGTHS[unit] < tells else _label(moment, unit) for unit in self.units)
+        return (leaf, *periods, ROOT)
+
+    def _moment(self, text: str) -> datetime.datetime | None:
+        """The moment that a value names; None for what is no date."""
+        try:
+            if self.form is not None:
+                return datetime.datetime.strptime(text, self.form)  # noqa: DTZ007 - counted as written
+            if _WHOLE_DATE.fullmatch(text):
+                return datetime.datetime.combine(datetime.date.fromisoformat(text), datetime.time())
+            if re.search(r"[ T]", text) and not _NANOSECONDS.search(text):
+                return datetime.datetime.fromisoformat(text)
+        except ValueError:
+            pass
+        return None
+
+    def _finest(self, text: str) -> str | None:
+        """The unit that a value tells; None for a time of day."""
+        if self.form is None:
+            return "day" if _WHOLE_DATE.fullmatch(text) else None
+        told = set(re.findall(r"%(.)", self.form))
+        if told & set("HIcX"):
+            return None
+        in_month, in_week = told & set("mbB"), told & set("WUV")
+        if told & set("jx") or (in_month and "d" in told) or (in_week and told & set("aAwu")):
+            return "day"
+        return "month" if in_month else "year"
+
+    def _is_leaf(self, label: str) -> bool:
+        """Whether a label is the canonical text of a value of the column."""
+        finest = "day" if self.form is None else self._finest("")
+        if finest is not None and _start(label, finest) is not None:
+            return True
+        if self.form is not None and finest is not None:
+            return False
+        try:
+            return datetime.datetime.fromisoformat(label).isoformat() == label
+        except ValueError:
+            return False
+
+    def _units(self, label: str) -> list[str]:
+        return [unit for unit in self.units if _start(label, unit) is not None]
+
+    def knows(self, label: str) -> bool:
+        """The root, a period of one of the units, or a date as canonical text."""
+        return label == ROOT or bool(self._units(label)) or self._is_leaf(label)
+
+    def level(self, label: Label, released: Sequence[Label]) -> int:  # noqa: ARG002 - the form tells it
+        """By the unit."""
+        if label == ROOT:
+            return len(self.units) + 1
+        units = [] if label is None or self._is_leaf(label) else self._units(label)
+        return 1 + self.units.index(units[0]) if units else 0
+
+    def covered(self, label: Label, boundary: Collection[Label]) -> bool:
+        """Whether the periods of the boundary below the label leave no gap in it; time as a whole has no ends."""
+        if label is None or label == ROOT or not self._units(label):
+            return False
+        unit = self._units(label)[0]
+        below = self.units[: self.units.index(unit)]
+        periods = [_period(other, each) for other in boundary if other is not None for each in below]
+        reached, end = _period(label, unit) or (0, 1)
+        for start, stop in sorted(period for period in periods if period is not None):
+            if start <= reached:
+                reached = max(reached, stop)
+        return reached >= end
+
+
+def _label(moment: datetime.datetime, unit: str) -> str:
+    """The period of a unit that a moment lies in."""
+    year, month = f"{moment.year:04}", f"{moment.year:04}-{moment.month:02}"
+    iso = moment.isocalendar()
+    return {
+        "hour": f"{month}-{moment.day:02}T{moment.hour:02}",
+        "day": f"{month}-{moment.day:02}",
+        "week": f"{iso.year:04}-W{iso.week:02}",
+        "month": month,
+        "quarter": f"{year}-Q{-(-moment.month // 3)}",
+        "half": f"{year}-H{-(-moment.month // 6)}",
+        "year": year,
+        "decade": f"{year[:3]}0s",
+        "century": f"{year[:2]}00-{year[:2]}99",
+    }[unit]
+
+
+def _start(label: str, unit: str) -> datetime.datetime | None:
+    """The first moment of a period; None if the label is not one of that unit."""
+    match = re.fullmatch(_FORMS[unit], label, re.ASCII)
+    if match is None:
+        return None
+    part = {name: int(value) for name, value in match.groupdict().items()}
+    month = part.get("m") or 3 * part.get("q", 1) - 2 + 6 * (part.get("f", 1) - 1)
+    try:
+        if unit == "week":
+            moment = datetime.datetime.fromisocalendar(part["y"], part["w"], 1)
+        else:
+            # The century 00 and the decade 0000s begin before the first year that there is.
+            moment = datetime.datetime(max(part["y"], 1), month, part.get("d", 1), part.get("h", 0))  # noqa: DTZ001
+    except ValueError:
+        return None
+    return moment if _label(moment, unit) == label else None
+
+
+def _period(label: str, unit: str) -> tuple[int, int] | None:
+    """A period in hours since the first day, its end not in it."""
+    start = _start(label, unit)
+    if start is None:
+        return None
+    first = start.toordinal() * 24 + start.hour
+    if unit in _HOURS:
+        return first, first + _HOURS[unit]
+    months = start.year * 12 + start.month - 1
+    year, month = divmod(months - months % _MONTHS[unit] + _MONTHS[unit], 12)
+    after = datetime.date(year, month + 1, 1).toordinal() if year <= datetime.MAXYEAR else _LAST_DAY + 1
+    return first, after * 24

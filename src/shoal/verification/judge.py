@@ -1,0 +1,117 @@
+"""Every model of the policy on every sensitive column that it is on, as checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from shoal.policy import Policy
+from shoal.verification.classes import Classes, Tally, group, tally
+from shoal.verification.conditions import CONDITIONS, Case, Outcome, k_anonymity
+from shoal.verification.distances import Ground
+from shoal.verification.labels import Labels, ListedLabels, labels_of
+from shoal.verification.result import Check
+from shoal.verification.text import Label, code
+
+
+def check_models(
+    cells: Mapping[str, Any], policy: Policy, labels: Mapping[str, Labels], original: Mapping[str, Any] | None
+) -> tuple[int, list[Check]]:
+    """The number of classes, and a check for each model and column."""
+    classes = group(cells, list(labels))
+    tallies = {name: _tally(name, cells, classes, policy) for name in policy.names("sensitive")}
+    checks = []
+    for spec in policy.privacy:
+        if spec.model == "k-anonymity":
+            checks.append(_check(spec.model, k_anonymity(spec, classes), classes))
+            continue
+        named = spec.sensitive
+        columns = list(tallies) if named is None else [named] if isinstance(named, str) else named
+        for column in columns:
+            ground = None
+            if spec.model == "t-closeness":
+                ground = _ground(spec.distance, tallies[column], policy, original)
+            outcome = CONDITIONS[spec.model](Case(spec, classes, tallies[column], ground))
+            checks.append(_check(f"{spec.model}[{column}]", outcome, classes))
+    return len(classes.sizes), checks
+
+
+def _tally(name: str, cells: Mapping[str, Any], classes: Classes, policy: Policy) -> Tally:
+    named = policy.published(name) == "categories"
+    return tally(name, cells[name], classes, policy.columns[name].category_values, named=named)
+
+
+def _check(name: str, outcome: Outcome, classes: Classes) -> Check:
+    """An outcome as a check: the extremes when it holds, who fails when it does not."""
+    facts = dict(outcome.facts)
+    failing = ~outcome.holds
+    count, total = int(failing.sum()), len(failing)
+    problems = list(outcome.whole)
+    if count:
+        records = int(classes.sizes[failing].sum())
+        worst = classes.first(failing)
+        facts |= {"failing_classes": count, "failing_records": records, "example": classes.describe(worst)}
+        shown = f"for example ({classes.describe(worst)}): {outcome.detail(worst)}"
+        problems.append(f"{count:,} of {total:,} classes with {records:,} records fail; {shown}")
+    if problems:
+        return Check(name, False, "; ".join(problems), facts)
+    reached = ", ".join(f"{key} {_shown(value)}" for key, value in facts.items())
+    return Check(name, True, f"holds in all {total:,} classes ({reached})", facts)
+
+
+def _shown(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _ground(distance: str, counted: Tally, policy: Policy, original: Mapping[str, Any] | None) -> Ground | None:
+    """How far the published values lie apart; None where the policy does not say.
+
+    The domain of a column is what its hierarchy lists, else the values that there are - in the original where it is at
+    hand, since a value whose records are all suppressed still has its place in the order.
+    """
+    name = counted.column
+    present = set(counted.values)
+    if policy.published(name) == "categories":
+        listed: Sequence[Label] = [*counted.categories, *sorted(map(str, present - set(counted.categories)))]
+        return None if distance == "hierarchical" else Ground(distance, tuple(listed), {})  # type: ignore[arg-type]
+    if original is not None:
+        present |= set(code(original[name]).values)
+    if distance == "equal":
+        return Ground("equal", _sorted(present, str), {})
+    if policy.columns[name].hierarchy is None and distance == "hierarchical":
+        return None
+    kind = labels_of(policy, name)
+    if distance == "ordered":
+        return _ordered(present, kind, declared=policy.columns[name].hierarchy is not None)
+    values = [*kind.declared, *sorted(present - set(kind.declared), key=str)] if isinstance(kind, ListedLabels) else (
+        _sorted(present, str)
+    )  # fmt: skip
+    chains = dict(zip(values, kind.chains(values), strict=True))
+    return Ground("hierarchical", tuple(values), chains) if all(chains.values()) else None
+
+
+def _ordered(present: set[Label], kind: Labels, *, declared: bool) -> Ground | None:
+    """The order that the policy declares, else that of numbers or of ISO dates; the missing value is last."""
+    if declared and isinstance(kind, ListedLabels):
+        if not present - {None} <= set(kind.declared):
+            return None
+        missing = [None] if None in present and None not in kind.declared else []
+        return Ground("ordered", (*kind.declared, *missing), {})
+    try:
+        return Ground("ordered", _sorted(present, Fraction), {})
+    except ValueError:
+        pass
+    try:
+        return Ground("ordered", _sorted(present, np.datetime64), {})
+    except ValueError:
+        return None
+
+
+def _sorted(present: set[Label], key: Callable[[str], Any]) -> tuple[Label, ...]:
+    """Values in order, the missing one last."""
+    texts = [value for value in present if value is not None]
+    texts.sort(key=lambda text: (key(text), text))
+    return (*texts, None) if None in present else tuple(texts)

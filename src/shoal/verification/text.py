@@ -1,0 +1,127 @@
+"""Values as canonical text, and columns of text as codes. Written a second time here, so that a slip in the text that
+the rest of Shoal uses shows as a release that does not match its original.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.errors import DataError
+
+Label = str | None
+"""A released or original value; ``None`` is the missing value."""
+Codes = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """A column as places in the sorted list of its distinct texts; the missing value is last."""
+
+    values: list[Label]
+    codes: Codes
+
+
+def scalar_text(value: Any) -> Label:
+    """Canonical text: 39 and 39.0 are "39", true is "true", dates are ISO; null and NaN are missing."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        if math.isnan(value):
+            return None
+        return str(int(value)) if value.is_integer() else repr(value)
+    if isinstance(value, Decimal):
+        return _decimal_text(value)
+    if isinstance(value, datetime.date | datetime.time):
+        return _without_zeros(value.isoformat())
+    raise DataError(f"Values of the type {type(value).__name__} have no canonical text.")
+
+
+def text_column(column: Any, name: str) -> Any:
+    """An Arrow column as an Arrow column of canonical text."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return text_column(column.cast(kind.value_type), name)
+    if pa.types.is_string(kind):
+        return column
+    if pa.types.is_null(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return column.cast(pa.string())
+    distinct, codes = _distinct(column)
+    try:
+        texts = [*_texts(distinct), None]
+    except (DataError, ValueError, OverflowError, pa.ArrowException) as error:
+        raise DataError(f"The column {name!r} of type {kind} cannot be read as text: {error}") from None
+    return pa.chunked_array([pa.array(texts, pa.string()).take(pa.array(codes % len(texts)))])
+
+
+def code(column: Any) -> Coded:
+    """The codes of an Arrow column of text; they do not depend on the order of the rows."""
+    distinct, codes = _distinct(column)
+    texts: list[str] = distinct.to_pylist()
+    order = sorted(range(len(texts)), key=texts.__getitem__)
+    rank = np.empty(len(texts) + 1, dtype=np.int64)
+    rank[order] = np.arange(len(texts))
+    rank[-1] = len(texts)
+    values: list[Label] = [texts[place] for place in order]
+    if bool((codes < 0).any()):
+        values.append(None)
+    return Coded(values, rank[codes])
+
+
+def _distinct(column: Any) -> tuple[Any, Codes]:
+    """Distinct values that are not null, and each row's place among them (-1: null)."""
+    chunked = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
+    encoded = chunked.dictionary_encode().unify_dictionaries()
+    if not encoded.num_chunks:
+        return pa.array([], chunked.type), np.zeros(0, dtype=np.int64)
+    parts = [chunk.indices.fill_null(-1).to_numpy(zero_copy_only=False) for chunk in encoded.chunks]
+    return encoded.chunk(0).dictionary, np.concatenate(parts).astype(np.int64)
+
+
+def _texts(values: Any) -> list[Label]:
+    """Canonical texts of distinct Arrow values."""
+    kind = values.type
+    if pa.types.is_timestamp(kind):
+        return _timestamp_texts(values)
+    if pa.types.is_floating(kind) and kind.bit_width < 64:  # 0.1 in 32 bits is 0.1, not 0.10000000149011612
+        return [scalar_text(float(str(number))) for number in values.to_numpy(zero_copy_only=False)]
+    return [scalar_text(value) for value in values.to_pylist()]
+
+
+def _timestamp_texts(values: Any) -> list[Label]:
+    """ISO texts; a midnight without zone is a date. Fractions are kept apart: Python's end at microseconds."""
+    kind = values.type
+    digits = {"s": 0, "ms": 3, "us": 6, "ns": 9}[kind.unit]
+    seconds, fractions = np.divmod(values.cast(pa.int64()).to_numpy(), 10**digits)
+    texts: list[Label] = []
+    for moment, fraction in zip(pa.array(seconds).cast(pa.timestamp("s", kind.tz)).to_pylist(), fractions, strict=True):
+        whole, offset = moment.isoformat()[:19], moment.isoformat()[19:]
+        text = whole + (f".{int(fraction):0{digits}d}".rstrip("0") if fraction else "") + offset
+        texts.append(text.removesuffix("T00:00:00"))
+    return texts
+
+
+def _decimal_text(value: Decimal) -> str:
+    """The text of the float with the same digits where there is one, so that both types agree."""
+    if value == value.to_integral_value():
+        return str(int(value))
+    shortest = repr(float(value))
+    return shortest if Decimal(shortest) == value else format(value, "f").rstrip("0")
+
+
+def _without_zeros(iso: str) -> str:
+    """Without the zeros at the end of a fraction of a second."""
+    whole, point, fraction = iso.partition(".")
+    digits = fraction[:6].rstrip("0")
+    return f"{whole}{point}{digits}{fraction[6:]}" if point else iso

@@ -1,0 +1,135 @@
+"""What only the original can tell: whether the release is true, keeps the boundaries, and how much it leaves out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from shoal.policy import Policy
+from shoal.verification.labels import Chain, Labels
+from shoal.verification.matching import Matching, Pairing, match
+from shoal.verification.result import Check, quoted
+from shoal.verification.shape import above_boundary, category_column
+from shoal.verification.text import Coded, Label, code
+
+
+def check_truth(
+    released: Mapping[str, Any], original: Mapping[str, Any], policy: Policy, labels: Mapping[str, Labels]
+) -> list[Check]:
+    """Truthfulness and, where there are boundaries, whether they are kept.
+
+    The boundaries are kept if the records can be matched without breaking one. That is tried first, since it then
+    proves truthfulness as well; the difference to a matching that may break them counts the violations, at the least.
+    """
+    coded = {name: (code(released[name]), code(original[name])) for name in original}
+    plain = [_equal(*coded[name]) for name in coded if name not in labels and policy.columns[name].role != "sensitive"]
+    for name in policy.names("sensitive"):
+        plain += _sensitive(name, coded[name], released, policy)
+    chains = {name: kind.chains(coded[name][1].values) for name, kind in labels.items()}
+    bounded = [name for name in labels if policy.columns[name].boundary is not None]
+    kept = match([*plain, *(_under(*coded[name], _capped(chains[name], policy, name)) for name in labels)])
+    true = kept
+    if bounded and kept.unmatched:
+        true = match([*plain, *(_under(*coded[name], chains[name]) for name in labels)])
+    unplaced = sum(not chain for each in chains.values() for chain in each)
+    checks = [_truthfulness(true, released, unplaced)]
+    if bounded:
+        broken = kept.unmatched - true.unmatched
+        message = "no value is released above its boundary"
+        if broken:
+            shown = f"; for example {_record(released, kept.example)}" if kept.example is not None else ""
+            message = f"{broken:,} records or more are released above a boundary of {', '.join(bounded)}{shown}"
+        checks.append(Check("boundaries", not broken, message, {"columns": bounded, "violations": broken}))
+    return checks
+
+
+def check_boundaries(released: Mapping[str, Any], policy: Policy, labels: Mapping[str, Labels]) -> list[Check]:
+    """Without the original: labels that stand above the boundaries of all that they can stand for."""
+    bounded = [name for name in labels if policy.columns[name].boundary is not None]
+    if not bounded:
+        return []
+    found: dict[str, list[str]] = {}
+    records = 0
+    for name in bounded:
+        coded = code(released[name])
+        above = above_boundary(policy, name, labels[name], coded.values)
+        if above:
+            found[name] = [quoted(label) for label in above]
+            records += sum(int((coded.codes == coded.values.index(label)).sum()) for label in above)
+    if not found:
+        return [Check("boundaries", True, "no label stands above every boundary under it", {"cells": 0})]
+    shown = "; ".join(f"{name}: {', '.join(texts[:5])}" for name, texts in found.items())
+    message = f"{records:,} cells stand above every boundary under them ({shown})"
+    hint = "if only missing values became so, verify with the original"
+    return [Check("boundaries", False, f"{message}; {hint}", {"cells": records, "labels": found})]
+
+
+def check_suppression(policy: Policy, *, total: int, records: int, stars: int, known: bool) -> Check:
+    """At most floor(share x records) are suppressed; in ``star`` mode each is there as a row."""
+    suppressed = total - records
+    allowed = math.floor(Fraction(repr(policy.suppression)) * total)
+    facts = {"original": total if known else None, "suppressed": suppressed, "allowed": allowed, "star_rows": stars}
+    if suppressed < 0:
+        message = f"{records:,} records are released of {total:,}: {-suppressed:,} more than there are"
+        return Check("suppression", False, message, facts)
+    if policy.suppressed == "star" and stars != suppressed:
+        message = f"{stars:,} rows of * stand for {suppressed:,} suppressed records"
+        return Check("suppression", False, message, facts)
+    message = f"{suppressed:,} of {total:,} records are suppressed, {allowed:,} allowed"
+    return Check("suppression", suppressed <= allowed, message, facts)
+
+
+def _truthfulness(matching: Matching, released: Mapping[str, Any], unplaced: int) -> Check:
+    rows = len(next(iter(released.values())))
+    facts = {"records": rows, "without_original": matching.unmatched, "values_outside_hierarchies": unplaced}
+    if not matching.unmatched or matching.example is None:
+        return Check("truthfulness", True, f"each of {rows:,} records matches an original record of its own", facts)
+    message = f"{matching.unmatched:,} of {rows:,} records have no original of their own"
+    return Check("truthfulness", False, f"{message}; for example {_record(released, matching.example)}", facts)
+
+
+def _record(released: Mapping[str, Any], row: int) -> str:
+    """A released record for a message."""
+    return ", ".join(f"{name}={quoted(column[row].as_py())}" for name, column in released.items())
+
+
+def _capped(chains: Sequence[Chain], policy: Policy, column: str) -> list[Chain]:
+    """The chains up to their boundary: the first label of it met from the value upward (Campan Def. 4-6)."""
+    boundary = policy.columns[column].boundary_labels
+    if boundary is None:
+        return list(chains)
+    if isinstance(boundary, int):
+        return [chain[: boundary + 1] for chain in chains]
+    named = set(boundary)
+    ends = (next((level for level, label in enumerate(chain) if label in named), len(chain)) for chain in chains)
+    return [chain[: end + 1] for chain, end in zip(chains, ends, strict=True)]
+
+
+def _under(released: Coded, original: Coded, chains: Sequence[Chain]) -> Pairing:
+    """A quasi-identifier: an original value lies under the labels of its chain."""
+    place = {label: index for index, label in enumerate(released.values)}
+    under = [tuple(sorted({place[label] for label in chain if label in place})) for chain in chains]
+    return Pairing(released.codes, original.codes, len(released.values), under)
+
+
+def _equal(released: Coded, original: Coded, shown: Mapping[Label, Label] | None = None) -> Pairing:
+    """A column that is published as it is, or with each value replaced by the one that it shows as."""
+    values = original.values if shown is None else [shown.get(value, value) for value in original.values]
+    return _under(released, original, [(value,) for value in values])
+
+
+def _sensitive(name: str, coded: tuple[Coded, Coded], released: Mapping[str, Any], policy: Policy) -> list[Pairing]:
+    """A sensitive column: its values, the categories of its values, or both side by side."""
+    published = policy.published(name)
+    category_of = {
+        value: category for category, values in policy.columns[name].category_values.items() for value in values
+    }
+    if published == "categories":
+        return [_equal(*coded, {value: category_of.get(value) for value in coded[1].values})]
+    pairings = [_equal(*coded)]
+    if published == "both":
+        categories = {value: category_of.get(value) for value in coded[1].values}
+        pairings.append(_equal(code(released[category_column(name)]), coded[1], categories))
+    return pairings
