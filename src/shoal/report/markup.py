@@ -1,0 +1,93 @@
+"""HTML built so that nothing can be forgotten to be escaped: plain text is escaped, only `Markup` is not.
+
+Column names, labels and messages come from data and policies. They reach the page as plain strings, and the one
+function that makes elements escapes those. Characters that a reader cannot see and that change what is seen around
+them (controls, direction overrides) are written out.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Sequence
+
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+LONG_WORD = 16
+"""Words of more letters than this may be broken at any letter."""
+_VOID = frozenset({"meta", "link", "br"})
+
+
+class Markup(str):
+    """Text that is HTML already."""
+
+    __slots__ = ()
+
+
+def escape(text: str) -> Markup:
+    """Text as HTML, fit for an element or a quoted attribute."""
+    return Markup(html.escape(_UNSEEN.sub(lambda found: f"\\u{ord(found.group()):04x}", text), quote=True))
+
+
+def join(*parts: str, between: str = "") -> Markup:
+    """Parts one after the other; those that are plain text are escaped."""
+    return Markup(between.join(part if isinstance(part, Markup) else escape(part) for part in parts))
+
+
+def tag(name: str, *children: str, **attributes: str | None) -> Markup:
+    """An element. ``class_`` stands for class, ``aria_label`` for aria-label; an attribute that is None is left out."""
+    given = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    if name in _VOID:
+        return Markup(f"<{name}{given}>")
+    return Markup(f"<{name}{given}>{join(*children)}</{name}>")
+
+
+def name_of(text: str) -> Markup:
+    """A name or value from data or policy: kept apart from the direction of the text around it.
+
+    Only a long word may break anywhere; otherwise narrow tables would cut short names in two.
+    """
+    long = any(len(word) > LONG_WORD for word in text.split())
+    return tag("bdi", text if text else "(empty)", class_="name long" if long else "name")
+
+
+def listing(items: Sequence[str], class_: str | None = None) -> Markup:
+    """A bullet list."""
+    return tag("ul", *(tag("li", item) for item in items), class_=class_)
+
+
+def paragraph(*parts: str, class_: str | None = None) -> Markup:
+    """A paragraph."""
+    return tag("p", *parts, class_=class_)
+
+
+def row(head: str, *cells: str) -> Markup:
+    """A table row whose first cell names it."""
+    return tag("tr", tag("th", head, scope="row"), *(tag("td", cell) for cell in cells))
+
+
+def table(caption: str, heads: Sequence[str], rows: Sequence[Markup]) -> Markup:
+    """A table with a caption."""
+    return _table(caption, heads, [tag("tbody", *rows)], None)
+
+
+def paired_table(caption: str, heads: Sequence[str], pairs: Sequence[tuple[Markup, str]]) -> Markup:
+    """A table whose rows each have a line of explanation under them, across all columns."""
+    bodies = []
+    for top, why in pairs:
+        below = [tag("tr", tag("td", why, colspan=str(len(heads))), class_="why")] if why else []
+        bodies.append(tag("tbody", top, *below))
+    return _table(caption, heads, bodies, "paired")
+
+
+def _table(caption: str, heads: Sequence[str], bodies: Sequence[Markup], class_: str | None) -> Markup:
+    top = tag("thead", tag("tr", *(tag("th", head, scope="col") for head in heads)))
+    return tag("div", tag("table", tag("caption", caption), top, *bodies, class_=class_), class_="table")
+
+
+def more(summary: str, *content: str) -> Markup:
+    """Something that opens on demand."""
+    return tag("details", tag("summary", summary), *content)
