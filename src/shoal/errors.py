@@ -8,6 +8,7 @@
     │   ├── DataError                 the input cannot be read as a table
     │   ├── OutputError               the output exists or cannot be written
     │   └── MissingExtraError         an optional dependency is not installed; carries the install line
+    ├── InterruptedRunError      130  the user stopped the run; nothing was written
     └── PrivacyError               1  the privacy asked for does not hold or cannot be reached
         ├── InfeasibleError           no release exists within the policy; carries the diagnosis
         └── VerificationError         a written release fails the independent check
@@ -79,6 +80,15 @@ class MissingExtraError(InputError):
         self.extra = extra
         self.install = f'pip install "shoal[{extra}]"'
         super().__init__(f"{what} needs an optional dependency that is not installed. Install it with: {self.install}")
+
+
+class InterruptedRunError(ShoalError):
+    """The user stopped the run; nothing was written."""
+
+    exit_code: ClassVar[int] = 130
+
+    def __init__(self) -> None:
+        super().__init__("interrupted; no output was written.")
 
 
 class PrivacyError(ShoalError):

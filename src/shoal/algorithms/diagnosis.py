@@ -20,9 +20,11 @@ from shoal.engines.local import LocalEngine
 from shoal.errors import InfeasibleError
 from shoal.hierarchies.boundaries import capped_levels
 from shoal.models.base import Model
-from shoal.table.classes import ClassStats
+from shoal.table.classes import ClassStats, ClassView
 
 _EXAMPLES = 3
+_EXHAUSTIVE = "optimal"
+"""The algorithm that looks at every node."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,8 @@ class Blocker:
 
     def __str__(self) -> str:
         on = f" on {self.sensitive!r}" if self.sensitive else ""
-        return f"{self.model}{on} fails in {self.classes} classes ({self.records} records): {'; '.join(self.examples)}"
+        classes, records = counted(self.classes, "class", "classes"), counted(self.records, "record", "records")
+        return f"{self.model}{on} fails in {classes} ({records}): {'; '.join(self.examples)}"
 
 
 @dataclass(frozen=True)
@@ -62,33 +65,57 @@ class Diagnosis:
     reachable: Mapping[str, float]
     """For each model's parameter, the strongest value that can be reached if only that model were asked."""
     relaxations: tuple[Relaxation, ...]
+    walked: str | None = None
+    """The algorithm, where it looked at some nodes only and the others might satisfy."""
+    top_satisfies: bool = False
+    """Whether the most general node does; then nothing need be relaxed, only searched for."""
 
     def __str__(self) -> str:
         allowed = f" with at most {self.budget} of {self.records} records suppressed" if self.budget else ""
-        parts = [f"No release satisfies the policy{allowed}, not even the most general one that the boundaries allow."]
+        if self.walked:
+            parts = [f"{self.walked} met no release on its way up that satisfies the policy{allowed}."]
+        else:
+            nothing = f"No release satisfies the policy{allowed}"
+            parts = [f"{nothing}, not even the most general one that the boundaries allow."]
         parts += [f"{blocker}." for blocker in self.blockers]
         if self.reachable:
-            reached = ", ".join(f"{name} = {value:g}" for name, value in self.reachable.items())
+            reached = ", ".join(f"{name} = {written(value)}" for name, value in self.reachable.items())
             parts.append(f"Reachable at best, each model alone: {reached}.")
         if self.relaxations:
             changes = "; or ".join(str(relaxation) for relaxation in self.relaxations)
-            parts.append(f"Any one of these changes would do: {changes}.")
+            searched = f" with the algorithm {_EXHAUSTIVE}" if self.walked else ""
+            parts.append(f"Any one of these changes would do{searched}: {changes}.")
+        elif self.walked and self.top_satisfies:
+            parts.append(f"The most general release allowed does satisfy it: use the algorithm {_EXHAUSTIVE}.")
         else:
-            parts.append("No single change of a parameter, of the suppression or of a boundary would do.")
+            parts.append("No change was found that would do, of parameters, the suppression or boundaries.")
         return " ".join(parts)
 
 
-def infeasible(problem: Problem, engine: LocalEngine) -> InfeasibleError:
-    """The error for a problem that no node of the lattice satisfies."""
+def written(value: float) -> str:
+    """A number as short as it can be and still be that number: a limit cut to six digits may no longer hold."""
+    return f"{value:g}" if float(f"{value:g}") == value else repr(value)
+
+
+def counted(count: int, one: str, many: str) -> str:
+    """A number with its noun."""
+    return f"{count} {one if count == 1 else many}"
+
+
+def infeasible(problem: Problem, engine: LocalEngine, walked: str | None = None) -> InfeasibleError:
+    """The error for a problem that no node of the lattice satisfies; or none that an algorithm ``walked`` over."""
     top = tuple(levels - 1 for levels in problem.shape)
     grouping = engine.classes(top)
     stats = engine.stats(grouping, problem.sensitive_columns)
+    satisfies, _ = evaluate_stats(problem.models, stats, problem.budget)
     diagnosis = Diagnosis(
         records=problem.table.n_rows,
         budget=problem.budget,
         blockers=tuple(_blockers(problem, top, grouping, stats)),
         reachable=_reachable(problem, stats),
-        relaxations=tuple(_relaxations(problem, stats)),
+        relaxations=() if satisfies else tuple(_relaxations(problem, stats)),
+        walked=walked,
+        top_satisfies=satisfies,
     )
     return InfeasibleError(diagnosis)
 
@@ -118,9 +145,8 @@ def _describe(problem: Problem, top: tuple[int, ...], grouping: Grouping, index:
         if int(node) != hierarchy.root
         for label in [hierarchy.labels[int(node)]]
     ]
-    size = int(grouping.sizes[index])
     where = f" with {', '.join(named)}" if named else ""
-    return f"the class of {size} record{'s' if size != 1 else ''}{where}"
+    return f"the class of {counted(int(grouping.sizes[index]), 'record', 'records')}{where}"
 
 
 def _reachable(problem: Problem, stats: ClassStats) -> dict[str, float]:
@@ -140,7 +166,8 @@ def _relaxations(problem: Problem, stats: ClassStats) -> Iterator[Relaxation]:
             best = _strongest(problem.models, place, parameter, stats, problem.budget)
             if best is not None:
                 name = _name(model, parameter)
-                yield Relaxation(name, best, f"{name} = {best:g}")
+                yield Relaxation(name, best, f"{name} = {written(best)}")
+    yield from _several_parameters(problem, stats)
     yield from _lifted_boundaries(problem)
 
 
@@ -148,26 +175,55 @@ def _more_suppression(problem: Problem, stats: ClassStats) -> Iterator[Relaxatio
     satisfied, kept = evaluate_stats(problem.models, stats, problem.table.n_rows)
     if satisfied:
         needed = int(stats.sizes[~kept].sum())
-        share = math.ceil(needed / problem.table.n_rows * 10_000) / 10_000
+        share = -(-needed * 10_000 // problem.table.n_rows) / 10_000
         yield Relaxation("suppression", share, f"suppression: {share:g} ({needed} of {problem.table.n_rows} records)")
 
 
 def _strongest(models: Sequence[Model], place: int, parameter: str, stats: ClassStats, budget: int) -> float | None:
     """The strongest value of one parameter with which all models hold at these classes, or None."""
     strength = models[place].strengths(stats.view(models[place].column))[parameter]
-    values = np.unique(strength.per_class)
+    values = np.unique(strength.per_class[np.isfinite(strength.per_class)])
     if strength.at_least:
         values = values[::-1]  # strongest first
-    low, high = 0, len(values)
+    changed = [models[place].relaxed(parameter, float(value)) for value in values]
+    legal = [i for i, model in enumerate(changed) if _legal(model, stats)]
+    low, high = 0, len(legal)
     while low < high:
         middle = (low + high) // 2
-        changed = [*models]
-        changed[place] = models[place].relaxed(parameter, float(values[middle]))
-        if _legal(changed[place], stats) and evaluate_stats(changed, stats, budget)[0]:
+        tried = [*models[:place], changed[legal[middle]], *models[place + 1 :]]
+        if evaluate_stats(tried, stats, budget)[0]:
             high = middle
         else:
             low = middle + 1
-    return float(values[low]) if low < len(values) else None
+    return float(values[legal[low]]) if low < len(legal) else None
+
+
+def _several_parameters(problem: Problem, stats: ClassStats) -> Iterator[Relaxation]:
+    """The parameters that fail, relaxed together as far as needed, where more than one has to give."""
+    changed, changes = [*problem.models], []
+    for place, model in enumerate(problem.models):
+        view = stats.view(model.column)
+        reached = model.reached(view)
+        needed = [
+            parameter for parameter in reached if not _holds(_relaxed(model, reached, except_for=parameter), view)
+        ]
+        changed[place] = _relaxed(model, {parameter: reached[parameter] for parameter in needed})
+        changes += [f"{_name(model, parameter)} = {written(reached[parameter])}" for parameter in needed]
+    legal = all(_legal(model, stats) for model in changed)
+    if len(changes) > 1 and legal and evaluate_stats(changed, stats, problem.budget)[0]:
+        together = " with ".join(changes)
+        yield Relaxation("privacy", together, f"{together} together")
+
+
+def _relaxed(model: Model, values: Mapping[str, float], except_for: str | None = None) -> Model:
+    for parameter, value in values.items():
+        if parameter != except_for and math.isfinite(value):
+            model = model.relaxed(parameter, value)
+    return model
+
+
+def _holds(model: Model, view: ClassView) -> bool:
+    return bool(model.holds(view).all()) and model.table_holds(view)
 
 
 def _legal(model: Model, stats: ClassStats) -> bool:

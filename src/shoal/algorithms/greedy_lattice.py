@@ -17,7 +17,7 @@ from fractions import Fraction
 import numpy as np
 
 from shoal.algorithms.diagnosis import infeasible
-from shoal.algorithms.evaluation import Evaluation, evaluate_stats
+from shoal.algorithms.evaluation import Evaluation, evaluate_stats, prunable_models
 from shoal.algorithms.lattice import Node, recode
 from shoal.algorithms.problem import Outcome, Problem
 from shoal.engines.grouping import Grouping
@@ -31,10 +31,12 @@ def greedy_lattice(problem: Problem, engine: LocalEngine) -> Outcome:
     """Walk up the lattice until the models hold."""
     whole = [model for model in problem.models if model.whole_table]
     single = [model for model in problem.models if not model.whole_table]
+    provable = not whole and len(prunable_models(problem.models, problem.budget)) == len(problem.models)
+    walked = None if provable else "greedy-lattice"  # where a failure at the top proves nothing about other nodes
     path: list[Node] = [(0,) * len(problem.shape)]
     reached = _climb(problem, engine, single, path)
     if reached is None:
-        raise infeasible(problem, engine)
+        raise infeasible(problem, engine, walked)
     grouping, kept = reached
     failing: Mask = ~kept[grouping.tuple_class]
     rows = ~failing[problem.table.row_tuple]
@@ -43,7 +45,7 @@ def greedy_lattice(problem: Problem, engine: LocalEngine) -> Outcome:
         rest_engine = LocalEngine(rest.table, rest.ladders, rest.domains)
         reached = _climb(rest, rest_engine, [*single, *whole], path)
         if reached is None:
-            raise infeasible(problem, engine)
+            raise infeasible(problem, engine, walked)
         grouping, kept = reached
         part = recode(rest, path[-1], grouping, _evaluation(kept))
         row_class = np.full(problem.table.n_rows, SUPPRESSED, dtype=np.int32)

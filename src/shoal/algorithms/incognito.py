@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from shoal.algorithms.diagnosis import infeasible
 from shoal.algorithms.evaluation import Evaluator, prunable_models
-from shoal.algorithms.lattice import Node, above, by_generality, check_size, minimal_nodes, recode, summarize
+from shoal.algorithms.lattice import TIE, Node, above, by_generality, check_size, minimal_nodes, recode, summarize
 from shoal.algorithms.problem import Outcome, Problem
 from shoal.engines.local import DROPPED, LocalEngine
 from shoal.errors import PolicyError, PolicyProblem, did_you_mean
@@ -104,7 +104,9 @@ def _cheapest(problem: Problem, evaluator: Evaluator, minimal: list[Node]) -> No
         summary = summarize(problem, node, grouping, evaluator.evaluate(grouping).kept)
         return problem.metric.cost(problem.metric.of(summary))
 
-    return min(minimal, key=lambda node: (round(cost(node), 12), sum(node), node))
+    costs = {node: cost(node) for node in minimal}
+    least = min(costs.values())
+    return min((node for node in minimal if costs[node] <= least + TIE), key=lambda node: (sum(node), node))
 
 
 def _picked(problem: Problem, minimal: list[Node], wanted: dict[str, int]) -> Node:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from shoal.algorithms.diagnosis import infeasible
 from shoal.algorithms.evaluation import Evaluation, Evaluator
 from shoal.algorithms.lattice import (
+    TIE,
     Node,
     above,
     as_node,
@@ -32,9 +33,6 @@ from shoal.algorithms.problem import Outcome, Problem
 from shoal.engines.grouping import Grouping
 from shoal.engines.local import LocalEngine
 from shoal.metrics import CellMetric
-
-TIE = 1e-12
-"""Costs closer than this are equal: which of two orders a sum was taken in must not decide between nodes."""
 
 
 @dataclass

@@ -1,0 +1,99 @@
+"""From a recoding to the table that is released.
+
+What a release must never carry is left out here: the input's index and row order (rows are sorted by their released
+content, so the input's order leaves no trace and equal inputs give equal bytes), identifiers, columns that the policy
+does not name, dictionaries that list every original value, and metadata.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.hierarchies.hierarchy import ROOT_LABEL
+from shoal.io import encode
+from shoal.policy import Policy
+from shoal.policy.resolve import Resolved
+from shoal.table.classes import ClassStats, Histogram
+from shoal.table.recoding import Recoding
+
+
+def release_columns(policy: Policy, names: list[str]) -> list[str]:
+    """The columns that are released, in the order of the data."""
+    return [name for name in names if name in policy.columns and policy.columns[name].role != "identifier"]
+
+
+def build_table(policy: Policy, table: pa.Table, resolved: Resolved, recoding: Recoding) -> pa.Table:
+    """The released table: generalized quasi-identifiers, sensitive columns as published, the rest as it is."""
+    names = release_columns(policy, table.column_names)
+    rows = _sorted_rows(names, policy, table, resolved, recoding)
+    starred = recoding.suppressed if policy.suppressed == "star" else 0
+    columns: dict[str, pa.Array | pa.ChunkedArray] = {}
+    for name in names:
+        role = policy.columns[name].role
+        if role == "quasi":
+            place = recoding.quasi.index(name)
+            labels = pa.array(recoding.hierarchies[place].labels, type=pa.string())
+            cells = labels.take(pa.array(recoding.nodes[recoding.row_class[rows], place]))
+            columns[name] = _extended(cells, pa.array([ROOT_LABEL] * starred, type=pa.string()))
+        elif role == "sensitive":
+            columns |= {
+                key: _extended(cells, pa.nulls(starred, cells.type))
+                for key, cells in _published(name, policy, table, resolved, rows).items()
+            }
+        else:
+            cells = table.column(name).take(pa.array(rows))
+            columns[name] = _extended(cells, pa.nulls(starred, cells.type))
+    return pa.table(columns)
+
+
+def _published(
+    name: str, policy: Policy, table: pa.Table, resolved: Resolved, rows: NDArray[np.int64]
+) -> dict[str, pa.Array | pa.ChunkedArray]:
+    """A sensitive column as the policy publishes it: its values, its categories, or both."""
+    secret = resolved.sensitive[name]
+    categories = pa.array(secret.domain.categories, type=pa.string())
+    if policy.published(name) == "categories":
+        return {name: categories.take(pa.array(secret.codes[rows]))}
+    values = {name: table.column(name).take(pa.array(rows))}
+    if secret.category_codes is not None:
+        values[f"{name}_category"] = categories.take(pa.array(secret.category_codes[rows]))
+    return values
+
+
+def _extended(cells: pa.Array | pa.ChunkedArray, tail: pa.Array) -> pa.ChunkedArray:
+    chunks = cells.chunks if isinstance(cells, pa.ChunkedArray) else [cells]
+    return (
+        pa.chunked_array([*chunks, tail], type=cells.type).combine_chunks()
+        if len(tail)
+        else pa.chunked_array(chunks, type=cells.type)
+    )
+
+
+def _sorted_rows(
+    names: list[str], policy: Policy, table: pa.Table, resolved: Resolved, recoding: Recoding
+) -> NDArray[np.int64]:
+    """The released rows, sorted by what is released of them; rows that tie are equal in every released cell."""
+    kept = np.flatnonzero(recoding.row_class >= 0)
+    keys = [recoding.row_class[kept]]
+    for name in names:
+        if policy.columns[name].role == "sensitive":
+            keys.append(resolved.sensitive[name].codes[kept])
+        elif policy.columns[name].role == "insensitive":
+            keys.append(encode(table.column(name))[1][kept])
+    return kept[np.lexsort(keys[::-1])]
+
+
+def release_stats(resolved: Resolved, recoding: Recoding) -> ClassStats:
+    """Class statistics of the release, counted afresh from its rows."""
+    kept = recoding.row_class >= 0
+    owner = recoding.row_class[kept].astype(np.int64)
+    histograms = {}
+    for name, secret in resolved.sensitive.items():
+        width = len(secret.domain.values)
+        keys, counts = np.unique(owner * width + secret.codes[kept], return_counts=True)
+        starts = np.searchsorted(keys, np.arange(recoding.n_classes + 1, dtype=np.int64) * width)
+        histograms[name] = Histogram(starts.astype(np.int64), (keys % width).astype(np.int32), counts.astype(np.int64))
+    domains = {name: secret.domain for name, secret in resolved.sensitive.items()}
+    return ClassStats(recoding.sizes, histograms, domains)

@@ -1,0 +1,58 @@
+"""All minimal full-domain nodes of a policy, each with its measures and what it leaves open to attack."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shoal.algorithms.diagnosis import infeasible
+from shoal.algorithms.evaluation import Evaluator
+from shoal.algorithms.incognito import all_minimal_nodes
+from shoal.algorithms.lattice import Node, summarize
+from shoal.algorithms.problem import Problem, Progress, no_progress
+from shoal.engines.local import LocalEngine
+from shoal.evidence import describe_exposure, measure
+from shoal.pipeline.run import load_data
+from shoal.policy import Policy
+from shoal.policy.resolve import resolve
+
+
+def list_minimal_nodes(
+    policy: Policy, data: str | Path | None = None, *, progress: Progress = no_progress
+) -> dict[str, Any]:
+    """Every minimal node, best by the policy's metric first. Raises `InfeasibleError` when there is none."""
+    resolved = resolve(policy, load_data(data, policy).table)
+    problem = replace(resolved.problem, progress=progress)
+    engine = LocalEngine(problem.table, problem.ladders, problem.domains)
+    nodes = all_minimal_nodes(problem, engine)
+    if not nodes:
+        raise infeasible(problem, engine)
+    checked = engine.checks
+    evaluator = Evaluator(problem, engine)
+    listed = [_describe(problem, evaluator, engine, node) for node in nodes]
+    metric = problem.metric
+    listed.sort(key=lambda node: metric.cost(node["measures"][metric.name]))
+    return {
+        "quasi": list(problem.table.quasi),
+        "nodes": int(np.prod(problem.shape, dtype=np.int64)),
+        "checked": checked,
+        "metric": metric.name,
+        "minimal_nodes": listed,
+    }
+
+
+def _describe(problem: Problem, evaluator: Evaluator, engine: LocalEngine, node: Node) -> dict[str, Any]:
+    grouping = evaluator.grouping(node)
+    evaluation = evaluator.evaluate(grouping)
+    summary = summarize(problem, node, grouping, evaluation.kept)
+    stats = engine.stats(grouping, sorted(problem.domains)).keep(evaluation.kept)
+    return {
+        "levels": problem.nominal_levels(node),
+        "classes": int(evaluation.kept.sum()),
+        "suppressed": evaluation.suppressed,
+        "measures": measure(summary),
+        "exposure": describe_exposure(stats),
+    }
