@@ -7,6 +7,7 @@ labels of what is released; never a value of a suppressed record, of an identifi
 from __future__ import annotations
 
 import json
+import math
 import platform
 import sys
 from collections.abc import Mapping, Sequence
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from shoal.attacks.exposure import homogeneity, similarity
+from shoal.attacks.missing import smallest_if_missing_matches
 from shoal.metrics import METRICS, CellMetric, ReleaseSummary
 from shoal.models.base import Model
 from shoal.policy import Policy
@@ -80,14 +82,16 @@ def describe_exposure(stats: ClassStats) -> dict[str, Any]:
     return exposure
 
 
-def describe_sizes(sizes: np.ndarray[Any, np.dtype[np.int64]]) -> dict[str, Any]:
-    """The distribution of class sizes: extremes, quartiles, and classes and records by size."""
+def describe_sizes(recoding: Recoding) -> dict[str, Any]:
+    """The distribution of class sizes: extremes, quartiles, and how many classes have each size."""
+    sizes = recoding.sizes
     if not len(sizes):
         return {}
     distinct, classes = np.unique(sizes, return_counts=True)
     quartiles = np.percentile(sizes, [25, 50, 75])
     return {
         "smallest": int(sizes.min()),
+        "smallest_if_missing_matches_anything": smallest_if_missing_matches(recoding),
         "largest": int(sizes.max()),
         "mean": round(float(sizes.mean()), 6),
         "quartiles": [float(each) for each in quartiles],
@@ -118,7 +122,10 @@ def to_json(evidence: Mapping[str, Any]) -> str:
     return json.dumps(evidence, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _rounded(value: float) -> float | int:
+def _rounded(value: float) -> float | int | None:
+    """A figure that JSON can hold; None where no finite value is reached."""
+    if not math.isfinite(value):
+        return None
     return int(value) if float(value).is_integer() else round(value, 12)
 
 

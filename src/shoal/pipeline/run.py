@@ -206,7 +206,7 @@ def make_evidence(
         "search": dict(made.search),
         "columns": describe_columns(policy, summary, recoding),
         "not_released": sorted(set(made.loaded.names) - set(used_columns(policy))),
-        "class_sizes": describe_sizes(recoding.sizes),
+        "class_sizes": describe_sizes(recoding),
         "exposure": describe_exposure(stats),
         "checks": [check.to_dict() for check in verification.checks],
         "policy": policy.to_dict(),

@@ -39,7 +39,10 @@ def _columns(quasi: Mapping[str, Any], evidence: Mapping[str, Any]) -> list[Mark
         if local
         else "A level is a step up the column's hierarchy: 0 is the value as it was, the last one tells nothing."
     )
-    after = "Labels for values: how many different labels are released, and for how many different values."
+    after = (
+        "Labels for values: how many different labels are released, and how many values the hierarchy has. "
+        "Detail lost: 0% when every value is released as it was; a record that is left out counts as fully lost."
+    )
     return [paragraph(said, " ", after), table("What generalizing did to each quasi-identifier.", heads, rows)]
 
 

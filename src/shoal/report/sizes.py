@@ -15,7 +15,7 @@ def sizes_section(evidence: Mapping[str, Any]) -> list[Markup]:
     sizes = part_of(evidence, "class_sizes")
     if not sizes:
         return [paragraph("No class is released, or the evidence holds no class sizes.")]
-    return [*_sentence(sizes), *_distribution(sizes)]
+    return [*_sentence(sizes), *_missing(sizes), *_distribution(sizes)]
 
 
 def _sentence(sizes: Mapping[str, Any]) -> list[Markup]:
@@ -29,6 +29,19 @@ def _sentence(sizes: Mapping[str, Any]) -> list[Markup]:
         parts.append(f"the largest has {counted(sizes['largest'], 'record')}")
     text = ", ".join(parts)
     return [paragraph(f"{text[0].upper()}{text[1:]}.")] if text else []
+
+
+def _missing(sizes: Mapping[str, Any]) -> list[Markup]:
+    """The smallest crowd when a missing cell is read as matching anything, where that differs."""
+    other = sizes.get("smallest_if_missing_matches_anything")
+    if not is_number(other) or other == sizes.get("smallest"):
+        return []
+    return [
+        paragraph(
+            "Here a missing value counts as a value of its own. To a reader who takes a missing cell to match "
+            f"anything, every record could be any of at least {counted(other, 'record')}."
+        )
+    ]
 
 
 def _distribution(sizes: Mapping[str, Any]) -> list[Markup]:

@@ -39,7 +39,7 @@ pre {{ white-space: pre-wrap; background: var(--panel); border-radius: 0.3rem; p
 .verdict {{ background: var(--panel); border-left: 0.5rem solid var(--bad); border-radius: 0.3rem;
   padding: 0.75rem 1rem; margin: 1rem 0; }}
 .verdict.good {{ border-color: var(--good); }}
-.verdict p {{ font-size: 1.1rem; margin: 0.25rem 0; }}
+.verdict p {{ font-size: 1.1rem; margin: 0.25rem 0; max-width: none; }}
 .verdict .word {{ font-size: 1.35rem; font-weight: 700; }}
 dl.facts {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(7.5rem, 1fr));
   gap: 0.75rem; margin: 1rem 0; }}
@@ -57,7 +57,8 @@ table:not(.paired) tbody tr, .paired tbody {{ border-bottom: 1px solid var(--lin
 tbody th {{ font-weight: 600; min-width: 5.5em; }}
 tr.why td {{ padding-top: 0; font-size: 0.9rem; color: var(--soft); }}
 td > span.line {{ display: block; }}
-.mark {{ font-weight: 600; white-space: nowrap; }}
+.mark {{ font-weight: 600; }}
+td .mark {{ white-space: nowrap; }}
 .mark::before {{ content: "\\2717\\00a0"; color: var(--bad); }}
 .mark.good::before {{ content: "\\2713\\00a0"; color: var(--good); }}
 figure {{ margin: 1rem 0; }}
