@@ -1,0 +1,129 @@
+"""A hierarchy for a quasi-identifier, read off its values.
+
+Every proposal is built the way the policy will build it, so that no draft proposes what its data refuse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from shoal.draft.calendar import DateForm
+from shoal.draft.names import is_postal
+from shoal.draft.profile import LISTED, Profile
+from shoal.draft.widths import round_widths
+from shoal.draft.yaml_lines import Plain, flow
+from shoal.hierarchies import HierarchyError, Label, boundary_caps, capped_levels
+from shoal.policy.sources import hierarchy_source
+from shoal.policy.spec import HierarchySpec
+from shoal.policy.yaml_text import parse_yaml
+
+_FEW = 4
+"""Up to so many values, groups are not worth naming."""
+_MANY_CODES = 10
+"""From so many codes of one length on, masking says more than value or star."""
+_LONGEST_MASKED = 6
+"""Longer codes are masked two or more characters at a time, so that they have no more levels than this."""
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A hierarchy as the policy writes it, how many levels it has, and what the steward should know about it."""
+
+    spec: Plain
+    levels: int
+    note: str
+    groups: tuple[str, tuple[str, ...]] | None = None
+    """For a tree: the name of its one group and the values in it, most frequent first."""
+
+
+def flat(profile: Profile, note: str) -> Proposal:
+    """The value or a star: it fits whatever the values are."""
+    return Proposal("flat", _levels("flat", profile), note)
+
+
+def propose(profile: Profile, dates: DateForm | None) -> Proposal:
+    """The first of the hierarchies that suit the column's values and can be built for them."""
+    for spec, note in _candidates(profile, dates):
+        try:
+            return Proposal(spec, _levels(spec, profile), note)
+        except HierarchyError:
+            continue
+    ambiguous = dates is not None and not dates.clear
+    if _FEW < profile.distinct <= LISTED and not ambiguous and not profile.decimal_commas:
+        return _one_group(profile)
+    if dates is not None and ambiguous:
+        forms = " or ".join(str(form) for form in dates.formats)
+        note = (
+            f"These look like dates, and it cannot be told whether they are written {forms}. When you know, write: "
+            f"hierarchy: {flow({'dates': {'units': ['month', 'year'], 'format': dates.formats[0]}})}"
+        )
+    elif profile.decimal_commas:
+        note = (
+            "flat: a value is kept or becomes *. These look like numbers with a decimal comma; written with a point "
+            "they could become intervals."
+        )
+    elif profile.distinct <= _FEW:
+        note = "flat: a value is kept or becomes *."
+    else:
+        note = (
+            f"flat: a value is kept or becomes *. Its {profile.distinct:,} values are too many to list here; a tree "
+            f"or a file of levels (hierarchy: {{levels: {{path: FILE.csv}}}}) would keep more of them."
+        )
+    return flat(profile, note)
+
+
+def _candidates(profile: Profile, dates: DateForm | None) -> Iterator[tuple[Plain, str]]:
+    if dates is not None and dates.clear:
+        spec: dict[str, Plain] = {"units": dates.units()}
+        if dates.formats[0] is not None:
+            spec["format"] = dates.formats[0]
+        yield {"dates": spec if len(spec) > 1 else spec["units"]}, "dates: periods of the calendar, finest first."
+    if is_postal(profile.name) or profile.leading_zeros or _is_code(profile):
+        yield _mask(profile), "mask: characters become * from the right, one level after the other."
+    if profile.numbers is not None and profile.distinct > 2:
+        widths = round_widths(profile.numbers, decimals=profile.decimals)
+        if widths:
+            yield {"intervals": widths}, "intervals: the widths of the levels; each is a multiple of the one before."
+
+
+def _is_code(profile: Profile) -> bool:
+    """Whether the values are codes of one length with letters and digits, many enough to be masked."""
+    mixed = all(any(sign.isdigit() for sign in value) for value in profile.counts)
+    return (profile.length or 0) > 1 and not profile.all_digits and mixed and profile.distinct > _MANY_CODES
+
+
+def _mask(profile: Profile) -> Plain:
+    longest = max(map(len, profile.counts))
+    spec: dict[str, Plain] = {"side": "right"}
+    if profile.all_digits:
+        spec["alphabet"] = "digits"
+    if longest > _LONGEST_MASKED:
+        stride = -(-longest // _LONGEST_MASKED)
+        spec["steps"] = list(range(stride, longest, stride))
+    return {"mask": spec if len(spec) > 1 else "right"}
+
+
+def _one_group(profile: Profile) -> Proposal:
+    """All values under one name, for the steward to sort into groups."""
+    name = "any"
+    while name in profile.counts:
+        name += " value"
+    spec: Plain = {"tree": {name: list(profile.counts)}}
+    note = (
+        f"tree: all {profile.distinct} values stand in one group, most frequent first. Sort them into several named "
+        "groups (and groups of groups): then a value can become its group's name before it becomes *. As it is, a "
+        f"value is kept or becomes {flow(name)}."
+    )
+    return Proposal(spec, _levels(spec, profile), note, (name, tuple(profile.counts)))
+
+
+def _levels(spec: Plain, profile: Profile) -> int:
+    """How many levels the lattice will have for the column. Raises `HierarchyError`."""
+    where = f"columns.{profile.name}.hierarchy"
+    values: list[Label] = [*profile.counts, *([None] if profile.missing else [])]
+    counts = [*profile.counts.values(), *([profile.missing] if profile.missing else [])]
+    declared = hierarchy_source(HierarchySpec.model_validate(parse_yaml(flow(spec), where)), Path(), where)
+    hierarchy = declared.build(values, counts, where).hierarchy
+    return len(capped_levels(hierarchy, boundary_caps(hierarchy, None, where)).nodes)
