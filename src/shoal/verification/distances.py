@@ -26,16 +26,21 @@ class Ground:
 
     kind: Literal["equal", "ordered", "hierarchical"]
     domain: tuple[Label, ...]
-    """Every value of the column, in order where the order counts; values that no record has stretch the order."""
+    """Every value of the column, in order where the order counts; only values that the release has take a place."""
     chains: Mapping[Label, tuple[Label, ...]]
     """For a hierarchical distance: each value of the domain with its groups up to the root."""
 
 
 def distances(tally: Tally, sizes: Codes, ground: Ground) -> Floats:
     """The distance of each class, some classes at a time: the table of p - q is dense."""
-    place = {value: column for column, value in enumerate(ground.domain)}
-    columns = np.array([place[value] for value in tally.values], dtype=np.int64)[tally.entries]
-    width = len(ground.domain)
+    domain = ground.domain
+    if ground.kind == "ordered":
+        occurring = {tally.values[entry] for entry in np.unique(tally.entries)}
+        domain = tuple(value for value in domain if value in occurring)
+    place = {value: column for column, value in enumerate(domain)}
+    entries, within = np.unique(tally.entries, return_inverse=True)
+    columns = np.array([place[tally.values[entry]] for entry in entries], dtype=np.int64)[within]
+    width = len(domain)
     release = np.bincount(columns, weights=tally.counts, minlength=width) / sizes.sum()
     result = np.empty(len(sizes))
     step = max(1, _CELLS_AT_A_TIME // max(width, 1))

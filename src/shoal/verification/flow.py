@@ -98,14 +98,12 @@ class _Paths:
         partners, far = np.flatnonzero(graph.supply > 0), 0
         while len(partners):
             pairs = self.by_left[_slices(self.left_starts[partners], self.left_starts[partners + 1])]
-            groups = np.unique(graph.right[pairs])
-            groups = groups[self.right_far[groups] < 0]
+            groups = _fresh(graph.right[pairs], self.right_far)
             self.right_far[groups] = far + 1
             if bool((graph.demand[groups] > 0).any()):
                 return True
             pairs = _slices(self.right_starts[groups], self.right_starts[groups + 1])
-            partners = np.unique(graph.left[pairs[graph.flow[pairs] > 0]])
-            partners = partners[self.left_far[partners] < 0]
+            partners = _fresh(graph.left[pairs[graph.flow[pairs] > 0]], self.left_far)
             far += 2
             self.left_far[partners] = far
         return False
@@ -164,6 +162,13 @@ class _Paths:
         graph.demand[group] -= amount
         if not graph.supply[partner]:
             self.left_far[partner] = -1
+
+
+def _fresh(nodes: Codes, far: Codes) -> Codes:
+    """Those of the nodes that have no distance yet, each once."""
+    seen = np.zeros(len(far), dtype=np.bool_)
+    seen[nodes] = True
+    return np.flatnonzero(seen & (far < 0))
 
 
 def _slices(starts: Codes, stops: Codes) -> Codes:

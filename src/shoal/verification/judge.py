@@ -11,6 +11,7 @@ import numpy as np
 from shoal.policy import Policy
 from shoal.verification.classes import Classes, Tally, group, tally
 from shoal.verification.conditions import CONDITIONS, Case, Outcome, k_anonymity
+from shoal.verification.declared import tree_chains
 from shoal.verification.distances import Ground
 from shoal.verification.labels import Labels, ListedLabels, labels_of
 from shoal.verification.result import Check
@@ -79,35 +80,59 @@ def _ground(distance: str, counted: Tally, policy: Policy, original: Mapping[str
         return None if distance == "hierarchical" else Ground(distance, tuple(listed), {})  # type: ignore[arg-type]
     if original is not None:
         present |= set(code(original[name]).values)
+    spec = policy.columns[name].hierarchy
+    if spec is not None:  # its first level is the value in the hierarchy's own writing
+        texts = _sorted(present, str)
+        present = {
+            chain[0] if chain else text
+            for text, chain in zip(texts, labels_of(policy, name).chains(texts), strict=True)
+        }
     if distance == "equal":
         return Ground("equal", _sorted(present, str), {})
-    if policy.columns[name].hierarchy is None and distance == "hierarchical":
+    if distance == "hierarchical":
+        return _in_groups(present, _sensitive_labels(policy, name))
+    if spec is not None and spec.order is not None:
+        return _in_declared_order(present, labels_of(policy, name))
+    natural = spec is None or spec.intervals is not None or spec.dates is not None
+    return _in_natural_order(present) if natural else None
+
+
+def _sensitive_labels(policy: Policy, name: str) -> Labels | None:
+    """The hierarchy of a sensitive column; without one, its categories are the groups of its values."""
+    column = policy.columns[name]
+    if column.hierarchy is None and column.category_values:
+        return ListedLabels(tree_chains(column.category_values, policy))
+    return None if column.hierarchy is None else labels_of(policy, name)
+
+
+def _in_groups(present: set[Label], kind: Labels | None) -> Ground | None:
+    """By the groups of the hierarchy; every value that it lists counts for its height."""
+    if kind is None:
         return None
-    kind = labels_of(policy, name)
-    if distance == "ordered":
-        return _ordered(present, kind, declared=policy.columns[name].hierarchy is not None)
-    values = [*kind.declared, *sorted(present - set(kind.declared), key=str)] if isinstance(kind, ListedLabels) else (
-        _sorted(present, str)
-    )  # fmt: skip
+    values = list(_sorted(present, str))
+    if isinstance(kind, ListedLabels):
+        values = [*kind.declared, *(value for value in values if value not in kind.declared)]
     chains = dict(zip(values, kind.chains(values), strict=True))
     return Ground("hierarchical", tuple(values), chains) if all(chains.values()) else None
 
 
-def _ordered(present: set[Label], kind: Labels, *, declared: bool) -> Ground | None:
-    """The order that the policy declares, else that of numbers or of ISO dates; the missing value is last."""
-    if declared and isinstance(kind, ListedLabels):
-        if not present - {None} <= set(kind.declared):
-            return None
-        missing = [None] if None in present and None not in kind.declared else []
-        return Ground("ordered", (*kind.declared, *missing), {})
-    try:
-        return Ground("ordered", _sorted(present, Fraction), {})
-    except ValueError:
-        pass
-    try:
-        return Ground("ordered", _sorted(present, np.datetime64), {})
-    except ValueError:
+def _in_declared_order(present: set[Label], kind: Labels) -> Ground | None:
+    """The order that the policy declares; a missing value that it does not place is last."""
+    declared = list(kind.declared) if isinstance(kind, ListedLabels) else []
+    if not present - {None} <= set(declared):
         return None
+    missing = [None] if None in present and None not in declared else []
+    return Ground("ordered", (*declared, *missing), {})
+
+
+def _in_natural_order(present: set[Label]) -> Ground | None:
+    """The order of numbers or of ISO dates; the missing value is last."""
+    for key in (Fraction, np.datetime64):
+        try:
+            return Ground("ordered", _sorted(present, key), {})
+        except ValueError:
+            continue
+    return None
 
 
 def _sorted(present: set[Label], key: Callable[[str], Any]) -> tuple[Label, ...]:

@@ -71,7 +71,7 @@ def read_original(original: Any, policy: Policy, names: Sequence[str]) -> dict[s
         plain = {} if data is None else {"encoding": data.encoding, "quote": data.quote, "missing": tuple(data.missing)}
         table = read_table(DataSource(path, separator=separator, **plain), list(names))  # type: ignore[arg-type]
     else:
-        table, _ = to_arrow(original, list(names), missing=() if data is None else data.missing)
+        table, _ = to_arrow(original, list(names), missing=("",) if data is None else data.missing)
     return {name: text_column(table.column(name), name) for name in names}
 
 

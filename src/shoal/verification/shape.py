@@ -142,14 +142,21 @@ def check_sensitive(columns: Mapping[str, Any], policy: Policy) -> list[Check]:
 
 
 def above_boundary(policy: Policy, column: str, labels: Labels, released: Sequence[str | None]) -> list[str | None]:
-    """The labels that stand above the boundary of every value that they can stand for.
-
-    Missing values of the original, which a policy need not place, are left out of account: a root that only they could
-    become counts as above.
-    """
+    """The labels that stand above the boundary of every value that they can stand for, missing values left aside."""
     boundary = policy.columns[column].boundary_labels
     if boundary is None:
         return []
     if isinstance(boundary, int):
         return [label for label in released if labels.level(label, released) > boundary]
     return [label for label in released if labels.covered(label, boundary)]
+
+
+def may_be_missing(policy: Policy, column: str, labels: Labels, label: str | None) -> bool:
+    """Whether a missing value may become the label within the boundary: a root, unless the policy caps it."""
+    boundary = policy.columns[column].boundary_labels
+    chain = labels.chains([None])[0]
+    if label not in chain:
+        return False
+    if boundary is None or isinstance(boundary, int):
+        return boundary is None or label in chain[: boundary + 1]
+    return not any(below in boundary for below in chain[: chain.index(label)])

@@ -8,10 +8,10 @@ from fractions import Fraction
 from typing import Any
 
 from shoal.policy import Policy
-from shoal.verification.labels import Chain, Labels
+from shoal.verification.labels import Chain, Labels, labels_of
 from shoal.verification.matching import Matching, Pairing, match
 from shoal.verification.result import Check, quoted
-from shoal.verification.shape import above_boundary, category_column
+from shoal.verification.shape import above_boundary, category_column, may_be_missing
 from shoal.verification.text import Coded, Label, code
 
 
@@ -46,24 +46,31 @@ def check_truth(
 
 
 def check_boundaries(released: Mapping[str, Any], policy: Policy, labels: Mapping[str, Labels]) -> list[Check]:
-    """Without the original: labels that stand above the boundaries of all that they can stand for."""
+    """Without the original: labels that stand above the boundaries of all that they can stand for.
+
+    A root that a missing value may become can be right, so it does not fail here; the message says how many there are.
+    """
     bounded = [name for name in labels if policy.columns[name].boundary is not None]
     if not bounded:
         return []
-    found: dict[str, list[str]] = {}
-    records = 0
+    above: dict[str, list[str]] = {}
+    cells = {"above": 0, "only_missing": 0}
     for name in bounded:
         coded = code(released[name])
-        above = above_boundary(policy, name, labels[name], coded.values)
-        if above:
-            found[name] = [quoted(label) for label in above]
-            records += sum(int((coded.codes == coded.values.index(label)).sum()) for label in above)
-    if not found:
-        return [Check("boundaries", True, "no label stands above every boundary under it", {"cells": 0})]
-    shown = "; ".join(f"{name}: {', '.join(texts[:5])}" for name, texts in found.items())
-    message = f"{records:,} cells stand above every boundary under them ({shown})"
-    hint = "if only missing values became so, verify with the original"
-    return [Check("boundaries", False, f"{message}; {hint}", {"cells": records, "labels": found})]
+        for label in above_boundary(policy, name, labels[name], coded.values):
+            excused = may_be_missing(policy, name, labels[name], label)
+            cells["only_missing" if excused else "above"] += int((coded.codes == coded.values.index(label)).sum())
+            if not excused:
+                above.setdefault(name, []).append(quoted(label))
+    message = "no label stands above every boundary under it"
+    if above:
+        shown = "; ".join(f"{name}: {', '.join(texts[:5])}" for name, texts in above.items())
+        message = f"{cells['above']:,} cells stand above every boundary under them ({shown})"
+    if cells["only_missing"]:
+        message += (
+            f"; {cells['only_missing']:,} cells are roots that only missing values may become, as the original tells"
+        )
+    return [Check("boundaries", not above, message, {**cells, "labels": above})]
 
 
 def check_suppression(policy: Policy, *, total: int, records: int, stars: int, known: bool) -> Check:
@@ -116,8 +123,7 @@ def _under(released: Coded, original: Coded, chains: Sequence[Chain]) -> Pairing
 
 def _equal(released: Coded, original: Coded, shown: Mapping[Label, Label] | None = None) -> Pairing:
     """A column that is published as it is, or with each value replaced by the one that it shows as."""
-    values = original.values if shown is None else [shown.get(value, value) for value in original.values]
-    return _under(released, original, [(value,) for value in values])
+    return _under(released, original, [(value if shown is None else shown[value],) for value in original.values])
 
 
 def _sensitive(name: str, coded: tuple[Coded, Coded], released: Mapping[str, Any], policy: Policy) -> list[Pairing]:
@@ -126,10 +132,15 @@ def _sensitive(name: str, coded: tuple[Coded, Coded], released: Mapping[str, Any
     category_of = {
         value: category for category, values in policy.columns[name].category_values.items() for value in values
     }
+    values = coded[1].values
+    shown = dict(zip(values, values, strict=True))
+    if policy.columns[name].hierarchy is not None:  # its first level is the value in the hierarchy's own writing
+        chains = labels_of(policy, name).chains(values)
+        shown = {value: chain[0] if chain else value for value, chain in zip(values, chains, strict=True)}
+    categories = {value: category_of.get(text) for value, text in shown.items()}
     if published == "categories":
-        return [_equal(*coded, {value: category_of.get(value) for value in coded[1].values})]
-    pairings = [_equal(*coded)]
+        return [_equal(*coded, categories)]
+    pairings = [_equal(*coded, shown)]
     if published == "both":
-        categories = {value: category_of.get(value) for value in coded[1].values}
         pairings.append(_equal(code(released[category_column(name)]), coded[1], categories))
     return pairings
