@@ -7,6 +7,7 @@ a merge-closed model cannot reach there it cannot reach anywhere. Every change t
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -19,7 +20,8 @@ from shoal.engines.grouping import Grouping
 from shoal.engines.local import LocalEngine
 from shoal.errors import InfeasibleError
 from shoal.hierarchies.boundaries import capped_levels
-from shoal.models.base import Model
+from shoal.models.base import Model, Strength
+from shoal.models.tolerance import TOLERANCE
 from shoal.table.classes import ClassStats, ClassView
 
 _EXAMPLES = 3
@@ -185,17 +187,29 @@ def _strongest(models: Sequence[Model], place: int, parameter: str, stats: Class
     values = np.unique(strength.per_class[np.isfinite(strength.per_class)])
     if strength.at_least:
         values = values[::-1]  # strongest first
-    changed = [models[place].relaxed(parameter, float(value)) for value in values]
-    legal = [i for i, model in enumerate(changed) if _legal(model, stats)]
-    low, high = 0, len(legal)
-    while low < high:
-        middle = (low + high) // 2
-        tried = [*models[:place], changed[legal[middle]], *models[place + 1 :]]
-        if evaluate_stats(tried, stats, budget)[0]:
-            high = middle
-        else:
-            low = middle + 1
-    return float(values[legal[low]]) if low < len(legal) else None
+    changed = {float(value): models[place].relaxed(parameter, float(value)) for value in values}
+    legal = [value for value, model in changed.items() if _legal(model, stats)]
+
+    def works(value: float) -> bool:
+        return evaluate_stats([*models[:place], changed[value], *models[place + 1 :]], stats, budget)[0]
+
+    if len(models) == 1 and models[place].whole_table and budget:
+        return next(filter(works, _within_budget(legal, strength, stats, budget)), None)
+    low = bisect_left(legal, True, key=works)
+    return legal[low] if low < len(legal) else None
+
+
+def _within_budget(values: Sequence[float], strength: Strength, stats: ClassStats, budget: int) -> Iterator[float]:
+    """The values that do not at once fail for more records than may be suppressed.
+
+    Leaving classes out changes what a model on the whole table compares the rest with, so a strong value may hold
+    where a weaker one fails: these few are tried one by one.
+    """
+    sign = 1 if strength.at_least else -1
+    for value in values:
+        short = sign * (strength.per_class - value) < -10 * TOLERANCE
+        if int(stats.sizes[short].sum()) <= budget:
+            yield value
 
 
 def _several_parameters(problem: Problem, stats: ClassStats) -> Iterator[Relaxation]:

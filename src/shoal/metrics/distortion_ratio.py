@@ -14,9 +14,12 @@ class DistortionRatio(CellMetric):
     source = "Sun, Wang, Li & Truta 2008, section 4"
 
     def cell(self, hierarchy: Hierarchy) -> Floats:
-        """Levels raised over the height of the hierarchy."""
-        return hierarchy.node_levels / max(hierarchy.height, 1)
+        """Levels raised over the levels up to the root."""
+        return hierarchy.node_levels / max(int(hierarchy.node_levels[hierarchy.root]), 1)
 
     def weight(self, hierarchy: Hierarchy) -> float:
-        """A column counts by its height: the ratio of sums, not the mean of ratios."""
-        return float(hierarchy.height)
+        """A column counts by its height: the ratio of sums, not the mean of ratios.
+
+        The height is the level at which the root first appears: declared levels may repeat it.
+        """
+        return float(hierarchy.node_levels[hierarchy.root])

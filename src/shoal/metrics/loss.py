@@ -1,8 +1,8 @@
 """Loss: the geometric mean over columns of 1 + the column's mean NCP, minus 1.
 
-Compared with the plain average of the columns it weighs the first bit lost of a column more than the last: a release that
-gives up one column and spares the others costs less than one that blurs them all alike. It is the measure that the
-searches minimize unless told otherwise.
+Compared with the plain average of the columns it weighs the first bit lost of a column more than the last: a release
+that gives up one column and spares the others costs less than one that blurs them all alike. It is the measure that
+the searches minimize unless told otherwise.
 """
 
 from __future__ import annotations

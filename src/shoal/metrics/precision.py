@@ -15,8 +15,8 @@ class Precision(CellMetric):
     source = "Wang, Xu & Qu 2011, (11) and (12)"
 
     def cell(self, hierarchy: Hierarchy) -> Floats:
-        """Levels raised over the height of the hierarchy."""
-        return hierarchy.node_levels / max(hierarchy.height, 1)
+        """Levels raised over the levels up to the root, which declared levels may repeat."""
+        return hierarchy.node_levels / max(int(hierarchy.node_levels[hierarchy.root]), 1)
 
     def value(self, cost: float) -> float:
         """One minus the cost."""

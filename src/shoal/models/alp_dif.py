@@ -111,7 +111,7 @@ class AlpDif(Model):
             return [PolicyProblem("limits", message), *problems]
         problems = [*key_problems("limits", self.limits, of="value"), *problems]
         for value, limit in self.limits.items():
-            problems += _limit_problems(f"limits.{value}", limit)
+            problems += _limit_problems(f"limits.{'null' if value is None else value}", limit)
         return problems
 
     def domain_problems(self, domain: SensitiveDomain) -> list[PolicyProblem]:

@@ -40,7 +40,8 @@ def mapping_problems(where: str, value: object, *, of: str, low: float, open_low
         return [_problem(where, value, f"a mapping from {of} to limit with at least one entry")]
     problems = key_problems(where, value, of=of)
     for key, limit in value.items():
-        problems += number_problems(f"{where}.{key}", limit, low=low, high=1, open_low=open_low)
+        place = f"{where}.{'null' if key is None else key}"
+        problems += number_problems(place, limit, low=low, high=1, open_low=open_low)
     return problems
 
 

@@ -1,0 +1,23 @@
+"""The kernels' Python source, run without compiling: coverage tools and debuggers see what compiled code does."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+TESTS = Path(__file__).parents[2]
+
+
+def test_the_kernels_give_the_same_without_compiling() -> None:
+    files = ["unit/engines/test_kernels.py", "unit/engines/test_local_engine.py"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(str(TESTS / file) for file in files)],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert " passed" in done.stdout
