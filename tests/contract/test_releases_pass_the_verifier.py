@@ -42,7 +42,8 @@ def tables(draw: st.DrawFn) -> pa.Table:
     size = draw(st.integers(4, 40))
 
     def column(values: list[Any]) -> list[Any]:
-        return draw(st.lists(st.sampled_from(values), min_size=size, max_size=size))
+        drawn = draw(st.lists(st.sampled_from(values), min_size=size - 1, max_size=size - 1))
+        return [values[0], *drawn]  # a column without any value is refused
 
     return pa.table(
         {

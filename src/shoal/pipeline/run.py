@@ -96,7 +96,7 @@ def load_data(data: Any, policy: Policy) -> Loaded:
         raise DataError(f"cannot read a table from {type(data).__name__}: pass a path, a DataFrame or an Arrow table.")
     lacking = unknown_columns(policy.columns, loaded.names, hint)
     if lacking:
-        models = [(f"privacy ({model.name})", model) for model in policy.models()]
+        models = policy.placed_models()
         others = data_problems(policy.columns, models, loaded.table, policy.path(".")) if loaded.table.num_rows else []
         raise PolicyError([*lacking, *others], policy.source)
     return loaded

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-import yaml
 from pydantic import ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
-from shoal.errors import PolicyError, PolicyProblem
-from shoal.hierarchies.text import scalar_text
+from shoal.errors import PolicyError
 from shoal.models import Model
-from shoal.policy.check import Draft, build_models, check, validation_problems
-from shoal.policy.spec import AlgorithmSpec, AnyModelSpec, ColumnSpec, DataSpec, Number, Spec
-from shoal.policy.yaml_text import read_yaml
+from shoal.policy.check import Draft, check
+from shoal.policy.fields import ByColumn, PathText, Share, Suppressed
+from shoal.policy.model_specs import AnyModelSpec, build_models
+from shoal.policy.spec import AlgorithmSpec, ColumnSpec, DataSpec, Spec
+from shoal.policy.words import found_in, shown
+from shoal.policy.yaml_text import dump_yaml, load_yaml, read_text
+
+Published = Literal["values", "categories", "both"]
 
 
 class Policy(Spec):
@@ -27,14 +31,16 @@ class Policy(Spec):
     data: DataSpec | None = Field(
         None, description="the table: a path, or path with separator, encoding and missing marks"
     )
-    columns: dict[str, ColumnSpec] = Field(description="the columns; those not named here are not released")
-    privacy: list[AnyModelSpec] = Field(description="the models that must hold, all of them")
+    columns: Annotated[dict[str, ColumnSpec], ByColumn] = Field(
+        description="the columns; those not named here are not released", min_length=1
+    )
+    privacy: list[AnyModelSpec] = Field(description="the models that must hold, all of them", min_length=1)
     algorithm: AlgorithmSpec = Field(default_factory=AlgorithmSpec)
-    suppression: Number = Field(0.0, ge=0, le=1, description="at most this share of records may be left out")
-    suppressed: Literal["drop", "star"] = Field(
+    suppression: Share = Field(0, description="at most this share of records may be left out")
+    suppressed: Suppressed = Field(
         "drop", description="leave suppressed records out, or keep them as rows of * without sensitive values"
     )
-    output: str | None = Field(None, description="where the release goes, relative to the policy file")
+    output: PathText | None = Field(None, description="where the release goes, relative to the policy file")
 
     _folder: Path = PrivateAttr(default_factory=Path)
     _source: str = PrivateAttr(default="the policy")
@@ -43,40 +49,33 @@ class Policy(Spec):
     @model_validator(mode="wrap")
     @classmethod
     def _all_problems(cls, raw: Any, handler: Any) -> Any:
-        """Validate part by part first, so that every problem is told and not only pydantic's first ones."""
+        """Check part by part first, so that every problem is told and not only pydantic's first ones."""
         if isinstance(raw, cls):
             return raw
-        if not isinstance(raw, Mapping):
-            problem = PolicyProblem("", f"a policy is a mapping with the keys {', '.join(cls.model_fields)}.")
-            raise PolicyError([problem])
-        content = _long_forms(raw)
-        draft = check(content, list(cls.model_fields))
-        whole = {"columns", "privacy", "algorithm"}
-        try:
-            parsed = handler(content)
-        except ValidationError as error:
-            for problem in validation_problems(error, ""):
-                if problem.where.split(".")[0].split("[")[0] not in whole:
-                    draft.problems.append(problem)
-            raise _error(draft) from None
+        draft = _checked(raw)
         if draft.problems:
             raise _error(draft)
-        return parsed
+        try:
+            return handler(_settled(raw))
+        except ValidationError as error:
+            draft.problems.extend(each.problem for each in found_in(error, cls, raw, ""))
+            raise _error(draft) from None
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read a policy file; paths in it are relative to it. Raises `PolicyError` with every problem."""
         path = Path(path)
-        content, raw = read_yaml(path)
+        text, raw = read_text(path)
+        content, noted = load_yaml(text, str(path))
+        if noted:
+            draft = _checked(content)
+            draft.problems[:0] = noted
+            raise _error(draft, str(path))
         try:
             policy = cls.model_validate(content)
         except PolicyError as error:
-            named = PolicyError(error.problems, str(path))
-            named.draft = error.draft
-            raise named from None
-        policy._folder = path.parent
-        policy._source = str(path)
-        policy._bytes = raw
+            raise _error(error.draft, str(path)) from None
+        policy._folder, policy._source, policy._bytes = path.parent, str(path), raw
         return policy
 
     def changed(self, **changes: Any) -> Self:
@@ -85,6 +84,15 @@ class Policy(Spec):
         policy = type(self).model_validate(content)
         policy._folder, policy._source, policy._bytes = self._folder, self._source, self._bytes
         return policy
+
+    def __eq__(self, other: object) -> bool:
+        """Two policies are equal when they say the same, in the same order; not where they came from."""
+        if not isinstance(other, Policy):
+            return NotImplemented
+        return bool(_in_order(self.model_dump()) == _in_order(other.model_dump()))
+
+    def __hash__(self) -> int:
+        return hash(_in_order(self.model_dump()))
 
     @property
     def source(self) -> str:
@@ -101,51 +109,85 @@ class Policy(Spec):
         return self._folder / relative
 
     def to_dict(self) -> dict[str, Any]:
-        """The policy as plain data, only what was said."""
-        content: dict[str, Any] = self.model_dump(mode="json", exclude_unset=True)
+        """The policy as plain data, only what was said; null may be a key, where it is the missing value."""
+        content: dict[str, Any] = _plain(self.model_dump(exclude_unset=True))
         return content
 
     def to_json(self) -> str:
-        """The policy as canonical JSON."""
-        return json.dumps(self.to_dict(), sort_keys=True, ensure_ascii=False)
+        """The policy as JSON. Nothing is sorted: the order of categories and columns means something."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
 
     def to_yaml(self) -> str:
         """The policy as YAML text that `load` reads back."""
-        return str(yaml.safe_dump(self.to_dict(), sort_keys=False, allow_unicode=True))
+        return dump_yaml(self.to_dict())
+
+    def placed_models(self) -> list[tuple[str, Model]]:
+        """The models asked for, each with its place in the policy: ``privacy[0]``."""
+        return [
+            (f"privacy[{place}]", model)
+            for place, spec in enumerate(self.privacy)
+            for model in build_models(spec, self.columns)
+        ]
 
     def models(self) -> tuple[Model, ...]:
         """The models asked for, one for each sensitive column that an entry is on."""
-        return tuple(model for spec in self.privacy for model in build_models(spec, self.columns))
+        return tuple(model for _, model in self.placed_models())
 
     def names(self, role: str) -> list[str]:
         """The columns of a role, in the policy's order."""
         return [name for name, column in self.columns.items() if column.role == role]
 
-    def published(self, column: str) -> Literal["values", "categories", "both"]:
+    def published(self, column: str) -> Published:
         """What is published of a sensitive column: as said, else categories where only (p⁺, α) is asked on it."""
-        said = self.columns[column].publish
-        if said is not None:
-            return said
-        asked = {model.name for model in self.models() if model.column == column}
-        return "categories" if asked == {"p-plus-alpha-sensitive"} else "values"
+        return published(column, self.columns[column], self.models())
 
 
-def _long_forms(raw: Mapping[Any, Any]) -> dict[str, Any]:
-    """The short forms that the file allows, written out."""
-    content = {str(key): value for key, value in raw.items()}
-    if isinstance(content.get("data"), (str, Path)):
-        content["data"] = {"path": str(content["data"])}
-    if isinstance(content.get("algorithm"), str):
-        content["algorithm"] = {"name": content["algorithm"]}
-    if isinstance(content.get("output"), Path):
-        content["output"] = str(content["output"])
-    if isinstance(content.get("columns"), Mapping):
-        content["columns"] = {str(scalar_text(name)): column for name, column in content["columns"].items()}
-    return content
+def published(name: str, column: ColumnSpec, models: Sequence[Model]) -> Published:
+    """What is published of a sensitive column: as said, else categories where only (p⁺, α) is asked on it."""
+    if column.publish is not None:
+        return column.publish
+    asked = {model.name for model in models if model.column == name}
+    return "categories" if asked == {"p-plus-alpha-sensitive"} else "values"
 
 
-def _error(draft: Draft) -> PolicyError:
+def _checked(raw: Any) -> Draft:
+    """Everything wrong with a policy, and what could be read of it."""
+    known = list(Policy.model_fields)
+    if isinstance(raw, Mapping):
+        return check(_settled(raw), known)
+    draft = Draft()
+    given = "there is nothing in it" if raw is None else f"given: {shown(raw)}"
+    draft.add("", f"a policy is a mapping with the keys {', '.join(known)} ({given}).",
+              "`shoal init DATA` drafts one.")  # fmt: skip
+    return draft
+
+
+def _settled(raw: Mapping[Any, Any]) -> dict[Any, Any]:
+    """The policy without optional keys that say nothing."""
+    optional = {"data", "algorithm", "output"}
+    return {key: value for key, value in raw.items() if value is not None or key not in optional}
+
+
+def _error(draft: Draft, source: str = "the policy") -> PolicyError:
     """The error of a draft; the draft rides along so that the data can be checked against what is right in it."""
-    error = PolicyError(draft.problems)
+    error = PolicyError(draft.problems, source)
     error.draft = draft
     return error
+
+
+def _plain(value: Any) -> Any:
+    """Plain data that JSON and YAML can write; an infinite end is the text that the policy reads back."""
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    if isinstance(value, float) and math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    return value
+
+
+def _in_order(value: Any) -> Any:
+    """Nested content as tuples, which compare by order as well: the first category is the most sensitive."""
+    if isinstance(value, Mapping):
+        return tuple((key, _in_order(each)) for key, each in value.items())
+    return tuple(_in_order(each) for each in value) if isinstance(value, (list, tuple)) else value
