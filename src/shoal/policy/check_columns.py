@@ -1,0 +1,124 @@
+"""What is wrong with one column of a policy, as far as it can be told without the data."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from shoal.hierarchies import HierarchyError, boundary_caps
+from shoal.hierarchies.problems import quoted
+from shoal.policy.parts import Draft, Part
+from shoal.policy.sources import hierarchy_source
+from shoal.policy.spec import ColumnSpec, HierarchySpec
+
+_ROLES_OF = {
+    "hierarchy": ("quasi", "sensitive"),
+    "boundary": ("quasi",),
+    "categories": ("sensitive",),
+    "publish": ("sensitive",),
+}
+_NODES_DECLARED = {"tree", "order"}
+"""Kinds whose nodes are known without the data."""
+_HEIGHT_DECLARED = {*_NODES_DECLARED, "intervals", "dates", "flat"}
+"""Kinds whose levels are known without the data."""
+_FLAT = HierarchySpec(flat=True)
+
+
+def check_column(name: str, part: Part[ColumnSpec], draft: Draft) -> Part[ColumnSpec]:
+    """Note what is wrong with a column; the keys concerned count as damaged from then on."""
+    column, where = part.value, f"columns.{name}"
+    if column is None:
+        return part
+    damaged = set(part.damaged)
+    for key, roles in _ROLES_OF.items():
+        if getattr(column, key) is not None and column.role not in roles and "role" not in damaged:
+            draft.add(f"{where}.{key}", f"is for columns of role {' or '.join(roles)}, and this one is {column.role}.",
+                      "Leave it out, or change the role.")  # fmt: skip
+            damaged.add(key)
+    if "hierarchy" not in damaged and not (column.hierarchy is None and _unknown(damaged)):
+        damaged |= _check_hierarchy(column.hierarchy or _FLAT, column, where, draft)
+    if "categories" not in damaged:
+        damaged |= _check_categories(column, where, draft)
+    asks_categories = column.publish in {"categories", "both"} and not column.category_values
+    if asks_categories and not damaged & {"categories", "publish"} and not _unknown(damaged):
+        draft.add(f"{where}.publish", f"{column.publish} needs categories, and the column declares none.",
+                  "Declare categories, most sensitive first, or publish values.")  # fmt: skip
+        damaged.add("publish")
+    return Part(column, frozenset(damaged))
+
+
+def _unknown(damaged: set[str] | frozenset[str]) -> bool:
+    """Whether a key is not known: it may be a slip for any of those that are."""
+    return bool(damaged - set(ColumnSpec.model_fields))
+
+
+def may_have_categories(part: Part[ColumnSpec]) -> bool:
+    """Whether the column may have been meant to have categories that could not be read."""
+    return "categories" in part.damaged or _unknown(part.damaged) or part.value is None
+
+
+def _check_hierarchy(spec: HierarchySpec, column: ColumnSpec, where: str, draft: Draft) -> set[str]:
+    """Build the hierarchy without values of the data: what goes wrong is wrong with the declaration."""
+    if len(spec.kinds) != 1:
+        given = ", ".join(spec.kinds) or "none"
+        draft.add(f"{where}.hierarchy", f"needs exactly one kind of hierarchy (given: {given}).",
+                  f"Known: {', '.join(HierarchySpec.model_fields)}.")  # fmt: skip
+        return {"hierarchy"}
+    if spec.levels is not None or isinstance(spec.tree, str):
+        return set()
+    values = [] if spec.kinds[0] in _NODES_DECLARED else [None]
+    try:
+        source = hierarchy_source(spec, Path(), f"{where}.hierarchy")
+        hierarchy = source.build(values, [0] * len(values), f"{where}.hierarchy").hierarchy
+    except HierarchyError as error:
+        draft.problems.extend(error.problems)
+        return {"hierarchy"}
+    known = _HEIGHT_DECLARED if isinstance(column.boundary, int) else _NODES_DECLARED
+    if spec.kinds[0] in known and column.role == "quasi":
+        try:
+            boundary_caps(hierarchy, column.boundary_labels, f"{where}.boundary")
+        except HierarchyError as error:
+            draft.problems.extend(error.problems)
+            return {"boundary"}
+    return set()
+
+
+def _check_categories(column: ColumnSpec, where: str, draft: Draft) -> set[str]:
+    before = len(draft.problems)
+    declared = column.category_values
+    if column.categories is not None and not declared:
+        draft.add(f"{where}.categories", "has no category.", "Write {category: [value, value]}, most sensitive first.")
+    counts = Counter(value for values in declared.values() for value in values)
+    for value, count in counts.items():
+        if count > 1:
+            holders = [repr(category) for category, values in declared.items() if value in values]
+            often = f"{count} times in {holders[0]}" if len(holders) == 1 else f"in {' and in '.join(holders)}"
+            draft.add(f"{where}.categories", f"{quoted(value)} stands {often}: a value has one category.",
+                      "Keep one of them.", value=value)  # fmt: skip
+    for category, values in declared.items():
+        if not values:
+            draft.add(f"{where}.categories.{category}", "has no values.", "Leave it out, or list its values.")
+    return {"categories"} if len(draft.problems) > before else set()
+
+
+def usable(part: Part[ColumnSpec]) -> ColumnSpec:
+    """The column without its damaged keys and those that mean nothing without them."""
+    column, damaged = part.value, part.damaged
+    if column is None:
+        return ColumnSpec(role="insensitive")
+    if not damaged:
+        return column
+    changes: dict[str, None] = {}
+    if "hierarchy" in damaged:
+        changes |= {"hierarchy": None, "boundary": None}
+    if "boundary" in damaged or (column.hierarchy is None and _unknown(damaged)):
+        changes["boundary"] = None
+    if "categories" in damaged:
+        changes |= {"categories": None, "publish": None}
+    if "publish" in damaged or (column.categories is None and _unknown(damaged)):
+        changes["publish"] = None
+    left = column.model_copy(update=changes)
+    if "role" not in damaged:
+        return left
+    role = "sensitive" if left.categories else "quasi" if left.hierarchy else "insensitive"
+    return left.model_copy(update={"role": role})

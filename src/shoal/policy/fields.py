@@ -1,0 +1,216 @@
+"""The single values of a policy: what each accepts, in words of our own, and how an editor's schema describes it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Discriminator, PlainValidator, Tag, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from shoal.hierarchies.text import is_scalar, scalar_text
+
+NAME_SCHEMA: dict[str, Any] = {"type": ["string", "number", "boolean"]}
+LABEL_SCHEMA: dict[str, Any] = {"type": ["string", "number", "boolean", "null"]}
+_INFINITE = {"inf": math.inf, "+inf": math.inf, "-inf": -math.inf}
+TAGS = frozenset({"<number>", "<mapping>", "<level>", "<labels>", "<column>", "<columns>"})
+"""How pydantic names the branches of our unions in an error's place; no key of a policy reads like this."""
+
+
+def refuse(message: str) -> PydanticCustomError:
+    """An error whose words are ours; braces in them are not placeholders."""
+    return PydanticCustomError("policy", "{message}", {"message": message})
+
+
+def _number(value: Any) -> int | float:
+    number = _real(value)
+    if not math.isfinite(number):
+        raise refuse("must be a finite number")
+    return number
+
+
+def _real(value: Any) -> int | float:
+    """A number as it was given: an integer stays exact. Text and booleans are none."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise refuse("must be a number")
+    return int(value) if isinstance(value, Integral) else float(value)
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise refuse("must be a whole number")
+    return int(value)
+
+
+def _level(value: Any) -> int:
+    if _whole(value) < 0:
+        raise refuse("must be a level, 0 or more")
+    return int(value)
+
+
+def _share(value: Any) -> int | float:
+    number = _real(value)
+    if not 0 <= number <= 1:
+        raise refuse("must be a number from 0 to 1")
+    return number
+
+
+def _cut(value: Any) -> int | float:
+    """A cut point; the outer ones may be infinite."""
+    if isinstance(value, str) and value.strip().lower() in _INFINITE:
+        return _INFINITE[value.strip().lower()]
+    try:
+        number = _real(value)
+    except PydanticCustomError:
+        number = math.nan
+    if math.isnan(number):
+        raise refuse("must be a number, or inf or -inf for an open end")
+    return number
+
+
+def _bounds(value: Any) -> tuple[int | float, int | float]:
+    if not isinstance(value, (list, tuple)) or len(value) != 2:
+        raise refuse("must be two numbers, the smallest and the largest value")
+    return _number(value[0]), _number(value[1])
+
+
+def _label(value: Any) -> str | None:
+    """One value as canonical text; null is the missing value."""
+    if not is_scalar(value) or (isinstance(value, float) and math.isnan(value)):
+        raise refuse("must be a single value: a text, a number, true, false, or null for the missing value")
+    return scalar_text(value)
+
+
+def _name(value: Any) -> str:
+    """A column's name; 5 is the column "5"."""
+    if value is None or not is_scalar(value):
+        raise refuse("must be the name of a column")
+    return str(scalar_text(value))
+
+
+def _path(value: Any) -> str:
+    if not isinstance(value, (str, Path)):
+        raise refuse("must be a path")
+    return str(value)
+
+
+def _role(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        raise refuse("a column has one role: it cannot be known to an attacker and secret at once")
+    return value
+
+
+def _true(value: Any) -> bool:
+    if value is not True:
+        raise refuse("must be true; leave it out otherwise")
+    return True
+
+
+def _tree(value: Any) -> Any:
+    """Nested groups with their labels as canonical text, or the path of a file."""
+    if isinstance(value, (str, Path)):
+        return str(value)
+    if value is not None and not isinstance(value, (Mapping, list, tuple)):
+        raise refuse("must be nested mappings and lists, or the path of a YAML file")
+    try:
+        return _plain_tree(value)
+    except RecursionError:
+        raise refuse("a group holds itself") from None
+
+
+def _plain_tree(node: Any) -> Any:
+    if isinstance(node, Mapping):
+        below = [_plain_tree(each) for each in node.values()]
+        return dict(zip(_texts(node, "label"), below, strict=True))
+    if isinstance(node, (list, tuple)):
+        return [_plain_tree(each) for each in node]
+    return _label(node)
+
+
+def _texts(mapping: Mapping[Any, Any], what: str, *, null: bool = True) -> list[str | None]:
+    """The keys of a mapping as canonical text, if they are single values and different ones."""
+    texts: list[str | None] = []
+    for key in mapping:
+        if not is_scalar(key) or (key is None and not null):
+            raise refuse(f"the {what} {'null' if key is None else repr(key)} must be a text")
+        text = scalar_text(key)
+        if text in texts:
+            raise refuse(f"the {what} {text!r} stands there twice")
+        texts.append(text)
+    return texts
+
+
+def _text_keys(what: str, *, null: bool) -> Callable[[Any], Any]:
+    def read(value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            return value
+        return dict(zip(_texts(value, what, null=null), value.values(), strict=True))
+
+    return read
+
+
+def _listed(value: Any) -> Any:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _some(value: list[Any]) -> list[Any]:
+    if not value:
+        raise refuse("is an empty list: name at least one, or leave it out")
+    return value
+
+
+def _kind_of_limits(value: Any) -> str:
+    return "<mapping>" if isinstance(value, Mapping) else "<number>"
+
+
+def _kind_of_boundary(value: Any) -> str:
+    return "<level>" if isinstance(value, Integral) and not isinstance(value, bool) else "<labels>"
+
+
+def _kind_of_columns(value: Any) -> str:
+    return "<columns>" if isinstance(value, (list, tuple)) else "<column>"
+
+
+Number = Annotated[float, PlainValidator(_number), WithJsonSchema({"type": "number"})]
+Integer = Annotated[int, PlainValidator(_whole), WithJsonSchema({"type": "integer"})]
+Level = Annotated[int, PlainValidator(_level), WithJsonSchema({"type": "integer", "minimum": 0})]
+Share = Annotated[float, PlainValidator(_share), WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1})]
+Cut = Annotated[
+    float, PlainValidator(_cut), WithJsonSchema({"anyOf": [{"type": "number"}, {"enum": ["inf", "+inf", "-inf"]}]})
+]
+Bounds = Annotated[
+    tuple[float, float],
+    PlainValidator(_bounds),
+    WithJsonSchema({"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}),
+]
+Label = Annotated[str | None, PlainValidator(_label), WithJsonSchema(LABEL_SCHEMA)]
+Name = Annotated[str, PlainValidator(_name), WithJsonSchema(NAME_SCHEMA)]
+PathText = Annotated[str, PlainValidator(_path), WithJsonSchema({"type": "string"})]
+OnlyTrue = Annotated[Literal[True], PlainValidator(_true), WithJsonSchema({"const": True})]
+TreeText = Annotated[Any, PlainValidator(_tree), WithJsonSchema({"type": ["object", "array", "string"]})]
+Role = Annotated[Literal["identifier", "quasi", "sensitive", "insensitive"], BeforeValidator(_role)]
+Publish = Literal["values", "categories", "both"]
+Suppressed = Literal["drop", "star"]
+
+Categories = Annotated[dict[str, list[Label]], BeforeValidator(_text_keys("category", null=False))]
+CategoryLimits = Annotated[dict[str, Number], BeforeValidator(_text_keys("category", null=False))]
+ByColumn = BeforeValidator(_text_keys("column", null=False))
+ByValue = BeforeValidator(_text_keys("value", null=True))
+Limits = Annotated[
+    Annotated[Number, Tag("<number>")] | Annotated[dict[str | None, Number], ByValue, Tag("<mapping>")],
+    Discriminator(_kind_of_limits),
+]
+Boundary = Annotated[
+    Annotated[Level, Tag("<level>")]
+    | Annotated[list[Label], BeforeValidator(_listed), AfterValidator(_some), Tag("<labels>")],
+    Discriminator(_kind_of_boundary),
+    WithJsonSchema({"anyOf": [LABEL_SCHEMA, {"type": "array", "items": LABEL_SCHEMA, "minItems": 1}]}),
+]
+Columns = Annotated[
+    Annotated[Name, Tag("<column>")] | Annotated[list[Name], AfterValidator(_some), Tag("<columns>")],
+    Discriminator(_kind_of_columns),
+    WithJsonSchema({"anyOf": [NAME_SCHEMA, {"type": "array", "items": NAME_SCHEMA, "minItems": 1}]}),
+]
