@@ -1,4 +1,8 @@
-"""The kernels in plain NumPy: for machines without numba, and the oracle that the compiled ones are tested against."""
+"""The kernels in plain NumPy: for short searches, where compiled code would take longer to load than it saves, for
+machines without numba, and as the twin that the compiled ones are tested against. Same results, number for number.
+
+Counts are summed as float64, which is exact up to 2^53 records.
+"""
 
 from __future__ import annotations
 
@@ -15,21 +19,28 @@ def keys_of(codes: Any, items: Any, columns: Any, offsets: Any, strides: Any, ma
     return keys
 
 
-def group_dense(keys: Any, items: Any, weights: Any, table: Any) -> Any:  # noqa: ARG001 - same face as the compiled one
-    """Group equal keys; groups are numbered by first appearance, as the compiled kernel does."""
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    order = np.argsort(first, kind="stable")
-    rank = np.empty(len(order), dtype=np.int32)
-    rank[order] = np.arange(len(order), dtype=np.int32)
-    ids = rank[inverse]
-    sizes = np.zeros(len(order), dtype=np.int64)
-    np.add.at(sizes, ids, weights)
-    return ids, items[first[order]].astype(np.int32), sizes
+def group_dense(keys: Any, items: Any, weights: Any, table: Any) -> Any:
+    """Group equal keys with a lookup table as long as the key space; groups are numbered by first appearance."""
+    places = np.arange(len(keys), dtype=np.int32)
+    table[keys[::-1]] = places[::-1]  # of equal keys the last one written, so the first one there, stays
+    first = table[keys]
+    table[keys] = -1
+    return _numbered(first, first == places, items, weights)
 
 
-def group_hashed(keys: Any, items: Any, weights: Any, slots: Any) -> Any:
-    """Group equal keys; groups are numbered by first appearance, as the compiled kernel does."""
-    return group_dense(keys, items, weights, slots)
+def group_hashed(keys: Any, items: Any, weights: Any, slots: Any) -> Any:  # noqa: ARG001 - same face as the compiled one
+    """Group equal keys by sorting them; groups are numbered by first appearance."""
+    _, places, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    first = places[inverse]
+    return _numbered(first, first == np.arange(len(keys)), items, weights)
+
+
+def _numbered(first: Any, is_first: Any, items: Any, weights: Any) -> Any:
+    """Groups from the place of each key's first appearance."""
+    number = np.cumsum(is_first, dtype=np.int32) - 1
+    ids = number[first].astype(np.int32)
+    sizes = np.bincount(ids, weights=weights, minlength=int(is_first.sum())).astype(np.int64)
+    return ids, items[is_first].astype(np.int32), sizes
 
 
 def histogram(tuple_class: Any, pair_tuple: Any, pair_value: Any, pair_count: Any, n_classes: Any) -> Any:
@@ -37,7 +48,6 @@ def histogram(tuple_class: Any, pair_tuple: Any, pair_value: Any, pair_count: An
     owner = tuple_class[pair_tuple].astype(np.int64)
     width = int(pair_value.max()) + 1 if len(pair_value) else 1
     keys, inverse = np.unique(owner * width + pair_value, return_inverse=True)
-    counts = np.zeros(len(keys), dtype=np.int64)
-    np.add.at(counts, inverse, pair_count)
+    counts = np.bincount(inverse, weights=pair_count, minlength=len(keys)).astype(np.int64)
     starts = np.searchsorted(keys, np.arange(n_classes + 1, dtype=np.int64) * width)
     return starts.astype(np.int64), (keys % width).astype(np.int32), counts

@@ -12,11 +12,15 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.engines import _kernels_numpy
 from shoal.engines.grouping import Grouping
 from shoal.hierarchies.boundaries import Ladder
 from shoal.table.classes import ClassStats, Histogram, SensitiveDomain
 from shoal.table.encoded import EncodedTable, combine_codes
 
+_ITEMS_BEFORE_LOADING = 8_000_000
+"""Items grouped with NumPy before compiled kernels are loaded: loading takes half a second and 100 MB, and NumPy is
+three to five times slower."""
 _DENSE_LIMIT = 1 << 21
 """Largest key space that is grouped through a lookup table (8 MB) instead of a hash table."""
 _KEY_LIMIT = 2**62
@@ -33,10 +37,8 @@ DROPPED = -1
 def load_kernels() -> ModuleType:
     """The compiled kernels, or their NumPy twins where numba has no build for the machine."""
     try:
-        from shoal.engines import _kernels  # noqa: PLC0415 - numba takes half a second to import
+        from shoal.engines import _kernels  # noqa: PLC0415 - numba takes time and memory to import
     except ImportError:
-        from shoal.engines import _kernels_numpy  # noqa: PLC0415
-
         return _kernels_numpy
     return _kernels
 
@@ -54,7 +56,8 @@ class LocalEngine:
     ) -> None:
         self._table = table
         self._domains = domains
-        self._kernels = kernels if kernels is not None else load_kernels()
+        self._kernels = kernels if kernels is not None else _kernels_numpy
+        self._items_before_loading = _ITEMS_BEFORE_LOADING if kernels is None else None
         self._maps, self._offsets, self._radices = _dense_maps(ladders)
         self._all = np.arange(table.n_tuples, dtype=np.int32)
         self._lookup = np.full(0, -1, dtype=np.int32)
@@ -70,6 +73,7 @@ class LocalEngine:
         wanted = np.asarray(node, dtype=np.int64)
         source = self._finest_source(wanted)
         items, weights = (self._all, self._table.counts) if source is None else (source.representatives, source.sizes)
+        self._load_when_it_pays(len(items))
         ids, representatives, sizes = self._group(wanted, items, weights)
 
         def tuple_class() -> NDArray[np.int32]:
@@ -91,6 +95,14 @@ class LocalEngine:
             )
             histograms[column] = Histogram(*parts)
         return ClassStats(grouping.sizes, histograms, self._domains)
+
+    def _load_when_it_pays(self, items: int) -> None:
+        """Change to compiled kernels once a search has shown to be long; the results are the same."""
+        if self._items_before_loading is not None:
+            self._items_before_loading -= items
+            if self._items_before_loading < 0:
+                self._kernels = load_kernels()
+                self._items_before_loading = None
 
     def _group(
         self, node: NDArray[np.int64], items: NDArray[np.int32], weights: NDArray[np.int64]
