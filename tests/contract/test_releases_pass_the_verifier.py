@@ -1,7 +1,7 @@
 """Every algorithm with every model, from table to release, before the independent verifier.
 
-`shoal.anonymize` raises when its own verification (with the original) fails; here the release is also verified alone, as
-a reader of it would, after a trip through a file.
+`shoal.anonymize` raises when its own verification (with the original) fails; here the release is also verified alone,
+as a reader of it would, after a trip through a file.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ def ordered_distance(view: ClassView) -> Floats:
     ahead = (cross - start) * reached - (prefix[cross] - prefix[start])
     behind = (prefix[end] - prefix[cross]) - (end - cross) * reached
     work = _sum(histogram, ahead + behind) + prefix[start[starts[:-1]]]
-    return np.maximum(work, 0.0) / (m - 1)
+    return np.asarray(np.maximum(work, 0.0) / (m - 1))
 
 
 def hierarchical_distance(view: ClassView, hierarchy: Hierarchy) -> Floats:

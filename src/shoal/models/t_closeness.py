@@ -6,8 +6,8 @@ whole release is what the model is shown, so suppressing records elsewhere chang
 tolerance of `shoal.models.tolerance`.
 
 Parameters: ``t``, a number in [0, 1]; ``distance`` between two values: ``equal`` (any two are 1 apart), ``ordered``
-(by their places in the order of the values that occur in the release) or ``hierarchical`` (by the height of their lowest common
-ancestor). The missing value lies where the column's order or hierarchy puts it.
+(by their places in the order of the values that occur in the release) or ``hierarchical`` (by the height of their
+lowest common ancestor). The missing value lies where the column's order or hierarchy puts it.
 """
 
 from __future__ import annotations
