@@ -1,8 +1,8 @@
 """k under the other reading of missing values: a missing cell matches anything.
 
 By default a missing quasi-identifier is a value of its own, and a class is what shares it. An attacker may as well
-think that a record whose age is missing could be anybody's of any age. Then a record hides among all released records that
-agree with it wherever both have a value. The report shows both figures.
+think that a record whose age is missing could be anybody's of any age. Then a record hides among all released
+records that agree with it wherever both have a value. The report shows both figures.
 """
 
 from __future__ import annotations
