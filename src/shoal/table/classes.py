@@ -81,6 +81,8 @@ class ClassStats:
     sizes: Counts
     histograms: Mapping[str, Histogram]
     domains: Mapping[str, SensitiveDomain]
+    reference: Mapping[str, Counts] | None = None
+    """Counts of each value in the whole release, where these classes are only a part of it; None: these are all."""
 
     @property
     def n_classes(self) -> int:
@@ -91,12 +93,13 @@ class ClassStats:
         """What one model sees."""
         if sensitive is None:
             return ClassView(self.sizes, None, None)
-        return ClassView(self.sizes, self.histograms[sensitive], self.domains[sensitive])
+        reference = self.reference[sensitive] if self.reference is not None else None
+        return ClassView(self.sizes, self.histograms[sensitive], self.domains[sensitive], reference)
 
     def keep(self, classes: Mask) -> ClassStats:
         """The statistics when only some of the classes are released."""
         kept = {name: histogram.keep(classes) for name, histogram in self.histograms.items()}
-        return ClassStats(self.sizes[classes], kept, self.domains)
+        return ClassStats(self.sizes[classes], kept, self.domains, self.reference)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +109,7 @@ class ClassView:
     sizes: Counts
     histogram_or_none: Histogram | None
     domain_or_none: SensitiveDomain | None
+    reference: Counts | None = None
 
     @property
     def histogram(self) -> Histogram:
@@ -121,7 +125,9 @@ class ClassView:
 
     @cached_property
     def totals(self) -> Counts:
-        """How often each value occurs in all classes together."""
+        """How often each value occurs in the whole release: in all classes together, unless a reference says more."""
+        if self.reference is not None:
+            return self.reference
         histogram = self.histogram
         weights = np.bincount(histogram.values, weights=histogram.counts, minlength=len(self.domain.values))
         return weights.astype(np.int64)
