@@ -137,3 +137,134 @@ def histogram(tuple_class: Any, pair_tuple: Any, pair_value: Any, pair_count: An
             written += 1
         starts[c + 1] = written
     return starts, values[:written].copy(), counts[:written].copy()
+
+
+@_jit
+def _box_cost(codes: Any, item: Any, node: Any, offsets: Any, costs: Any, limit: Any) -> Any:
+    """What the box of a tuple at a node costs; may stop at the first sum beyond the limit."""
+    cost = 0.0
+    for c in range(codes.shape[0]):
+        cost += costs[offsets[c, node[c]] + codes[c, item]]
+        if cost > limit:
+            break
+    return cost
+
+
+@_jit
+def _box_key(codes: Any, item: Any, node: Any, offsets: Any, radices: Any, maps: Any) -> Any:
+    """The box of a tuple at a node as one number; the caller has checked that it fits 62 bits."""
+    key = 0
+    for c in range(codes.shape[0]):
+        key = key * radices[c, node[c]] + maps[offsets[c, node[c]] + codes[c, item]]
+    return key
+
+
+@_jit
+def _slot_of(key: Any, epoch: Any, slot_epoch: Any, slot_group: Any, group_key: Any) -> Any:
+    """Where a key stands, or could stand, in an open-addressing table; slots of an old epoch are empty."""
+    mask = slot_group.shape[0] - 1
+    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    slot = np.int64((mixed ^ (mixed >> np.uint64(29))) & np.uint64(mask))
+    while slot_epoch[slot] == epoch and group_key[slot_group[slot]] != key:
+        slot = (slot + 1) & mask
+    return slot
+
+
+@_jit
+def willing_groups(
+    first: Any, codes: Any, counts: Any, items: Any, others: Any, limits: Any, nodes: Any, floors: Any, offsets: Any,
+    radices: Any, maps: Any, costs: Any, least: Any, epoch: Any, slot_epoch: Any, slot_group: Any, group_key: Any,
+    chosen: Any, ids: Any, sizes: Any,
+) -> Any:  # fmt: skip
+    """From lattice node ``first`` on, the next node at which enough tuples share a box that one is willing to pay.
+
+    A tuple of ``items`` is willing when its box costs no more than its limit. ``others``, which may be none, are
+    counted in the boxes of willing tuples too. ``floors`` is the least that a box costs at each node.
+    Returns the node's place (or the number of nodes when there is none), how many tuples are in the boxes, how many
+    boxes there are, and the epoch reached; tuples, their boxes and the boxes' records are left in ``chosen``, ``ids``
+    and ``sizes``.
+    """
+    for place in range(first, nodes.shape[0]):
+        node = nodes[place]
+        epoch += 1
+        found = 0
+        groups = 0
+        enough = False
+        for i in range(items.shape[0]):
+            item = items[i]
+            limit = limits[item]
+            if limit < floors[place] or _box_cost(codes, item, node, offsets, costs, limit) > limit:
+                continue
+            key = _box_key(codes, item, node, offsets, radices, maps)
+            slot = _slot_of(key, epoch, slot_epoch, slot_group, group_key)
+            if slot_epoch[slot] != epoch:
+                slot_epoch[slot] = epoch
+                slot_group[slot] = groups
+                group_key[groups] = key
+                sizes[groups] = 0
+                groups += 1
+            group = slot_group[slot]
+            chosen[found] = item
+            ids[found] = group
+            found += 1
+            sizes[group] += counts[item]
+            enough = enough or sizes[group] >= least
+        if groups == 0:
+            continue
+        for i in range(others.shape[0]):
+            item = others[i]
+            if (
+                limits[item] >= floors[place]
+                and _box_cost(codes, item, node, offsets, costs, limits[item]) <= limits[item]
+            ):
+                continue  # counted above
+            key = _box_key(codes, item, node, offsets, radices, maps)
+            slot = _slot_of(key, epoch, slot_epoch, slot_group, group_key)
+            if slot_epoch[slot] == epoch:
+                group = slot_group[slot]
+                chosen[found] = item
+                ids[found] = group
+                found += 1
+                sizes[group] += counts[item]
+                enough = enough or sizes[group] >= least
+        if enough:
+            return place, found, groups, epoch
+    return nodes.shape[0], 0, 0, epoch
+
+
+@_jit
+def best_joins(
+    codes: Any, items: Any, budgets: Any, owner: Any, weights: Any, box_nodes: Any, box_costs: Any, box_sizes: Any,
+    tree_offsets: Any, first: Any, last: Any, parents: Any, node_costs: Any,
+) -> Any:  # fmt: skip
+    """For each item the class that it costs least to join, and what that adds; -1 where nothing is below its budget.
+
+    The trees of all columns stand one after the other in ``first``, ``last``, ``parents`` and ``node_costs``. An item
+    never joins its own class; a class of size 0 is gone.
+    """
+    columns = codes.shape[0]
+    best_class = np.full(items.shape[0], -1, dtype=np.int32)
+    best_added = budgets.copy()
+    for i in range(items.shape[0]):
+        item = items[i]
+        weight = weights[item]
+        for box in range(box_sizes.shape[0]):
+            size = box_sizes[box]
+            if size == 0 or box == owner[item]:
+                continue
+            before = box_costs[box] * size
+            limit = (best_added[i] + before) / (size + weight)
+            cost = 0.0
+            for c in range(columns):
+                tree = tree_offsets[c]
+                leaf = codes[c, item]
+                node = box_nodes[box, c]
+                while leaf < first[tree + node] or leaf > last[tree + node]:
+                    node = parents[tree + node]
+                cost += node_costs[tree + node]
+                if cost >= limit:
+                    break
+            if cost < limit:
+                best_added[i] = cost * (size + weight) - before
+                best_class[i] = box
+    return best_class, best_added

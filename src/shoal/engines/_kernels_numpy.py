@@ -51,3 +51,58 @@ def histogram(tuple_class: Any, pair_tuple: Any, pair_value: Any, pair_count: An
     counts = np.bincount(inverse, weights=pair_count, minlength=len(keys)).astype(np.int64)
     starts = np.searchsorted(keys, np.arange(n_classes + 1, dtype=np.int64) * width)
     return starts.astype(np.int64), (keys % width).astype(np.int32), counts
+
+
+def willing_groups(
+    first: Any, codes: Any, counts: Any, items: Any, others: Any, limits: Any, nodes: Any, floors: Any, offsets: Any,
+    radices: Any, maps: Any, costs: Any, least: Any, epoch: Any, slot_epoch: Any, slot_group: Any, group_key: Any,
+    chosen: Any, ids: Any, sizes: Any,
+) -> Any:  # fmt: skip
+    """From lattice node ``first`` on, the next node at which enough tuples share a box that one is willing to pay."""
+    del slot_epoch, slot_group, group_key  # the compiled kernel's scratch
+    for place in range(first, len(nodes)):
+        levels = list(enumerate(nodes[place]))
+
+        def cost(tuples: Any, levels: Any = levels) -> Any:
+            return sum(costs[offsets[c, level] + codes[c][tuples]] for c, level in levels)
+
+        def key(tuples: Any, levels: Any = levels) -> Any:
+            keys = np.zeros(len(tuples), dtype=np.int64)
+            for c, level in levels:
+                keys = keys * radices[c, level] + maps[offsets[c, level] + codes[c][tuples]]
+            return keys
+
+        willing = items[(limits[items] >= floors[place]) & (cost(items) <= limits[items])]
+        unwilling = others[(limits[others] < floors[place]) | (cost(others) > limits[others])]
+        beside = unwilling[np.isin(key(unwilling), key(willing))]
+        members = np.concatenate([willing, beside])
+        if not len(willing):
+            continue
+        grouped, _, records = group_hashed(key(members), members, counts[members], None)
+        if records.max() >= least:
+            chosen[: len(members)], ids[: len(members)], sizes[: len(records)] = members, grouped, records
+            return place, len(members), len(records), epoch
+    return len(nodes), 0, 0, epoch
+
+
+def best_joins(
+    codes: Any, items: Any, budgets: Any, owner: Any, weights: Any, box_nodes: Any, box_costs: Any, box_sizes: Any,
+    tree_offsets: Any, first: Any, last: Any, parents: Any, node_costs: Any,
+) -> Any:  # fmt: skip
+    """For each item the class that it costs least to join, and what that adds; -1 where nothing is below its budget."""
+    best_class = np.full(len(items), -1, dtype=np.int32)
+    best_added = budgets.copy()
+    for i, item in enumerate(items):
+        cost = np.zeros(len(box_sizes))
+        for c, tree in enumerate(tree_offsets):
+            node = box_nodes[:, c] + tree
+            leaf = codes[c, item]
+            while (short := np.flatnonzero((leaf < first[node]) | (leaf > last[node]))).size:
+                node[short] = parents[node[short]] + tree
+            cost += node_costs[node]
+        added = cost * (box_sizes + weights[item]) - box_costs * box_sizes
+        added[(box_sizes == 0) | (np.arange(len(box_sizes)) == owner[item])] = np.inf
+        best = int(np.argmin(added)) if len(added) else -1
+        if best >= 0 and added[best] < budgets[i]:
+            best_class[i], best_added[i] = best, added[best]
+    return best_class, best_added

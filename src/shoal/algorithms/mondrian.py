@@ -1,0 +1,125 @@
+"""Strict multidimensional partitioning over the trees: cut each class, attribute by attribute, while its parts hold.
+
+K. LeFevre, D. J. DeWitt, R. Ramakrishnan, "Mondrian multidimensional k-anonymity", 2006. The attribute of largest
+normalized extent (the NCP of the class's lowest common ancestor; ties in column order) that allows a cut is cut:
+
+- into the children of that ancestor; children that fail the models are kept together as one part, which takes in the
+  smallest of the others where it fails itself, and at least two parts must result;
+- where that is not possible, in two at the median of the leaf codes, which are in the order of the hierarchy.
+
+Every part satisfies every model, and a class that no attribute can cut is final. Records with equal quasi-identifiers
+always stay together.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.algorithms.cuts import Cut, absorb, cut, numbered, rests
+from shoal.algorithms.local import finish, prepare
+from shoal.algorithms.partition import Codes, Entries, Indices, Space, space_of
+from shoal.algorithms.problem import Outcome, Problem
+from shoal.engines.local import LocalEngine
+from shoal.table.classes import Mask
+
+
+def mondrian(problem: Problem, engine: LocalEngine) -> Outcome:
+    """Cut the blocks until no class can be cut any more."""
+    ground = prepare(problem, engine)
+    space = space_of(ground)
+    active, settled, done, rounds = space.blocks(), [], 0, 0
+    while active.n_classes:
+        problem.progress("cutting classes", done / problem.table.n_rows)
+        final, active = _round(space, active)
+        settled.append(final)
+        done += int(final.count.sum())
+        rounds += 1
+    recoding = finish(ground, space.row_class(settled))
+    problem.progress("cutting classes", 1.0)
+    return Outcome(recoding, {"rounds": rounds, "classes": recoding.n_classes})
+
+
+def _round(space: Space, active: Entries) -> tuple[Entries, Entries]:
+    """Cut every class that can be cut, once: the classes that are final, and the parts of the others."""
+    low, high, nodes = space.ranges(active)
+    extents = np.stack([h.loss[nodes[:, j]] for j, h in enumerate(space.hierarchies)], axis=1)
+    order = np.argsort(-extents, axis=1, kind="stable")
+    pending = np.ones(active.n_classes, dtype=np.bool_)
+    target, n_parts = np.zeros(len(active.kind), dtype=np.int64), 0
+    for chosen in order.T:
+        for way in (_at_children, _at_median):
+            able = pending & (low < high)[np.arange(len(chosen)), chosen]
+            if not able.any():
+                break
+            made = way(space, active, np.flatnonzero(able[active.owner]), chosen, nodes)
+            good = _judge(space, made, active.n_classes)
+            inside = good[active.owner[made.entry]]
+            target[made.entry[inside]] = n_parts + _destination(made)[made.part[inside]]
+            n_parts += len(made.owner)
+            pending &= ~good
+    parts = ~pending[active.owner]
+    _, owner = numbered(target[parts], n_parts)
+    place = np.argsort(owner, kind="stable")
+    number = int(owner.max()) + 1 if len(owner) else 0
+    cut_off = Entries(active.kind[parts][place], active.count[parts][place], owner[place], number)
+    return active.of(pending), cut_off
+
+
+def _at_children(space: Space, active: Entries, entry: Indices, chosen: Indices, nodes: Codes) -> Cut:
+    """Cut the classes of the entries at the children of their ancestor in the chosen attribute of each."""
+    owner, kind = active.owner[entry], active.kind[entry]
+    branch = np.empty(len(entry), dtype=np.int64)
+    for j, tree in enumerate(space.trees):
+        mine = np.flatnonzero(chosen[owner] == j)
+        branch[mine] = tree.rank[tree.child(nodes[owner[mine], j], space.kinds.codes[j, kind[mine]])]
+    return cut(space, active, entry, branch, max(tree.width for tree in space.trees))
+
+
+def _at_median(space: Space, active: Entries, entry: Indices, chosen: Indices, nodes: Codes) -> Cut:  # noqa: ARG001
+    """Cut the classes of the entries in two between leaf codes, as evenly as possible."""
+    owner = active.owner[entry]
+    codes = space.kinds.codes[chosen[owner], active.kind[entry]]
+    order = np.lexsort((codes, owner))
+    ranked, of_class = codes[order], owner[order]
+    ends = np.flatnonzero((np.diff(ranked) != 0) & (np.diff(of_class) == 0))  # the places between two codes of a class
+    running = np.cumsum(active.count[entry[order]])
+    first = np.searchsorted(of_class, of_class[ends])
+    left = running[ends] - np.where(first > 0, running[first - 1], 0)
+    even = np.minimum(left, active.sizes[of_class[ends]] - left)
+    best = np.lexsort((ranked[ends], -even, of_class[ends]))
+    best = best[np.searchsorted(of_class[ends[best]], np.unique(of_class))]
+    threshold = np.zeros(active.n_classes, dtype=np.int32)
+    threshold[of_class[ends[best]]] = ranked[ends[best]]
+    return cut(space, active, entry, (codes > threshold[owner]).astype(np.int64), 2)
+
+
+def _judge(space: Space, made: Cut, n_classes: int) -> Mask:
+    """Which classes are cut into two parts or more that all hold, once failing rests have absorbed others."""
+    whole = np.bincount(made.owner[~made.pushed], minlength=n_classes)
+    good = whole > 0
+    resting = good & (np.bincount(made.owner[made.pushed], minlength=n_classes) > 0)
+    if not resting.any():
+        return good
+    rest = rests(space, made, resting)
+    held = space.holds(rest)
+    good[np.flatnonzero(resting)[~held]] = False
+    failing = np.zeros(n_classes, dtype=np.bool_)
+    failing[np.flatnonzero(resting)[~held]] = True
+    absorbing = failing & (whole > 1)
+    if absorbing.any():
+        parts = ~made.pushed & absorbing[made.owner]
+        number = np.cumsum(absorbing) - 1
+        absorbed, saved = absorb(
+            space, rest.of(absorbing[resting]), made.tally.of(parts), number[made.owner[np.flatnonzero(parts)]]
+        )
+        made.pushed[np.flatnonzero(parts)[absorbed]] = True
+        good[np.flatnonzero(absorbing)[saved]] = True
+    return good
+
+
+def _destination(made: Cut) -> Indices:
+    """The part that each part goes to: itself, or the first of those pushed back in its class."""
+    result = np.arange(len(made.owner))
+    back = np.flatnonzero(made.pushed)
+    result[back] = back[np.searchsorted(made.owner[back], made.owner[back])]
+    return result

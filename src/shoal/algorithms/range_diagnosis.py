@@ -1,0 +1,133 @@
+"""Why the range method makes no release: what holds on its result, what does not, and what would help.
+
+Judged on the classes of the method itself, not at the top of the lattice: the method makes one result and searches
+for no other. Every change that is suggested has been tried.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.algorithms.diagnosis import Blocker, Diagnosis, Relaxation, counted, written
+from shoal.algorithms.evaluation import evaluate_stats
+from shoal.algorithms.problem import Problem
+from shoal.hierarchies.hierarchy import Hierarchy
+from shoal.models.base import Model
+from shoal.table.classes import ClassStats
+
+_EXAMPLES = 3
+
+
+@dataclass(frozen=True)
+class RangeDiagnosis(Diagnosis):
+    """The diagnosis of the range method; ``reachable`` is what its result reaches."""
+
+    safe: bool = False
+    """Whether one shared range a group was asked for."""
+    holding: tuple[str, ...] = ()
+    """The models that hold."""
+    safe_satisfies: bool = False
+    """Whether the policy holds with one shared range a group, within the budget."""
+
+    def __str__(self) -> str:
+        parts = [self._head(), *(f"{blocker}." for blocker in self.blockers)]
+        if self.holding:
+            parts.append(f"What holds: {', '.join(self.holding)}.")
+        if self.reachable:
+            reached = ", ".join(f"{name} = {written(value)}" for name, value in self.reachable.items())
+            parts.append(f"Reached: {reached}.")
+        return " ".join([*parts, self._advice()])
+
+    def _head(self) -> str:
+        if not self.safe:
+            return (
+                "The range method as published guarantees no model, and the policy does not hold on its result; "
+                "nothing is released."
+            )
+        allowed = f" with at most {self.budget} of {self.records} records suppressed" if self.budget else ""
+        return f"The policy does not hold on the groups of the range method{allowed}."
+
+    def _advice(self) -> str:
+        if self.safe:
+            changes = "; or ".join(map(str, self.relaxations))
+            if changes:
+                return f"Any one of these changes would do: {changes}."
+            return "Neither more suppression nor a higher level of one group column would do."
+        if self.safe_satisfies:
+            return "With safe: true under algorithm, one range shared by each group, the policy holds."
+        return (
+            "With safe: true under algorithm, one range shared by each group, the policy does not hold either: ask "
+            "for it and see what would do."
+        )
+
+
+def blockers(
+    problem: Problem, stats: ClassStats, hierarchies: Sequence[Hierarchy], nodes: NDArray[np.int32]
+) -> Iterator[Blocker]:
+    """Each model that fails, with the largest classes that fail it."""
+    for model in problem.models:
+        view = stats.view(model.column)
+        failing = ~model.holds(view)
+        if failing.any():
+            worst = sorted(np.flatnonzero(failing).tolist(), key=lambda i: (-int(stats.sizes[i]), i))[:_EXAMPLES]
+            examples = tuple(
+                f"{_described(problem, int(stats.sizes[i]), hierarchies, nodes[i])} has {model.lacks(view, i)}"
+                for i in worst
+            )
+            yield Blocker(model.name, model.column, int(failing.sum()), int(stats.sizes[failing].sum()), examples)
+        elif not model.table_holds(view):
+            example = f"the table as a whole has {model.lacks(view, 0)}"
+            yield Blocker(model.name, model.column, stats.n_classes, int(stats.sizes.sum()), (example,))
+
+
+def holding(problem: Problem, stats: ClassStats) -> Iterator[str]:
+    """The models that hold in every class and on the whole."""
+    for model in problem.models:
+        view = stats.view(model.column)
+        if model.holds(view).all() and model.table_holds(view):
+            yield _name(model)
+
+
+def reached(problem: Problem, stats: ClassStats) -> dict[str, float]:
+    """What every class reaches of each parameter."""
+    found = {}
+    for model in problem.models:
+        for parameter, value in model.reached(stats.view(model.column)).items():
+            if math.isfinite(value):
+                found[f"{model.name}{f'({model.column})' if model.column else ''}.{parameter}"] = value
+    return found
+
+
+def enough_suppression(problem: Problem, stats: ClassStats) -> Iterator[Relaxation]:
+    """The share of records that would have to be suppressed, where that alone would do."""
+    satisfied, kept = evaluate_stats(problem.models, stats, problem.table.n_rows)
+    if satisfied:
+        needed, records = int(stats.sizes[~kept].sum()), problem.table.n_rows
+        share = -(-needed * 10_000 // records) / 10_000
+        yield Relaxation("suppression", share, f"suppression: {share:g} ({needed} of {records} records)")
+
+
+def higher_level(column: str, level: int) -> Relaxation:
+    """A group column that would have to be masked further."""
+    return Relaxation(f"algorithm.group.{column}", level, f"level {level} for {column!r} under group")
+
+
+def _name(model: Model) -> str:
+    return f"{model.name} on {model.column!r}" if model.column else model.name
+
+
+def _described(problem: Problem, size: int, hierarchies: Sequence[Hierarchy], nodes: NDArray[np.int32]) -> str:
+    """A class by the labels that set it apart, leaving out columns that are fully generalized."""
+    named = [
+        f"{name} = {'missing' if label is None else label}"
+        for name, hierarchy, node in zip(problem.table.quasi, hierarchies, nodes.tolist(), strict=True)
+        if node != hierarchy.root
+        for label in [hierarchy.labels[node]]
+    ]
+    where = f" with {', '.join(named)}" if named else ""
+    return f"the class of {counted(size, 'record', 'records')}{where}"

@@ -1,0 +1,208 @@
+"""The range method (Mahesh & Meyyappan, section 3), as published and in a safe form.
+
+Some quasi-identifiers are masked, and the records that then agree in them are a group. *As published*, each number q
+of a column is rewritten within its group as the range ``L<=M``: L the next smaller and M the next larger value of the
+group, q itself where there is none. The other quasi-identifiers stay as they are. Nothing makes two records alike, so
+this **guarantees no model**, and suppresses nothing: an end of a range is a value of another record. A release is made
+only where the policy's models hold on it all the same, with a `DisclosureWarning`, and it states the ambiguity that it
+does give (`shoal.algorithms.ambiguity`).
+
+With the option ``safe`` all records of a group share one range from the smallest to the largest value, and one value,
+the lowest common ancestor, in each other quasi-identifier: a group is a class. Groups that fail the models are
+suppressed within the budget. The ends are values of records in both forms; that is the method.
+
+A range of one value is the value. A missing value stays missing and lies in no range. Boundaries split groups: values
+of different boundaries are no neighbours, and share no range and no common ancestor.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.algorithms.ambiguity import ambiguity
+from shoal.algorithms.diagnosis import Relaxation
+from shoal.algorithms.evaluation import evaluate_stats
+from shoal.algorithms.local import ancestors
+from shoal.algorithms.problem import Outcome, Problem
+from shoal.algorithms.range_diagnosis import (
+    RangeDiagnosis,
+    blockers,
+    enough_suppression,
+    higher_level,
+    holding,
+    reached,
+)
+from shoal.algorithms.range_options import RangeOptions, read_options
+from shoal.engines.grouping import Grouping
+from shoal.engines.local import LocalEngine
+from shoal.errors import DisclosureWarning, InfeasibleError, PolicyError
+from shoal.hierarchies.hierarchy import Hierarchy
+from shoal.hierarchies.ranges import with_ranges
+from shoal.hierarchies.source import HierarchyError
+from shoal.table.classes import ClassStats, Mask
+from shoal.table.encoded import combine_codes
+from shoal.table.recoding import SUPPRESSED, Recoding
+
+Nodes = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    """Classes before any is suppressed, in the order of what they release."""
+
+    hierarchies: tuple[Hierarchy, ...]
+    """With the ranges as nodes."""
+    nodes: Nodes
+    """What each class releases: a row a class, a column a quasi-identifier."""
+    tuple_class: Nodes
+    stats: ClassStats
+
+
+def range_method(problem: Problem, engine: LocalEngine) -> Outcome:
+    """Recode by ranges within groups; `InfeasibleError` where the policy's models do not hold on the result."""
+    options = read_options(problem)
+    problem.progress("setting ranges", 0.0)
+    made = _shared(problem, engine, options) if options.safe else _neighbouring(problem, engine, options)
+    satisfied, kept = evaluate_stats(problem.models, made.stats, problem.budget if options.safe else 0)
+    if not satisfied:
+        raise InfeasibleError(_diagnosis(problem, engine, options, made))
+    recoding = _recoding(problem, made, kept)
+    figures = ambiguity(recoding, problem.table).figures()
+    if not options.safe:
+        warnings.warn(
+            f"the range method as published guarantees no privacy model. The models of the policy hold on this "
+            f"release, but a released record fits as few as {figures['(k,1)']} original records, an original record as "
+            f"few as {figures['(1,k)']} released ones, and the ends of ranges are values of other records. "
+            f"With safe: true all records of a group share one range.",
+            DisclosureWarning,
+            stacklevel=2,
+        )
+    ranges = "one shared by each group" if options.safe else "from the next smaller to the next larger value"
+    return Outcome(recoding, {"ranges": ranges, "guarantees": options.safe, "ambiguity": figures})
+
+
+def _neighbouring(problem: Problem, engine: LocalEngine, options: RangeOptions) -> _Candidate:
+    """The method as published: a range from the next smaller to the next larger value of the group."""
+    masks = options.masks(problem)
+    codes = problem.table.codes
+    group = _numbered([row[codes[j]] for j, row in masks.items()])
+    hierarchies, columns = list(problem.hierarchies), []
+    for j, own in enumerate(codes):
+        if j in masks:
+            columns.append(masks[j][own])
+        elif j in options.ranges:
+            block = _numbered([group, problem.caps[j][own], own == _missing(problem.hierarchies[j])])
+            hierarchies[j], nodes = _ranged(problem, j, _neighbours(block, own))
+            columns.append(nodes)
+        else:
+            columns.append(own)
+    return _candidate(problem, engine, hierarchies, columns)
+
+
+def _shared(problem: Problem, engine: LocalEngine, options: RangeOptions) -> _Candidate:
+    """The safe form: one range and one common ancestor for all records of a group."""
+    masks = options.masks(problem)
+    codes = problem.table.codes
+    parts = [row[codes[j]] for j, row in masks.items()]
+    parts += [problem.caps[j][own] for j, own in enumerate(codes) if j not in masks]
+    parts += [codes[j] == _missing(problem.hierarchies[j]) for j in options.ranges]
+    group = _numbered(parts)
+    order = np.argsort(group, kind="stable")
+    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+    hierarchies, columns = list(problem.hierarchies), []
+    for j, own in enumerate(codes):
+        if j in masks:
+            columns.append(masks[j][own])
+            continue
+        low, high = np.minimum.reduceat(own[order], starts), np.maximum.reduceat(own[order], starts)
+        if j in options.ranges:
+            hierarchies[j], nodes = _ranged(problem, j, np.stack([low, high], axis=1))
+        else:
+            nodes = ancestors(problem.hierarchies[j], low, high)
+        columns.append(nodes[group])
+    return _candidate(problem, engine, hierarchies, columns)
+
+
+def _candidate(
+    problem: Problem, engine: LocalEngine, hierarchies: Sequence[Hierarchy], columns: Sequence[Nodes]
+) -> _Candidate:
+    """Tuples that release the same nodes are one class."""
+    keys, _ = combine_codes(columns, [len(hierarchy.labels) for hierarchy in hierarchies])
+    _, first, owner = np.unique(keys, return_index=True, return_inverse=True)
+    tuple_class = owner.astype(np.int32)
+    sizes = np.bincount(tuple_class, weights=problem.table.counts, minlength=len(first)).astype(np.int64)
+    grouping = Grouping(first.astype(np.int32), sizes, lambda: tuple_class)
+    nodes = np.stack([column[first] for column in columns], axis=1).astype(np.int32)
+    return _Candidate(tuple(hierarchies), nodes, tuple_class, engine.stats(grouping, problem.sensitive_columns))
+
+
+def _recoding(problem: Problem, made: _Candidate, kept: Mask) -> Recoding:
+    number = np.full(len(kept), SUPPRESSED, dtype=np.int32)
+    number[kept] = np.arange(int(kept.sum()), dtype=np.int32)
+    row_class = number[made.tuple_class][problem.table.row_tuple]
+    return Recoding(problem.table.quasi, made.hierarchies, row_class, made.nodes[kept])
+
+
+def _neighbours(block: NDArray[np.int64], codes: NDArray[np.int32]) -> Nodes:
+    """For each tuple the next smaller and the next larger value of its block, its own where there is none."""
+    width = int(codes.max()) + 1
+    keys, place = np.unique(block * width + codes, return_inverse=True)
+    values = (keys % width).astype(np.int32)
+    ends = np.stack([values, values], axis=1)
+    together = np.flatnonzero(np.diff(keys // width) == 0)
+    ends[together + 1, 0] = values[together]
+    ends[together, 1] = values[together + 1]
+    return ends[place]
+
+
+def _numbered(parts: Sequence[NDArray[np.generic]]) -> NDArray[np.int64]:
+    """One number for each different combination, in the order of the combinations."""
+    columns = [part.astype(np.int32) for part in parts]
+    keys, _ = combine_codes(columns, [int(column.max()) + 1 for column in columns])
+    return np.unique(keys, return_inverse=True)[1].astype(np.int64)
+
+
+def _missing(hierarchy: Hierarchy) -> int:
+    """The leaf of the missing value; -1 where there is none."""
+    leaves = hierarchy.labels[: hierarchy.n_leaves]
+    return leaves.index(None) if None in leaves else -1
+
+
+def _ranged(problem: Problem, column: int, ends: Nodes) -> tuple[Hierarchy, Nodes]:
+    """The hierarchy of a column with some ranges, and their nodes; a label that it has already is a `PolicyError`."""
+    try:
+        return with_ranges(problem.hierarchies[column], ends, f"columns.{problem.table.quasi[column]}.hierarchy")
+    except HierarchyError as error:
+        raise PolicyError(error.problems) from None
+
+
+def _diagnosis(problem: Problem, engine: LocalEngine, options: RangeOptions, made: _Candidate) -> RangeDiagnosis:
+    """What holds and what does not; as published, whether the safe form would do; there, which changes would."""
+    safe = made if options.safe else _shared(problem, engine, options)
+    return RangeDiagnosis(
+        records=problem.table.n_rows,
+        budget=problem.budget,
+        blockers=tuple(blockers(problem, made.stats, made.hierarchies, made.nodes)),
+        reachable=reached(problem, made.stats),
+        relaxations=tuple(_changes(problem, engine, options, made)) if options.safe else (),
+        walked="range",
+        safe=options.safe,
+        holding=tuple(holding(problem, made.stats)),
+        safe_satisfies=evaluate_stats(problem.models, safe.stats, problem.budget)[0],
+    )
+
+
+def _changes(problem: Problem, engine: LocalEngine, options: RangeOptions, made: _Candidate) -> Iterator[Relaxation]:
+    """More suppression, and for each group column the lowest level at which the groups would satisfy."""
+    yield from enough_suppression(problem, made.stats)
+    for j, level in options.group.items():
+        for higher in range(level + 1, problem.hierarchies[j].height + 1):
+            tried = _shared(problem, engine, replace(options, group={**options.group, j: higher}))
+            if evaluate_stats(problem.models, tried.stats, problem.budget)[0]:
+                yield higher_level(problem.table.quasi[j], higher)
+                break
