@@ -13,7 +13,7 @@
         ├── InfeasibleError           no release exists within the policy; carries the diagnosis
         └── VerificationError         a written release fails the independent check
 
-Each error carries its facts as attributes, not only a sentence.
+Each error carries its facts as attributes, not only a sentence; `ShoalError.to_dict` gives them as plain data.
 """
 
 from __future__ import annotations
@@ -32,6 +32,14 @@ class ShoalError(Exception):
     """Root of every error that Shoal raises on purpose."""
 
     exit_code: ClassVar[int] = 2
+
+    def to_dict(self) -> dict[str, Any]:
+        """The error as plain data, ready for JSON: its class, exit code and message, and its facts by name."""
+        return {"error": type(self).__name__, "exit_code": self.exit_code, "message": str(self), **self.facts()}
+
+    def facts(self) -> dict[str, Any]:
+        """What the error carries beside its message, as plain data."""
+        return {}
 
 
 class InputError(ShoalError):
@@ -64,6 +72,12 @@ class PolicyError(InputError):
         head = f"{source} has {count} problem{'s' if count != 1 else ''}:"
         super().__init__("\n".join([head, *(f"  - {problem}" for problem in self.problems)]))
 
+    def facts(self) -> dict[str, Any]:
+        """Every problem with its place and its fix."""
+        return {
+            "problems": [{"where": each.where, "message": each.message, "fix": each.fix} for each in self.problems]
+        }
+
 
 class DataError(InputError):
     """The input cannot be read as a table."""
@@ -80,6 +94,10 @@ class MissingExtraError(InputError):
         self.extra = extra
         self.install = f'pip install "shoal[{extra}]"'
         super().__init__(f"{what} needs an optional dependency that is not installed. Install it with: {self.install}")
+
+    def facts(self) -> dict[str, Any]:
+        """The line that installs what is missing."""
+        return {"install": self.install}
 
 
 class InterruptedRunError(ShoalError):
@@ -104,6 +122,10 @@ class InfeasibleError(PrivacyError):
         self.diagnosis = diagnosis
         super().__init__(str(diagnosis))
 
+    def facts(self) -> dict[str, Any]:
+        """The diagnosis."""
+        return {"diagnosis": self.diagnosis.to_dict()}
+
 
 class VerificationError(PrivacyError):
     """A release fails the independent check; ``verification`` has every check and its outcome."""
@@ -111,6 +133,10 @@ class VerificationError(PrivacyError):
     def __init__(self, verification: Verification) -> None:
         self.verification = verification
         super().__init__(str(verification))
+
+    def facts(self) -> dict[str, Any]:
+        """Every check."""
+        return {"checks": [check.to_dict() for check in self.verification.checks]}
 
 
 class DisclosureWarning(UserWarning):

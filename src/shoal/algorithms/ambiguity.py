@@ -44,10 +44,10 @@ class Ambiguity:
 
         The mean is the same on both sides: the number of consistent pairs over the number of records.
         """
-        per_original = int(self.released_per_original.min(initial=0))
-        per_released = int(self.originals_per_released.min(initial=0))
+        per_original = int(self.released_per_original.min())
+        per_released = int(self.originals_per_released.min())
         pairs = int((self.originals_per_released * self.class_sizes).sum())
-        mean = round(pairs / max(int(self.class_sizes.sum()), 1), 6)
+        mean = round(pairs / int(self.class_sizes.sum()), 6)
         return {
             "released_per_original": {"least": per_original, "mean": mean},
             "originals_per_released": {"least": per_released, "mean": mean},

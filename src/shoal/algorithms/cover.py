@@ -28,6 +28,9 @@ from shoal.table.encoded import Pairs
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+_ROUNDING = 1e-12
+"""Sums of the same costs in another order may differ by so much."""
+
 STEPS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.2, np.inf)
 """How much more than it must a record is willing to pay, step by step: in cells' worth, so 1 is one column given up."""
 
@@ -107,7 +110,9 @@ class Cover:
         found = np.full(self._table.n_tuples, -1, dtype=np.int64)
         count, left = 0, tuples
         for step in STEPS if bounds is not None else (np.inf,):
-            limits = np.full(self._table.n_tuples, np.inf) if bounds is None else bounds + step + 1e-12
+            limits = np.full(self._table.n_tuples, np.inf)
+            if bounds is not None and np.isfinite(step):
+                limits = np.where(np.isfinite(bounds), bounds + step + _ROUNDING, bounds)
             for _, chosen, ids, sizes in self._scan(left, limits):
                 good = sizes >= self.least
                 if self._on_values and good.any():

@@ -233,10 +233,10 @@ def space_of(ground: Ground, apart: Sequence[str] = ()) -> Space:
     secret, first = np.zeros(len(rows), dtype=np.int64), np.zeros(1, dtype=np.int64)
     if read:
         _, first, secret = np.unique(packed(read), return_index=True, return_inverse=True)
-    columns, radices = [table.row_tuple[rows], secret], [table.n_tuples, len(first)]
+    columns, radices = [table.row_tuple[rows], secret.astype(np.int32)], [table.n_tuples, len(first)]
     if others := [name for name in sorted(apart) if name not in read]:
         distinct, other = np.unique(packed(others), return_inverse=True)
-        columns, radices = [*columns, other], [*radices, len(distinct)]
+        columns, radices = [*columns, other.astype(np.int32)], [*radices, len(distinct)]
     keys, _ = combine_codes(columns, radices)
     _, sample, kind, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
     row_kind = np.full(table.n_rows, SUPPRESSED, dtype=np.int64)

@@ -56,7 +56,7 @@ def faithful_clusters(ground: Ground, *, seed: int, weights: Mapping[str, float]
     row_class = np.full(table.n_rows, SUPPRESSED, dtype=np.int32)
     done = found = 0
     for rows in _blocks(ground, values):
-        block = _Block(asked, loss, shares, rows, ground.row_codes[rows].T.copy(), values[:, rows])
+        block = _Block(asked, loss, shares, rows, ground.row_codes[rows].T, values[:, rows])
         for members in block.clusters(int(random.random() * len(rows))):
             row_class[rows[members]] = found
             found += 1
@@ -146,50 +146,82 @@ class _Block:
 
     def clusters(self, drawn: int) -> list[list[int]]:
         """GreedyPKClustering, from the record that was drawn."""
-        left, seed, finished = np.arange(len(self.rows)), drawn, list[_Cluster]()
-        while len(left):
-            seed = int(left[np.argmax(self._diversity(seed, left))])
+        left, seed, finished = _Left.of(self), drawn, list[_Cluster]()
+        while left.count:
+            index = int(np.argmax(self._diversity(seed, left)))
+            seed = int(left.places[index])
             cluster = _Cluster(self, left)
-            cluster.grow(int(np.searchsorted(left, seed)))
-            left = left[~cluster.taken]
+            cluster.grow(index)
+            left = left.compacted()
             if len(cluster.members) >= self.asked.k and cluster.sensitive():
                 finished.append(cluster)
             else:  # only the last cluster can be incomplete: it grew until nothing was left
                 return _Partition(self, finished).with_dispersed(cluster.members)
         return [cluster.members for cluster in finished]
 
-    def _diversity(self, record: int, others: Rows) -> Whole:
-        """Def. 12 between a record and others, times the common denominator of the weights."""
-        total = np.zeros(len(others), dtype=self.weights.dtype)
-        for column, weight in zip(self.values, self.weights, strict=True):
-            total[column[others] != column[record]] += weight
+    def _diversity(self, record: int, left: _Left) -> Whole:
+        """Def. 12 between a record and those left, times the common denominator of the weights."""
+        total = np.zeros(len(left.places), dtype=self.weights.dtype)
+        for column, value, weight in zip(left.values, self.values[:, record], self.weights, strict=True):
+            total += np.multiply(column != value, weight, dtype=total.dtype)
+        total[left.taken] = -1
         return total
+
+
+@dataclass(eq=False)
+class _Left:
+    """The records of a block that are in no cluster yet; those taken stay here, marked, until they are many."""
+
+    places: Rows
+    codes: Sequence[NDArray[np.intp]]
+    values: Sequence[NDArray[np.int32]]
+    taken: NDArray[np.bool_]
+    count: int
+    """How many are not taken."""
+
+    @classmethod
+    def of(cls, block: _Block) -> _Left:
+        size = len(block.rows)
+        codes = [column.astype(np.intp) for column in block.codes]
+        return cls(np.arange(size), codes, list(block.values), np.zeros(size, dtype=np.bool_), size)
+
+    def take(self, index: int) -> None:
+        self.taken[index] = True
+        self.count -= 1
+
+    def compacted(self) -> _Left:
+        """The same records, without those taken if they are more than a fifth."""
+        if 5 * self.count > 4 * len(self.places):
+            return self
+        kept = np.flatnonzero(~self.taken)
+        codes, values = [column[kept] for column in self.codes], [column[kept] for column in self.values]
+        return _Left(self.places[kept], codes, values, np.zeros(len(kept), dtype=np.bool_), len(kept))
 
 
 class _Cluster:
     """One cluster while it grows, and what each of the records left would bring to it and cost it."""
 
-    def __init__(self, block: _Block, left: Rows) -> None:
+    def __init__(self, block: _Block, left: _Left) -> None:
         self.members: list[int] = []
-        self.taken = np.zeros(len(left), dtype=np.bool_)
-        self._block, self._left = block, left
-        self._codes, self._values = block.codes[:, left], block.values[:, left]
-        self._diversity = np.full(len(left), block.weights.sum(), dtype=block.weights.dtype)  # Def. 13
-        self._seen: list[set[int]] = [set() for _ in block.values]
         self.nodes = np.full(len(block.codes), -1, dtype=np.int32)
-        self._lost = block.loss.zeros(len(left))
+        self._block, self._left = block, left
+        self._seen: list[set[int]] = [set() for _ in block.values]
+        self._diversity = np.full(len(left.places), block.weights.sum(), dtype=block.weights.dtype)  # Def. 13
+        self._diversity[left.taken] = -1
+        self._lost = block.loss.zeros(len(left.places))
+        self._lost[left.taken] = block.loss.beyond
         self._tables: list[Whole] = [block.loss.zeros(tree.n_leaves) for tree in block.loss.hierarchies]
 
     def grow(self, seed: int) -> None:
         """Grow from a record until every model holds, or nothing is left."""
         self._add(seed)
         while True:
-            while not self._used_up() and not self.sensitive():
+            while self._left.count and not self.sensitive():
                 most_diverse = np.flatnonzero(self._diversity == self._diversity.max())
                 self._add(int(most_diverse[np.argmin(self._lost[most_diverse])]))
-            while not self._used_up() and len(self.members) < self._block.asked.k:
+            while self._left.count and len(self.members) < self._block.asked.k:
                 self._add(int(np.argmin(self._lost)))
-            if self._used_up() or self.sensitive():
+            if not self._left.count or self.sensitive():
                 return
 
     def sensitive(self) -> bool:
@@ -198,28 +230,25 @@ class _Cluster:
         counted = all(len(seen) >= p for seen, p in zip(self._seen, asked.distinct, strict=True))
         return counted and asked.others_hold(self._block.rows[self.members])
 
-    def _used_up(self) -> bool:
-        return len(self.members) == len(self._left)
-
     def _add(self, index: int) -> None:
         """Take one of the records left; the cluster's size is the same for all of them, so losses a record compare."""
         loss = self._block.loss
         for j, tree in enumerate(loss.hierarchies):
-            code = int(self._codes[j, index])
+            code = int(self._left.codes[j][index])
             node = code if self.nodes[j] < 0 else int(self.nodes[j])
             while not tree.covers(node, code):
                 node = int(tree.parents[node])
             if node != self.nodes[j]:
                 table = loss.joining(j, node)
-                self._lost += (table - self._tables[j])[self._codes[j]]
+                self._lost += np.take(table - self._tables[j], self._left.codes[j])
                 self.nodes[j], self._tables[j] = node, table
-        for seen, column, weight in zip(self._seen, self._values, self._block.weights, strict=True):
+        for seen, column, weight in zip(self._seen, self._left.values, self._block.weights, strict=True):
             value = int(column[index])
             if value not in seen:
                 seen.add(value)
-                self._diversity[column == value] -= weight
-        self.members.append(int(self._left[index]))
-        self.taken[index] = True
+                self._diversity -= np.multiply(column == value, weight, dtype=self._diversity.dtype)
+        self.members.append(int(self._left.places[index]))
+        self._left.take(index)
         self._lost[index] += loss.beyond
         self._diversity[index] = -1
 

@@ -31,8 +31,6 @@ class RangeDiagnosis(Diagnosis):
     """Whether one shared range a group was asked for."""
     holding: tuple[str, ...] = ()
     """The models that hold."""
-    safe_satisfies: bool = False
-    """Whether the policy holds with one shared range a group, within the budget."""
 
     def __str__(self) -> str:
         parts = [self._head(), *(f"{blocker}." for blocker in self.blockers)]
@@ -46,24 +44,18 @@ class RangeDiagnosis(Diagnosis):
     def _head(self) -> str:
         if not self.safe:
             return (
-                "The range method as published guarantees no model, and the policy does not hold on its result; "
-                "nothing is released."
+                "The range method as published guarantees no model and suppresses nothing, and the policy does not "
+                "hold on its result; nothing is released."
             )
         allowed = f" with at most {self.budget} of {self.records} records suppressed" if self.budget else ""
         return f"The policy does not hold on the groups of the range method{allowed}."
 
     def _advice(self) -> str:
-        if self.safe:
-            changes = "; or ".join(map(str, self.relaxations))
-            if changes:
-                return f"Any one of these changes would do: {changes}."
-            return "Neither more suppression nor a higher level of one group column would do."
-        if self.safe_satisfies:
-            return "With safe: true under algorithm, one range shared by each group, the policy holds."
-        return (
-            "With safe: true under algorithm, one range shared by each group, the policy does not hold either: ask "
-            "for it and see what would do."
-        )
+        if self.relaxations:
+            one = "This change" if len(self.relaxations) == 1 else "Any one of these changes"
+            return f"{one} would do: {'; or '.join(map(str, self.relaxations))}."
+        also = "" if self.safe else "safe: true does not make it hold; with it, "
+        return f"No change was found that would do: {also}neither more suppression nor one group column masked further."
 
 
 def blockers(
@@ -115,6 +107,12 @@ def enough_suppression(problem: Problem, stats: ClassStats) -> Iterator[Relaxati
 def higher_level(column: str, level: int) -> Relaxation:
     """A group column that would have to be masked further."""
     return Relaxation(f"algorithm.group.{column}", level, f"level {level} for {column!r} under group")
+
+
+def shared_ranges(also: Relaxation | None = None) -> Relaxation:
+    """The safe form, alone or with another change."""
+    text = "safe: true under algorithm, one range shared by each group"
+    return Relaxation("algorithm.safe", "true", text if also is None else f"safe: true under algorithm and {also}")
 
 
 def _name(model: Model) -> str:

@@ -36,6 +36,7 @@ from shoal.algorithms.range_diagnosis import (
     higher_level,
     holding,
     reached,
+    shared_ranges,
 )
 from shoal.algorithms.range_options import RangeOptions, read_options
 from shoal.engines.grouping import Grouping
@@ -182,24 +183,28 @@ def _ranged(problem: Problem, column: int, ends: Nodes) -> tuple[Hierarchy, Node
 
 
 def _diagnosis(problem: Problem, engine: LocalEngine, options: RangeOptions, made: _Candidate) -> RangeDiagnosis:
-    """What holds and what does not; as published, whether the safe form would do; there, which changes would."""
-    safe = made if options.safe else _shared(problem, engine, options)
+    """What holds and what does not, and which changes would do; as published, the safe form first of all."""
+    if options.safe:
+        changes = list(_changes(problem, engine, options, made))
+    else:
+        safe = _shared(problem, engine, options)
+        enough = evaluate_stats(problem.models, safe.stats, problem.budget)[0]
+        changes = [shared_ranges()] if enough else [*map(shared_ranges, _changes(problem, engine, options, safe))]
     return RangeDiagnosis(
         records=problem.table.n_rows,
         budget=problem.budget,
         blockers=tuple(blockers(problem, made.stats, made.hierarchies, made.nodes)),
         reachable=reached(problem, made.stats),
-        relaxations=tuple(_changes(problem, engine, options, made)) if options.safe else (),
+        relaxations=tuple(changes),
         walked="range",
         safe=options.safe,
         holding=tuple(holding(problem, made.stats)),
-        safe_satisfies=evaluate_stats(problem.models, safe.stats, problem.budget)[0],
     )
 
 
-def _changes(problem: Problem, engine: LocalEngine, options: RangeOptions, made: _Candidate) -> Iterator[Relaxation]:
-    """More suppression, and for each group column the lowest level at which the groups would satisfy."""
-    yield from enough_suppression(problem, made.stats)
+def _changes(problem: Problem, engine: LocalEngine, options: RangeOptions, safe: _Candidate) -> Iterator[Relaxation]:
+    """To the safe form: more suppression, and for each group column the lowest level that makes it satisfy."""
+    yield from enough_suppression(problem, safe.stats)
     for j, level in options.group.items():
         for higher in range(level + 1, problem.hierarchies[j].height + 1):
             tried = _shared(problem, engine, replace(options, group={**options.group, j: higher}))

@@ -39,6 +39,8 @@ class Partition:
     nodes: NDArray[np.int64] = field(init=False)
     costs: Floats = field(init=False)
     sizes: Ints = field(init=False)
+    touched: set[int] = field(default_factory=set)
+    """Classes that have changed since somebody cleared this."""
 
     def __post_init__(self) -> None:
         count = int(self.owner.max()) + 1
@@ -76,17 +78,18 @@ class Partition:
 
     def update(self, each: int) -> None:
         """Work out the box, cost and size of a class anew."""
+        self.touched.add(each)
         if self.members[each]:
             self.nodes[each], self.costs[each] = self.box_of(self.members[each])
             self.sizes[each] = int(self.cover.weights[self.members[each]].sum())
         else:
             self.costs[each], self.sizes[each] = 0.0, 0
 
-    def best_joins(self, items: list[int], budgets: Floats) -> tuple[NDArray[np.int32], Floats]:
-        """For each tuple the class it costs least to join and what that adds, within a budget."""
+    def best_joins(self, items: list[int], budgets: Floats, total: float = np.inf) -> tuple[NDArray[np.int32], Floats]:
+        """For each tuple the class it costs least to join and what that adds, within a budget each and in all."""
         trees = self._trees
         return self.cover.kernels.best_joins(  # type: ignore[no-any-return]
-            self.boxes.codes, np.array(items, dtype=np.int64), budgets, self.owner, self.cover.weights,
+            self.boxes.codes, np.array(items, dtype=np.int64), budgets, total, self.owner, self.cover.weights,
             self.nodes, self.costs, self.sizes, trees.offsets, trees.first, trees.last, trees.parents, trees.costs,
         )  # fmt: skip
 
@@ -114,16 +117,17 @@ def refine(
     partition: Partition, *, deadline: float | None = None, progress: Callable[[float], None] | None = None
 ) -> int:
     """Improve until nothing does or the monotonic clock reaches the deadline; the number of steps taken."""
-    steps, before = 0, -1
-    while before != steps and not _late(deadline):
-        before = steps
-        order = np.argsort(-partition.costs * (partition.sizes > 0), kind="stable")
-        for visited, each in enumerate(order):
-            if partition.costs[each] <= _GAIN or _late(deadline):
+    steps, pending = 0, np.flatnonzero(partition.costs > _GAIN)
+    while len(pending) and not _late(deadline):
+        partition.touched.clear()
+        for visited, each in enumerate(pending[np.argsort(-partition.costs[pending], kind="stable")]):
+            if _late(deadline):
                 break
             steps += _dissolve(partition, int(each)) or _move_out(partition, int(each))
             if progress is not None and visited % 64 == 0:
-                progress(visited / len(order))
+                progress(visited / len(pending))
+        changed = np.array(sorted(partition.touched), dtype=np.int64)  # a class nothing touched has been tried
+        pending = changed[partition.costs[changed] > _GAIN]
     return steps
 
 
@@ -137,7 +141,7 @@ def _dissolve(partition: Partition, each: int) -> bool:
     saved = float(partition.costs[each] * partition.sizes[each])
     if not items or len(items) > 4 * partition.cover.least:
         return False
-    targets, added = partition.best_joins(items, np.full(len(items), saved))
+    targets, added = partition.best_joins(items, np.full(len(items), saved), saved)
     if (targets < 0).any() or added.sum() >= saved - _GAIN:
         return False
     joining: dict[int, list[int]] = {}

@@ -184,8 +184,19 @@ def willing_groups(
     boxes there are, and the epoch reached; tuples, their boxes and the boxes' records are left in ``chosen``, ``ids``
     and ``sizes``.
     """
+    columns = codes.shape[0]
+    widest = 0
+    for c in range(columns):
+        for level in range(radices.shape[1]):
+            widest = max(widest, radices[c, level])
+    marked = np.zeros(widest, dtype=np.int64)
     for place in range(first, nodes.shape[0]):
         node = nodes[place]
+        telling = 0  # the column that tells most boxes apart
+        for c in range(1, columns):
+            if radices[c, node[c]] > radices[telling, node[telling]]:
+                telling = c
+        telling_offset = offsets[telling, node[telling]]
         epoch += 1
         found = 0
         groups = 0
@@ -203,6 +214,7 @@ def willing_groups(
                 group_key[groups] = key
                 sizes[groups] = 0
                 groups += 1
+                marked[maps[telling_offset + codes[telling, item]]] = epoch
             group = slot_group[slot]
             chosen[found] = item
             ids[found] = group
@@ -213,6 +225,8 @@ def willing_groups(
             continue
         for i in range(others.shape[0]):
             item = others[i]
+            if marked[maps[telling_offset + codes[telling, item]]] != epoch:
+                continue
             if (
                 limits[item] >= floors[place]
                 and _box_cost(codes, item, node, offsets, costs, limits[item]) <= limits[item]
@@ -234,10 +248,12 @@ def willing_groups(
 
 @_jit
 def best_joins(
-    codes: Any, items: Any, budgets: Any, owner: Any, weights: Any, box_nodes: Any, box_costs: Any, box_sizes: Any,
-    tree_offsets: Any, first: Any, last: Any, parents: Any, node_costs: Any,
+    codes: Any, items: Any, budgets: Any, total: Any, owner: Any, weights: Any, box_nodes: Any, box_costs: Any,
+    box_sizes: Any, tree_offsets: Any, first: Any, last: Any, parents: Any, node_costs: Any,
 ) -> Any:  # fmt: skip
     """For each item the class that it costs least to join, and what that adds; -1 where nothing is below its budget.
+
+    All items together may add less than ``total``; once that is passed the remaining items are not looked at.
 
     The trees of all columns stand one after the other in ``first``, ``last``, ``parents`` and ``node_costs``. An item
     never joins its own class; a class of size 0 is gone.
@@ -248,6 +264,7 @@ def best_joins(
     for i in range(items.shape[0]):
         item = items[i]
         weight = weights[item]
+        best_added[i] = min(best_added[i], total)
         for box in range(box_sizes.shape[0]):
             size = box_sizes[box]
             if size == 0 or box == owner[item]:
@@ -267,4 +284,7 @@ def best_joins(
             if cost < limit:
                 best_added[i] = cost * (size + weight) - before
                 best_class[i] = box
+        total -= best_added[i]
+        if total <= 0.0:
+            break
     return best_class, best_added

@@ -86,13 +86,14 @@ def willing_groups(
 
 
 def best_joins(
-    codes: Any, items: Any, budgets: Any, owner: Any, weights: Any, box_nodes: Any, box_costs: Any, box_sizes: Any,
-    tree_offsets: Any, first: Any, last: Any, parents: Any, node_costs: Any,
+    codes: Any, items: Any, budgets: Any, total: Any, owner: Any, weights: Any, box_nodes: Any, box_costs: Any,
+    box_sizes: Any, tree_offsets: Any, first: Any, last: Any, parents: Any, node_costs: Any,
 ) -> Any:  # fmt: skip
     """For each item the class that it costs least to join, and what that adds; -1 where nothing is below its budget."""
     best_class = np.full(len(items), -1, dtype=np.int32)
     best_added = budgets.copy()
     for i, item in enumerate(items):
+        best_added[i] = min(best_added[i], total)
         cost = np.zeros(len(box_sizes))
         for c, tree in enumerate(tree_offsets):
             node = box_nodes[:, c] + tree
@@ -103,6 +104,9 @@ def best_joins(
         added = cost * (box_sizes + weights[item]) - box_costs * box_sizes
         added[(box_sizes == 0) | (np.arange(len(box_sizes)) == owner[item])] = np.inf
         best = int(np.argmin(added)) if len(added) else -1
-        if best >= 0 and added[best] < budgets[i]:
+        if best >= 0 and added[best] < best_added[i]:
             best_class[i], best_added[i] = best, added[best]
+        total -= best_added[i]
+        if total <= 0.0:
+            break
     return best_class, best_added

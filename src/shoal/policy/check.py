@@ -104,9 +104,21 @@ def _read_models(raw: Any, draft: Draft) -> list[Asked]:
     return [each for each in read if each is not None]
 
 
+def _check_named_columns(spec: AlgorithmSpec, columns: Mapping[str, Part[ColumnSpec]], draft: Draft) -> None:
+    """The columns that an algorithm's options name must have the role that the option is about."""
+    weighed = "sensitive" if spec.name == "greedy-clustering" else "quasi"
+    named = {"weights": (spec.weights, weighed), "node": (spec.node or {}, "quasi"), "group": (spec.group, "quasi")}
+    for key, (names, role) in (named | {"ranges": (dict.fromkeys(spec.ranges), "quasi")}).items():
+        known = [name for name, column in columns.items() if _role(column) in {role, None}]
+        kind = "a quasi-identifier" if role == "quasi" else "a sensitive column"
+        for name in names:
+            if name not in known:
+                draft.add(f"algorithm.{key}.{name}", f"is not {kind}.", did_you_mean(name, known))
+
+
 def _read_algorithm(raw: Any, columns: Mapping[str, Part[ColumnSpec]], draft: Draft) -> Part[AlgorithmSpec]:
     part = read_part(
-        AlgorithmSpec, {} if raw is None else raw, "algorithm", draft, by_entry=frozenset({"weights", "node"})
+        AlgorithmSpec, {} if raw is None else raw, "algorithm", draft, by_entry=frozenset({"weights", "node", "group"})
     )
     spec = part.value
     if spec is None:
@@ -121,11 +133,7 @@ def _read_algorithm(raw: Any, columns: Mapping[str, Part[ColumnSpec]], draft: Dr
                 draft.add(f"algorithm.{key}", f"{spec.name} has no such option.", fix)
     if spec.metric not in METRICS:
         draft.add("algorithm.metric", f"unknown measure {spec.metric!r}.", did_you_mean(spec.metric, METRICS))
-    quasi = [name for name, column in columns.items() if _role(column) in {"quasi", None}]
-    for key, named in (("weights", spec.weights), ("node", spec.node or {})):
-        for name in named:
-            if name not in quasi:
-                draft.add(f"algorithm.{key}.{name}", "is not a quasi-identifier.", did_you_mean(name, quasi))
+    _check_named_columns(spec, columns, draft)
     for name, weight in spec.weights.items():
         if not 0 <= weight <= 1:
             draft.add(f"algorithm.weights.{name}", f"must be a number from 0 to 1 (given: {weight}).")

@@ -173,6 +173,6 @@ def resolve(policy: Policy, table: pa.Table) -> Resolved:
         budget=int(Fraction(str(policy.suppression)) * table.num_rows),
         metric=METRICS[policy.algorithm.metric],
         weights=policy.algorithm.weights,
-        options={"node": policy.algorithm.node, "seed": policy.algorithm.seed},
+        options=policy.algorithm.model_dump(include={"node", "seed", "faithful", "refine", "group", "ranges", "safe"}),
     )
     return Resolved(problem, quasi, sensitive)

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from shoal.policy import Policy
 from shoal.verification.judge import check_models
-from shoal.verification.labels import labels_of
+from shoal.verification.ranges import quasi_labels
 from shoal.verification.read import Given, read_original, read_release
 from shoal.verification.result import Check, Verification
 from shoal.verification.shape import (
@@ -48,7 +48,7 @@ def verify(release: Any, policy: Policy | str | Path, original: Any = None) -> V
 
 def _verify_cells(given: Given, policy: Policy, original: Any, checks: list[Check]) -> Verification:
     """The checks that need every column to be there."""
-    labels = {name: labels_of(policy, name) for name in policy.names("quasi")}
+    labels = quasi_labels(policy)
     cells = {name: given.columns[name] for name in expected_columns(policy)}
     starred = star_rows(cells, policy, labels)
     stars = int(np.count_nonzero(starred))

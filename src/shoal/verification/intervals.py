@@ -44,13 +44,13 @@ class IntervalLabels:
     def chains(self, values: Sequence[Label]) -> list[Chain]:
         """The number as canonical text, its interval at each level, the root."""
         missing: Chain = (*(None for _ in range(self._height)), ROOT)
-        return [missing if value is None else self._chain(_number(value)) for value in values]
+        return [missing if value is None else self._chain(number_in(value)) for value in values]
 
     def _chain(self, number: Fraction | None) -> Chain:
         intervals = self._intervals(number)
         if number is None or intervals is None:
             return ()
-        return (_text(number), *map(self._label, intervals), ROOT)
+        return (decimal_text(number), *map(self._label, intervals), ROOT)
 
     def _intervals(self, number: Fraction | None) -> list[Interval] | None:
         """The interval at each level, before clipping; None for what no interval holds."""
@@ -74,7 +74,7 @@ class IntervalLabels:
         if self.bounds is not None:
             closing = "]" if high > self.bounds[1] else ")"
             low, high = max(low, self.bounds[0]), min(high, self.bounds[1])
-        return f"{'(' if low == -math.inf else '['}{_text(low)}, {_text(high)}{closing}"
+        return f"{'(' if low == -math.inf else '['}{decimal_text(low)}, {decimal_text(high)}{closing}"
 
     def _levels(self, label: str) -> list[tuple[int, Interval]]:
         """The levels at which the label stands, and the interval before clipping."""
@@ -82,7 +82,7 @@ class IntervalLabels:
             pairs = [(level, pair) for level, cuts in enumerate(self.cuts, start=1) for pair in pairwise(cuts)]
             return [(level, pair) for level, pair in pairs if self._meets_bounds(pair) and self._label(pair) == label]
         match = _INTERVAL.fullmatch(label)
-        intervals = self._intervals(_number(match[1])) if match else None
+        intervals = self._intervals(number_in(match[1])) if match else None
         return [(level, pair) for level, pair in enumerate(intervals or [], start=1) if self._label(pair) == label]
 
     def _meets_bounds(self, interval: Interval) -> bool:
@@ -92,8 +92,8 @@ class IntervalLabels:
         """A number as canonical text, an interval of the declaration, or the root."""
         if label == ROOT or self._levels(label):
             return True
-        number = _number(label)
-        return number is not None and _text(number) == label and self._intervals(number) is not None
+        number = number_in(label)
+        return number is not None and decimal_text(number) == label and self._intervals(number) is not None
 
     def level(self, label: Label, released: Sequence[Label]) -> int:  # noqa: ARG002 - the form tells it
         """By the width or the cut points."""
@@ -117,6 +117,14 @@ class IntervalLabels:
                 reached = max(reached, high)
         return reached > end if self.bounds is not None and end == self.bounds[1] else reached >= end
 
+    def breaks(self, labels: Collection[Label]) -> set[Fraction]:
+        """The finite numbers at which what some labels hold begins or ends; a label that is a number is one itself."""
+        found: set[Fraction] = set()
+        for label in labels:
+            ends = [end for _, pair in self._levels(label or "") for end in pair]
+            found |= {end for end in (*ends, number_in(label or "")) if isinstance(end, Fraction)}
+        return found
+
     def _target(self, label: Label) -> tuple[Interval | None, int]:
         """The part of the domain that a label covers, and its level; a domain without ends is never covered."""
         if label == ROOT:
@@ -137,11 +145,12 @@ def _exact(number: float) -> Fraction:
     return Fraction(repr(number))
 
 
-def _number(text: str) -> Fraction | None:
+def number_in(text: str) -> Fraction | None:
+    """The number that a text is, exactly; None for what is none."""
     return Fraction(text.strip()) if _NUMBER.fullmatch(text) else None
 
 
-def _text(number: End) -> str:
+def decimal_text(number: End) -> str:
     """Plain decimal digits without needless zeros."""
     if isinstance(number, float):
         return str(number)

@@ -10,6 +10,7 @@ from typing import Any
 from shoal.policy import Policy
 from shoal.verification.labels import Chain, Labels, labels_of
 from shoal.verification.matching import Matching, Pairing, match
+from shoal.verification.ranges import all_labels
 from shoal.verification.result import Check, quoted
 from shoal.verification.shape import above_boundary, category_column, may_be_missing
 from shoal.verification.text import Coded, Label, code
@@ -29,10 +30,12 @@ def check_truth(
         plain += _sensitive(name, coded[name], released, policy)
     chains = {name: kind.chains(coded[name][1].values) for name, kind in labels.items()}
     bounded = [name for name in labels if policy.columns[name].boundary is not None]
-    kept = match([*plain, *(_under(*coded[name], _capped(chains[name], policy, name)) for name in labels)])
-    true = kept
-    if bounded and kept.unmatched:
-        true = match([*plain, *(_under(*coded[name], chains[name]) for name in labels)])
+
+    def matched(allowed: Mapping[str, Sequence[Chain]]) -> Matching:
+        return match([*plain, *(_released_as(*coded[name], labels[name], allowed[name]) for name in labels)])
+
+    kept = matched({name: _capped(chains[name], policy, name) for name in labels})
+    true = matched(chains) if bounded and kept.unmatched else kept
     unplaced = sum(not chain for each in chains.values() for chain in each)
     checks = [_truthfulness(true, released, unplaced)]
     if bounded:
@@ -114,8 +117,13 @@ def _capped(chains: Sequence[Chain], policy: Policy, column: str) -> list[Chain]
     return [chain[: end + 1] for chain, end in zip(chains, ends, strict=True)]
 
 
+def _released_as(released: Coded, original: Coded, kind: Labels, chains: Sequence[Chain]) -> Pairing:
+    """A quasi-identifier: an original value lies under the labels of its chain, and in ranges where there are any."""
+    return _under(released, original, all_labels(kind, original.values, chains, released.values))
+
+
 def _under(released: Coded, original: Coded, chains: Sequence[Chain]) -> Pairing:
-    """A quasi-identifier: an original value lies under the labels of its chain."""
+    """A column whose original values lie under the labels of their chains."""
     place = {label: index for index, label in enumerate(released.values)}
     under = [tuple(sorted({place[label] for label in chain if label in place})) for chain in chains]
     return Pairing(released.codes, original.codes, len(released.values), under)

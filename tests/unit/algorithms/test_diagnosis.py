@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Iterator
@@ -14,9 +15,18 @@ from hypothesis import strategies as st
 
 from oracles import lattice_oracle as oracle
 from shoal.algorithms import ALGORITHMS
-from shoal.algorithms.diagnosis import Diagnosis
+from shoal.algorithms.diagnosis import Diagnosis, outward
 from shoal.errors import InfeasibleError
-from shoal.models import AlpDif, GroupLeakage, KAnonymity, Model, PSensitive, RecursiveCLDiversity
+from shoal.models import (
+    AlpDif,
+    AlphaKAnonymity,
+    EntropyLDiversity,
+    GroupLeakage,
+    KAnonymity,
+    Model,
+    PSensitive,
+    RecursiveCLDiversity,
+)
 from support.builders import view_of
 from support.model_cases import COLUMN, RANDOM
 from support.search_cases import DOMAINS, Case, cases, problem_of, table_of
@@ -204,17 +214,91 @@ BOUNDED = Case(
 def test_the_message_names_the_models_the_classes_and_every_way_out() -> None:
     diagnosis = diagnosis_of(BOUNDED)
     assert diagnosis is not None
-    message = str(diagnosis)
-    assert (
-        "k-anonymity fails in 1 class (2 records): the class of 2 records with q0 = south has 2 records, 3 asked"
-        in message
-    )
-    assert "p-sensitive on 'condition' fails in 1 class (2 records)" in message
-    assert "1 distinct value of condition, 2 asked" in message
+    assert str(diagnosis).splitlines() == [
+        "No release satisfies the policy, not even the most general one that the boundaries allow.",
+        "What blocks:",
+        "  - k-anonymity fails in 1 class (2 records):",
+        "      the class of 2 records with q0 = south: 2 records, 3 asked",
+        "  - p-sensitive on 'condition' fails in 1 class (2 records):",
+        "      the class of 2 records with q0 = south: 1 distinct value of condition, 2 asked",
+        "Reachable at best, each model alone:",
+        "  - k-anonymity.k = 2",
+        "  - p-sensitive(condition).p = 1",
+        "Any one of these changes would do:",
+        "  - suppression: 0.4 (2 of 5 records)",
+        "  - k-anonymity.k = 2 with p-sensitive(condition).p = 1 together",
+        "  - no boundary on 'q0'",
+    ]
     assert diagnosis.reachable == {"k-anonymity.k": 2, "p-sensitive(condition).p": 1}
     where = {each.where: each.value for each in diagnosis.relaxations}
     assert where["suppression"] == 0.4
     assert where["columns.q0.boundary"] == "none"
+
+
+def test_a_class_is_told_by_the_columns_that_still_say_something() -> None:
+    region, flat = {"*": {"north": {"a": None}, "south": {"c": None}}}, {"*": {"x": None, "y": None}}
+    named = {"anybody": {"x": None, "y": None}}
+    rows = (("a", "x"), ("a", "y"), ("c", "x"))
+    base = Case((region, flat), rows, {}, (KAnonymity(2),), boundaries=(("north", "south"), None))
+    of_root = replace(base, trees=(flat, flat), rows=(("x", "x"),), boundaries=())
+    for case, words in (
+        (base, "the class of 1 record with q0 = south, all other columns are *: 1 record, 2 asked"),
+        (replace(base, trees=(region, named)), "with q0 = south, all other columns are fully generalized: 1 record"),
+        (of_root, "the class of 1 record (all columns are *): 1 record, 2 asked"),
+    ):
+        assert words in str(diagnosis_of(case))
+
+
+def test_a_suggested_number_has_four_places_and_asks_no_more_than_the_exact_one() -> None:
+    """Two of three records are HIV: alpha = 0.6667 allows that and 0.6666 does not; entropy l is rounded down."""
+    case = Case(
+        trees=({"*": {"a": None, "b": None}},),
+        rows=(("a",), ("b",), ("b",)),
+        sensitive={COLUMN: ("HIV", "HIV", "Flu")},
+        models=(AlphaKAnonymity(0.5, sensitive=COLUMN),),
+    )
+    diagnosis = diagnosis_of(case)
+    assert diagnosis is not None
+    name = "alpha-k-anonymity(condition).alpha"
+    assert diagnosis.reachable[name] == 2 / 3
+    assert f"  - {name} = 0.6667\nAny one" in str(diagnosis)
+    assert [(each.value, str(each)) for each in diagnosis.relaxations] == [(0.6667, f"{name} = 0.6667")]
+    assert diagnosis_of(replace(case, models=(AlphaKAnonymity(0.6667, sensitive=COLUMN),))) is None
+    assert diagnosis_of(replace(case, models=(AlphaKAnonymity(0.6666, sensitive=COLUMN),))) is not None
+    diverse = diagnosis_of(replace(case, models=(EntropyLDiversity(3, sensitive=COLUMN),)))
+    assert diverse is not None
+    (least,) = diverse.relaxations
+    exact = diverse.reachable["entropy-l-diversity(condition).l"]
+    assert least.value == math.floor(exact * 10_000) / 10_000 < exact
+
+
+def test_a_number_of_four_places_that_would_be_refused_is_not_suggested() -> None:
+    """A third as 0.3334 would lie above the limit of the less sensitive category; the exact third does not."""
+    models = (GroupLeakage(1, alpha={"Top Secret": 0.1, "Secret": 0.33335}, sensitive=COLUMN),)
+    rows = (("a",), ("b",), ("b",))
+    case = Case(({"*": {"a": None, "b": None}},), rows, {COLUMN: ("HIV", "Flu", "Flu")}, models)
+    diagnosis = diagnosis_of(case)
+    assert diagnosis is not None
+    (suggested,) = (each for each in diagnosis.relaxations if "Top Secret" in each.where)
+    assert suggested.value == diagnosis.reachable[suggested.where]
+    assert outward(float(suggested.value), at_least=False) == 0.3334
+    (changed,) = with_change(case, suggested.where, suggested.value, str(suggested))
+    assert diagnosis_of(changed) is None
+
+
+def test_the_facts_are_plain_data() -> None:
+    diagnosis = diagnosis_of(BOUNDED)
+    assert diagnosis is not None
+    found = json.loads(json.dumps(diagnosis.to_dict(), allow_nan=False))
+    assert set(found) == {"records", "budget", "blockers", "reachable", "relaxations"}
+    assert found["blockers"][0] == {
+        "model": "k-anonymity",
+        "sensitive": None,
+        "classes": 1,
+        "records": 2,
+        "examples": ["the class of 2 records with q0 = south: 2 records, 3 asked"],
+    }
+    assert found["relaxations"][0] == {"where": "suppression", "value": 0.4, "text": "suppression: 0.4 (2 of 5 records)"}
 
 
 def test_a_suggested_limit_is_written_so_that_it_still_holds() -> None:

@@ -1,0 +1,89 @@
+"""Ranges of values as nodes beside the tree: ``22<=30`` stands for every value from 22 to 30.
+
+A range is not a node of the declared hierarchy; it lies between two of its levels. The tree stays as it is: a range is
+appended after its nodes, hangs under the lowest node that covers it, and stands on no level. Where a measure asks how
+far a value was raised, or how high the subtree under a node is, a range answers as that lowest node does: the
+declaration has nothing finer that holds all its values. Where a measure counts values, a range counts its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from shoal.errors import PolicyProblem
+from shoal.hierarchies.hierarchy import Hierarchy, IntArray, Label
+from shoal.hierarchies.problems import at_most_listed, quoted
+from shoal.hierarchies.source import HierarchyError
+
+RANGE_SIGN = "<="
+
+
+@dataclass(frozen=True, eq=False)
+class RangedHierarchy(Hierarchy):
+    """A hierarchy with ranges appended; `with_ranges` makes one."""
+
+    tree: Hierarchy
+    """The hierarchy without the ranges; its nodes have the same numbers here."""
+
+    @cached_property
+    def node_levels(self) -> IntArray:
+        """The lowest level at which each node appears; for a range, that of the lowest node above it."""
+        return self._as_above(self.tree.node_levels)
+
+    @cached_property
+    def subtree_heights(self) -> IntArray:
+        """Height of the subtree under each node; for a range, that under the lowest node above it."""
+        return self._as_above(self.tree.subtree_heights)
+
+    def _as_above(self, of_tree: IntArray) -> IntArray:
+        """A figure of each node, the ranges taking that of their parents."""
+        return np.concatenate([of_tree, of_tree[self.parents[len(of_tree) :]]]).astype(np.int32)
+
+
+def with_ranges(hierarchy: Hierarchy, pairs: IntArray, where: str) -> tuple[Hierarchy, IntArray]:
+    """Append the ranges that some pairs of leaf codes span, and give the node of each pair.
+
+    ``pairs`` has a row a pair: the first and the last leaf of the range, both in it. Equal pairs are one node, and a
+    range of one leaf is that leaf. Raises `HierarchyError` where the label of a range is already that of a node.
+    """
+    distinct, place = np.unique(pairs.reshape(-1, 2), axis=0, return_inverse=True)
+    alone = distinct[:, 0] == distinct[:, 1]
+    number = np.where(alone, distinct[:, 0], len(hierarchy.labels) + np.cumsum(~alone) - 1).astype(np.int32)
+    low, high = distinct[~alone].T
+    labels = [range_label(hierarchy, first, last) for first, last in zip(low.tolist(), high.tolist(), strict=True)]
+    _refuse_known(hierarchy, labels, where)
+    if not labels:
+        return hierarchy, number[place.ravel()]
+    above = [hierarchy.common_ancestor(ends) for ends in zip(low.tolist(), high.tolist(), strict=True)]
+    extended = RangedHierarchy(
+        labels=(*hierarchy.labels, *labels),
+        parents=np.append(hierarchy.parents, above).astype(np.int32),
+        first=np.append(hierarchy.first, low).astype(np.int32),
+        last=np.append(hierarchy.last, high).astype(np.int32),
+        levels=hierarchy.levels,
+        spans=np.append(hierarchy.spans, (high - low + 1).astype(np.float64)),
+        tree=hierarchy,
+    )
+    return extended, number[place.ravel()]
+
+
+def range_label(hierarchy: Hierarchy, first: int, last: int) -> str:
+    """A range as released: its ends, both in it."""
+    return f"{hierarchy.labels[first]}{RANGE_SIGN}{hierarchy.labels[last]}"
+
+
+def _refuse_known(hierarchy: Hierarchy, labels: list[str], where: str) -> None:
+    """A released label must name one set of values and no other."""
+    shared: list[Label] = [label for label in labels if label in hierarchy.by_label]
+    if shared:
+        fix = "Give the node of the hierarchy another label."
+        problems = [
+            PolicyProblem(
+                where, f"the label {quoted(label)} would name a node and a range of values.", fix, {"label": label}
+            )
+            for label in shared
+        ]
+        raise HierarchyError(at_most_listed(problems, where, "labels that name a node and a range"))

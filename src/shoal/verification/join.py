@@ -1,0 +1,177 @@
+"""The pairs of an original and a released record that fit, found among any of the one and any of the other.
+
+Both sides are tries: records sorted column by column, those with the same codes so far sharing a node. A pair of nodes
+goes on to the pairs of their children that fit in the next column, so what many records share is compared once, and
+what does not fit is left as soon as a column says so. The work is what fits in the leading columns, not the product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.verification.text import Codes
+
+_PAIRS_AT_A_TIME = 1_000_000
+"""How many pairs of nodes are held at once: bounds the memory, whatever the tables."""
+
+
+@dataclass(frozen=True, eq=False)
+class Under:
+    """Which released labels of a column each set of labels has: the set of a value is what the value lies under."""
+
+    sizes: Codes
+    starts: Codes
+    labels: Codes
+    """The sets, one after the other."""
+    slot_of: Codes
+    """For each label its place in the rows of ``slots``: no two labels of one set have the same."""
+    slots: Codes
+    """For each set and place the label, -1 for none; one row after the other."""
+    n_slots: int
+
+    @staticmethod
+    def of(sets: Sequence[tuple[int, ...]], n_labels: int) -> Under:
+        """Index the sets; a label takes the first place that is free in all of its sets."""
+        sizes = np.array([len(labels) for labels in sets], dtype=np.int64)
+        taken: list[set[int]] = [set() for _ in sets]
+        having: list[list[int]] = [[] for _ in range(n_labels)]
+        for place, labels in enumerate(sets):
+            for label in labels:
+                having[label].append(place)
+        slot_of = np.zeros(n_labels, dtype=np.int64)
+        for label in sorted(range(n_labels), key=lambda label: -len(having[label])):
+            used = set().union(*(taken[place] for place in having[label]))
+            slot = next(slot for slot in range(len(used) + 1) if slot not in used)
+            slot_of[label] = slot
+            for place in having[label]:
+                taken[place].add(slot)
+        n_slots = int(slot_of.max(initial=0)) + 1
+        flat = np.array([label for labels in sets for label in labels], dtype=np.int64)
+        slots = np.full(len(sets) * n_slots, -1, dtype=np.int64)
+        slots[np.repeat(np.arange(len(sets)), sizes) * n_slots + slot_of[flat]] = flat
+        return Under(sizes, np.cumsum(sizes) - sizes, flat, slot_of, slots, n_slots)
+
+    def has(self, sets: Codes, labels: Codes) -> NDArray[np.bool_]:
+        """Whether each set has the label beside it."""
+        return self.slots[sets * self.n_slots + self.slot_of[labels]] == labels
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """Distinct records in the order of their codes, and for each column the node that each record passes through."""
+
+    codes: list[NDArray[np.int32]]
+    nodes: list[NDArray[np.int32]]
+
+    @staticmethod
+    def of(columns: Sequence[Codes]) -> Side:
+        """From columns of codes that are sorted by the first, then the second, and so on."""
+        nodes = []
+        new = np.zeros(len(columns[0]), dtype=np.bool_)
+        for codes in columns:
+            new[1:] |= codes[1:] != codes[:-1]
+            nodes.append(np.cumsum(new, dtype=np.int32))
+        return Side([codes.astype(np.int32) for codes in columns], nodes)
+
+    def __len__(self) -> int:
+        return len(self.codes[0])
+
+
+class _Trie:
+    """The trie of some records of a side, given in ascending order."""
+
+    def __init__(self, side: Side, rows: Codes) -> None:
+        self.rows = rows
+        self.codes: list[Codes] = []
+        self.first: list[Codes] = []
+        """For each column and node above it the first of its children, and one past the last at the end."""
+        above = np.zeros(1, dtype=np.int64)
+        for codes, nodes in zip(side.codes, side.nodes, strict=True):
+            passed = nodes[rows]
+            starts = np.concatenate([[0], np.flatnonzero(passed[1:] != passed[:-1]) + 1])
+            self.codes.append(codes[rows[starts]].astype(np.int64))
+            self.first.append(np.append(np.searchsorted(starts, above), len(starts)))
+            above = starts
+
+
+def fitting(
+    under: Sequence[Under], original: tuple[Side, Codes], released: tuple[Side, Codes]
+) -> Iterator[tuple[Codes, Codes]]:
+    """All pairs that fit among some originals and some released records, a bounded number at a time."""
+    if len(original[1]) and len(released[1]):
+        zero = np.zeros(1, dtype=np.int64)
+        yield from _Walk(under, _Trie(*original), _Trie(*released)).down(0, zero, zero)
+
+
+@dataclass(frozen=True, eq=False)
+class _Walk:
+    under: Sequence[Under]
+    left: _Trie
+    right: _Trie
+
+    def down(self, column: int, left: Codes, right: Codes) -> Iterator[tuple[Codes, Codes]]:
+        """Go down from pairs of nodes above a column to pairs of records."""
+        while column < len(self.under) and len(left):
+            under, above, below = self.under[column], self.left.first[column], self.right.first[column]
+            width = under.n_slots
+            work = np.cumsum((above[left + 1] - above[left]) * np.minimum(below[right + 1] - below[right], 2 * width))
+            if work[-1] > _PAIRS_AT_A_TIME and len(left) > 1:
+                cuts = np.searchsorted(work, np.arange(_PAIRS_AT_A_TIME, work[-1], _PAIRS_AT_A_TIME)) + 1
+                for some, others in zip(np.split(left, cuts), np.split(right, cuts), strict=True):
+                    if len(some):
+                        yield from self._below(column, some, others)
+                return
+            left, right = self._step(column, left, right)
+            column += 1
+        yield self.left.rows[left], self.right.rows[right]
+
+    def _below(self, column: int, left: Codes, right: Codes) -> Iterator[tuple[Codes, Codes]]:
+        yield from self.down(column + 1, *self._step(column, left, right))
+
+    def _step(self, column: int, left: Codes, right: Codes) -> tuple[Codes, Codes]:
+        """The pairs of children that fit: every child of the released node is tried, or every label of the set."""
+        under = self.under[column]
+        again, left = _children(self.left.first[column], left)
+        right = right if again is None else right[again]
+        first = self.right.first[column]
+        wide = first[right + 1] - first[right] > 2 * under.n_slots
+        if not wide.any():
+            return self._tried(column, left, right)
+        one, other = self._tried(column, left[~wide], right[~wide])
+        more, others = self._looked_up(column, left[wide], right[wide])
+        return np.concatenate([one, more]), np.concatenate([other, others])
+
+    def _tried(self, column: int, left: Codes, right: Codes) -> tuple[Codes, Codes]:
+        again, right = _children(self.right.first[column], right)
+        left = left if again is None else left[again]
+        fits = self.under[column].has(self.left.codes[column][left], self.right.codes[column][right])
+        return left[fits], right[fits]
+
+    def _looked_up(self, column: int, left: Codes, right: Codes) -> tuple[Codes, Codes]:
+        under, first, codes = self.under[column], self.right.first[column], self.right.codes[column]
+        n_labels = len(under.slot_of)
+        keys = np.repeat(np.arange(len(first) - 1), np.diff(first)) * n_labels + codes
+        sets = self.left.codes[column][left]
+        again, places = _spread(under.starts[sets], under.sizes[sets])
+        wanted = right[again] * n_labels + under.labels[places]
+        found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        fits = keys[found] == wanted
+        return left[again[fits]], found[fits]
+
+
+def _children(first: Codes, nodes: Codes) -> tuple[Codes | None, Codes]:
+    """The children of nodes one after the other, and which node each is of; None where each has one."""
+    counts = first[nodes + 1] - first[nodes]
+    if bool((counts == 1).all()):
+        return None, first[nodes]
+    return _spread(first[nodes], counts)
+
+
+def _spread(starts: Codes, counts: Codes) -> tuple[Codes, Codes]:
+    """The numbers of several ranges one after the other, and which range each is of."""
+    again = np.repeat(np.arange(len(counts)), counts)
+    return again, np.repeat(starts - (np.cumsum(counts) - counts), counts) + np.arange(len(again))

@@ -1,0 +1,214 @@
+"""The partitioning recodings once more, class by class and record by record: labels, lists and fractions.
+
+Each gives the label tuple that every row is released with, None where it is left out. Only models that can be tested on
+a class alone are understood; nothing is shared with the package.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from oracles import lattice_oracle as lattice
+from oracles.lattice_oracle import Column, Label, Table
+
+Rows = list[int]
+Parts = list[Rows]
+Secret = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Local:
+    """A problem whose blocks are known."""
+
+    table: Table
+    kept: frozenset[int]
+    read: tuple[str, ...]
+
+    def holds(self, rows: Sequence[int]) -> bool:
+        """Whether the rows satisfy as a class, the rest of the table around them."""
+        if not rows:
+            return False
+        others = sorted(self.kept - set(rows))
+        classes = {("in",): list(rows)} | ({("out",): others} if others else {})
+        return lattice.passes(self.table, self.table.models, classes)[0]["in",]
+
+    def places(self, j: int) -> list[Label]:
+        return list(self.table.columns[j].paths)
+
+    def lowest(self, j: int, rows: Sequence[int]) -> Label:
+        """The lowest label that all rows lie under."""
+        paths = [self.table.columns[j].paths[self.table.rows[row][j]] for row in rows]
+        return next(label for label in paths[0] if all(label in path for path in paths))
+
+    def loss(self, j: int, label: Label) -> Fraction:
+        column: Column = self.table.columns[j]
+        domain = len(column.paths)
+        return Fraction(column.leaves_under(label) - 1, domain - 1) if domain > 1 else Fraction(0)
+
+    def children(self, j: int, rows: Sequence[int]) -> dict[Label, Rows] | None:
+        """The rows by the child of their lowest common label; None where they share one value."""
+        top = self.lowest(j, rows)
+        found: dict[Label, Rows] = {}
+        for leaf in self.places(j):
+            path = self.table.columns[j].paths[leaf]
+            inside = [row for row in rows if self.table.rows[row][j] == leaf]
+            if inside and path[0] != top:
+                found.setdefault(path[path.index(top) - 1], []).extend(inside)
+        return found or None
+
+    def secret(self, row: int, names: Sequence[str]) -> Secret:
+        order = [list(self.table.secrets[name].order) for name in names]
+        return tuple(each.index(self.table.sensitive[name][row]) for name, each in zip(names, order, strict=True))
+
+    def kind(self, row: int) -> tuple[object, ...]:
+        codes = tuple(self.places(j).index(value) for j, value in enumerate(self.table.rows[row]))
+        others = [name for name in sorted(self.table.sensitive) if name not in self.read]
+        return (codes, self.secret(row, self.read), self.secret(row, others))
+
+
+def mondrian(table: Table) -> list[tuple[Label, ...] | None] | None:
+    return _solve(table, _cut)
+
+
+def top_down(table: Table) -> list[tuple[Label, ...] | None] | None:
+    return _solve(table, _specialize)
+
+
+def _solve(table: Table, step: Callable[[Local, Rows], Parts | None]) -> list[tuple[Label, ...] | None] | None:
+    """Apply a step to every class until none can be divided; None where the blocks themselves do not satisfy."""
+    blocks = lattice.judge(table, lattice.top(table))
+    if not blocks.satisfied:
+        return None
+    read = tuple(sorted({spec["sensitive"] for spec in table.models if "sensitive" in spec}))
+    local = Local(table, frozenset(row for rows in blocks.kept.values() for row in rows), read)
+    waiting, released = list(blocks.kept.values()), {}
+    while waiting:
+        rows = waiting.pop()
+        parts = step(local, rows)
+        if parts is None:
+            labels = tuple(local.lowest(j, rows) for j in range(len(table.columns)))
+            released.update(dict.fromkeys(rows, labels))
+        else:
+            assert sorted(row for part in parts for row in part) == sorted(rows)
+            assert len(parts) > 1
+            assert all(local.holds(part) for part in parts)
+            waiting += parts
+    return [released.get(row) for row in range(len(table.rows))]
+
+
+def _absorb(local: Local, rest: Rows, parts: Parts) -> Parts | None:
+    """The rest with as many of the smallest parts as it needs, and the parts that are left, at least one."""
+    ordered = sorted(parts, key=len)
+    for number in range(len(parts)):
+        together = [*rest, *(row for part in ordered[:number] for row in part)]
+        if local.holds(together):
+            return [together, *ordered[number:]]
+    return None
+
+
+def _cut(local: Local, rows: Rows) -> Parts | None:
+    width = range(len(local.table.columns))
+    for j in sorted(width, key=lambda j: (-local.loss(j, local.lowest(j, rows)), j)):
+        children = local.children(j, rows)
+        if children is None:
+            continue
+        good = [part for part in children.values() if local.holds(part)]
+        rest = [row for part in children.values() if not local.holds(part) for row in part]
+        parts = (_absorb(local, rest, good) if rest else good) if good else None
+        parts = parts or _halves(local, j, rows)
+        if parts is not None:
+            return parts
+    return None
+
+
+def _halves(local: Local, j: int, rows: Rows) -> Parts | None:
+    """The most even cut between two values, if both sides hold."""
+    place = {leaf: code for code, leaf in enumerate(local.places(j))}
+    codes = sorted({place[local.table.rows[row][j]] for row in rows})
+    sides = [
+        [[row for row in rows if (place[local.table.rows[row][j]] <= code) == low] for low in (True, False)]
+        for code in codes[:-1]
+    ]
+    best = max(sides, key=lambda pair: min(map(len, pair)))
+    return best if all(local.holds(side) for side in best) else None
+
+
+def _specialize(local: Local, rows: Rows) -> Parts | None:
+    """Algorithm 1 on one class: the attribute that keeps most records specialized, then gains most."""
+    best: tuple[tuple[int, Fraction], Parts] | None = None
+    for j in range(len(local.table.columns)):
+        children = local.children(j, rows)
+        found = None if children is None else _pushed(local, list(children.values()))
+        if found is None:
+            continue
+        rest, good = found
+        above = local.loss(j, local.lowest(j, rows))
+        names = {row: label for label, part in (children or {}).items() for row in part}
+        gain = sum((above - local.loss(j, names[row]) for part in good for row in part), Fraction(0))
+        score = (sum(map(len, good)), gain)
+        if best is None or score > best[0]:
+            best = (score, [*([rest] if rest else []), *good])
+    return None if best is None else best[1]
+
+
+def _pushed(local: Local, children: Parts) -> tuple[Rows, Parts] | None:
+    """What stays at the parent and in the children; None where nothing can be specialized."""
+    good = [part for part in children if local.holds(part)]
+    rest = [row for part in children if not local.holds(part) for row in part]
+    if not good:
+        return None
+    if not rest or local.holds(rest):
+        return rest, good
+    taken = _take(local, rest, good)
+    if taken is not None:
+        return taken
+    merged = _absorb(local, rest, good)
+    return None if merged is None else (merged[0], merged[1:])
+
+
+def _take(local: Local, rest: Rows, parts: Parts) -> tuple[Rows, Parts] | None:
+    """Take secrets until the rest holds; the records only then, since models see nothing but secrets."""
+    whole = [*rest, *(row for part in parts for row in part)]
+    every = Counter(local.secret(row, local.read) for row in whole)
+    order = {row: _preference(local, rest, part, row) for part in parts for row in part}
+    at_rest, left, struck = list(rest), [sorted(part, key=order.__getitem__) for part in parts], set()
+    while not local.holds(at_rest):
+        has = Counter(local.secret(row, local.read) for row in at_rest)
+        wanted = [secret for secret in every if secret not in struck and has[secret] < every[secret]]
+        if not wanted:
+            return None
+        wanted.sort(key=lambda s: (-(every[s] * len(at_rest) - has[s] * len(whole)), s))
+        secret, amount = _next(local, at_rest, left, wanted[:8])
+        offers = [(_spared(local, part, secret, amount), part) for part in left]
+        given, giver = min(offers, key=lambda offer: (-len(offer[0]), -len(offer[1])))
+        if not given:
+            struck.add(secret)
+        at_rest += given
+        giver[:] = [row for row in giver if row not in given]
+    return at_rest, left
+
+
+def _next(local: Local, rest: Rows, parts: Parts, wanted: list[Secret]) -> tuple[Secret, int]:
+    for secret in wanted:
+        one = next(row for part in parts for row in part if local.secret(row, local.read) == secret)
+        if local.holds([*rest, one]):
+            return secret, 1
+    return wanted[0], max(1, len(rest) // 16)
+
+
+def _spared(local: Local, part: Rows, secret: Secret, amount: int) -> Rows:
+    """What a child gives of a secret and still holds: as much as asked or has, one at least, or nothing."""
+    mine = [row for row in part if local.secret(row, local.read) == secret]
+    for number in (min(amount, len(mine)), 1):
+        if mine and local.holds([row for row in part if row not in mine[:number]]):
+            return mine[:number]
+    return []
+
+
+def _preference(local: Local, rest: Rows, part: Rows, row: int) -> tuple[object, ...]:
+    """Records that widen the rest least go first, then rare ones."""
+    widening = sum(local.loss(j, local.lowest(j, [*rest, row])) for j in range(len(local.table.columns)))
+    return (widening, sum(local.kind(other) == local.kind(row) for other in part), local.kind(row), row)
