@@ -74,9 +74,7 @@ class PolicyError(InputError):
 
     def facts(self) -> dict[str, Any]:
         """Every problem with its place and its fix."""
-        return {
-            "problems": [{"where": each.where, "message": each.message, "fix": each.fix} for each in self.problems]
-        }
+        return {"problems": [{"where": each.where, "message": each.message, "fix": each.fix} for each in self.problems]}
 
 
 class DataError(InputError):

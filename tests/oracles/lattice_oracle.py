@@ -169,7 +169,9 @@ def _distance(
     grounds: dict[str, Callable[[], models.Distance]] = {
         "equal": lambda: models.equal_distance,
         "ordered": lambda: models.ordered_distance([value for value in order if value in everything]),
-        "hierarchical": lambda: models.hierarchical_distance(dict(paths)),
+        "hierarchical": lambda: models.hierarchical_distance(
+            {value: path for value, path in paths if value in everything}
+        ),
     }
     return models.earth_mover(each, everything, grounds[kind]())
 

@@ -32,7 +32,9 @@ class Local:
         if not rows:
             return False
         others = sorted(self.kept - set(rows))
-        classes = {("in",): list(rows)} | ({("out",): others} if others else {})
+        classes: dict[tuple[Label, ...], Rows] = {("in",): list(rows)}
+        if others:
+            classes["out",] = others
         return lattice.passes(self.table, self.table.models, classes)[0]["in",]
 
     def places(self, j: int) -> list[Label]:

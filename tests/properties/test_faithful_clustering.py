@@ -27,8 +27,8 @@ from shoal.models import (
     TCloseness,
 )
 from shoal.table.recoding import SUPPRESSED
-from support.model_cases import RANDOM, VALUES
-from support.search_cases import COLUMN, SECOND, Case, cases, problem_of, random_models, table_of
+from support.model_cases import COLUMN, RANDOM, VALUES
+from support.search_cases import SECOND, Case, cases, problem_of, random_models, table_of
 
 SUPERSET_CLOSED = (
     "k-anonymity",

@@ -29,6 +29,8 @@ NON_MONOTONE = (
     "recursive-cl-diversity",
 )
 
+FULL_DOMAIN = ("greedy-lattice", "incognito", "optimal")
+
 
 def run(name: str, case: Case) -> Recoding | None:
     """What an algorithm gives, or None where it says there is nothing."""
@@ -169,7 +171,7 @@ def test_no_finer_release_leaves_out_fewer_records_of_a_class_than_the_bound_say
 
 
 @settings(max_examples=60)
-@given(cases(), st.randoms(use_true_random=False), st.sampled_from(sorted(ALGORITHMS)))
+@given(cases(), st.randoms(use_true_random=False), st.sampled_from(FULL_DOMAIN))
 def test_the_order_of_the_rows_changes_nothing(case: Case, random: object, name: str) -> None:
     order = list(range(len(case.rows)))
     random.shuffle(order)  # type: ignore[attr-defined]
@@ -194,7 +196,7 @@ def test_nodes_below_a_failing_one_are_found_when_the_model_is_not_monotone() ->
     )
     table = table_of(case)
     assert [oracle.judge(table, (step,)).satisfied for step in range(3)] == [True, False, True]
-    for name in ALGORITHMS:
+    for name in FULL_DOMAIN:
         recoding = run(name, case)
         assert recoding is not None
         assert recoding.levels == {"q0": 0}

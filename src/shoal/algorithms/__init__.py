@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from shoal.algorithms.greedy_clustering import greedy_clustering
 from shoal.algorithms.greedy_lattice import greedy_lattice
 from shoal.algorithms.incognito import incognito
+from shoal.algorithms.mondrian import mondrian
 from shoal.algorithms.optimal import optimal
 from shoal.algorithms.problem import Algorithm, Outcome, Problem
+from shoal.algorithms.range_method import range_method
+from shoal.algorithms.top_down import top_down
 
 
 @dataclass(frozen=True)
@@ -18,6 +21,9 @@ class AlgorithmEntry:
     run: Algorithm
     options: frozenset[str]
     summary: str
+    parts_equals: bool = False
+    """Whether records with equal quasi-identifiers may get different labels. Then which of them gets which must not
+    depend on the order of the rows: the pipeline puts them into an order of their content first."""
 
 
 ALGORITHMS: dict[str, AlgorithmEntry] = {
@@ -27,6 +33,14 @@ ALGORITHMS: dict[str, AlgorithmEntry] = {
         greedy_clustering,
         frozenset({"metric", "weights", "faithful", "refine"}),
         "classes found in order of cost, within boundaries",
+        parts_equals=True,
+    ),
+    "top-down": AlgorithmEntry(
+        top_down, frozenset({"metric"}), "specialization from the top, failing children pushed back", parts_equals=True
+    ),
+    "mondrian": AlgorithmEntry(mondrian, frozenset({"metric"}), "strict multidimensional cuts"),
+    "range": AlgorithmEntry(
+        range_method, frozenset({"group", "ranges", "safe"}), "ranges between neighbours inside masked groups"
     ),
     "greedy-lattice": AlgorithmEntry(greedy_lattice, frozenset({"weights"}), "one greedy path up the lattice"),
 }

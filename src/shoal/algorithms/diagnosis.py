@@ -176,9 +176,7 @@ def _blockers(problem: Problem, top: tuple[int, ...], grouping: Grouping, stats:
         failing = ~model.holds(view)
         if failing.any():
             worst = sorted(np.flatnonzero(failing), key=lambda i: (-int(stats.sizes[i]), int(i)))[:_EXAMPLES]
-            examples = tuple(
-                f"{_describe(problem, top, grouping, int(i))}: {model.lacks(view, int(i))}" for i in worst
-            )
+            examples = tuple(f"{_describe(problem, top, grouping, int(i))}: {model.lacks(view, int(i))}" for i in worst)
             records = int(stats.sizes[failing].sum())
             yield Blocker(model.name, model.column, int(failing.sum()), records, examples)
         elif not model.table_holds(view):

@@ -32,7 +32,7 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.algorithms.information_loss import INT64_LIMIT, InformationLoss, Whole
+from shoal.algorithms.information_loss import INT64_LIMIT, InformationLoss, Nodes, Whole
 from shoal.algorithms.local import Classes, Ground, Rows
 from shoal.errors import PolicyError, PolicyProblem, did_you_mean
 from shoal.models import DistinctLDiversity, KAnonymity, Model, PSensitive
@@ -56,12 +56,11 @@ def faithful_clusters(ground: Ground, *, seed: int, weights: Mapping[str, float]
     row_class = np.full(table.n_rows, SUPPRESSED, dtype=np.int32)
     done = found = 0
     for rows in _blocks(ground, values):
-        block = _Block(asked, loss, shares, rows, ground.row_codes[rows].T, values[:, rows])
+        block = _Block(asked, loss, shares, rows, ground.row_codes[rows].T, values[:, rows], done)
         for members in block.clusters(int(random.random() * len(rows))):
             row_class[rows[members]] = found
             found += 1
         done += len(rows)
-        ground.problem.progress("clustering", done / table.n_rows)
     return row_class
 
 
@@ -109,6 +108,8 @@ class _Asked:
     k: int
     distinct: tuple[int, ...]
     others: tuple[Model, ...]
+    records: int
+    """How many there are to cluster."""
 
     @classmethod
     def of(cls, ground: Ground, names: Sequence[str]) -> _Asked:
@@ -121,7 +122,11 @@ class _Asked:
                 distinct[model.sensitive] = max(distinct[model.sensitive], p)
             else:
                 others.append(model)
-        return cls(ground, k, tuple(distinct.values()), tuple(others))
+        return cls(ground, k, tuple(distinct.values()), tuple(others), int(np.count_nonzero(ground.row_block >= 0)))
+
+    def tell(self, done: int) -> None:
+        """Say how many records are in a cluster."""
+        self.ground.problem.progress("clustering", done / self.records)
 
     def others_hold(self, rows: Rows) -> bool:
         """Whether the models that are not a matter of counting hold in a class of some rows."""
@@ -143,21 +148,25 @@ class _Block:
     """``codes[j, place]``: leaf code of quasi-identifier ``j``."""
     values: NDArray[np.int32]
     """``values[l, place]``: code of sensitive column ``l``."""
+    before: int
+    """Records of the blocks done before."""
 
     def clusters(self, drawn: int) -> list[list[int]]:
         """GreedyPKClustering, from the record that was drawn."""
-        left, seed, finished = _Left.of(self), drawn, list[_Cluster]()
+        left, seed, members, nodes = _Left.of(self), drawn, list[list[int]](), list[Nodes]()
         while left.count:
             index = int(np.argmax(self._diversity(seed, left)))
             seed = int(left.places[index])
             cluster = _Cluster(self, left)
             cluster.grow(index)
+            self.asked.tell(self.before + len(self.rows) - left.count)
             left = left.compacted()
             if len(cluster.members) >= self.asked.k and cluster.sensitive():
-                finished.append(cluster)
+                members.append(cluster.members)
+                nodes.append(cluster.nodes)
             else:  # only the last cluster can be incomplete: it grew until nothing was left
-                return _Partition(self, finished).with_dispersed(cluster.members)
-        return [cluster.members for cluster in finished]
+                return _Partition(self, members, nodes).with_dispersed(cluster.members)
+        return members
 
     def _diversity(self, record: int, left: _Left) -> Whole:
         """Def. 12 between a record and those left, times the common denominator of the weights."""
@@ -256,12 +265,11 @@ class _Cluster:
 class _Partition:
     """The finished clusters of a block, while the records of the last one are dispersed among them."""
 
-    def __init__(self, block: _Block, clusters: Sequence[_Cluster]) -> None:
-        assert clusters, "a block that satisfies as a whole has at least one cluster that does"
-        self._block = block
-        self._members = [cluster.members for cluster in clusters]
-        self._sizes = np.array([len(cluster.members) for cluster in clusters], dtype=np.int64)
-        self._nodes = np.array([cluster.nodes for cluster in clusters], dtype=np.int32)
+    def __init__(self, block: _Block, members: list[list[int]], nodes: Sequence[Nodes]) -> None:
+        assert members, "a block that satisfies as a whole has at least one cluster that does"
+        self._block, self._members = block, members
+        self._sizes = np.array([len(each) for each in members], dtype=np.int64)
+        self._nodes = np.array(nodes, dtype=np.int32)
 
     def with_dispersed(self, records: Sequence[int]) -> list[list[int]]:
         """DisperseCluster, then mend what it broke."""

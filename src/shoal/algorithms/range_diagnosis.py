@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,15 +34,17 @@ class RangeDiagnosis(Diagnosis):
     """The models that hold."""
 
     def __str__(self) -> str:
-        parts = [self._head(), *(f"{blocker}." for blocker in self.blockers)]
+        """Several lines: the verdict, what fails, what holds, what is reached, and what would help."""
+        lines = [self._verdict(), "What fails:"]
+        for blocker in self.blockers:
+            lines += [f"  - {blocker.head}:", *(f"      {example}" for example in blocker.examples)]
         if self.holding:
-            parts.append(f"What holds: {', '.join(self.holding)}.")
+            lines += ["What holds:", *(f"  - {model}" for model in self.holding)]
         if self.reachable:
-            reached = ", ".join(f"{name} = {written(value)}" for name, value in self.reachable.items())
-            parts.append(f"Reached: {reached}.")
-        return " ".join([*parts, self._advice()])
+            lines += ["Reached:", *(f"  - {name} = {written(value)}" for name, value in self.reachable.items())]
+        return "\n".join([*lines, *self._way_out()])
 
-    def _head(self) -> str:
+    def _verdict(self) -> str:
         if not self.safe:
             return (
                 "The range method as published guarantees no model and suppresses nothing, and the policy does not "
@@ -50,12 +53,18 @@ class RangeDiagnosis(Diagnosis):
         allowed = f" with at most {self.budget} of {self.records} records suppressed" if self.budget else ""
         return f"The policy does not hold on the groups of the range method{allowed}."
 
-    def _advice(self) -> str:
+    def _way_out(self) -> list[str]:
         if self.relaxations:
             one = "This change" if len(self.relaxations) == 1 else "Any one of these changes"
-            return f"{one} would do: {'; or '.join(map(str, self.relaxations))}."
+            return [f"{one} would do:", *(f"  - {relaxation}" for relaxation in self.relaxations)]
         also = "" if self.safe else "safe: true does not make it hold; with it, "
-        return f"No change was found that would do: {also}neither more suppression nor one group column masked further."
+        return [
+            f"No change was found that would do: {also}neither more suppression nor one group column masked further."
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The diagnosis as plain data, ready for JSON."""
+        return {**super().to_dict(), "holding": list(self.holding)}
 
 
 def blockers(
@@ -68,12 +77,12 @@ def blockers(
         if failing.any():
             worst = sorted(np.flatnonzero(failing).tolist(), key=lambda i: (-int(stats.sizes[i]), i))[:_EXAMPLES]
             examples = tuple(
-                f"{_described(problem, int(stats.sizes[i]), hierarchies, nodes[i])} has {model.lacks(view, i)}"
+                f"{_described(problem, int(stats.sizes[i]), hierarchies, nodes[i])}: {model.lacks(view, i)}"
                 for i in worst
             )
             yield Blocker(model.name, model.column, int(failing.sum()), int(stats.sizes[failing].sum()), examples)
         elif not model.table_holds(view):
-            example = f"the table as a whole has {model.lacks(view, 0)}"
+            example = f"the table as a whole: {model.lacks(view, 0)}"
             yield Blocker(model.name, model.column, stats.n_classes, int(stats.sizes.sum()), (example,))
 
 
@@ -120,12 +129,8 @@ def _name(model: Model) -> str:
 
 
 def _described(problem: Problem, size: int, hierarchies: Sequence[Hierarchy], nodes: NDArray[np.int32]) -> str:
-    """A class by the labels that set it apart, leaving out columns that are fully generalized."""
-    named = [
-        f"{name} = {'missing' if label is None else label}"
-        for name, hierarchy, node in zip(problem.table.quasi, hierarchies, nodes.tolist(), strict=True)
-        if node != hierarchy.root
-        for label in [hierarchy.labels[node]]
-    ]
-    where = f" with {', '.join(named)}" if named else ""
-    return f"the class of {counted(size, 'record', 'records')}{where}"
+    """A class by what it releases."""
+    labels = [hierarchy.labels[node] for hierarchy, node in zip(hierarchies, nodes.tolist(), strict=True)]
+    named = zip(problem.table.quasi, labels, strict=True)
+    shown = ", ".join(f"{name} = {'missing' if label is None else label}" for name, label in named)
+    return f"the class of {counted(size, 'record', 'records')} with {shown}"

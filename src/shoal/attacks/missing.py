@@ -12,11 +12,15 @@ from numpy.typing import NDArray
 
 from shoal.table.recoding import Recoding
 
-_CELLS_AT_A_TIME = 1 << 22
+Ints = NDArray[np.int64]
 
 
 def smallest_if_missing_matches(recoding: Recoding) -> int:
-    """The fewest released records that any released record could be, when missing cells match anything."""
+    """The fewest released records that any released record could be, when missing cells match anything.
+
+    Classes are taken together by which of their cells are missing. Classes of two such patterns match where the
+    columns agree that neither lacks: one join for each pair of patterns, never class against class.
+    """
     if not recoding.n_classes:
         return 0
     missing = np.stack(
@@ -26,19 +30,19 @@ def smallest_if_missing_matches(recoding: Recoding) -> int:
         ],
         axis=1,
     )
-    sizes = recoding.sizes.copy()
-    for wild in _blocks(np.flatnonzero(missing.any(axis=1)), recoding.n_classes):
-        # alike[w, c]: class c could be class w; each such pair adds to both, once
-        same = recoding.nodes[wild][:, None, :] == recoding.nodes[None, :, :]
-        alike = (same | missing[wild][:, None, :] | missing[None, :, :]).all(axis=2)
-        alike[np.arange(len(wild)), wild] = False
-        sizes[wild] += alike @ recoding.sizes
-        plain = ~missing.any(axis=1)
-        sizes[plain] += recoding.sizes[wild] @ alike[:, plain]
-    return int(sizes.min())
+    patterns, pattern_of = np.unique(missing, axis=0, return_inverse=True)
+    members = [np.flatnonzero(pattern_of.ravel() == place) for place in range(len(patterns))]
+    company = np.zeros(recoding.n_classes, dtype=np.int64)
+    for one, pattern in zip(members, patterns, strict=True):
+        for other, beside in zip(members, patterns, strict=True):
+            company[one] += _matching(recoding, one, other, np.flatnonzero(~(pattern | beside)))
+    return int(company.min())
 
 
-def _blocks(places: NDArray[np.intp], width: int) -> list[NDArray[np.intp]]:
-    """Places in blocks small enough that a table of block x width cells fits in memory."""
-    step = max(_CELLS_AT_A_TIME // max(width, 1), 1)
-    return [places[start : start + step] for start in range(0, len(places), step)]
+def _matching(recoding: Recoding, one: NDArray[np.intp], other: NDArray[np.intp], columns: NDArray[np.intp]) -> Ints:
+    """For each class of one pattern, the records of the other pattern's classes that agree in some columns."""
+    cells = np.concatenate([recoding.nodes[one], recoding.nodes[other]])[:, columns]
+    _, group = np.unique(cells, axis=0, return_inverse=True)
+    group = group.ravel()
+    records = np.bincount(group[len(one) :], weights=recoding.sizes[other], minlength=int(group.max()) + 1)
+    return records[group[: len(one)]].astype(np.int64)

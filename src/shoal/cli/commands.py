@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-import shutil
-from collections.abc import Callable, Mapping
+import shlex
+from collections.abc import Callable
 from functools import wraps
 from importlib import resources
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import ParamSpec
 
 import typer
 
 from shoal.cli.progress import progress_bar
-from shoal.errors import InterruptedRunError, OutputError, PolicyError
+from shoal.cli.show import counted, show_evidence, show_lattice, show_sample
+from shoal.errors import DataError, InterruptedRunError, OutputError, PolicyError
+from shoal.io import Staged
 from shoal.pipeline import publish
 from shoal.pipeline.lattice import list_minimal_nodes
 from shoal.pipeline.run import complete_problems, data_source
@@ -21,6 +23,7 @@ from shoal.policy import Policy
 from shoal.verification import verify
 
 P = ParamSpec("P")
+POLICY_SUFFIXES = (".yaml", ".yml")
 
 
 def interruptible(command: Callable[P, None]) -> Callable[P, None]:
@@ -46,18 +49,23 @@ def load_policy(path: Path, data: Path | None = None) -> Policy:
 
 @interruptible
 def run_init(data: Path, out: Path | None, *, separator: str | None, encoding: str | None, force: bool) -> None:
-    """Draft a policy and write it."""
-    from shoal.draft import draft_policy  # noqa: PLC0415 - only init needs it
+    """Draft a policy and write it; never over the data, and only under a name that says YAML."""
+    from shoal.draft import base_name, draft_policy  # noqa: PLC0415 - only init needs it
 
-    target = out if out is not None else data.with_name(f"{data.name.split('.')[0]}.yaml")
-    if target.exists() and not force:
-        raise OutputError(f"{target} exists already. Name another file with --out, or replace it with --force.")
-    text = draft_policy(data, separator=separator, encoding=encoding, folder=target.parent)
-    try:
-        target.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise OutputError(f"{target} cannot be written: {error.strerror or error}.") from None
-    typer.echo(f"Wrote {target}. Read it, decide on every column, then run: shoal anonymize {target}")
+    if data.is_dir():
+        raise DataError(f"{data} is a folder, not a file. Name the file inside it.")
+    target = out if out is not None else data.with_name(f"{base_name(data)}.yaml")
+    if target.suffix.lower() not in POLICY_SUFFIXES:
+        raise OutputError(f"{target} is no name for a policy, which ends in {' or '.join(POLICY_SUFFIXES)}.")
+    with Staged([target], inputs=[data], force=force) as stage:
+        text = draft_policy(data, separator=separator, encoding=encoding, folder=target.parent)
+        try:
+            stage.path(target).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise OutputError(f"{target} cannot be written: {error.strerror or error}.") from None
+        stage.commit()
+    command = f"shoal anonymize {shlex.quote(str(target))}"
+    typer.echo(f"Wrote {target}. Read it, decide on every column, then run: {command}")
 
 
 @interruptible
@@ -74,7 +82,7 @@ def run_anonymize(
     if as_json:
         typer.echo(json.dumps({**evidence, "paths": {name: str(path) for name, path in published.paths.items()}}))
         return
-    _print_evidence(evidence)
+    show_evidence(evidence)
     for name, path in published.paths.items():
         typer.echo(f"  {name:<9} {path}")
 
@@ -90,9 +98,10 @@ def run_verify(release: Path, policy_path: Path, original: Path | None, *, as_js
         for check in verification.checks:
             typer.echo(f"{'ok  ' if check.passed else 'FAIL'}  {check.name}: {check.message}")
         verdict = "holds" if verification.passed else "does NOT hold"
-        typer.echo(
-            f"{release}: the policy {verdict} ({verification.records} records in {verification.classes} classes)."
-        )
+        size = counted(verification.records, "record", "records")
+        if verification.classes is not None:
+            size += f" in {counted(verification.classes, 'class', 'classes')}"
+        typer.echo(f"{release}: the policy {verdict} ({size}).")
     if not verification.passed:
         raise typer.Exit(1)
 
@@ -106,42 +115,28 @@ def run_lattice(policy_path: Path, data: Path | None, *, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(listing))
         return
-    nodes = listing["minimal_nodes"]
-    typer.echo(
-        f"{len(nodes)} minimal nodes of {listing['nodes']} ({listing['checked']} checked), "
-        f"best {listing['metric']} first"
-    )
-    header = [*listing["quasi"], "loss", "ncp", "precision", "classes", "suppressed", "open to homogeneity, similarity"]
-    rows = [_lattice_row(node, listing["quasi"]) for node in nodes]
-    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
-    for row in [header, *rows]:
-        typer.echo("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)))
-
-
-def _lattice_row(node: Mapping[str, Any], quasi: list[str]) -> list[str]:
-    measures = node["measures"]
-    exposed = [
-        f"{column} {found.get('homogeneity', {}).get('records', 0)}, {found.get('similarity', {}).get('records', '-')}"
-        for column, found in node["exposure"].items()
-    ]
-    return [
-        *(str(node["levels"][name]) for name in quasi),
-        *(f"{measures[name]:.4f}" for name in ("loss", "ncp", "precision")),
-        str(node["classes"]),
-        str(node["suppressed"]),
-        "; ".join(exposed) or "-",
-    ]
+    show_lattice(listing)
 
 
 @interruptible
-def run_demo(out: Path, *, as_json: bool) -> None:
-    """The main job on the bundled hospital data."""
-    bundled = resources.files("shoal.data")
+def run_demo(out: Path, *, force: bool, as_json: bool) -> None:
+    """The main job on the bundled hospital data, in a folder where nothing that was edited is lost."""
+    bundled = {name: (resources.files("shoal.data") / name).read_bytes() for name in ("hospital.csv", "hospital.yaml")}
     try:
         out.mkdir(parents=True, exist_ok=True)
-        for name in ("hospital.csv", "hospital.yaml"):
-            with resources.as_file(bundled / name) as source:
-                shutil.copyfile(source, out / name)
+        edited = [
+            str(out / name)
+            for name, content in bundled.items()
+            if (out / name).exists() and (out / name).read_bytes() != content
+        ]
+        if edited and not force:
+            differ = "differs" if len(edited) == 1 else "differ"
+            raise OutputError(
+                f"{' and '.join(edited)} {differ} from the demo's own and would be overwritten. "
+                "Name another folder with --out, or replace with --force."
+            )
+        for name, content in bundled.items():
+            (out / name).write_bytes(content)
     except OSError as error:
         raise OutputError(f"{out} cannot be written: {error.strerror or error}.") from None
     policy = Policy.load(out / "hospital.yaml")
@@ -154,44 +149,11 @@ def run_demo(out: Path, *, as_json: bool) -> None:
         f"{evidence['records']} hospital records from {data_source(policy).path}, "
         f"anonymized by {out / 'hospital.yaml'}.\n"
     )
-    _print_sample(published.release.table)
+    show_sample(published.release.table)
     typer.echo("")
-    _print_evidence(evidence)
+    show_evidence(evidence)
     for name, path in published.paths.items():
         typer.echo(f"  {name:<9} {path}")
-
-
-def _print_sample(table: Any, rows: int = 8) -> None:
-    """A few released rows, spread over the table."""
-    step = max(table.num_rows // rows, 1)
-    sample = [
-        [("" if cell is None else str(cell)) for cell in row.values()] for row in table.to_pylist()[::step][:rows]
-    ]
-    header = table.column_names
-    widths = [max(len(row[i]) for row in [header, *sample]) for i in range(len(header))]
-    for row in [header, *sample]:
-        typer.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-
-
-def _print_evidence(evidence: Mapping[str, Any]) -> None:
-    """The result in a few lines."""
-    typer.echo(
-        f"Verified: {evidence['released']} of {evidence['records']} records released in {evidence['classes']} classes, "
-        f"{evidence['suppressed']} suppressed ({evidence['seconds']:.2f} s)."
-    )
-    for model in evidence["models"]:
-        on = f" on {model['sensitive']}" if model["sensitive"] else ""
-        asked = ", ".join(f"{name} {value}" for name, value in model["asked"].items())
-        reached = ", ".join(f"{name} {value:.6g}" for name, value in model["reached"].items())
-        typer.echo(f"  {model['model']}{on}: asked {asked}; reached {reached}")
-    if evidence["levels"]:
-        heights = {name: column.get("height") for name, column in evidence["columns"].items()}
-        raised = ", ".join(f"{name} {level}/{heights[name]}" for name, level in evidence["levels"].items())
-        typer.echo(f"  levels raised: {raised}")
-    measures = evidence["measures"]
-    typer.echo(f"  loss {measures['loss']:.4f}, ncp {measures['ncp']:.4f}, precision {measures['precision']:.4f}")
-    if evidence["not_released"]:
-        typer.echo(f"  not released: {', '.join(evidence['not_released'])}")
 
 
 @interruptible

@@ -1,12 +1,16 @@
 """The command line: a thin face of the pipeline.
 
-Exit codes: 0 done and verified; 1 the privacy asked for does not hold or cannot be reached; 2 bad input or usage.
-Results go to stdout, errors and progress to stderr. Heavy libraries are imported inside the commands, so that
+Exit codes: 0 done and verified; 1 the privacy asked for does not hold or cannot be reached; 2 bad input or usage;
+130 interrupted. Results go to stdout, errors and progress to stderr; with ``--json`` an error also goes to stdout, as
+JSON. Heavy libraries are imported inside the commands, so that
 ``shoal --help`` answers at once.
 """
 
 from __future__ import annotations
 
+import contextlib
+import json
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -103,12 +107,13 @@ def lattice(
 @app.command()
 def demo(
     out: Annotated[Path, typer.Option("--out", help="Folder for the files of the demo.")] = Path("shoal-demo"),
+    force: Annotated[bool, typer.Option("--force", help="Replace files of the demo that were edited.")] = False,
     as_json: Json = False,
 ) -> None:
     """Run the main job on bundled hospital data and show what came out."""
     from shoal.cli.commands import run_demo  # noqa: PLC0415
 
-    run_demo(out, as_json=as_json)
+    run_demo(out, force=force, as_json=as_json)
 
 
 @app.command()
@@ -122,10 +127,26 @@ def schema() -> None:
 def main() -> None:
     """Entry point: users' mistakes end in one clear paragraph on stderr, never in a traceback."""
     try:
-        app()
-    except ShoalError as error:
-        sys.stderr.write(f"shoal: {error}\n")
-        raise SystemExit(error.exit_code) from None
+        try:
+            app()
+        except ShoalError as error:
+            sys.stderr.write(f"shoal: {error}\n")
+            if "--json" in sys.argv[1:]:
+                typer.echo(json.dumps(error.to_dict()))
+            raise SystemExit(error.exit_code) from None
     except BrokenPipeError:
         sys.stderr.close()
         raise SystemExit(141) from None
+    except OSError as error:
+        what = "standard output cannot be written" if error.filename is None else str(error.filename)
+        sys.stderr.write(f"shoal: {what}: {error.strerror or error}.\n")
+        _forget_output()
+        raise SystemExit(2) from None
+
+
+def _forget_output() -> None:
+    """Let what is still to be written go nowhere: the interpreter would try again as it ends, and fail again."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)

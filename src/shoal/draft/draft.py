@@ -19,6 +19,8 @@ from shoal.draft.sniff import Found, is_parquet, sniff
 from shoal.draft.write import Facts, policy_text
 from shoal.io import DataSource, column_names, encode, read_table
 from shoal.io.columns import has_text
+from shoal.io.read import PARQUET_SUFFIXES, TEXT_SUFFIXES
+from shoal.io.textstream import COMPRESSIONS
 from shoal.table.encoded import combine_codes
 
 
@@ -43,7 +45,7 @@ def draft_policy(
     return policy_text(
         Facts(
             data=_relative(path, folder),
-            output=f"{path.name.split('.')[0] or 'data'}-release.csv",
+            output=f"{base_name(path)}-release.csv",
             found=found,
             marks=marks,
             fitted=fitted,
@@ -52,6 +54,15 @@ def draft_policy(
             unreadable=tuple(unreadable.items()),
         )
     )
+
+
+def base_name(path: Path) -> str:
+    """The name of a data file without the suffixes that say how it is stored: ``daten.2019`` for daten.2019.csv.gz."""
+    name = path.name
+    for known in (tuple(COMPRESSIONS), (*TEXT_SUFFIXES, *PARQUET_SUFFIXES)):
+        suffix = next((each for each in known if name.lower().endswith(each)), "")
+        name = name[: len(name) - len(suffix)]
+    return name or "data"
 
 
 def _source(path: Path, found: Found | None) -> DataSource:

@@ -23,6 +23,8 @@ class Meaning:
     themselves, something that others may know. ``number``: a running number or code, of what is not said."""
     what: str
     """In words, for the comment."""
+    shared: bool = False
+    """Whether different people may well have the same one, as with names and addresses."""
 
 
 @dataclass(frozen=True)
@@ -36,26 +38,29 @@ def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-def _entry(sort: str, what: str, words: str, stems: str = "") -> _Entry:
-    return _Entry(Meaning(sort, what), _set(words), tuple(stems.split()))
+def _entry(sort: str, what: str, words: str, stems: str = "", *, shared: bool = False) -> _Entry:
+    return _Entry(Meaning(sort, what, shared), _set(words), tuple(stems.split()))
 
 
 _NUMBER_WORDS = _set("id ids no nr num number nummer key code ref reference uuid guid identifier")
 _PERSON_WORDS = _set(
     "patient pat person people customer cust client employee emp staff worker user subject member student pupil "
     "participant respondent resident citizen voter beneficiary insured insurance policy account card passport contract "
-    "record case encounter episode visit stay order invoice transaction sample specimen kunde kunden patienten "
-    "versicherten versicherung"
+    "record case encounter episode visit stay order invoice transaction sample specimen subj proband probanden "
+    "teilnehmer kunde kunden patienten versicherten versicherung versicherungs fall aufnahme akten mitarbeiter "
+    "mitglieds personal matrikel steuer ausweis vertrags konto"
 )
 
 _ENTRIES = (
+    _entry("direct", "a number given to one person or event", "pid pids ptid subjid usubjid fallnr aktenzeichen"),
     _entry("direct", "a person's name", "surname forename firstname lastname fullname nachname vorname prenom apellido "
            "nombre nickname", "surname forename firstname lastname fullname givenname familyname maidenname birthname "
-           "middlename nachname vorname geburtsname patientname customername clientname username"),
+           "middlename nachname vorname geburtsname patientname customername clientname username", shared=True),
     _entry("direct", "an e-mail address", "email mail", "emailadd"),
     _entry("direct", "a telephone number", "phone tel telephone telefon mobile fax cellphone handy",
            "telephone telefon phonen mobilen"),
-    _entry("direct", "a postal address", "address addr adresse street strasse straße rue calle", "streetname address"),
+    _entry("direct", "a postal address", "address addr adresse street strasse straße rue calle", "streetname address",
+           shared=True),
     _entry("direct", "an official or account number", "ssn nino nhs svnr passport iban bic tin vin cpf curp",
            "socialsecurity nationalid insurancen taxid taxnumber passportn driverslicen driverlicen drivinglicen "
            "licenseplate licenceplate numberplate accountn creditcard cardnumber"),
@@ -65,16 +70,17 @@ _ENTRIES = (
     _entry("direct", "an image or bodily mark of a person", "photo picture portrait fingerprint signature iris"),
     _entry("date", "a date or time", "date datum dates day timestamp datetime time dob dod yob", "dateof birthdate "
            "birthday geburtsdatum admissiondate dischargedate"),
-    _entry("secret", "a matter of health", "icd icd9 icd10 hiv aids std drg result results dna cancer diabetes drug "
-           "drugs health", "diagnos disease illness condition sickness krankheit maladie testresult labresult symptom "
-           "medication medicine prescription treatment therap surgery procedure allerg disab genetic genom psych "
-           "mental pregnan abortion tumour tumor causeofdeath"),
+    _entry("secret", "a matter of health", "icd dx diag hiv aids std drg result results dna cancer diabetes drug "
+           "drugs health", "icdcode dxcode diagcode diagnos disease illness condition sickness krankheit erkrankung "
+           "befund maladie testresult labresult symptom medication medicine medikament prescription treatment therap "
+           "surgery procedure allerg disab genetic genom psych mental pregnan abortion tumour tumor causeofdeath"),
     _entry("secret", "a matter of money", "salary wage wages income pay debt debts earnings gehalt lohn",
            "salary income earning wealth networth creditscore einkommen"),
     _entry("secret", "a belief, conviction or orientation", "religion faith belief party vote voted union confession",
            "religio sexualor orientation politic ideolog"),
     _entry("secret", "a matter of law", "crime crimes offence offense conviction arrest verdict", "criminal convict"),
-    _entry("known", "an age", "age ages edad", "agegroup ageyears ageclass lebensalter"),
+    _entry("known", "an age", "age ages alter edad", "agegroup ageyears ageclass lebensalter altersgruppe "
+           "altersklasse"),
     _entry("known", "a birth", "birth born", "birth geburt naissance"),
     _entry("known", "a sex or gender", "sex gender geschlecht sexe", "gender"),
     _entry("known", "a place", "zip plz cp postcode postal city town village municipality county district region state "
@@ -90,7 +96,7 @@ _ENTRIES = (
            "military veteran department beruf", "occupation profession employ workclass jobtitle"),
     _entry("known", "a bodily feature that can be seen", "height weight bmi eye eyes hair skin", "haircolo eyecolo"),
     _entry("known", "a stay or visit", "admission discharge visit arrival departure", "admission discharge"),
-    _entry("direct", "a name", "name names nom"),
+    _entry("direct", "a name", "name names nom", shared=True),
     _entry("number", "a number or code of its own", "id ids uuid guid identifier key ref reference nr no number code "
            "index row rownum serial barcode"),
 )  # fmt: skip

@@ -96,13 +96,10 @@ def _is_code(profile: Profile) -> bool:
 
 def _mask(profile: Profile) -> Plain:
     longest = max(map(len, profile.counts))
-    spec: dict[str, Plain] = {"side": "right"}
-    if profile.all_digits:
-        spec["alphabet"] = "digits"
-    if longest > _LONGEST_MASKED:
-        stride = -(-longest // _LONGEST_MASKED)
-        spec["steps"] = list(range(stride, longest, stride))
-    return {"mask": spec if len(spec) > 1 else "right"}
+    if longest <= _LONGEST_MASKED:
+        return {"mask": "right"}
+    stride = -(-longest // _LONGEST_MASKED)
+    return {"mask": {"side": "right", "steps": list(range(stride, longest, stride))}}
 
 
 def _one_group(profile: Profile) -> Proposal:

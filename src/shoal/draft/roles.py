@@ -28,6 +28,8 @@ class Decision:
     values: tuple[tuple[str, int], ...] = ()
     """For a sensitive column with few values: these, with their records."""
     missing: int = 0
+    warning: str = ""
+    """What speaks against the table as it stands: a number of people that repeats."""
 
     def not_released(self, why: str) -> Decision:
         """The same column, kept out of the release."""
@@ -41,7 +43,9 @@ def decide(profile: Profile) -> Decision:
         return _without_values(profile, meaning)
     dates = date_form(profile)
     if (why := _identifier(profile, meaning, dates)) is not None:
-        return Decision(profile.name, "identifier", why, distinct=profile.distinct)
+        return Decision(
+            profile.name, "identifier", why, distinct=profile.distinct, warning=_repeats(profile, meaning, dates)
+        )
     if meaning is not None and meaning.sort == "secret" and dates is None:
         return _sensitive(profile, meaning)
     if meaning is not None and meaning.sort in {"known", "date"}:
@@ -54,7 +58,8 @@ def decide(profile: Profile) -> Decision:
         f"Nothing is known about it, but its {_values(profile)} may help to single a person out. If nobody outside can "
         "know them, make it insensitive (released as it is) or sensitive (protected)."
     )
-    return _quasi(profile, dates, why, likely=False)
+    warning = _repeats(profile, meaning, dates) if profile.distinct > LISTED else ""
+    return replace(_quasi(profile, dates, why, likely=False), warning=warning)
 
 
 def by_name(name: str) -> Decision:
@@ -79,7 +84,8 @@ def _identifier(profile: Profile, meaning: Meaning | None, dates: DateForm | Non
     """Why the column is not released; ``None`` when it may be."""
     sort = meaning.sort if meaning is not None else ""
     if sort == "direct" and meaning is not None:
-        return f"The name says that it is {meaning.what} ({_values(profile)})."
+        counts = f" ({_values(profile)})" if profile.distinct == profile.present else ""
+        return f"The name says that it is {meaning.what}{counts}."
     if dates is None and profile.identifying_format is not None:
         return f"Nearly all of its {_values(profile)} are written like {profile.identifying_format}."
     if sort == "number" and profile.mostly_distinct:
@@ -93,6 +99,19 @@ def _identifier(profile: Profile, meaning: Meaning | None, dates: DateForm | Non
             "until you decide what it is."
         )
     return None
+
+
+def _repeats(profile: Profile, meaning: Meaning | None, dates: DateForm | None) -> str:
+    """A warning where a column that tells people apart has fewer values than records: k counts records."""
+    numbered = meaning is not None and meaning.sort in {"direct", "number"}
+    written = dates is None and profile.identifying_format is not None
+    if not (numbered or written) or profile.distinct == profile.present:
+        return ""
+    if meaning is not None and meaning.sort == "direct" and not meaning.shared:
+        doubt = "several records may be one person's"
+    else:
+        doubt = "unless different people share one, several records are one person's"
+    return f"{_values(profile)}: {doubt}; k would count records, not people. Make one row a person first."
 
 
 def _sensitive(profile: Profile, meaning: Meaning) -> Decision:

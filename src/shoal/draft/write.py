@@ -52,6 +52,7 @@ def _head(facts: Facts) -> list[str]:
         "It was guessed from names and values, always to the safe side, and knows nothing else about the data. Read it "
         "column by column, correct what is wrong, and then run: shoal anonymize THIS_FILE",
         "It lists values of the data and how many records have them: keep it as safe as the data itself.",
+        "All models count records, not people. If a person can have several records, make one row a person first.",
     )
 
 
@@ -125,7 +126,7 @@ def _about_quasi(facts: Facts) -> Iterator[str]:
 
 
 def _column(decision: Decision) -> list[str]:
-    lines = [*comment(decision.why), f"role: {decision.role}"]
+    lines = [*comment(*filter(None, (decision.why, decision.warning))), f"role: {decision.role}"]
     if decision.proposal is not None:
         lines += [*comment(decision.proposal.note), *_hierarchy(decision.proposal)]
     if decision.role == "sensitive" and len(decision.values) > 1:

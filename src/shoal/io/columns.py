@@ -75,6 +75,7 @@ def _plain_column(column: pa.ChunkedArray, name: str, where: str, missing: Seque
         nan = pc.is_nan(column)
         if pc.any(nan).as_py():
             column = pc.if_else(nan, pa.scalar(None, column.type), column)
+        column = pc.add(column, pa.scalar(0.0, column.type))  # -0.0 and 0.0 are one value and must have the same bits
     if missing and is_text(column.type):
         marks = pc.is_in(column, value_set=pa.array(missing, column.type))
         if pc.any(marks).as_py():

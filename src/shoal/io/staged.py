@@ -17,21 +17,30 @@ from typing import Self
 
 from shoal.errors import OutputError
 
+FORCE = "replace with --force (force=True in Python)"
+"""How an output that exists may be replaced."""
+
 
 def check_outputs(outputs: Sequence[Path], inputs: Sequence[Path] = (), *, force: bool = False) -> None:
     """Raise one `OutputError` with everything that stands in the way of writing the outputs."""
-    problems = []
-    there = []
+    problems: list[str] = []
+    there: list[str] = []
+    folders: set[Path] = set()
     for place, output in enumerate(outputs):
         if any(_same(output, other) for other in outputs[:place]):
             problems.append(f"{output} is named for two outputs. Give each its own name.")
         elif problem := _problem(output, inputs):
             problems.append(problem)
+        elif output.parent in folders:
+            continue  # said once, however many outputs go there
+        elif problem := _folder_problem(output):
+            problems.append(problem)
+            folders.add(output.parent)
         elif os.path.lexists(output) and not force:
             there.append(str(output))
     if there:
         verb = "exist" if len(there) > 1 else "exists"
-        problems.append(f"{', '.join(there)} {verb} already. Choose another output, or replace with --force.")
+        problems.append(f"{', '.join(there)} {verb} already. Choose another output, or {FORCE}.")
     if problems:
         raise OutputError(" ".join(problems))
 
@@ -43,6 +52,14 @@ def _problem(output: Path, inputs: Sequence[Path]) -> str:
             return f"{output} is an input as well and would be overwritten. Choose another output."
         if output.is_dir():
             return f"{output} is a folder. Name a file inside it."
+    except OSError as error:
+        return f"{output} cannot be written: {error.strerror}."
+    return ""
+
+
+def _folder_problem(output: Path) -> str:
+    """What is wrong with the folder that an output goes to; empty if nothing is."""
+    try:
         if not output.parent.exists():
             return f"The folder {output.parent} for {output.name} does not exist. Create it first."
         if not output.parent.is_dir():
@@ -131,7 +148,7 @@ class Staged:
 
     def _may_replace(self, output: Path) -> None:
         if not self._force:
-            raise OutputError(f"{output} has come into being meanwhile. Replace it with --force.")
+            raise OutputError(f"{output} has come into being meanwhile. Choose another output, or {FORCE}.")
 
     def _clear(self) -> None:
         for hidden in self._hidden.values():

@@ -48,13 +48,21 @@ class TextStream(io.RawIOBase):
         super().close()
 
     def read(self, size: int = -1, /) -> bytes:
-        """At most ``size`` bytes (all when negative); none at the end."""
+        """At most ``size`` bytes (all when negative); none at the end.
+
+        Never ends between the two bytes of a line break: Arrow drops the second one when they come in two blocks.
+        """
         while not self._done and (size < 0 or len(self._spare) < size):
             self._spare += self._next(1 << 20 if size < 0 else size)
         if size < 0:
             size = len(self._spare)
+        if 1 < size <= len(self._spare) and self._spare[size - 1 : size] == b"\r" and not self._ends_at(size):
+            size -= 1
         taken, self._spare = self._spare[:size], self._spare[size:]
         return taken
+
+    def _ends_at(self, size: int) -> bool:
+        return self._done and len(self._spare) == size
 
     def readinto(self, buffer: WriteableBuffer, /) -> int:
         """Fill a buffer."""

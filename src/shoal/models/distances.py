@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.hierarchies.hierarchy import Hierarchy, IntArray
-from shoal.table.classes import ClassView, Counts, Floats, Histogram
+from shoal.table.classes import ClassView, Counts, Floats, Histogram, Mask
 
 
 def equal_distance(view: ClassView) -> Floats:
@@ -56,8 +56,11 @@ def hierarchical_distance(view: ClassView, hierarchy: Hierarchy) -> Floats:
 
     The distance is that of a walk through the tree whose edges are half as long as they rise, so the earth moved over
     the edge above a node is what its subtree has too much or too little: Σ_nodes rise/2 · |p - q| over the height.
+
+    Heights count the values that occur in the release, as places do in the ordered distance: a value that only
+    suppressed records have must not stretch the tree, and would be told by it.
     """
-    heights = hierarchy.subtree_heights
+    heights = _heights(hierarchy, view.totals > 0) if len(view.sizes) else hierarchy.subtree_heights
     tree_height = int(heights[hierarchy.root])
     if not tree_height or not len(view.sizes):
         return np.zeros(len(view.sizes))
@@ -73,6 +76,16 @@ def hierarchical_distance(view: ClassView, hierarchy: Hierarchy) -> Floats:
         moved[hierarchy.node_levels[nodes] != level] = 0.0
         result += np.bincount(owner, weights=moved, minlength=len(result))
     return np.asarray(np.maximum(result, 0.0), dtype=np.float64)
+
+
+def _heights(hierarchy: Hierarchy, occurring: Mask) -> IntArray:
+    """Height of the subtree under each node, counting only the leaves that occur."""
+    heights = np.zeros(len(hierarchy.labels), dtype=np.int32)
+    nodes, steps = np.flatnonzero(occurring), 0
+    while len(nodes := hierarchy.parents[nodes]) and (nodes := nodes[nodes >= 0]).size:
+        steps += 1
+        np.maximum.at(heights, nodes, steps)
+    return heights
 
 
 def _runs(histogram: Histogram, hierarchy: Hierarchy, level: int) -> tuple[Counts, IntArray]:

@@ -52,10 +52,10 @@ class TCloseness(Model):
         """The distance beyond t has to be made up by leaving out records of the class, or of the rest of the table.
 
         Leaving out at most ``removable`` records over all moves the reference by at most their share of the table. The
-        ordered distance counts places among the values that still occur, which leaving out records may change: there
-        no bound is given.
+        ordered and hierarchical distances count places and heights among the values that still occur, which leaving
+        out records may change: there no bound is given.
         """
-        if self.distance == "ordered" or not len(view.sizes):
+        if self.distance != "equal" or not len(view.sizes):
             return np.zeros(len(view.sizes), dtype=np.int64)
         moved = removable / int(view.sizes.sum())
         return removed_for_distance(self.distances(view) - self.t - TOLERANCE - moved, view.sizes)

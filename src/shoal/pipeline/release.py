@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from shoal.errors import OutputError
 from shoal.io import Kind, from_arrow
 from shoal.policy import Policy
 from shoal.report import write_report
@@ -29,6 +30,15 @@ class Release:
     search: Mapping[str, Any] = field(default_factory=dict)
     """Facts of the search, such as the minimal nodes."""
 
+    def __repr__(self) -> str:
+        """The counts in one line; the table itself is ``data``."""
+        facts = self.evidence
+        classes = f"{facts['classes']} class{'' if facts['classes'] == 1 else 'es'}"
+        return (
+            f"<Release: {facts['released']} of {facts['records']} records in {classes}, "
+            f"{facts['suppressed']} suppressed, loss {facts['measures']['loss']:.4f}>"
+        )
+
     @property
     def data(self) -> Any:
         """The released table in the kind that came in: pandas, polars or Arrow."""
@@ -37,7 +47,10 @@ class Release:
     def report(self, path: str | Path) -> Path:
         """Write the report page and return its path."""
         target = Path(path)
-        target.write_text(write_report(self.evidence), encoding="utf-8")
+        try:
+            target.write_text(write_report(self.evidence), encoding="utf-8")
+        except OSError as error:
+            raise OutputError(f"{target} cannot be written: {error.strerror or error}.") from None
         return target
 
     def write(self, path: str | Path, *, force: bool = False) -> Mapping[str, Path]:

@@ -29,7 +29,7 @@ from shoal.io import Kind, column_names, frame_names, is_frame, read_table, sepa
 from shoal.io.source import DataSource
 from shoal.metrics import ReleaseSummary
 from shoal.metrics.constraint_violations import count_violations
-from shoal.pipeline.build import build_table, release_stats
+from shoal.pipeline.build import build_table, in_order_of_content, release_stats
 from shoal.pipeline.release import Release
 from shoal.policy import Policy
 from shoal.policy.resolve import Resolved, data_problems, resolve, unknown_columns, used_columns
@@ -146,6 +146,8 @@ def make_release(data: Any, policy: Policy, clock: Clock, progress: Progress) ->
     with clock.stage("read"):
         loaded = load_data(data, policy)
     with clock.stage("encode"):
+        if ALGORITHMS[policy.algorithm.name].parts_equals:
+            loaded = replace(loaded, table=in_order_of_content(loaded.table))
         resolved = resolve(policy, loaded.table)
     problem = replace(resolved.problem, progress=progress)
     with clock.stage("search"):
@@ -206,6 +208,7 @@ def make_evidence(
         "search": dict(made.search),
         "columns": describe_columns(policy, summary, recoding),
         "not_released": sorted(set(made.loaded.names) - set(used_columns(policy))),
+        "not_named": sorted(set(made.loaded.names) - set(policy.columns)),
         "class_sizes": describe_sizes(recoding),
         "exposure": describe_exposure(stats),
         "checks": [check.to_dict() for check in verification.checks],

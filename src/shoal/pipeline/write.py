@@ -63,8 +63,8 @@ def publish(
             verification = verify(staged, asked, original=made.loaded.table)
             verification.raise_if_failed()
         evidence = make_evidence(made, verification, clock, hashlib.sha256(staged.read_bytes()).hexdigest())
-        stage.path(paths["evidence"]).write_text(to_json(evidence), encoding="utf-8")
-        stage.path(paths["report"]).write_text(write_report(evidence), encoding="utf-8")
+        _write_text(stage, paths["evidence"], to_json(evidence))
+        _write_text(stage, paths["report"], write_report(evidence))
         stage.commit()
     release = Release(asked, made.table, made.recoding, evidence, made.loaded.kind, made.search)
     return Published(release, paths)
@@ -82,10 +82,17 @@ def write_release(release: Release, target: Path, *, force: bool = False) -> Pub
             **release.evidence,
             "release_sha256": hashlib.sha256(staged.read_bytes()).hexdigest(),
         }
-        stage.path(paths["evidence"]).write_text(to_json(evidence), encoding="utf-8")
-        stage.path(paths["report"]).write_text(write_report(evidence), encoding="utf-8")
+        _write_text(stage, paths["evidence"], to_json(evidence))
+        _write_text(stage, paths["report"], write_report(evidence))
         stage.commit()
     return Published(release, paths)
+
+
+def _write_text(stage: Staged, target: Path, text: str) -> None:
+    try:
+        stage.path(target).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise OutputError(f"{target} cannot be written: {error.strerror or error}.") from None
 
 
 def _target(policy: Policy, out: str | Path | None) -> Path:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import PolicyProblem
-from shoal.hierarchies import Hierarchy, HierarchyError, Label, Tree
+from shoal.hierarchies import Built, Hierarchy, HierarchyError, Label, Tree
 from shoal.hierarchies.decimals import parse_decimal
 from shoal.hierarchies.problems import listing, quoted, values_problem
 from shoal.policy.sources import hierarchy_source
@@ -112,15 +112,22 @@ def _domain(spec: ColumnSpec, values: Values, uncategorized: bool, folder: Path,
     if spec.hierarchy is not None:
         built = hierarchy_source(spec.hierarchy, folder, where).build(values.labels, counts, where)
         ordered = spec.hierarchy.kinds[0] in _ORDERED_KINDS
-    elif spec.category_values and not uncategorized:
-        built = Tree(spec.category_values).build(values.labels, counts, where)
-        ordered = False
+    elif spec.category_values and not uncategorized and (of_categories := _category_tree(spec, values, where)):
+        built, ordered = of_categories, False
     else:
         texts, ordered = _in_order(values.labels)
         place = {value: code for code, value in enumerate(texts)}
         return _Domain(texts, np.array([place[label] for label in values.labels], dtype=np.int32), ordered)
     hierarchy = built.hierarchy
     return _Domain(hierarchy.labels[: hierarchy.n_leaves], built.codes.astype(np.int32), ordered, hierarchy)
+
+
+def _category_tree(spec: ColumnSpec, values: Values, where: str) -> Built | None:
+    """The categories as a tree of two levels; None where a category bears the name of a value, which no tree can."""
+    try:
+        return Tree(spec.category_values).build(values.labels, values.counts.tolist(), where)
+    except HierarchyError:
+        return None
 
 
 def _categories_of(

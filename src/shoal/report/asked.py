@@ -33,7 +33,7 @@ def _pair(model: Mapping[str, Any]) -> tuple[Markup, str]:
     words = MODELS.get(name, ModelWords(name, ""))
     column = model.get("sensitive")
     head = join(words.title, " on ", name_of(str(column))) if column is not None else join(words.title)
-    asked, reached = dict(_flat(model.get("asked"))), dict(_flat(model.get("reached")))
+    asked, reached = dict(flat_parameters(model.get("asked"))), dict(flat_parameters(model.get("reached")))
     holds = model.get("holds")
     said = number if holds is True else exactly  # a figure that misses its limit by little must not look equal to it
     asked_lines = [_asked(words, parameter, value) for parameter, value in asked.items()]
@@ -41,7 +41,7 @@ def _pair(model: Mapping[str, Any]) -> tuple[Markup, str]:
     return row(head, _lines(asked_lines), _lines(reached_lines), _mark(holds)), words.sentence
 
 
-def _flat(parameters: object) -> Iterator[tuple[str, object]]:
+def flat_parameters(parameters: object) -> Iterator[tuple[str, object]]:
     """Parameters under the names that what is reached has: ``alpha[HIV]`` for a limit of one value."""
     if not isinstance(parameters, Mapping):
         return

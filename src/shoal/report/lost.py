@@ -24,20 +24,22 @@ def lost_section(evidence: Mapping[str, Any]) -> list[Markup]:
 def _columns(quasi: Mapping[str, Any], evidence: Mapping[str, Any]) -> list[Markup]:
     if not quasi:
         return [paragraph("The evidence names no quasi-identifier, so no column was generalized.")]
-    levels = evidence.get("levels")
-    local = levels is None
+    local = evidence.get("levels") is None
+    declared = part_of(part_of(evidence, "policy"), "columns")
     rows = []
     for name, column in quasi.items():
         labels = f"{number(column.get('labels_released'))} for {number(column.get('values'))}"
         loss = percent(column["ncp"]) if is_number(column.get("ncp")) else UNSTATED
-        height = number(column.get("height"))
-        level = height if local else _level(part_of(evidence, "levels").get(name), column.get("height"))
+        bounded = part_of(declared, name).get("boundary") is not None
+        level = _level(part_of(evidence, "levels").get(name), column, bounded=bounded)
+        level = number(column.get("height")) if local else level
         rows.append(row(name_of(name), level, labels, loss))
     heads = ["Column", "Levels there are" if local else "Level released", "Labels for values", "Detail lost (NCP)"]
     said = (
         "The release has no one level for a column: records of the same value may be released at different levels."
         if local
-        else "A level is a step up the column's hierarchy: 0 is the value as it was, the last one tells nothing."
+        else "A level is a step up the column's hierarchy: 0 is the value as it was, the last one tells nothing, "
+        "except of values that a boundary holds below it."
     )
     after = (
         "Labels for values: how many different labels are released, and how many values the hierarchy has. "
@@ -46,13 +48,19 @@ def _columns(quasi: Mapping[str, Any], evidence: Mapping[str, Any]) -> list[Mark
     return [paragraph(said, " ", after), table("What generalizing did to each quasi-identifier.", heads, rows)]
 
 
-def _level(level: object, height: object) -> str:
+def _level(level: object, column: Mapping[str, Any], *, bounded: bool) -> str:
+    """A level out of all; at the last one nothing is left, unless a boundary keeps values from getting there."""
+    height = column.get("height")
     text = f"{number(level)} of {number(height)}"
     if not is_number(level) or not is_number(height):
         return text
     if level == 0:
         return f"{text} (as it was)"
-    return f"{text} (nothing left)" if level == height else text
+    if level != height:
+        return text
+    if column.get("ncp") == 1:
+        return f"{text} (nothing left)"
+    return f"{text} (at its boundary)" if bounded else text
 
 
 def _plot(quasi: Mapping[str, Any]) -> list[Markup]:

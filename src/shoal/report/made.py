@@ -28,6 +28,7 @@ SHOWN = frozenset(
         "search",
         "columns",
         "not_released",
+        "not_named",
         "class_sizes",
         "exposure",
         "checks",

@@ -90,10 +90,13 @@ def _columns(evidence: Mapping[str, Any]) -> list[Markup]:
         warning = ". Make sure that nobody can be recognized by them: the classes do not take them into account."
         kept = paragraph("Released as they are (insensitive): ", *_names(as_is), warning)
         parts.append(kept if as_is else paragraph("No insensitive column is released."))
-    left = evidence.get("not_released")
-    if isinstance(left, (list, tuple)):
-        names = [str(name) for name in left]
-        text = ["Not named in the policy and not released: ", *_names(names), "."]
+    identifiers = [name for name, role in _roles(evidence).items() if role == "identifier"]
+    if identifiers:
+        parts.append(paragraph("Identifiers, removed: ", *_names(identifiers), "."))
+    unnamed = evidence.get("not_named")
+    if isinstance(unnamed, (list, tuple)):
+        names = [str(name) for name in unnamed]
+        text = ["Not named in the policy, so not released: ", *_names(names), "."]
         parts.append(paragraph(*text) if names else paragraph("The policy names every column of the data."))
     return parts
 

@@ -208,6 +208,11 @@ PUBLISHED = {
 
 NOT_PROTECTED = (
     (
+        "Several records of one person.",
+        "The models count records, not people. Where a person has several records, a class of k records may hold fewer "
+        "than k people, perhaps one. They count people only if the table has one row a person.",
+    ),
+    (
         "Knowledge from elsewhere.",
         "Someone who knows more about a person than the quasi-identifiers (a date of admission, a relative's illness, "
         "an answer that can be ruled out) may narrow a class down further than the figures say.",

@@ -63,7 +63,7 @@ def _verify_cells(given: Given, policy: Policy, original: Any, checks: list[Chec
     texts = None if original is None else read_original(original, policy, names)
     checks.append(check_labels(cells, labels))
     checks += check_sensitive(cells, policy)
-    n_classes, outcomes = check_models(cells, policy, labels, texts)
+    n_classes, outcomes = check_models(cells, policy, labels)
     checks += outcomes
     total = records + stars if texts is None else len(texts[names[0]])
     if texts is not None:

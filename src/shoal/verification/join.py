@@ -15,13 +15,15 @@ from numpy.typing import NDArray
 
 from shoal.verification.text import Codes
 
+Shares = NDArray[np.float64]
+
 _PAIRS_AT_A_TIME = 1_000_000
 """How many pairs of nodes are held at once: bounds the memory, whatever the tables."""
 
 
 @dataclass(frozen=True, eq=False)
 class Under:
-    """Which released labels of a column each set of labels has: the set of a value is what the value lies under."""
+    """Sets of released labels of a column: the set of an original value is what the value lies under."""
 
     sizes: Codes
     starts: Codes
@@ -35,29 +37,44 @@ class Under:
 
     @staticmethod
     def of(sets: Sequence[tuple[int, ...]], n_labels: int) -> Under:
-        """Index the sets; a label takes the first place that is free in all of its sets."""
+        """Index the sets.
+
+        Labels are ranked, the most frequent first, and each takes a place after all that are ranked before it in any
+        of its sets. In a tree that is the depth of the label.
+        """
         sizes = np.array([len(labels) for labels in sets], dtype=np.int64)
-        taken: list[set[int]] = [set() for _ in sets]
-        having: list[list[int]] = [[] for _ in range(n_labels)]
-        for place, labels in enumerate(sets):
-            for label in labels:
-                having[label].append(place)
-        slot_of = np.zeros(n_labels, dtype=np.int64)
-        for label in sorted(range(n_labels), key=lambda label: -len(having[label])):
-            used = set().union(*(taken[place] for place in having[label]))
-            slot = next(slot for slot in range(len(used) + 1) if slot not in used)
-            slot_of[label] = slot
-            for place in having[label]:
-                taken[place].add(slot)
-        n_slots = int(slot_of.max(initial=0)) + 1
         flat = np.array([label for labels in sets for label in labels], dtype=np.int64)
+        owner = np.repeat(np.arange(len(sets)), sizes)
+        ranked = flat[np.lexsort((flat, -np.bincount(flat, minlength=n_labels)[flat], owner))]
+        before, after = ranked[:-1][owner[1:] == owner[:-1]], ranked[1:][owner[1:] == owner[:-1]]
+        slot_of, last = np.zeros(n_labels, dtype=np.int64), None
+        while last is None or not np.array_equal(slot_of, last):
+            last = slot_of.copy()
+            np.maximum.at(slot_of, after, last[before] + 1)
+        n_slots = int(slot_of.max(initial=0)) + 1
         slots = np.full(len(sets) * n_slots, -1, dtype=np.int64)
-        slots[np.repeat(np.arange(len(sets)), sizes) * n_slots + slot_of[flat]] = flat
+        slots[owner * n_slots + slot_of[flat]] = flat
         return Under(sizes, np.cumsum(sizes) - sizes, flat, slot_of, slots, n_slots)
+
+    @staticmethod
+    def same(n: int) -> Under:
+        """A column where each value lies under itself alone."""
+        each = np.arange(n)
+        return Under(np.ones_like(each), each, each, np.zeros_like(each), each, 1)
 
     def has(self, sets: Codes, labels: Codes) -> NDArray[np.bool_]:
         """Whether each set has the label beside it."""
         return self.slots[sets * self.n_slots + self.slot_of[labels]] == labels
+
+
+    def shares(self, sets: Codes, labels: Codes) -> tuple[Shares, Shares]:
+        """For each label the share of the sets that have it, and for each set the share of the labels that it has."""
+        owner = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        n_labels = len(self.slot_of)
+        often = np.bincount(sets, minlength=len(self.sizes))[owner]
+        of_label = np.bincount(self.labels, weights=often, minlength=n_labels) / max(len(sets), 1)
+        share = np.bincount(labels, minlength=n_labels) / max(len(labels), 1)
+        return of_label, np.bincount(owner, weights=share[self.labels], minlength=len(self.sizes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +98,8 @@ class Side:
         return len(self.codes[0])
 
 
-class _Trie:
-    """The trie of some records of a side, given in ascending order."""
+class Some:
+    """Some records of a side, given in ascending order, as a trie."""
 
     def __init__(self, side: Side, rows: Codes) -> None:
         self.rows = rows
@@ -92,26 +109,24 @@ class _Trie:
         above = np.zeros(1, dtype=np.int64)
         for codes, nodes in zip(side.codes, side.nodes, strict=True):
             passed = nodes[rows]
-            starts = np.concatenate([[0], np.flatnonzero(passed[1:] != passed[:-1]) + 1])
+            starts = np.flatnonzero(np.diff(passed, prepend=-1))
             self.codes.append(codes[rows[starts]].astype(np.int64))
             self.first.append(np.append(np.searchsorted(starts, above), len(starts)))
             above = starts
 
 
-def fitting(
-    under: Sequence[Under], original: tuple[Side, Codes], released: tuple[Side, Codes]
-) -> Iterator[tuple[Codes, Codes]]:
+def fitting(under: Sequence[Under], original: Some, released: Some) -> Iterator[tuple[Codes, Codes]]:
     """All pairs that fit among some originals and some released records, a bounded number at a time."""
-    if len(original[1]) and len(released[1]):
+    if len(original.rows) and len(released.rows):
         zero = np.zeros(1, dtype=np.int64)
-        yield from _Walk(under, _Trie(*original), _Trie(*released)).down(0, zero, zero)
+        yield from _Walk(under, original, released).down(0, zero, zero)
 
 
 @dataclass(frozen=True, eq=False)
 class _Walk:
     under: Sequence[Under]
-    left: _Trie
-    right: _Trie
+    left: Some
+    right: Some
 
     def down(self, column: int, left: Codes, right: Codes) -> Iterator[tuple[Codes, Codes]]:
         """Go down from pairs of nodes above a column to pairs of records."""

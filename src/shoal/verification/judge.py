@@ -15,12 +15,10 @@ from shoal.verification.declared import tree_chains
 from shoal.verification.distances import Ground
 from shoal.verification.labels import Labels, ListedLabels, labels_of
 from shoal.verification.result import Check
-from shoal.verification.text import Label, code
+from shoal.verification.text import Label
 
 
-def check_models(
-    cells: Mapping[str, Any], policy: Policy, labels: Mapping[str, Labels], original: Mapping[str, Any] | None
-) -> tuple[int, list[Check]]:
+def check_models(cells: Mapping[str, Any], policy: Policy, labels: Mapping[str, Labels]) -> tuple[int, list[Check]]:
     """The number of classes, and a check for each model and column."""
     classes = group(cells, list(labels))
     tallies = {name: _tally(name, cells, classes, policy) for name in policy.names("sensitive")}
@@ -34,7 +32,7 @@ def check_models(
         for column in columns:
             ground = None
             if spec.model == "t-closeness":
-                ground = _ground(spec.distance, tallies[column], policy, original)
+                ground = _ground(spec.distance, tallies[column], policy)
             outcome = CONDITIONS[spec.model](Case(spec, classes, tallies[column], ground))
             checks.append(_check(f"{spec.model}[{column}]", outcome, classes))
     return len(classes.sizes), checks
@@ -67,26 +65,22 @@ def _shown(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def _ground(distance: str, counted: Tally, policy: Policy, original: Mapping[str, Any] | None) -> Ground | None:
+def _ground(distance: str, counted: Tally, policy: Policy) -> Ground | None:
     """How far the published values lie apart; None where the policy does not say.
 
-    The domain of a column is what its hierarchy lists, else the values that there are - in the original where it is at
-    hand, since a value whose records are all suppressed still has its place in the order.
+    Places and heights count the values that the release has: its reader knows no others.
     """
     name = counted.column
-    present = set(counted.values)
+    present = {counted.values[entry] for entry in np.unique(counted.entries)}
     if policy.published(name) == "categories":
         listed: Sequence[Label] = [*counted.categories, *sorted(map(str, present - set(counted.categories)))]
         return None if distance == "hierarchical" else Ground(distance, tuple(listed), {})  # type: ignore[arg-type]
-    if original is not None:
-        present |= set(code(original[name]).values)
     spec = policy.columns[name].hierarchy
     if spec is not None:  # its first level is the value in the hierarchy's own writing
         texts = _sorted(present, str)
-        present = {
-            chain[0] if chain else text
-            for text, chain in zip(texts, labels_of(policy, name).chains(texts), strict=True)
-        }
+        written = zip(texts, labels_of(policy, name).chains(texts), strict=True)
+        if any(chain and chain[0] != text for text, chain in written):
+            return None  # not as a release writes values of such a column: nothing can be said of their distances
     if distance == "equal":
         return Ground("equal", _sorted(present, str), {})
     if distance == "hierarchical":
@@ -106,12 +100,10 @@ def _sensitive_labels(policy: Policy, name: str) -> Labels | None:
 
 
 def _in_groups(present: set[Label], kind: Labels | None) -> Ground | None:
-    """By the groups of the hierarchy; every value that it lists counts for its height."""
+    """By the groups of the hierarchy above the values that there are."""
     if kind is None:
         return None
     values = list(_sorted(present, str))
-    if isinstance(kind, ListedLabels):
-        values = [*kind.declared, *(value for value in values if value not in kind.declared)]
     chains = dict(zip(values, kind.chains(values), strict=True))
     return Ground("hierarchical", tuple(values), chains) if all(chains.values()) else None
 

@@ -6,8 +6,10 @@ two released records must not stand for the same person.
 
 Original values that lie under the same released labels are interchangeable, so they are merged first. Where every
 value lies under one label at most - so it is for every full-domain recoding - the answer is a comparison of counts.
-Otherwise the pairs that fit are found by walking all originals at once through a trie of the released records, column
-by column, and matched exactly (`shoal.verification.flow`).
+Otherwise - local recodings, where labels overlap - most records are matched by offers (`shoal.verification.offers`)
+and the rest along augmenting paths (`shoal.verification.paths`); which pairs fit is found as it is needed
+(`shoal.verification.join`), since all of them together may be hundreds of times the records. A matching that serves
+every record proves itself, however it was found; only that there is none takes a search to its end.
 """
 
 from __future__ import annotations
@@ -17,12 +19,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.verification.flow import unmet_demand
+from shoal.verification.graph import Flow, Graph
+from shoal.verification.join import Under
+from shoal.verification.offers import serve_by_offers
+from shoal.verification.paths import serve_along_paths
 from shoal.verification.text import Codes
 
 _LARGEST_CODE = 2**62
-_PAIRS_AT_A_TIME = 4_000_000
-_LARGEST_TABLE = 10_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +56,7 @@ class Matching:
 def match(columns: Sequence[Pairing]) -> Matching:
     """Match as many released records as possible to different original ones."""
     closed = [column for column in columns if column.exact]
-    opened = sorted((column for column in columns if not column.exact), key=_overlap)
+    opened = sorted((column for column in columns if not column.exact), key=lambda column: len(set(column.under)))
     fits = np.ones(len(columns[0].original), dtype=np.bool_)
     keys: list[Codes] = []
     for column in closed:
@@ -80,25 +83,13 @@ class _Signatures:
 
     of_row: Codes
     """For each original record the set of its value; -1 where it is empty."""
-    starts: Codes
-    sizes: Codes
-    labels: Codes
-    """The sets, one after the other."""
+    sets: list[tuple[int, ...]]
 
     @staticmethod
     def of(column: Pairing) -> _Signatures:
         index: dict[tuple[int, ...], int] = {}
         of_value = [index.setdefault(labels, len(index)) if labels else -1 for labels in column.under]
-        sizes = np.array([len(labels) for labels in index], dtype=np.int64)
-        flat = np.array([label for labels in index for label in labels], dtype=np.int64)
-        return _Signatures(np.array(of_value, dtype=np.int64)[column.original], np.cumsum(sizes) - sizes, sizes, flat)
-
-
-def _overlap(column: Pairing) -> float:
-    """How likely a random original and a random released record fit in this column; the least likely go first."""
-    share = np.bincount(column.released, minlength=column.n_labels) / max(len(column.released), 1)
-    weight = np.bincount(column.original, minlength=len(column.under))
-    return float(sum(count * share[list(labels)].sum() for count, labels in zip(weight, column.under, strict=True)))
+        return _Signatures(np.array(of_value, dtype=np.int64)[column.original], list(index))
 
 
 def _packed(columns: Sequence[Codes], widths: Sequence[int], rows: int) -> Codes:
@@ -121,21 +112,8 @@ def _compared(released: Codes, original: Codes) -> Matching:
     return Matching(int(missing.sum()), int(rows[first[0]]) if len(first) else None)
 
 
-def _table(keys: Codes, size: int) -> Codes | None:
-    """The place of every possible key, -1 for those that there are not; None when that would be too large."""
-    if size > _LARGEST_TABLE:
-        return None
-    table = np.full(size, -1, dtype=np.int64)
-    table[keys] = np.arange(len(keys))
-    return table
-
-
-def _places(keys: Codes, codes: Codes, table: Codes | None = None) -> tuple[Codes, Codes]:
+def _places(keys: Codes, codes: Codes) -> tuple[Codes, Codes]:
     """Which of the codes are among the sorted keys, and where."""
-    if table is not None:
-        places = table[codes]
-        found = np.flatnonzero(places >= 0)
-        return found, places[found]
     if not len(keys):
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     places = np.minimum(np.searchsorted(keys, codes), len(keys) - 1)
@@ -146,76 +124,25 @@ def _places(keys: Codes, codes: Codes, table: Codes | None = None) -> tuple[Code
 def _matched(
     released: Codes, original: Codes, opened: Sequence[Pairing], groups: Sequence[_Signatures], fits: np.ndarray
 ) -> Matching:
-    """The general case: distinct records of both sides, the pairs that fit, and a matching of greatest size."""
-    widths = [column.n_labels for column in opened]
+    """The general case: distinct records of both sides and a matching of greatest size."""
     blocks, released = np.unique(released, return_inverse=True)
     inside, original = _places(blocks, original)
-    released_key = _packed([released, *(column.released for column in opened)], [len(blocks), *widths], len(released))
-    _, rows, demand = np.unique(released_key, return_index=True, return_counts=True)
-    trie = _Trie.of(released[rows], [column.released[rows] for column in opened], widths)
-    sets = [signatures.of_row[fits][inside] for signatures in groups]
-    original_key = _packed([original, *sets], [len(blocks), *(len(each.sizes) for each in groups)], len(original))
-    _, firsts, supply = np.unique(original_key, return_index=True, return_counts=True)
-    left, right = trie.pairs(original[firsts], [each[firsts] for each in sets], groups)
-    unmet = unmet_demand(left, right, supply, demand)
-    first = np.flatnonzero(unmet)
-    return Matching(int(unmet.sum()), int(rows[first[0]]) if len(first) else None)
+    right = [released, *(column.released for column in opened)]
+    left = [original, *(signatures.of_row[fits][inside] for signatures in groups)]
+    rows, demand = _distinct(right, [len(blocks), *(column.n_labels for column in opened)])
+    firsts, supply = _distinct(left, [len(blocks), *(len(signatures.sets) for signatures in groups)])
+    under = [Under.of(each.sets, column.n_labels) for column, each in zip(opened, groups, strict=True)]
+    graph = Graph.of(
+        [Under.same(len(blocks)), *under], [codes[firsts] for codes in left], [codes[rows] for codes in right]
+    )
+    flow = Flow(supply, demand)
+    serve_by_offers(graph, flow)
+    serve_along_paths(graph, flow)
+    first = np.flatnonzero(flow.demand)
+    return Matching(int(flow.demand.sum()), int(rows[first[0]]) if len(first) else None)
 
 
-@dataclass(frozen=True, eq=False)
-class _Trie:
-    """The distinct released records by their labels, column after column."""
-
-    edges: list[Codes]
-    """For each column the sorted keys ``node above x labels + label``; a key's place is the node below."""
-    tables: list[Codes | None]
-    """The same as a table from key to node (-1: none), where it is small enough: it is many times quicker."""
-    widths: Sequence[int]
-    record: Codes
-    """The released record that each last node is."""
-
-    @staticmethod
-    def of(blocks: Codes, columns: Sequence[Codes], widths: Sequence[int]) -> _Trie:
-        edges, tables, node, above = [], [], blocks, int(blocks.max(initial=-1)) + 1
-        for codes, width in zip(columns, widths, strict=True):
-            keys, node = np.unique(node * width + codes, return_inverse=True)
-            edges.append(keys)
-            tables.append(_table(keys, above * width))
-            above = len(keys)
-        record = np.empty(len(node), dtype=np.int64)
-        record[node] = np.arange(len(node))
-        return _Trie(edges, tables, widths, record)
-
-    def pairs(self, blocks: Codes, sets: Sequence[Codes], groups: Sequence[_Signatures]) -> tuple[Codes, Codes]:
-        """All pairs of an original and a released record that fit; some originals at a time, to bound the memory."""
-        found: list[tuple[Codes, Codes]] = []
-        waiting = [(0, len(blocks))]
-        while waiting:
-            start, stop = waiting.pop()
-            some = self._walk(np.arange(start, stop), blocks[start:stop], sets, groups)
-            if some is None:
-                middle = (start + stop) // 2
-                waiting += [(middle, stop), (start, middle)]
-            else:
-                found.append(some)
-        left = np.concatenate([one for one, _ in found]) if found else np.zeros(0, dtype=np.int64)
-        right = np.concatenate([other for _, other in found]) if found else np.zeros(0, dtype=np.int64)
-        return left, self.record[right]
-
-    def _walk(
-        self, originals: Codes, nodes: Codes, sets: Sequence[Codes], groups: Sequence[_Signatures]
-    ) -> tuple[Codes, Codes] | None:
-        """Go down one column at a time with every label of an original's set; None when that grows too large."""
-        whole = len(originals)
-        for keys, table, width, chosen, group in zip(self.edges, self.tables, self.widths, sets, groups, strict=True):
-            own = chosen[originals]
-            sizes = group.sizes[own]
-            total = int(sizes.sum())
-            if total > _PAIRS_AT_A_TIME and whole > 1:
-                return None
-            again = np.repeat(np.arange(len(originals)), sizes)
-            offset = np.arange(total) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-            labels = group.labels[np.repeat(group.starts[own], sizes) + offset]
-            kept, nodes = _places(keys, nodes[again] * width + labels, table)
-            originals = originals[again[kept]]
-        return originals, nodes
+def _distinct(columns: Sequence[Codes], widths: Sequence[int]) -> tuple[Codes, Codes]:
+    """A row of each distinct combination of codes, in the order of the columns, and how often it occurs."""
+    _, rows, counts = np.unique(_packed(columns, widths, len(columns[0])), return_index=True, return_counts=True)
+    return rows, counts.astype(np.int64)

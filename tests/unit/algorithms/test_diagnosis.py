@@ -260,7 +260,7 @@ def test_a_suggested_number_has_four_places_and_asks_no_more_than_the_exact_one(
     diagnosis = diagnosis_of(case)
     assert diagnosis is not None
     name = "alpha-k-anonymity(condition).alpha"
-    assert diagnosis.reachable[name] == 2 / 3
+    assert diagnosis.reachable[name] == pytest.approx(2 / 3)
     assert f"  - {name} = 0.6667\nAny one" in str(diagnosis)
     assert [(each.value, str(each)) for each in diagnosis.relaxations] == [(0.6667, f"{name} = 0.6667")]
     assert diagnosis_of(replace(case, models=(AlphaKAnonymity(0.6667, sensitive=COLUMN),))) is None
@@ -298,7 +298,11 @@ def test_the_facts_are_plain_data() -> None:
         "records": 2,
         "examples": ["the class of 2 records with q0 = south: 2 records, 3 asked"],
     }
-    assert found["relaxations"][0] == {"where": "suppression", "value": 0.4, "text": "suppression: 0.4 (2 of 5 records)"}
+    assert found["relaxations"][0] == {
+        "where": "suppression",
+        "value": 0.4,
+        "text": "suppression: 0.4 (2 of 5 records)",
+    }
 
 
 def test_a_suggested_limit_is_written_so_that_it_still_holds() -> None:

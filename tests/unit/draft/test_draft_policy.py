@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.algorithms import ALGORITHMS
-from shoal.draft import draft_policy
+from shoal.draft import base_name, draft_policy
 from shoal.draft.lattice import MOST_NODES
 from shoal.engines.local import LocalEngine
 from shoal.errors import DataError
@@ -96,7 +96,7 @@ def test_each_hierarchy_suits_its_values(tmp_path: Path) -> None:
     assert kinds["Age"].intervals is not None
     assert kinds["Age"].intervals.widths == [5, 10, 20]
     assert kinds["zip"].mask is not None
-    assert (kinds["zip"].mask.side, kinds["zip"].mask.alphabet) == ("right", "digits")
+    assert (kinds["zip"].mask.side, kinds["zip"].mask.alphabet) == ("right", None)
     assert kinds["birth_date"].dates is not None
     assert kinds["birth_date"].dates.units == ["month", "year", "decade"]
     assert kinds["sex"].flat
@@ -129,6 +129,32 @@ def test_a_draft_runs_to_a_release_as_it_is(tmp_path: Path) -> None:
     outcome = ALGORITHMS["optimal"].run(problem, LocalEngine(problem.table, problem.ladders, problem.domains))
     assert outcome.recoding.suppressed <= 10
     assert min(outcome.recoding.sizes) >= 5
+
+
+def test_the_draft_says_that_k_counts_records_and_warns_beside_a_number_that_repeats(tmp_path: Path) -> None:
+    rows = [[f"P{number % 4}", str(30 + number)] for number in range(12)]
+    text = draft_policy(written(tmp_path / "t.csv", ["pid", "age"], rows))
+    assert "All models count records, not people." in text.partition("columns:")[0]
+    column = text.partition("  pid:\n")[2].partition("    role:")[0]
+    assert "4 different values in 12 records: several records may be one person's" in column
+    assert "several records" not in text.partition("  age:\n")[2]
+
+
+@pytest.mark.parametrize(
+    ("file", "base"),
+    [
+        ("daten.2019.csv", "daten.2019"),
+        ("daten.2019.CSV.gz", "daten.2019"),
+        ("a.b.parquet", "a.b"),
+        ("a.pq", "a"),
+        ("a.txt.zst", "a"),
+        ("a.tsv", "a"),
+        (".csv", "data"),
+        ("table", "table"),
+    ],
+)
+def test_only_suffixes_that_say_how_a_file_is_stored_are_cut(file: str, base: str) -> None:
+    assert base_name(Path(file)) == base
 
 
 def test_every_column_has_its_reason_above_its_role(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def unreadable(path: Path, *parts: str, separator: str | None = None) -> None:
 @pytest.mark.parametrize("name", ADULT)
 def test_the_adult_hierarchies_are_read_as_they_stand(name: str) -> None:
     if not FOLDER.is_dir():
-        pytest.skip(f"no Adult hierarchies in {FOLDER}; set SHOAL_DATA to the folder that has adult_hierarchies")
+        pytest.skip("set SHOAL_DATA to the folder that has adult_hierarchies")
     lines = (FOLDER / f"{name}.csv").read_text(encoding="utf-8").splitlines()
     result = built(read_levels(FOLDER / f"{name}.csv"), [lines[0].split(";")[0]])
     assert (result.hierarchy.n_leaves, result.hierarchy.height) == ADULT[name]

@@ -313,6 +313,14 @@ def test_names_need_no_more_than_the_first_block(write: Write) -> None:
     assert column_names(source) == ["a", "b"]
 
 
+def test_a_line_break_in_a_cell_stays_whole_at_the_edge_of_a_block(write: Write) -> None:
+    for padding in range(64):
+        source = write(b"a,b\r\n" + b"x" * padding + b',"y\r\nz"\r\n1,2\r\n')
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(csvfile, "_BLOCKS", (32, *csvfile._BLOCKS))
+            assert rows(source)[0] == ("x" * padding or None, "y\r\nz")
+
+
 cells = st.text(alphabet=st.sampled_from('a é,;"\n\r\t\x1e日'), max_size=6)
 
 

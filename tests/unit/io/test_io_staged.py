@@ -102,7 +102,7 @@ def test_existing_outputs_are_named_before_any_work(outputs: list[Path]) -> None
     assert str(outputs[0]) in str(caught.value)
     assert str(outputs[1]) not in str(caught.value)
     assert str(outputs[2]) in str(caught.value)
-    assert "--force" in str(caught.value)
+    assert "replace with --force (force=True in Python)" in str(caught.value)
     assert contents(outputs[0].parent) == {NAMES[0]: "old", NAMES[2]: "old"}
 
 
@@ -243,6 +243,12 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
         Staged([tmp_path / "none" / "release.csv"]),
     ):
         pytest.fail("work began")
+
+
+def test_a_missing_folder_of_several_outputs_is_told_once(tmp_path: Path) -> None:
+    with pytest.raises(OutputError) as caught:
+        check_outputs([tmp_path / "none" / name for name in NAMES])
+    assert str(caught.value) == f"The folder {tmp_path / 'none'} for {NAMES[0]} does not exist. Create it first."
 
 
 def test_a_file_in_place_of_the_folder_is_named(tmp_path: Path) -> None:

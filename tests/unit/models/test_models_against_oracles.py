@@ -24,7 +24,11 @@ BLOCKS = list(CATEGORIES.values())
 def distance_of(name: str, drawn: Drawn) -> oracle.Distance:
     hierarchy = DOMAIN.hierarchy
     assert hierarchy is not None
-    paths = {value: [hierarchy.labels[n] for n in reversed(hierarchy.path(i))] for i, value in enumerate(VALUES)}
+    paths = {
+        value: [hierarchy.labels[n] for n in reversed(hierarchy.path(i))]
+        for i, value in enumerate(VALUES)
+        if any(value in each for each in drawn)
+    }
     return {
         "equal": oracle.equal_distance,
         "ordered": oracle.ordered_distance([value for value in VALUES if any(value in each for each in drawn)]),

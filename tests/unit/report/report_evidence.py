@@ -75,7 +75,8 @@ def hospital() -> dict[str, Any]:
             "income": {"role": "sensitive", "published": "values"},
             "ward": {"role": "insensitive"},
         },
-        "not_released": ["doctor", "insurance number"],
+        "not_released": ["doctor", "insurance number", "name"],
+        "not_named": ["doctor", "insurance number"],
         "class_sizes": {
             "smallest": 6,
             "largest": 2_405,

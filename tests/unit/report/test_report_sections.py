@@ -92,6 +92,28 @@ def test_each_quasi_identifier_shows_level_labels_and_loss() -> None:
     ]
 
 
+def test_nothing_is_left_only_where_the_column_lost_everything() -> None:
+    def level(ncp: float, **declared: object) -> str:
+        evidence = hospital()
+        evidence["columns"]["education"]["ncp"] = ncp
+        evidence["policy"]["columns"]["education"] = {"role": "quasi", **declared}
+        return rows(write_report(evidence), "lost")[4][1]
+
+    assert level(1.0) == level(1.0, boundary=["Higher"]) == "4 of 4 (nothing left)"
+    assert level(0.62, boundary=["Higher"]) == level(0.62, boundary=3) == "4 of 4 (at its boundary)"
+    assert level(0.62) == "4 of 4"
+
+
+def test_the_page_says_that_models_count_records() -> None:
+    assert "The models count records, not people." in said("told")
+
+
+def test_a_policy_that_names_every_column_is_said_to() -> None:
+    text = said("told", not_named=[])
+    assert "The policy names every column of the data." in text
+    assert "Identifiers, removed: name." in text
+
+
 def test_local_recoding_has_no_level_a_column() -> None:
     page = write_report(hospital() | {"levels": None})
     assert rows(page, "lost")[0][1] == "Levels there are"
@@ -162,7 +184,8 @@ def test_a_sensitive_column_without_a_model_is_pointed_out() -> None:
 def test_columns_kept_as_they_are_and_columns_not_released_are_named() -> None:
     text = said("told")
     assert "Released as they are (insensitive): ward." in text
-    assert "Not named in the policy and not released: doctor, insurance number." in text
+    assert "Identifiers, removed: name." in text
+    assert "Not named in the policy, so not released: doctor, insurance number." in text
     assert ["country", "quasi-identifier", "not generalized (level 0)"] in rows(write_report(hospital()), "told")
     assert ["condition", "sensitive", "categories in place of values"] in rows(write_report(hospital()), "told")
 

@@ -6,12 +6,13 @@ from itertools import permutations
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from verification_tables import failed
 
 from shoal.policy import Policy
-from shoal.verification import matching, verify
+from shoal.verification import join, matching, paths, verify
 from shoal.verification.labels import labels_of
 from shoal.verification.matching import Pairing, match
 
@@ -61,12 +62,11 @@ def test_no_assignment_matches_more_records(columns):
 @given(problems())
 def test_the_answer_does_not_depend_on_how_the_work_is_cut(columns):
     whole = match(columns).unmatched
-    before = matching._PAIRS_AT_A_TIME, matching._LARGEST_TABLE, matching._LARGEST_CODE
-    try:
-        matching._PAIRS_AT_A_TIME, matching._LARGEST_TABLE, matching._LARGEST_CODE = 1, 0, 8
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(join, "_PAIRS_AT_A_TIME", 1)
+        patch.setattr(matching, "_LARGEST_CODE", 8)
+        patch.setattr(paths, "_CHUNK", 1)
         assert match(columns).unmatched == whole
-    finally:
-        matching._PAIRS_AT_A_TIME, matching._LARGEST_TABLE, matching._LARGEST_CODE = before
 
 
 def test_multiplicities_count():

@@ -21,7 +21,7 @@ HIERARCHIES: dict[str, Any] = {
     "mask": {"mask": "right"},
     "flat": "flat",
 }
-LOOK_ALIKE = {"tree": {"20<=29": ["20", "29", "50"], "rest": ["60"]}}
+LOOK_ALIKE = {"tree": {"20<=29": ["20", "29", "50"], "70": ["60", "65"]}}
 
 
 def policy(kind: str = "intervals", boundary: Any = None, algorithm: Any = None, **keys: Any) -> Policy:
@@ -95,6 +95,8 @@ def test_only_two_ascending_values_make_a_range(label: str, kind: str) -> None:
 def test_the_ends_are_values_of_the_hierarchy() -> None:
     assert labels("tree").knows("20<=38")
     assert not labels("tree").knows("20<=39")
+    assert labels("look-alike").knows("60<=65")
+    assert not labels("look-alike").knows("60<=70")  # 70 is a group
     assert not labels("intervals").knows("20<=31.0")  # a released number is canonical text
     assert labels("bounded").knows("18<=44")
     assert not labels("bounded").knows("18<=45")
@@ -133,6 +135,7 @@ def test_a_listed_label_that_looks_like_a_range_is_what_the_tree_says() -> None:
         (["[20, 25)"], "26<=38", "31", True),  # its values have no boundary
         (["[20, 30)", "[30, 40)"], "22<=38", "31", False),
         (["[20, 25)", "[25, 30)"], "22<=27", "22", False),
+        (["22", "25"], "22<=25", "24", True),  # only its ends have boundaries
     ],
 )
 def test_a_range_that_leaves_the_boundary_of_its_value_is_refused_with_and_without_the_original(
@@ -147,6 +150,13 @@ def test_only_the_original_tells_whose_boundary_a_range_breaks() -> None:
     keys: dict[str, Any] = {"boundary": ["[20, 25)"]}
     assert failing(["22<=38"], **keys) == []  # some 31 may be released as this
     assert failing(["22<=38"], ["31"], **keys) == []
+    assert failing(["22<=38"], ["22"], **keys) == ["boundaries"]
+
+
+@pytest.mark.parametrize("kind", ["flat", "mask"])
+def test_where_the_policy_does_not_list_values_only_the_original_tells(kind: str) -> None:
+    keys: dict[str, Any] = {"kind": kind, "boundary": ["22"]}
+    assert failing(["22<=38"], **keys) == []
     assert failing(["22<=38"], ["22"], **keys) == ["boundaries"]
 
 
