@@ -34,6 +34,8 @@ MODELS: dict[str, dict[str, Any]] = {
     "alpha-k-anonymity": {"alpha": 0.7},
     "t-closeness": {"t": 0.4},
 }
+OPTIONS: dict[str, dict[str, Any]] = {"range": {"group": {"region": 2}, "ranges": ["age"], "safe": True}}
+"""What an algorithm cannot do without."""
 DISTANCES = ("equal", "ordered", "hierarchical")
 
 
@@ -83,12 +85,13 @@ def policy_of(model: str, algorithm: str, draw: st.DrawFn) -> shoal.Policy:
             "stay": {"role": "sensitive"},
         },
         privacy=privacy,
-        algorithm={"name": algorithm},
+        algorithm={"name": algorithm, **OPTIONS.get(algorithm, {})},
         suppression=draw(st.sampled_from([0.0, 0.1, 0.5])),
         suppressed=draw(st.sampled_from(["drop", "star"])),
     )
 
 
+@pytest.mark.filterwarnings("ignore::shoal.errors.DisclosureWarning")
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("model", MODELS)
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -21,6 +21,8 @@ class AlgorithmEntry:
     run: Algorithm
     options: frozenset[str]
     summary: str
+    needs: frozenset[str] = frozenset()
+    """Options without which it cannot run."""
     parts_equals: bool = False
     """Whether records with equal quasi-identifiers may get different labels. Then which of them gets which must not
     depend on the order of the rows: the pipeline puts them into an order of their content first."""
@@ -40,7 +42,10 @@ ALGORITHMS: dict[str, AlgorithmEntry] = {
     ),
     "mondrian": AlgorithmEntry(mondrian, frozenset({"metric"}), "strict multidimensional cuts"),
     "range": AlgorithmEntry(
-        range_method, frozenset({"group", "ranges", "safe"}), "ranges between neighbours inside masked groups"
+        range_method,
+        frozenset({"group", "ranges", "safe"}),
+        "ranges between neighbours inside masked groups",
+        needs=frozenset({"group", "ranges"}),
     ),
     "greedy-lattice": AlgorithmEntry(greedy_lattice, frozenset({"weights"}), "one greedy path up the lattice"),
 }

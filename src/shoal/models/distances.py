@@ -81,9 +81,12 @@ def hierarchical_distance(view: ClassView, hierarchy: Hierarchy) -> Floats:
 def _heights(hierarchy: Hierarchy, occurring: Mask) -> IntArray:
     """Height of the subtree under each node, counting only the leaves that occur."""
     heights = np.zeros(len(hierarchy.labels), dtype=np.int32)
-    nodes, steps = np.flatnonzero(occurring), 0
-    while len(nodes := hierarchy.parents[nodes]) and (nodes := nodes[nodes >= 0]).size:
-        steps += 1
+    nodes: IntArray = np.flatnonzero(occurring).astype(np.int32)
+    for steps in range(1, len(hierarchy.labels)):
+        nodes = hierarchy.parents[nodes]
+        nodes = nodes[nodes >= 0]
+        if not len(nodes):
+            break
         np.maximum.at(heights, nodes, steps)
     return heights
 

@@ -6,7 +6,7 @@ wrong in another, and causes no further complaint.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from shoal.algorithms import ALGORITHMS
@@ -107,8 +107,13 @@ def _read_models(raw: Any, draft: Draft) -> list[Asked]:
 def _check_named_columns(spec: AlgorithmSpec, columns: Mapping[str, Part[ColumnSpec]], draft: Draft) -> None:
     """The columns that an algorithm's options name must have the role that the option is about."""
     weighed = "sensitive" if spec.name == "greedy-clustering" else "quasi"
-    named = {"weights": (spec.weights, weighed), "node": (spec.node or {}, "quasi"), "group": (spec.group, "quasi")}
-    for key, (names, role) in (named | {"ranges": (dict.fromkeys(spec.ranges), "quasi")}).items():
+    named: dict[str, tuple[Iterable[str], str]] = {
+        "weights": (spec.weights, weighed),
+        "node": (spec.node or (), "quasi"),
+        "group": (spec.group, "quasi"),
+        "ranges": (spec.ranges, "quasi"),
+    }
+    for key, (names, role) in named.items():
         known = [name for name, column in columns.items() if _role(column) in {role, None}]
         kind = "a quasi-identifier" if role == "quasi" else "a sensitive column"
         for name in names:

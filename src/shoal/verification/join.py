@@ -66,7 +66,6 @@ class Under:
         """Whether each set has the label beside it."""
         return self.slots[sets * self.n_slots + self.slot_of[labels]] == labels
 
-
     def shares(self, sets: Codes, labels: Codes) -> tuple[Shares, Shares]:
         """For each label the share of the sets that have it, and for each set the share of the labels that it has."""
         owner = np.repeat(np.arange(len(self.sizes)), self.sizes)
