@@ -13,6 +13,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -80,6 +81,22 @@ def describe_exposure(stats: ClassStats) -> dict[str, Any]:
             attack: {"classes": each.classes, "records": each.records} for attack, each in found.items() if each
         }
     return exposure
+
+
+def describe_policy(policy: Policy) -> dict[str, Any]:
+    """The policy without what names the input, the output or a folder: the evidence may travel with the release."""
+    content = policy.to_dict()
+    content.pop("output", None)
+    if isinstance(content.get("data"), dict):
+        content["data"] = {key: value for key, value in content["data"].items() if key != "path"}
+    for column in content.get("columns", {}).values():
+        declared = column.get("hierarchy")
+        if isinstance(declared, dict):
+            if isinstance(declared.get("tree"), str):
+                declared["tree"] = Path(declared["tree"]).name
+            if isinstance(declared.get("levels"), dict):
+                declared["levels"]["path"] = Path(declared["levels"]["path"]).name
+    return content
 
 
 def describe_sizes(recoding: Recoding) -> dict[str, Any]:

@@ -119,7 +119,9 @@ def _domain(spec: ColumnSpec, values: Values, uncategorized: bool, folder: Path,
         place = {value: code for code, value in enumerate(texts)}
         return _Domain(texts, np.array([place[label] for label in values.labels], dtype=np.int32), ordered)
     hierarchy = built.hierarchy
-    return _Domain(hierarchy.labels[: hierarchy.n_leaves], built.codes.astype(np.int32), ordered, hierarchy)
+    values_in_order = hierarchy.labels[: hierarchy.n_leaves]
+    by_groups = spec.hierarchy is None or spec.hierarchy.mask is None  # how a code is masked depends on the longest one
+    return _Domain(values_in_order, built.codes.astype(np.int32), ordered, hierarchy if by_groups else None)
 
 
 def _category_tree(spec: ColumnSpec, values: Values, where: str) -> Built | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -12,6 +13,7 @@ from shoal.policy import Policy
 from shoal.verification.classes import Classes, Tally, group, tally
 from shoal.verification.conditions import CONDITIONS, Case, Outcome, k_anonymity
 from shoal.verification.declared import tree_chains
+from shoal.verification.dates import DateLabels
 from shoal.verification.distances import Ground
 from shoal.verification.labels import Labels, ListedLabels, labels_of
 from shoal.verification.result import Check
@@ -78,7 +80,7 @@ def _ground(distance: str, counted: Tally, policy: Policy) -> Ground | None:
     spec = policy.columns[name].hierarchy
     if spec is not None:  # its first level is the value in the hierarchy's own writing
         texts = _sorted(present, str)
-        written = zip(texts, labels_of(policy, name).chains(texts), strict=True)
+        written = zip(texts, _as_released(policy, name).chains(texts), strict=True)
         if any(chain and chain[0] != text for text, chain in written):
             return None  # not as a release writes values of such a column: nothing can be said of their distances
     if distance == "equal":
@@ -86,9 +88,15 @@ def _ground(distance: str, counted: Tally, policy: Policy) -> Ground | None:
     if distance == "hierarchical":
         return _in_groups(present, _sensitive_labels(policy, name))
     if spec is not None and spec.order is not None:
-        return _in_declared_order(present, labels_of(policy, name))
+        return _in_declared_order(present, _as_released(policy, name))
     natural = spec is None or spec.intervals is not None or spec.dates is not None
     return _in_natural_order(present) if natural else None
+
+
+def _as_released(policy: Policy, name: str) -> Labels:
+    """The hierarchy of a sensitive column over values as a release writes them: dates are ISO there."""
+    kind = labels_of(policy, name)
+    return replace(kind, form=None) if isinstance(kind, DateLabels) else kind
 
 
 def _sensitive_labels(policy: Policy, name: str) -> Labels | None:
@@ -96,7 +104,7 @@ def _sensitive_labels(policy: Policy, name: str) -> Labels | None:
     column = policy.columns[name]
     if column.hierarchy is None and column.category_values:
         return ListedLabels(tree_chains(column.category_values, policy))
-    return None if column.hierarchy is None else labels_of(policy, name)
+    return None if column.hierarchy is None else _as_released(policy, name)
 
 
 def _in_groups(present: set[Label], kind: Labels | None) -> Ground | None:

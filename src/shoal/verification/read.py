@@ -89,18 +89,24 @@ def _given(
     return Given(tuple(names), texts, len(columns[0]) if columns else 0, tuple(baggage), path, sha)
 
 
+_LARGEST_BLOCK = (1 << 31) - 1
+"""As much as Arrow reads at once: a file up to that is one block, so that no cell lies on the edge of two."""
+
+
 def _from_csv(raw: bytes, path: Path) -> tuple[list[str], list[Any], list[str]]:
     """UTF-8 with commas; an empty cell is missing, ``""`` is an empty text."""
     if raw.count(b'"') % 2:
         raise DataError(f"The release {path} has a quote that is never closed, so the rest of it would be one cell.")
-    reader = csv.reader(io.StringIO(raw.decode("utf-8-sig"), newline=""), strict=True)
-    names = next((row for row in reader if row), None)
+    with io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8-sig", newline="") as text:
+        names = next((row for row in csv.reader(text, strict=True) if row), None)
     if names is None:
         raise DataError(f"The release {path} is empty: it has no header.")
     places = [f"c{place}" for place in range(len(names))]  # names may repeat, places do not
     table = arrow_csv.read_csv(
         io.BytesIO(raw),
-        read_options=arrow_csv.ReadOptions(column_names=places, skip_rows_after_names=1, block_size=max(len(raw), 1)),
+        read_options=arrow_csv.ReadOptions(
+            column_names=places, skip_rows_after_names=1, block_size=min(max(len(raw), 1), _LARGEST_BLOCK)
+        ),
         parse_options=arrow_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=len(names) > 1),
         convert_options=arrow_csv.ConvertOptions(
             column_types=dict.fromkeys(places, pa.string()),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -123,7 +123,7 @@ def check_sensitive(columns: Mapping[str, Any], policy: Policy) -> list[Check]:
         judged += 1
         published = policy.published(name)
         category_of = {value: category for category, values in categories.items() for value in values}
-        known: Sequence[str | None] = list(categories) if published == "categories" else list(category_of)
+        known: Collection[str | None] = set(categories) if published == "categories" else set(category_of)
         coded = code(columns[name])
         if strange := [value for value in coded.values if value not in known]:
             problems.append(f"{name}: {listed(strange)} in no category")
