@@ -12,8 +12,8 @@ import numpy as np
 from shoal.policy import Policy
 from shoal.verification.classes import Classes, Tally, group, tally
 from shoal.verification.conditions import CONDITIONS, Case, Outcome, k_anonymity
-from shoal.verification.declared import tree_chains
 from shoal.verification.dates import DateLabels
+from shoal.verification.declared import tree_chains
 from shoal.verification.distances import Ground
 from shoal.verification.labels import Labels, ListedLabels, labels_of
 from shoal.verification.result import Check

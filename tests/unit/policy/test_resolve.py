@@ -179,7 +179,10 @@ def test_a_hierarchy_brings_its_order_and_its_leaves_are_the_values(
     column = sensitive({"hierarchy": hierarchy}, values)
     assert column.domain.values == order
     assert column.domain.ordered is ordered
-    assert column.domain.hierarchy.labels[: len(order)] == order
+    if "mask" in hierarchy:  # how codes group depends on the longest one, so a mask tells no distances
+        assert column.domain.hierarchy is None
+    else:
+        assert column.domain.hierarchy.labels[: len(order)] == order
     assert published(column) == values
 
 
