@@ -95,8 +95,8 @@ class Cover:
         holds no class; other models are left out of the bound.
         """
         models = [model for model in self._on_values if model.superset_closed]
-        bounds = np.full(self._table.n_tuples, np.inf)
-        bounds[np.setdiff1d(np.arange(self._table.n_tuples), tuples)] = -np.inf
+        bounds = np.full(self._table.n_tuples, -np.inf)
+        bounds[tuples] = np.inf
         for place, chosen, ids, sizes in self._scan(tuples, bounds, others=tuples):
             possible = sizes >= self.least
             if models and possible.any():

@@ -28,6 +28,10 @@ _GAIN = 1e-9
 """The least that a step must save: less is rounding."""
 
 
+_TRIES = 4
+"""How many of the tuples that would gain by leaving a class are tried at a visit; there may be another visit."""
+
+
 @dataclass(eq=False)
 class Partition:
     """Classes of whole tuples, with the box, cost and size of each."""
@@ -76,6 +80,21 @@ class Partition:
             cost += costs[at]
         return node, float(cost)
 
+    def costs_without(self, items: list[int]) -> Floats:
+        """What the box of some tuples costs when each one of them is left out, one at a time."""
+        total = np.zeros(len(items))
+        for codes, (_, last, parents, costs) in zip(self.boxes.codes[:, items], self._trees.by_column, strict=True):
+            ordered = np.sort(codes)
+            low, high = (ordered[0], ordered[1]), (ordered[-1], ordered[-2])
+            cost = np.empty((2, 2))  # with and without the smallest, with and without the largest
+            for a, b in np.ndindex(2, 2):
+                at = int(low[a])
+                while last[at] < high[b]:
+                    at = int(parents[at])
+                cost[a, b] = costs[at]
+            total += cost[(codes == low[0]).astype(int), (codes == high[0]).astype(int)]
+        return total
+
     def update(self, each: int) -> None:
         """Work out the box, cost and size of a class anew."""
         self.touched.add(each)
@@ -114,11 +133,16 @@ class Partition:
 
 
 def refine(
-    partition: Partition, *, deadline: float | None = None, progress: Callable[[float], None] | None = None
+    partition: Partition,
+    *,
+    rounds: int | None = None,
+    deadline: float | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> int:
-    """Improve until nothing does or the monotonic clock reaches the deadline; the number of steps taken."""
+    """Improve until nothing does, so many rounds are done or the clock reaches the deadline; the steps taken."""
     steps, pending = 0, np.flatnonzero(partition.costs > _GAIN)
-    while len(pending) and not _late(deadline):
+    while len(pending) and not _late(deadline) and rounds != 0:
+        rounds = rounds - 1 if rounds is not None else None
         partition.touched.clear()
         for visited, each in enumerate(pending[np.argsort(-partition.costs[pending], kind="stable")]):
             if _late(deadline):
@@ -176,19 +200,12 @@ def _move_out(partition: Partition, each: int) -> bool:
     if len(items) < 2 or not spare.any():
         return False
     now = float(partition.costs[each] * partition.sizes[each])
-    saved = np.array(
-        [
-            now - partition.box_of(items[:i] + items[i + 1 :])[1] * (partition.sizes[each] - weights[i])
-            if spare[i]
-            else 0.0
-            for i in range(len(items))
-        ]
-    )
+    saved = np.where(spare, now - partition.costs_without(items) * (partition.sizes[each] - weights), 0.0)
     leaving = [i for i in np.argsort(-saved, kind="stable") if saved[i] > _GAIN]
     if not leaving:
         return False
     targets, added = partition.best_joins([items[i] for i in leaving], saved[leaving] - _GAIN)
-    for place in np.argsort(added - saved[leaving], kind="stable"):
+    for place in np.argsort(added - saved[leaving], kind="stable")[:_TRIES]:
         target, i = int(targets[place]), leaving[place]
         if target >= 0 and partition.hold([items[:i] + items[i + 1 :], [*partition.members[target], items[i]]]):
             partition.move(items[i], target)

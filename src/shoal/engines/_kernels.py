@@ -284,7 +284,8 @@ def best_joins(
             if cost < limit:
                 best_added[i] = cost * (size + weight) - before
                 best_class[i] = box
-        total -= best_added[i]
+        if best_class[i] >= 0:
+            total -= best_added[i]
         if total <= 0.0:
             break
     return best_class, best_added

@@ -106,7 +106,8 @@ def best_joins(
         best = int(np.argmin(added)) if len(added) else -1
         if best >= 0 and added[best] < best_added[i]:
             best_class[i], best_added[i] = best, added[best]
-        total -= best_added[i]
+        if best_class[i] >= 0:
+            total -= best_added[i]
         if total <= 0.0:
             break
     return best_class, best_added

@@ -12,9 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.verification.result import quoted
-from shoal.verification.text import Codes, Label, code
-
-Mask = NDArray[np.bool_]
+from shoal.verification.text import Codes, Label, Mask, code
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,9 +16,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.verification.classes import Classes, Mask, Tally
+from shoal.verification.classes import Classes, Tally
 from shoal.verification.distances import Ground, distances
-from shoal.verification.text import Codes
+from shoal.verification.text import Codes, Mask
 
 TOLERANCE: Final = 1e-9
 """How far an entropy, a transport distance or an average leakage may pass its limit: far above rounding, far below

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.verification.join import Shares, Side, Some, Under, fitting
+from shoal.verification.join import Shares, Side, Under
 from shoal.verification.text import Codes
 
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """Originals on the left, released records on the right; pairs are found when they are asked for, not stored."""
+    """Originals on the left, released records on the right; `shoal.verification.pairs` finds which fit."""
 
     under: Sequence[Under]
     left: Side
@@ -34,10 +34,6 @@ class Graph:
             left_share *= of_set[sets]
             right_share *= of_label[labels]
         return Graph(under, Side.of(left), Side.of(right), left_share, right_share)
-
-    def pairs(self, left: Some, right: Some) -> Iterator[tuple[Codes, Codes]]:
-        """The pairs that fit among some of both; a bounded number at a time."""
-        return fitting(self.under, left, right)
 
 
 class Flow:

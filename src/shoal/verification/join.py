@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.verification.text import Codes
+from shoal.verification.text import Codes, Mask
 
 Shares = NDArray[np.float64]
 
@@ -62,9 +62,9 @@ class Under:
         each = np.arange(n)
         return Under(np.ones_like(each), each, each, np.zeros_like(each), each, 1)
 
-    def has(self, sets: Codes, labels: Codes) -> NDArray[np.bool_]:
+    def has(self, sets: Codes, labels: Codes) -> Mask:
         """Whether each set has the label beside it."""
-        return self.slots[sets * self.n_slots + self.slot_of[labels]] == labels
+        return np.equal(self.slots[sets * self.n_slots + self.slot_of[labels]], labels)
 
     def shares(self, sets: Codes, labels: Codes) -> tuple[Shares, Shares]:
         """For each label the share of the sets that have it, and for each set the share of the labels that it has."""
@@ -73,7 +73,8 @@ class Under:
         often = np.bincount(sets, minlength=len(self.sizes))[owner]
         of_label = np.bincount(self.labels, weights=often, minlength=n_labels) / max(len(sets), 1)
         share = np.bincount(labels, minlength=n_labels) / max(len(labels), 1)
-        return of_label, np.bincount(owner, weights=share[self.labels], minlength=len(self.sizes))
+        of_set = np.bincount(owner, weights=share[self.labels], minlength=len(self.sizes))
+        return of_label, of_set.astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +100,11 @@ class Side:
 
 class Some:
     """Some records of a side, given in ascending order, as a trie."""
+
+    @staticmethod
+    def every(side: Side) -> Some:
+        """All records of a side."""
+        return Some(side, np.arange(len(side)))
 
     def __init__(self, side: Side, rows: Codes) -> None:
         self.rows = rows
@@ -170,7 +176,7 @@ class _Walk:
         n_labels = len(under.slot_of)
         keys = np.repeat(np.arange(len(first) - 1), np.diff(first)) * n_labels + codes
         sets = self.left.codes[column][left]
-        again, places = _spread(under.starts[sets], under.sizes[sets])
+        again, places = spread(under.starts[sets], under.sizes[sets])
         wanted = right[again] * n_labels + under.labels[places]
         found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         fits = keys[found] == wanted
@@ -182,10 +188,10 @@ def _children(first: Codes, nodes: Codes) -> tuple[Codes | None, Codes]:
     counts = first[nodes + 1] - first[nodes]
     if bool((counts == 1).all()):
         return None, first[nodes]
-    return _spread(first[nodes], counts)
+    return spread(first[nodes], counts)
 
 
-def _spread(starts: Codes, counts: Codes) -> tuple[Codes, Codes]:
+def spread(starts: Codes, counts: Codes) -> tuple[Codes, Codes]:
     """The numbers of several ranges one after the other, and which range each is of."""
     again = np.repeat(np.arange(len(counts)), counts)
     return again, np.repeat(starts - (np.cumsum(counts) - counts), counts) + np.arange(len(again))

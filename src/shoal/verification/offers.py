@@ -10,44 +10,53 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.verification.graph import Flow, Graph
-from shoal.verification.join import Some
+from shoal.verification.pairs import Pairs
 from shoal.verification.text import Codes
 
 _TURNS: Final = 12
-"""In how many turns the released records come to choose: the sooner those served leave, the fewer pairs there are."""
-_FEW: Final = 4_000
-"""So few released records that fewer turns do."""
+"""In how many turns the released records come to choose: those served early leave fewer pairs to the others."""
+_TURN: Final = 100
+"""How many of them make a turn worth its while."""
 _CHOICE: Final = 8
-"""About how many originals are looked at for each record to be served."""
+"""About how many originals are sought at a time for each record to be served."""
+_PART: Final = 4_000
+"""How many originals make a part worth its while."""
 
 
-def serve_by_offers(graph: Graph, flow: Flow) -> None:
-    """Serve until no open record has a free partner; ``share`` is the estimate of how many of the originals fit."""
+def serve_by_offers(graph: Graph, pairs: Pairs, flow: Flow) -> None:
+    """Serve until no open record has a free original that fits."""
     share = graph.right_share
-    rank = np.empty(len(share), dtype=np.int64)
     order = np.argsort(share, kind="stable")
+    rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     shuffle = np.random.default_rng(0)  # spreads the choices; any order gives a matching
-    turns = min(_TURNS, 1 + len(order) // 100)
+    turns = min(_TURNS, 1 + len(order) // _TURN)
     ends = np.searchsorted(np.cumsum(flow.demand[order]), np.arange(1, turns) * flow.demand.sum() / turns)
     for turn in np.split(order, ends):
-        free = np.flatnonzero(flow.supply > 0)
-        pairs = len(free) * float(share[turn].sum())
-        parts = int(np.clip(pairs / (_CHOICE * max(int(flow.demand[turn].sum()), 1)), 1, max(1, len(free) // 4_000)))
-        part = shuffle.integers(0, parts, len(free))
+        parts = 1 if pairs.at_hand else _parts(flow, float(share[turn].sum()), int(flow.demand[turn].sum()))
+        part = shuffle.integers(0, parts, len(flow.supply))
         for place in range(parts):
-            asking = np.sort(turn[flow.demand[turn] > 0])
-            for left, right in graph.pairs(Some(graph.left, free[part == place]), Some(graph.right, asking)):
+            free = (flow.supply > 0) & (part == place)
+            for left, right in pairs.of_right(np.sort(turn[flow.demand[turn] > 0]), free):
                 _offer(flow, left, right, rank, shuffle)
 
 
+def _parts(flow: Flow, share: float, demand: int) -> int:
+    """In how many parts the free originals are sought, so that not all that fit are found for records that need few."""
+    free = np.count_nonzero(flow.supply)
+    return int(np.clip(free * share / (_CHOICE * max(demand, 1)), 1, max(1, free // _PART)))
+
+
 def _offer(flow: Flow, left: Codes, right: Codes, rank: Codes, shuffle: np.random.Generator) -> None:
-    """Each open record asks as many of its free partners as it needs; a partner serves the most particular first."""
-    others = np.bincount(left)[left] + shuffle.random(len(left))
-    order = np.lexsort((others, right))
+    """Each open record asks as many free originals as it needs, first those that fit few others.
+
+    An original that is asked by several serves the most particular.
+    """
+    active = (flow.supply[left] > 0) & (flow.demand[right] > 0)
+    left, right = left[active], right[active]
+    order = np.lexsort((np.bincount(left)[left] + shuffle.random(len(left)), right))
     left, right = left[order], right[order]
     while True:
         active = (flow.supply[left] > 0) & (flow.demand[right] > 0)

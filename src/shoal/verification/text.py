@@ -19,6 +19,7 @@ from shoal.errors import DataError
 Label = str | None
 """A released or original value; ``None`` is the missing value."""
 Codes = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,166 @@
+"""Covering and refining: kernels against their twins, bounds against the optimum, never more loss than the paper."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from shoal.algorithms.boxes import Boxes
+from shoal.algorithms.cover import Cover
+from shoal.algorithms.greedy_clustering import greedy_clustering
+from shoal.algorithms.local import Ground, class_nodes, prepare
+from shoal.algorithms.refine import Partition, refine
+from shoal.engines import _kernels, _kernels_numpy
+from shoal.errors import InfeasibleError
+from shoal.metrics import METRICS, ReleaseSummary
+from shoal.models import KAnonymity
+from shoal.table.recoding import Recoding
+from support.search_cases import Case, cases, problem_of
+
+
+def ground_of(case: Case) -> Ground:
+    problem, engine = problem_of(case)
+    try:
+        return prepare(problem, engine)
+    except InfeasibleError:
+        assume(False)
+        raise AssertionError from None
+
+
+def ncp(recoding: Recoding) -> float:
+    return METRICS["ncp"].of(ReleaseSummary(recoding.hierarchies, recoding.nodes, recoding.sizes, recoding.n_rows))
+
+
+def with_k(case: Case, k: int) -> Case:
+    return replace(case, models=(KAnonymity(k),), budget=0, metric="ncp", boundaries=(), weights=())
+
+
+def partitions(rows: int, least: int) -> Iterator[list[int]]:
+    """Every way to part so many rows into classes of at least so many."""
+
+    def grow(owner: list[int], classes: int) -> Iterator[list[int]]:
+        if len(owner) == rows:
+            if all(owner.count(each) >= least for each in range(classes)):
+                yield owner
+            return
+        for each in range(classes + 1):
+            yield from grow([*owner, each], max(classes, each + 1))
+
+    yield from grow([], 0)
+
+
+@settings(max_examples=60)
+@given(cases(), st.integers(2, 3))
+def test_no_partition_loses_less_than_the_bound_and_none_less_than_the_best(case: Case, k: int) -> None:
+    case = with_k(replace(case, rows=case.rows[:6], sensitive={n: v[:6] for n, v in case.sensitive.items()}), k)
+    assume(len(case.rows) >= k)
+    ground = ground_of(case)
+    cover = Cover(ground, Boxes.of(ground.problem))
+    table = ground.problem.table
+    bounds = cover.lower_bounds(np.arange(table.n_tuples))
+    cells = table.n_rows * len(ground.problem.hierarchies)
+    bound = float((bounds * table.counts).sum()) / cells
+    best = min(
+        ncp(
+            Recoding(
+                table.quasi,
+                ground.problem.hierarchies,
+                np.array(owner, dtype=np.int32),
+                class_nodes(ground, np.array(owner, dtype=np.int32), max(owner) + 1),
+            )
+        )
+        for owner in partitions(table.n_rows, k)
+    )
+    found = ncp(greedy_clustering(*problem_of(case)).recoding)
+    assert bound <= best + 1e-9
+    assert best <= found + 1e-9
+
+
+@settings(max_examples=80)
+@given(cases())
+def test_the_default_never_loses_more_than_the_paper_s_choices(case: Case) -> None:
+    problem, engine = problem_of(replace(case, metric="ncp", weights=()))
+    try:
+        default = greedy_clustering(problem, engine).recoding
+    except InfeasibleError:
+        return
+    faithful = greedy_clustering(replace(problem, options={**problem.options, "faithful": True}), engine).recoding
+    assert default.suppressed == faithful.suppressed
+    assert ncp(default) <= ncp(faithful) + 1e-9
+
+
+@settings(max_examples=80)
+@given(cases())
+def test_refining_lowers_the_cost_and_keeps_every_model(case: Case) -> None:
+    ground = ground_of(replace(case, metric="ncp"))
+    cover = Cover(ground, Boxes.of(ground.problem))
+    for block in range(ground.n_blocks):
+        owner = np.where(ground.tuple_block == block, 0, -1).astype(np.int64)
+        found = cover.classes(np.flatnonzero(owner == 0))
+        assume((found >= 0).all())
+        owner[owner == 0] = found
+        partition = Partition(cover, owner)
+        before = partition.total
+        steps = refine(partition)
+        assert partition.total <= before + 1e-9
+        assert (steps == 0) == (abs(partition.total - before) < 1e-9) or steps > 0
+        tuples = np.flatnonzero(partition.owner >= 0)
+        _, dense = np.unique(partition.owner[tuples], return_inverse=True)
+        assert cover.holds(tuples, dense, int(dense.max()) + 1).all()
+        assert Partition(cover, dense_owner(partition.owner)).total - partition.total < 1e-9
+
+
+def dense_owner(owner: np.ndarray) -> np.ndarray:
+    kept = owner >= 0
+    result = np.full(len(owner), -1, dtype=np.int64)
+    result[kept] = np.unique(owner[kept], return_inverse=True)[1]
+    return result
+
+
+@settings(max_examples=60)
+@given(cases(), st.integers(1, 3))
+def test_compiled_kernels_and_their_twins_find_the_same_classes(case: Case, k: int) -> None:
+    ground = ground_of(with_k(case, k))
+    found = []
+    for kernels in (_kernels, _kernels_numpy):
+        cover = Cover(ground, Boxes.of(ground.problem))
+        cover.kernels = kernels
+        tuples = np.arange(ground.problem.table.n_tuples)
+        bounds = cover.lower_bounds(tuples)
+        classes = cover.classes(tuples, bounds)
+        partition = Partition(cover, np.where(classes < 0, classes.max() + 1, classes))
+        items = tuples.tolist()
+        joins = partition.best_joins(items, np.full(len(items), np.inf))
+        found.append((bounds, classes, joins[0], np.where(joins[0] >= 0, joins[1], 0.0)))
+    for one, other in zip(*found, strict=True):
+        assert np.allclose(one, other)
+
+
+@settings(max_examples=40)
+@given(cases())
+def test_the_cost_without_each_tuple_is_that_of_the_others(case: Case) -> None:
+    ground = ground_of(with_k(case, 1))
+    cover = Cover(ground, Boxes.of(ground.problem))
+    items = list(range(ground.problem.table.n_tuples))
+    assume(len(items) >= 2)
+    partition = Partition(cover, np.zeros(len(items), dtype=np.int64))
+    expected = [partition.box_of(items[:i] + items[i + 1 :])[1] for i in range(len(items))]
+    assert np.allclose(partition.costs_without(items), expected)
+
+
+def test_large_blocks_are_cut_and_every_piece_still_satisfies(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules["shoal.algorithms.greedy_clustering"], "PIECE", 8)
+    leaves = [str(value) for value in range(40)]
+    trees = ({"*": {f"g{g}": dict.fromkeys(leaves[g * 10 : g * 10 + 10]) for g in range(4)}},)
+    case = Case(trees, tuple((leaf,) for leaf in leaves for _ in range(2)), {}, (KAnonymity(3),), metric="ncp")
+    outcome = greedy_clustering(*problem_of(case))
+    pieces = outcome.search["pieces"]
+    assert isinstance(pieces, int)
+    assert pieces > 1
+    assert outcome.recoding.sizes.min() >= 3
