@@ -76,8 +76,8 @@ class Cover:
             starts, values, counts = self._pairs[name]
             lengths = starts[tuples + 1] - starts[tuples]
             entries = np.repeat(starts[tuples] - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
-            histograms[name] = _weighted(
-                np.repeat(owner, lengths), values[entries], counts[entries], n_classes, self._width(name)
+            histograms[name] = Histogram.of(
+                np.repeat(owner, lengths), values[entries], n_classes, self._width(name), counts[entries]
             )
         stats = ClassStats(sizes, histograms, self.ground.problem.domains, self.ground.reference)
         held = np.ones(n_classes, dtype=np.bool_)
@@ -174,13 +174,3 @@ def _by_tuple(pairs: Pairs, n_tuples: int) -> tuple[Ints, NDArray[np.int32], Int
     order = np.argsort(pairs.tuples, kind="stable")
     starts = np.searchsorted(pairs.tuples[order], np.arange(n_tuples + 1))
     return starts.astype(np.int64), pairs.values[order], pairs.counts[order]
-
-
-def _weighted(
-    owner: NDArray[np.int64], values: NDArray[np.int32], counts: Ints, n_classes: int, width: int
-) -> Histogram:
-    """The histogram from entries with counts."""
-    keys, inverse = np.unique(owner * width + values, return_inverse=True)
-    totals = np.bincount(inverse, weights=counts, minlength=len(keys)).astype(np.int64)
-    starts = np.searchsorted(keys, np.arange(n_classes + 1, dtype=np.int64) * width)
-    return Histogram(starts.astype(np.int64), (keys % width).astype(np.int32), totals)

@@ -74,7 +74,7 @@ class Ground:
         histograms = {}
         for name in self.problem.sensitive_columns:
             values = table.row_sensitive[name] if rows is None else table.row_sensitive[name][rows]
-            histograms[name] = histogram_of(owner, values[kept], n_classes, len(self.problem.domains[name].values))
+            histograms[name] = Histogram.of(owner, values[kept], n_classes, len(self.problem.domains[name].values))
         return ClassStats(sizes, histograms, self.problem.domains, self.reference)
 
     def holds(self, stats: ClassStats) -> Mask:
@@ -83,13 +83,6 @@ class Ground:
         for model in self.class_models:
             held &= model.holds(stats.view(model.column))
         return held
-
-
-def histogram_of(owner: NDArray[np.int64], values: NDArray[np.int32], n_classes: int, width: int) -> Histogram:
-    """The histogram of a sensitive column from the class and the value of each record."""
-    keys, counts = np.unique(owner * width + values, return_counts=True)
-    starts = np.searchsorted(keys, np.arange(n_classes + 1, dtype=np.int64) * width)
-    return Histogram(starts.astype(np.int64), (keys % width).astype(np.int32), counts.astype(np.int64))
 
 
 def prepare(problem: Problem, engine: LocalEngine) -> Ground:

@@ -102,8 +102,6 @@ def release_stats(resolved: Resolved, recoding: Recoding) -> ClassStats:
     histograms = {}
     for name, secret in resolved.sensitive.items():
         width = len(secret.domain.values)
-        keys, counts = np.unique(owner * width + secret.codes[kept], return_counts=True)
-        starts = np.searchsorted(keys, np.arange(recoding.n_classes + 1, dtype=np.int64) * width)
-        histograms[name] = Histogram(starts.astype(np.int64), (keys % width).astype(np.int32), counts.astype(np.int64))
+        histograms[name] = Histogram.of(owner, secret.codes[kept], recoding.n_classes, width)
     domains = {name: secret.domain for name, secret in resolved.sensitive.items()}
     return ClassStats(recoding.sizes, histograms, domains)

@@ -49,6 +49,16 @@ class Histogram:
     values: NDArray[np.int32]
     counts: Counts
 
+    @classmethod
+    def of(
+        cls, owner: Counts, values: NDArray[np.int32], n_classes: int, width: int, counts: Counts | None = None
+    ) -> Histogram:
+        """The histogram from the class and the value of each record, or of each entry with a count."""
+        keys, inverse = np.unique(owner * width + values, return_inverse=True)
+        totals = np.bincount(inverse, weights=counts, minlength=len(keys)).astype(np.int64)
+        starts = np.searchsorted(keys, np.arange(n_classes + 1, dtype=np.int64) * width)
+        return cls(starts.astype(np.int64), (keys % width).astype(np.int32), totals)
+
     def per_class_sum(self, per_entry: NDArray[np.generic]) -> NDArray[np.generic]:
         """Sum a figure over the entries of each class."""
         return np.add.reduceat(per_entry, self.starts[:-1]) if len(self.starts) > 1 else per_entry[:0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Final, Protocol
 
 import numpy as np
@@ -14,6 +15,9 @@ from shoal.verification.text import Codes, Mask
 
 _STORED = 20_000_000
 """How many pairs are stored at most (8 bytes each, 16 while they are sorted)."""
+_THINNED = 16
+_GROUPS: Final = 64
+"""Into how many groups released records go that are each looked for among other originals."""
 _AT_A_TIME: Final = 1_000_000
 
 Found = Iterator[tuple[Codes, Codes]]
@@ -35,28 +39,48 @@ class Pairs(Protocol):
         ...
 
 
-def pairs_of(graph: Graph) -> Pairs:
-    """The pairs of a graph in the way that suits their number; the estimate saves trying to store far too many."""
-    expected = float(graph.right_share.sum()) * len(graph.left)
-    return (stored(graph) if expected < 2 * _STORED else None) or Sought(graph)
+def attempts(graph: Graph, demand: Codes) -> Iterator[Pairs]:
+    """Ways to look for pairs, one after the other while records stay open; only the last is sure to find all.
+
+    Few pairs are stored. Of many, a part is stored first, in which nearly every record finds originals, and all are
+    sought after that.
+    """
+    expected = float(graph.right_share.sum()) * len(graph.left)  # saves trying to store far too many
+    everything = stored(graph) if expected < 2 * _STORED else None
+    if everything is not None:
+        yield everything
+        return
+    yield thinned(graph, demand)
+    yield Sought(graph)
 
 
 def stored(graph: Graph) -> Stored | None:
     """All pairs of a graph, or None if there are too many to be stored."""
-    n_left, n_right = len(graph.left), len(graph.right)
     parts, total = [], 0
     for left, right in fitting(graph.under, Some.every(graph.left), Some.every(graph.right)):
-        parts.append(right * n_left + left)
+        parts.append(right * len(graph.left) + left)
         total += len(left)
         if total > _STORED:
             return None
-    keys = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
-    parts.clear()
-    keys.sort()
-    by_right = _Lists.of(keys, n_left, n_right)
-    keys = np.repeat(np.arange(n_right), np.diff(by_right.starts)) + by_right.others * np.int64(n_right)
-    keys.sort()
-    return Stored(by_right, _Lists.of(keys, n_right, n_left))
+    return Stored.of(parts, graph)
+
+
+def thinned(graph: Graph, demand: Codes) -> Stored:
+    """Some pairs of each record: all of those that few originals fit, and of the others about `_THINNED` a demand."""
+    shuffle = np.random.default_rng(0)  # any part will do
+    part = np.minimum(_THINNED * demand / np.maximum(graph.right_share * len(graph.left), 1e-9), 1.0)
+    order = np.lexsort((shuffle.permutation(len(part)), -part))
+    whole = np.count_nonzero(part == 1)
+    parts, total = [], 0
+    for group in (order[:whole], *np.array_split(order[whole:], _GROUPS)):
+        if not len(group):
+            continue
+        rows = np.flatnonzero(shuffle.random(len(graph.left)) < part[group].max())
+        for left, right in fitting(graph.under, Some(graph.left, rows), Some(graph.right, np.sort(group))):
+            if total + len(left) <= _STORED:
+                parts.append(right * len(graph.left) + left)
+                total += len(left)
+    return Stored.of(parts, graph)
 
 
 class _Lists:
@@ -70,6 +94,14 @@ class _Lists:
         """From sorted keys ``one x width + other``."""
         starts = np.searchsorted(keys, np.arange(n + 1) * width)
         return _Lists(starts, (keys % max(width, 1)).astype(np.int32))
+
+    def turned(self, n: int) -> _Lists:
+        """The same pairs from the other side, which has ``n``."""
+        width = len(self.starts) - 1
+        keys = np.repeat(np.arange(width), np.diff(self.starts))
+        keys += self.others * np.int64(width)
+        keys.sort()
+        return _Lists.of(keys, width, n)
 
     def of_some(self, some: Codes) -> Found:
         """Those of some and those that fit them."""
@@ -86,8 +118,20 @@ class Stored:
 
     at_hand = True
 
-    def __init__(self, by_right: _Lists, by_left: _Lists) -> None:
-        self._by_right, self._by_left = by_right, by_left
+    @staticmethod
+    def of(parts: list[Codes], graph: Graph) -> Stored:
+        """From keys ``released x originals + original``, which are used up."""
+        keys = np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+        parts.clear()
+        keys.sort()
+        return Stored(_Lists.of(keys, len(graph.left), len(graph.right)), len(graph.left))
+
+    def __init__(self, by_right: _Lists, n_left: int) -> None:
+        self._by_right, self._n_left = by_right, n_left
+
+    @cached_property
+    def _by_left(self) -> _Lists:
+        return self._by_right.turned(self._n_left)
 
     def of_right(self, records: Codes, among: Mask) -> Found:  # noqa: ARG002 - all are at hand
         """See `Pairs`."""

@@ -21,8 +21,10 @@ from shoal.verification.text import Codes, Mask
 
 _CHUNK = 1_000
 """From how many nodes a search looks around before it leaves out what they reached."""
-_CHOICE: Final = 2
+_CHOICE: Final = 4
 """How many ways are kept through a node: more serve more in one search."""
+_WORTH: Final = 10
+"""A search that has served ends when a step serves less than this part of it."""
 
 
 def serve_along_paths(graph: Graph, pairs: Pairs, flow: Flow) -> None:
@@ -51,7 +53,10 @@ class _Search:
         while len(wanting.frontier) and len(had.frontier):
             to_want = self.graph.right_share[wanting.frontier].sum() * len(self.wanted)
             to_give = self.graph.left_share[had.frontier].sum() * len(self.given_to)
-            served += self._serve(*(self._want() if to_want < to_give else self._give()))
+            now = self._serve(*(self._want() if to_want < to_give else self._give()))
+            served += now
+            if _WORTH * now < served:  # what is left is in the way of itself: a new search finds it sooner
+                return served
             wanting.prune()
             had.prune()
         return served
@@ -118,6 +123,8 @@ class _Search:
         """Serve along the paths through originals to be had that fit records which want."""
         new: list[tuple[int, int, int]] = []
         served = 0
+        hopeful = self.to_be_had.has_room(left) & self.wanting.has_room(right)
+        left, right = left[hopeful], right[hopeful]
         for original, record in zip(left.tolist(), right.tolist(), strict=True):
             while (before := self.to_be_had.path(original)) and (after := self.wanting.path(record)):
                 if set(before[1]) & set(after[1]):

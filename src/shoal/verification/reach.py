@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.verification.text import Codes
+from shoal.verification.text import Codes, Mask
 
 Path = tuple[list[int], list[int]]
 """The nodes of a path, the last of which has room, and the entries of the flow that are given up between them."""
@@ -41,7 +41,11 @@ class Reach:
 
     def prune(self) -> None:
         """Go on only from where there still is room behind; the rest will be found again by another search."""
-        self.frontier = self.frontier[self._room[self._root[self.frontier]] > 0]
+        self.frontier = self.frontier[self.has_room(self.frontier)]
+
+    def has_room(self, nodes: Codes) -> Mask:
+        """Whether there still is room at the end of one way from each node."""
+        return self._room[self._root[nodes]] > 0
 
     def path(self, node: int) -> Path | None:
         """A way from a node to one with room; None when none is left. Dead ends are not tried twice."""
