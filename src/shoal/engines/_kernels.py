@@ -281,8 +281,9 @@ def best_joins(
                 cost += node_costs[tree + node]
                 if cost >= limit:
                     break
-            if cost < limit:
-                best_added[i] = cost * (size + weight) - before
+            added = cost * (size + weight) - before
+            if cost < limit and added < best_added[i] - 1e-12:  # of equals the first, however sums are rounded
+                best_added[i] = added
                 best_class[i] = box
         if best_class[i] >= 0:
             total -= best_added[i]

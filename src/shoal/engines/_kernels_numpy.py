@@ -103,8 +103,8 @@ def best_joins(
             cost += node_costs[node]
         added = cost * (box_sizes + weights[item]) - box_costs * box_sizes
         added[(box_sizes == 0) | (np.arange(len(box_sizes)) == owner[item])] = np.inf
-        best = int(np.argmin(added)) if len(added) else -1
-        if best >= 0 and added[best] < best_added[i]:
+        best = int(np.argmax(added <= added.min() + 1e-12)) if len(added) else -1  # of equals the first
+        if best >= 0 and added[best] < best_added[i] - 1e-12:
             best_class[i], best_added[i] = best, added[best]
         if best_class[i] >= 0:
             total -= best_added[i]
