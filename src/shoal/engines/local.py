@@ -90,6 +90,7 @@ class LocalEngine:
         histograms = {}
         for column in columns:
             pairs = self._table.pairs[column]
+            self._load_when_it_pays(4 * len(pairs.tuples))  # a histogram costs NumPy as much as so many items
             parts = self._kernels.histogram(
                 grouping.tuple_class, pairs.tuples, pairs.values, pairs.counts, grouping.n_classes
             )

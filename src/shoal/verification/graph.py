@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.verification.join import Shares, Side, Under
+from shoal.verification.join import Side
 from shoal.verification.text import Codes
+from shoal.verification.under import Shares, Under
 
 
 @dataclass(frozen=True, eq=False)

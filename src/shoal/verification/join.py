@@ -13,68 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.verification.text import Codes, Mask
-
-Shares = NDArray[np.float64]
+from shoal.verification.text import Codes
+from shoal.verification.under import Under
 
 _PAIRS_AT_A_TIME = 1_000_000
 """How many pairs of nodes are held at once: bounds the memory, whatever the tables."""
-
-
-@dataclass(frozen=True, eq=False)
-class Under:
-    """Sets of released labels of a column: the set of an original value is what the value lies under."""
-
-    sizes: Codes
-    starts: Codes
-    labels: Codes
-    """The sets, one after the other."""
-    slot_of: Codes
-    """For each label its place in the rows of ``slots``: no two labels of one set have the same."""
-    slots: Codes
-    """For each set and place the label, -1 for none; one row after the other."""
-    n_slots: int
-
-    @staticmethod
-    def of(sets: Sequence[tuple[int, ...]], n_labels: int) -> Under:
-        """Index the sets.
-
-        Labels are ranked, the most frequent first, and each takes a place after all that are ranked before it in any
-        of its sets. In a tree that is the depth of the label.
-        """
-        sizes = np.array([len(labels) for labels in sets], dtype=np.int64)
-        flat = np.array([label for labels in sets for label in labels], dtype=np.int64)
-        owner = np.repeat(np.arange(len(sets)), sizes)
-        ranked = flat[np.lexsort((flat, -np.bincount(flat, minlength=n_labels)[flat], owner))]
-        before, after = ranked[:-1][owner[1:] == owner[:-1]], ranked[1:][owner[1:] == owner[:-1]]
-        slot_of, last = np.zeros(n_labels, dtype=np.int64), None
-        while last is None or not np.array_equal(slot_of, last):
-            last = slot_of.copy()
-            np.maximum.at(slot_of, after, last[before] + 1)
-        n_slots = int(slot_of.max(initial=0)) + 1
-        slots = np.full(len(sets) * n_slots, -1, dtype=np.int64)
-        slots[owner * n_slots + slot_of[flat]] = flat
-        return Under(sizes, np.cumsum(sizes) - sizes, flat, slot_of, slots, n_slots)
-
-    @staticmethod
-    def same(n: int) -> Under:
-        """A column where each value lies under itself alone."""
-        each = np.arange(n)
-        return Under(np.ones_like(each), each, each, np.zeros_like(each), each, 1)
-
-    def has(self, sets: Codes, labels: Codes) -> Mask:
-        """Whether each set has the label beside it."""
-        return np.equal(self.slots[sets * self.n_slots + self.slot_of[labels]], labels)
-
-    def shares(self, sets: Codes, labels: Codes) -> tuple[Shares, Shares]:
-        """For each label the share of the sets that have it, and for each set the share of the labels that it has."""
-        owner = np.repeat(np.arange(len(self.sizes)), self.sizes)
-        n_labels = len(self.slot_of)
-        often = np.bincount(sets, minlength=len(self.sizes))[owner]
-        of_label = np.bincount(self.labels, weights=often, minlength=n_labels) / max(len(sets), 1)
-        share = np.bincount(labels, minlength=n_labels) / max(len(labels), 1)
-        of_set = np.bincount(owner, weights=share[self.labels], minlength=len(self.sizes))
-        return of_label, of_set.astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,8 +80,8 @@ class _Walk:
         """Go down from pairs of nodes above a column to pairs of records."""
         while column < len(self.under) and len(left):
             under, above, below = self.under[column], self.left.first[column], self.right.first[column]
-            width = under.n_slots
-            work = np.cumsum((above[left + 1] - above[left]) * np.minimum(below[right + 1] - below[right], 2 * width))
+            most = 2 * under.usual_size
+            work = np.cumsum((above[left + 1] - above[left]) * np.minimum(below[right + 1] - below[right], most))
             if work[-1] > _PAIRS_AT_A_TIME and len(left) > 1:
                 cuts = np.searchsorted(work, np.arange(_PAIRS_AT_A_TIME, work[-1], _PAIRS_AT_A_TIME)) + 1
                 for some, others in zip(np.split(left, cuts), np.split(right, cuts), strict=True):
@@ -158,7 +101,7 @@ class _Walk:
         again, left = _children(self.left.first[column], left)
         right = right if again is None else right[again]
         first = self.right.first[column]
-        wide = first[right + 1] - first[right] > 2 * under.n_slots
+        wide = first[right + 1] - first[right] > 2 * under.usual_size
         if not wide.any():
             return self._tried(column, left, right)
         one, other = self._tried(column, left[~wide], right[~wide])
@@ -173,7 +116,7 @@ class _Walk:
 
     def _looked_up(self, column: int, left: Codes, right: Codes) -> tuple[Codes, Codes]:
         under, first, codes = self.under[column], self.right.first[column], self.right.codes[column]
-        n_labels = len(under.slot_of)
+        n_labels = under.n_labels
         keys = np.repeat(np.arange(len(first) - 1), np.diff(first)) * n_labels + codes
         sets = self.left.codes[column][left]
         again, places = spread(under.starts[sets], under.sizes[sets])

@@ -20,11 +20,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.verification.graph import Flow, Graph
-from shoal.verification.join import Under
 from shoal.verification.offers import serve_by_offers
-from shoal.verification.pairs import attempts
+from shoal.verification.pairs import pairs_of
 from shoal.verification.paths import serve_along_paths
 from shoal.verification.text import Codes
+from shoal.verification.under import Under
 
 _LARGEST_CODE = 2**62
 
@@ -137,11 +137,9 @@ def _matched(
         [Under.same(len(blocks)), *under], [codes[firsts] for codes in left], [codes[rows] for codes in right]
     )
     flow = Flow(supply, demand)
-    for pairs in attempts(graph, demand):
-        serve_by_offers(graph, pairs, flow)
-        serve_along_paths(graph, pairs, flow)
-        if not flow.demand.any():
-            break
+    pairs = pairs_of(graph)
+    serve_by_offers(graph, pairs, flow)
+    serve_along_paths(graph, pairs, flow)
     first = np.flatnonzero(flow.demand)
     return Matching(int(flow.demand.sum()), int(rows[first[0]]) if len(first) else None)
 

@@ -45,8 +45,8 @@ def serve_by_offers(graph: Graph, pairs: Pairs, flow: Flow) -> None:
 
 def _parts(flow: Flow, share: float, demand: int) -> int:
     """In how many parts the free originals are sought, so that not all that fit are found for records that need few."""
-    free = np.count_nonzero(flow.supply)
-    return int(np.clip(free * share / (_CHOICE * max(demand, 1)), 1, max(1, free // _PART)))
+    free = int(np.count_nonzero(flow.supply))
+    return max(1, min(int(free * share / (_CHOICE * max(demand, 1))), free // _PART))
 
 
 def _offer(flow: Flow, left: Codes, right: Codes, rank: Codes, shuffle: np.random.Generator) -> None:

@@ -15,9 +15,6 @@ from shoal.verification.text import Codes, Mask
 
 _STORED = 20_000_000
 """How many pairs are stored at most (8 bytes each, 16 while they are sorted)."""
-_THINNED = 16
-_GROUPS: Final = 64
-"""Into how many groups released records go that are each looked for among other originals."""
 _AT_A_TIME: Final = 1_000_000
 
 Found = Iterator[tuple[Codes, Codes]]
@@ -39,19 +36,10 @@ class Pairs(Protocol):
         ...
 
 
-def attempts(graph: Graph, demand: Codes) -> Iterator[Pairs]:
-    """Ways to look for pairs, one after the other while records stay open; only the last is sure to find all.
-
-    Few pairs are stored. Of many, a part is stored first, in which nearly every record finds originals, and all are
-    sought after that.
-    """
+def pairs_of(graph: Graph) -> Pairs:
+    """The pairs of a graph in the way that suits their number."""
     expected = float(graph.right_share.sum()) * len(graph.left)  # saves trying to store far too many
-    everything = stored(graph) if expected < 2 * _STORED else None
-    if everything is not None:
-        yield everything
-        return
-    yield thinned(graph, demand)
-    yield Sought(graph)
+    return (stored(graph) if expected < 2 * _STORED else None) or Sought(graph)
 
 
 def stored(graph: Graph) -> Stored | None:
@@ -62,24 +50,6 @@ def stored(graph: Graph) -> Stored | None:
         total += len(left)
         if total > _STORED:
             return None
-    return Stored.of(parts, graph)
-
-
-def thinned(graph: Graph, demand: Codes) -> Stored:
-    """Some pairs of each record: all of those that few originals fit, and of the others about `_THINNED` a demand."""
-    shuffle = np.random.default_rng(0)  # any part will do
-    part = np.minimum(_THINNED * demand / np.maximum(graph.right_share * len(graph.left), 1e-9), 1.0)
-    order = np.lexsort((shuffle.permutation(len(part)), -part))
-    whole = np.count_nonzero(part == 1)
-    parts, total = [], 0
-    for group in (order[:whole], *np.array_split(order[whole:], _GROUPS)):
-        if not len(group):
-            continue
-        rows = np.flatnonzero(shuffle.random(len(graph.left)) < part[group].max())
-        for left, right in fitting(graph.under, Some(graph.left, rows), Some(graph.right, np.sort(group))):
-            if total + len(left) <= _STORED:
-                parts.append(right * len(graph.left) + left)
-                total += len(left)
     return Stored.of(parts, graph)
 
 
