@@ -61,6 +61,14 @@ class Some:
             self.codes.append(codes[rows[starts]].astype(np.int64))
             self.first.append(np.append(np.searchsorted(starts, above), len(starts)))
             above = starts
+        self._keys: dict[int, Codes] = {}
+
+    def keys(self, column: int, n_labels: int) -> Codes:
+        """The nodes of a column as sorted keys ``node above x labels + label``."""
+        if column not in self._keys:
+            first = self.first[column]
+            self._keys[column] = np.repeat(np.arange(len(first) - 1), np.diff(first)) * n_labels + self.codes[column]
+        return self._keys[column]
 
 
 def fitting(under: Sequence[Under], original: Some, released: Some) -> Iterator[tuple[Codes, Codes]]:
@@ -115,12 +123,10 @@ class _Walk:
         return left[fits], right[fits]
 
     def _looked_up(self, column: int, left: Codes, right: Codes) -> tuple[Codes, Codes]:
-        under, first, codes = self.under[column], self.right.first[column], self.right.codes[column]
-        n_labels = under.n_labels
-        keys = np.repeat(np.arange(len(first) - 1), np.diff(first)) * n_labels + codes
+        under, keys = self.under[column], self.right.keys(column, self.under[column].n_labels)
         sets = self.left.codes[column][left]
         again, places = spread(under.starts[sets], under.sizes[sets])
-        wanted = right[again] * n_labels + under.labels[places]
+        wanted = right[again] * under.n_labels + under.labels[places]
         found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         fits = keys[found] == wanted
         return left[again[fits]], found[fits]

@@ -20,7 +20,6 @@ class Reach:
         self._room, self._amount = room, amount
         self.reached = room > 0
         self.frontier = np.flatnonzero(self.reached)
-        self._began = self.reached.copy()
         self._first = np.zeros(len(room), dtype=np.int64)
         self._last = np.zeros(len(room), dtype=np.int64)
         self._root = np.arange(len(room))
@@ -50,7 +49,7 @@ class Reach:
     def path(self, node: int) -> Path | None:
         """A way from a node to one with room; None when none is left. Dead ends are not tried twice."""
         nodes, ways = [node], list[int]()
-        while not self._room[nodes[-1]] or not self._began[nodes[-1]]:
+        while not self._room[nodes[-1]]:
             node = nodes[-1]
             first, last = int(self._first[node]), int(self._last[node])
             while last > first and not self._amount[self._entries[last - 1]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,11 +57,16 @@ class Under:
         """Whether each set has the label beside it."""
         if self.slots is not None:
             place, held, n_slots = self.slots
-            found: Mask = held[sets * n_slots + place[labels]] == labels
-            return found
-        keys, wanted = self.owner * self.n_labels + self.labels, sets * self.n_labels + labels
-        found = keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)] == wanted
-        return found
+            found, wanted = held[sets * n_slots + place[labels]], labels
+        else:
+            wanted = sets * self.n_labels + labels
+            found = self._keys[np.minimum(np.searchsorted(self._keys, wanted), len(self._keys) - 1)]
+        fits: Mask = found == wanted
+        return fits
+
+    @cached_property
+    def _keys(self) -> Codes:
+        return self.owner * self.n_labels + self.labels
 
     def shares(self, sets: Codes, labels: Codes) -> tuple[Shares, Shares]:
         """For each label the share of the sets that have it, and for each set the share of the labels that it has."""
