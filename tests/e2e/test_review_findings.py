@@ -127,3 +127,14 @@ def test_the_evidence_does_not_name_the_folders_of_the_input(tmp_path: Path) -> 
         content = (tmp_path / name).read_text(encoding="utf-8")
         assert "Hospital Smith" not in content
         assert "secret_input" not in content
+
+
+@pytest.mark.parametrize("column", [[30, -9, 41], [30.0, -9.0, 41.0], ["30", "-9", "41"]])
+def test_a_mark_of_a_missing_value_means_the_same_in_numbers_and_texts(column: list[object]) -> None:
+    table = pa.table({"age": column, "condition": ["Flu", "HIV", "Flu"]})
+    policy = shoal.Policy(
+        data={"path": "unused.csv", "missing": ["-9"]},
+        columns={"age": {"role": "quasi"}, "condition": {"role": "sensitive"}},
+        privacy=[{"model": "k-anonymity", "k": 1}],
+    )
+    assert shoal.anonymize(table, policy).table.column("age").to_pylist().count(None) == 1

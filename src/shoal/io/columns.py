@@ -50,6 +50,9 @@ def without_unnamed_index(names: Sequence[str]) -> list[str]:
     return [name for name in names if not _UNNAMED_INDEX.fullmatch(name)]
 
 
+_NUMBER = re.compile(r"[-+]?\d+(\.\d+)?", re.ASCII)
+
+
 def plain(table: pa.Table, where: str, missing: Sequence[str] = ()) -> pa.Table:
     """The table with plain columns and without metadata; texts in ``missing`` become null."""
     arrays = [_plain_column(table.column(name), name, where, missing) for name in table.column_names]
@@ -76,11 +79,21 @@ def _plain_column(column: pa.ChunkedArray, name: str, where: str, missing: Seque
         if pc.any(nan).as_py():
             column = pc.if_else(nan, pa.scalar(None, column.type), column)
         column = pc.add(column, pa.scalar(0.0, column.type))  # -0.0 and 0.0 are one value and must have the same bits
-    if missing and is_text(column.type):
-        marks = pc.is_in(column, value_set=pa.array(missing, column.type))
-        if pc.any(marks).as_py():
-            column = pc.if_else(marks, pa.scalar(None, column.type), column)
+    marks = _marked(column, missing)
+    if marks is not None and pc.any(marks).as_py():
+        column = pc.if_else(marks, pa.scalar(None, column.type), column)
     return column
+
+
+def _marked(column: pa.ChunkedArray, missing: Sequence[str]) -> pa.ChunkedArray | None:
+    """Which cells are marks of a missing value: texts, or numbers that a mark writes; None where none can be."""
+    if missing and is_text(column.type):
+        return pc.is_in(column, value_set=pa.array(missing, column.type))
+    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+        numbers = [float(mark) for mark in missing if _NUMBER.fullmatch(mark)]
+        if numbers:
+            return pc.is_in(column.cast(pa.float64(), safe=False), value_set=pa.array(numbers, pa.float64()))
+    return None
 
 
 def decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:

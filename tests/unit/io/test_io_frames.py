@@ -238,9 +238,10 @@ def test_categories_become_values() -> None:
         assert table["c"].to_pylist() == ["x", None]
 
 
-def test_missing_marks_become_null_in_text_only() -> None:
-    table, _ = to_arrow(pd.DataFrame({"a": ["?", "x"], "n": [1, 2]}), missing=("?", "1"))
-    assert table.to_pydict() == {"a": [None, "x"], "n": [1, 2]}
+def test_missing_marks_become_null_in_texts_and_in_numbers_that_a_mark_writes() -> None:
+    frame = pd.DataFrame({"a": ["?", "x"], "n": [1, 2], "f": [0.5, 1.0], "b": [True, False]})
+    table, _ = to_arrow(frame, missing=("?", "1"))
+    assert table.to_pydict() == {"a": [None, "x"], "n": [None, 2], "f": [0.5, None], "b": [True, False]}
 
 
 def test_integers_with_a_missing_value_do_not_become_floats_in_pandas() -> None:
