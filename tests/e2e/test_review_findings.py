@@ -11,6 +11,7 @@ import pytest
 
 import shoal
 from shoal.errors import PolicyError
+from support.cli import Cli
 
 
 def test_a_suppressed_value_does_not_stretch_the_hierarchy_of_the_rest(tmp_path: Path) -> None:
@@ -138,3 +139,20 @@ def test_a_mark_of_a_missing_value_means_the_same_in_numbers_and_texts(column: l
         privacy=[{"model": "k-anonymity", "k": 1}],
     )
     assert shoal.anonymize(table, policy).table.column("age").to_pylist().count(None) == 1
+
+
+def test_the_range_method_warns_in_a_sentence_and_releases_the_paper_s_table(cli: Cli, tmp_path: Path) -> None:
+    rows = ["47602,22,Gastritis", "47605,30,Bronchitis", "47607,32,Cancer", "47673,36,Flu", "47677,29,Ulcer"]
+    (tmp_path / "t.csv").write_text("\n".join(["zip,age,disease", *rows]) + "\n", encoding="utf-8")
+    (tmp_path / "p.yaml").write_text(
+        "data: t.csv\ncolumns:\n  zip: {role: quasi, hierarchy: {mask: right}}\n"
+        "  age: {role: quasi, hierarchy: {intervals: [5, 10]}}\n  disease: {role: sensitive}\n"
+        "privacy: [{model: k-anonymity, k: 1}]\n"
+        "algorithm: {name: range, group: {zip: 1}, ranges: [age]}\noutput: r.csv\n",
+        encoding="utf-8",
+    )
+    ran = cli("anonymize", tmp_path / "p.yaml")
+    assert ran.code == 0, ran.err
+    assert ran.err.startswith("shoal: warning: ")
+    assert ".py" not in ran.err
+    assert "4760*,22<=32,Bronchitis" in (tmp_path / "r.csv").read_text(encoding="utf-8")

@@ -12,12 +12,13 @@ import contextlib
 import json
 import os
 import sys
+import warnings
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from shoal.errors import ShoalError
+from shoal.errors import DisclosureWarning, ShoalError
 
 app = typer.Typer(
     name="shoal",
@@ -128,7 +129,10 @@ def main() -> None:
     """Entry point: users' mistakes end in one clear paragraph on stderr, never in a traceback."""
     try:
         try:
-            app()
+            with warnings.catch_warnings():
+                warnings.simplefilter("always", DisclosureWarning)
+                warnings.showwarning = _show_warning  # type: ignore[assignment]  # reads the first argument only
+                app()
         except ShoalError as error:
             sys.stderr.write(f"shoal: {error}\n")
             if "--json" in sys.argv[1:]:
@@ -142,6 +146,11 @@ def main() -> None:
         sys.stderr.write(f"shoal: {what}: {error.strerror or error}.\n")
         _forget_output()
         raise SystemExit(2) from None
+
+
+def _show_warning(message: Warning | str, *_: object) -> None:
+    """A warning as a sentence, without the line of code that it came from."""
+    sys.stderr.write(f"shoal: warning: {message}\n")
 
 
 def _forget_output() -> None:
