@@ -13,8 +13,8 @@ from shoal.verification.graph import Graph
 from shoal.verification.join import Side, Some, fitting, spread
 from shoal.verification.text import Codes, Mask
 
-_STORED = 20_000_000
-"""How many pairs are stored at most (8 bytes each, 16 while they are sorted)."""
+_STORED = 24_000_000
+"""How many pairs are stored at most: 8 bytes each, 16 while they are sorted."""
 _AT_A_TIME: Final = 1_000_000
 
 Found = Iterator[tuple[Codes, Codes]]
@@ -44,13 +44,16 @@ def pairs_of(graph: Graph) -> Pairs:
 
 def stored(graph: Graph) -> Stored | None:
     """All pairs of a graph, or None if there are too many to be stored."""
-    parts, total = [], 0
+    keys, total = np.empty(_STORED, dtype=np.int64), 0  # takes memory only as far as it is filled
     for left, right in fitting(graph.under, Some.every(graph.left), Some.every(graph.right)):
-        parts.append(right * len(graph.left) + left)
-        total += len(left)
-        if total > _STORED:
+        if total + len(left) > _STORED:
             return None
-    return Stored.of(parts, graph)
+        np.multiply(right, len(graph.left), out=keys[total : total + len(left)])
+        keys[total : total + len(left)] += left
+        total += len(left)
+    keys = keys[:total]
+    keys.sort()
+    return Stored(_Lists.of(keys, len(graph.left), len(graph.right)), len(graph.left))
 
 
 class _Lists:
@@ -61,15 +64,17 @@ class _Lists:
 
     @staticmethod
     def of(keys: Codes, width: int, n: int) -> _Lists:
-        """From sorted keys ``one x width + other``."""
+        """From sorted keys ``one x width + other``, which are used up."""
         starts = np.searchsorted(keys, np.arange(n + 1) * width)
-        return _Lists(starts, (keys % max(width, 1)).astype(np.int32))
+        np.remainder(keys, max(width, 1), out=keys)
+        return _Lists(starts, keys.astype(np.int32))
 
     def turned(self, n: int) -> _Lists:
         """The same pairs from the other side, which has ``n``."""
         width = len(self.starts) - 1
-        keys = np.repeat(np.arange(width), np.diff(self.starts))
-        keys += self.others * np.int64(width)
+        keys = self.others.astype(np.int64)
+        keys *= width
+        keys += np.repeat(np.arange(width, dtype=np.int32), np.diff(self.starts))
         keys.sort()
         return _Lists.of(keys, width, n)
 
@@ -87,14 +92,6 @@ class Stored:
     """All pairs, from either side."""
 
     at_hand = True
-
-    @staticmethod
-    def of(parts: list[Codes], graph: Graph) -> Stored:
-        """From keys ``released x originals + original``, which are used up."""
-        keys = np.concatenate([np.zeros(0, dtype=np.int64), *parts])
-        parts.clear()
-        keys.sort()
-        return Stored(_Lists.of(keys, len(graph.left), len(graph.right)), len(graph.left))
 
     def __init__(self, by_right: _Lists, n_left: int) -> None:
         self._by_right, self._n_left = by_right, n_left

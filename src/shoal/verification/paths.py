@@ -21,7 +21,7 @@ from shoal.verification.text import Codes, Mask
 
 _CHUNK = 1_000
 """From how many nodes a search looks around before it leaves out what they reached."""
-_CHOICE: Final = 4
+_CHOICE: Final = 2
 """How many ways are kept through a node: more serve more in one search."""
 _WORTH: Final = 10
 """A search that has served ends when a step serves less than this part of it."""
@@ -110,11 +110,13 @@ class _Search:
     def _grow(self, reach: Reach, between: Codes, onward: Codes, near: Codes, far: Codes) -> None:
         """Reach the far ends of the entries whose near end is a node between."""
         order = np.argsort(between, kind="stable")
-        starts = np.searchsorted(
-            between[order], np.arange(len(self.wanted if near is self.left else self.given_to) + 1)
-        )
-        entries = np.flatnonzero((starts[1:] > starts[:-1])[near] & (self.amount > 0) & ~reach.reached[far])
-        again, places = spread(starts[near[entries]], starts[near[entries] + 1] - starts[near[entries]])
+        between = between[order]
+        passed = np.zeros(len(self.wanted if near is self.left else self.given_to), dtype=np.bool_)
+        passed[between] = True
+        entries = np.flatnonzero(passed[near])
+        entries = entries[(self.amount[entries] > 0) & ~reach.reached[far[entries]]]
+        starts = np.searchsorted(between, near[entries])
+        again, places = spread(starts, np.searchsorted(between, near[entries], side="right") - starts)
         mixed = self.shuffle.permutation(len(again))
         entries, places = entries[again[mixed]], places[mixed]
         reach.grow(far[entries], entries, onward[order[places]])
@@ -127,7 +129,7 @@ class _Search:
         left, right = left[hopeful], right[hopeful]
         for original, record in zip(left.tolist(), right.tolist(), strict=True):
             while (before := self.to_be_had.path(original)) and (after := self.wanting.path(record)):
-                if set(before[1]) & set(after[1]):
+                if set(before[1]) & set(after[1]):  # the same cannot be given up twice
                     break
                 served += self._push(before, after, new)
         if new:
