@@ -17,7 +17,7 @@ from shoal.algorithms.greedy_clustering import greedy_clustering
 from shoal.algorithms.local import Ground, class_nodes, prepare
 from shoal.algorithms.refine import Partition, refine
 from shoal.engines import _kernels, _kernels_numpy
-from shoal.errors import InfeasibleError
+from shoal.errors import InfeasibleError, InputError
 from shoal.metrics import METRICS, ReleaseSummary
 from shoal.models import KAnonymity
 from shoal.table.recoding import Recoding
@@ -164,3 +164,11 @@ def test_large_blocks_are_cut_and_every_piece_still_satisfies(monkeypatch: pytes
     assert isinstance(pieces, int)
     assert pieces > 1
     assert outcome.recoding.sizes.min() >= 3
+
+
+def test_keys_that_would_not_fit_are_refused_instead_of_merging_boxes() -> None:
+    leaves = [str(value) for value in range(40)]
+    trees = ({"*": dict.fromkeys(leaves)},) * 12  # 41 ** 12 boxes, 2 ** 12 nodes
+    rows = tuple((leaf,) * 12 for leaf in leaves for _ in range(2))
+    with pytest.raises(InputError, match="mondrian"):
+        greedy_clustering(*problem_of(Case(trees, rows, {}, (KAnonymity(2),), metric="ncp")))

@@ -23,6 +23,7 @@ from shoal.algorithms.pk_clustering import faithful_clusters
 from shoal.algorithms.problem import Outcome, Problem
 from shoal.algorithms.refine import Partition, refine
 from shoal.engines.local import LocalEngine
+from shoal.errors import InputError
 from shoal.metrics import ReleaseSummary
 from shoal.table.recoding import SUPPRESSED, Recoding
 
@@ -64,6 +65,11 @@ def _covered(ground: Ground) -> tuple[Classes, dict[str, object]]:
     """Cover and refine piece by piece."""
     problem = ground.problem
     boxes = Boxes.of(problem)
+    if not boxes.packs:
+        raise InputError(
+            "greedy-clustering finds classes by packed keys, and the values of these quasi-identifiers together are "
+            "too many for one. Use fewer quasi-identifiers or coarser values, or the algorithm mondrian or top-down."
+        )
     cover = Cover(ground, boxes)
     seconds = problem.options.get("refine")
     deadline = time.monotonic() + float(seconds) if seconds is not None else None

@@ -42,8 +42,6 @@ def _use_cache() -> bool:
 
 _jit = numba.njit(cache=_use_cache(), nogil=True, boundscheck=False)
 
-EMPTY = np.int32(-1)
-
 
 @_jit
 def keys_of(codes: Any, items: Any, columns: Any, offsets: Any, strides: Any, maps: Any) -> Any:
