@@ -1,4 +1,4 @@
-"""Covering and refining: kernels against their twins, bounds against the optimum, never more loss than the paper."""
+"""Covering: kernels against their twins, bounds against the optimum, never more loss than the paper."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from shoal.algorithms.boxes import Boxes
 from shoal.algorithms.cover import Cover
 from shoal.algorithms.greedy_clustering import greedy_clustering
+from shoal.algorithms.joining import Partition
 from shoal.algorithms.local import Ground, class_nodes, prepare
-from shoal.algorithms.refine import Partition, refine
 from shoal.engines import _kernels, _kernels_numpy
 from shoal.errors import InfeasibleError, InputError
 from shoal.metrics import METRICS, ReleaseSummary
@@ -95,34 +95,6 @@ def test_the_default_never_loses_more_than_the_paper_s_choices(case: Case) -> No
     assert ncp(default) <= ncp(faithful) + 1e-9
 
 
-@settings(max_examples=80)
-@given(cases())
-def test_refining_lowers_the_cost_and_keeps_every_model(case: Case) -> None:
-    ground = ground_of(replace(case, metric="ncp"))
-    cover = Cover(ground, Boxes.of(ground.problem))
-    for block in range(ground.n_blocks):
-        owner = np.where(ground.tuple_block == block, 0, -1).astype(np.int64)
-        found = cover.classes(np.flatnonzero(owner == 0))
-        assume((found >= 0).all())
-        owner[owner == 0] = found
-        partition = Partition(cover, owner)
-        before = partition.total
-        steps = refine(partition)
-        assert partition.total <= before + 1e-9
-        assert (steps == 0) == (abs(partition.total - before) < 1e-9) or steps > 0
-        tuples = np.flatnonzero(partition.owner >= 0)
-        _, dense = np.unique(partition.owner[tuples], return_inverse=True)
-        assert cover.holds(tuples, dense, int(dense.max()) + 1).all()
-        assert Partition(cover, dense_owner(partition.owner)).total - partition.total < 1e-9
-
-
-def dense_owner(owner: np.ndarray) -> np.ndarray:
-    kept = owner >= 0
-    result = np.full(len(owner), -1, dtype=np.int64)
-    result[kept] = np.unique(owner[kept], return_inverse=True)[1]
-    return result
-
-
 @settings(max_examples=60)
 @given(cases(), st.integers(1, 3))
 def test_compiled_kernels_and_their_twins_find_the_same_classes(case: Case, k: int) -> None:
@@ -140,18 +112,6 @@ def test_compiled_kernels_and_their_twins_find_the_same_classes(case: Case, k: i
         found.append((bounds, classes, joins[0], np.where(joins[0] >= 0, joins[1], 0.0)))
     for one, other in zip(*found, strict=True):
         assert np.allclose(one, other)
-
-
-@settings(max_examples=40)
-@given(cases())
-def test_the_cost_without_each_tuple_is_that_of_the_others(case: Case) -> None:
-    ground = ground_of(with_k(case, 1))
-    cover = Cover(ground, Boxes.of(ground.problem))
-    items = list(range(ground.problem.table.n_tuples))
-    assume(len(items) >= 2)
-    partition = Partition(cover, np.zeros(len(items), dtype=np.int64))
-    expected = [partition.box_of(items[:i] + items[i + 1 :])[1] for i in range(len(items))]
-    assert np.allclose(partition.costs_without(items), expected)
 
 
 def test_large_blocks_are_cut_and_every_piece_still_satisfies(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,9 @@ company while there still is some, at the price that only they have to pay.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,7 +33,10 @@ Floats = NDArray[np.float64]
 _ROUNDING = 1e-12
 """Sums of the same costs in another order may differ by so much."""
 
-STEPS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.2, np.inf)
+_ALONE = 1000
+"""Tuples up to which one thread works out the bounds."""
+
+STEPS = (0.0, 0.1, 0.3, 0.8, np.inf)
 """How much more than it must a record is willing to pay, step by step: in cells' worth, so 1 is one column given up."""
 
 
@@ -45,7 +50,6 @@ class Cover:
     def __post_init__(self) -> None:
         self.kernels = load_kernels()
         self._nodes, self._floors = self.boxes.lattice()
-        self._cheapest_from = np.minimum.accumulate(self._floors[::-1])[::-1]
         self._table = self.ground.problem.table
         self._on_sizes = [model for model in self.ground.class_models if model.column is None]
         self._on_values = [model for model in self.ground.class_models if model.column is not None]
@@ -92,17 +96,31 @@ class Cover:
         """For each tuple the cheapest box that could be a class: one that all the records in it together satisfy.
 
         Superset-closed models only grow more satisfied with more records, so a box that fails with every record in it
-        holds no class; other models are left out of the bound.
+        holds no class; other models are left out of the bound. Every processor takes a share of the lattice.
         """
+        workers = min(os.cpu_count() or 1, 8) if len(tuples) > _ALONE else 1
+        with ThreadPoolExecutor(workers) as pool:
+            shares = pool.map(lambda first: self._bounds_at(tuples, slice(first, None, workers)), range(workers))
+        return np.minimum.reduce(list(shares))
+
+    def _bounds_at(self, tuples: Ints, places: slice) -> Floats:
+        """The bounds by a share of the lattice's nodes."""
         models = [model for model in self._on_values if model.superset_closed]
         bounds = np.full(self._table.n_tuples, -np.inf)
         bounds[tuples] = np.inf
-        for place, chosen, ids, sizes in self._scan(tuples, bounds, others=tuples):
+        if not models and hasattr(self.kernels, "least_boxes"):
+            nodes, floors, cheapest = self._share(places)
+            self.kernels.least_boxes(
+                self.boxes.codes, self._table.counts, tuples, bounds, nodes, floors, cheapest, self.boxes.offsets,
+                self.boxes.radices, self.boxes.maps, self.boxes.costs, self.least,
+            )  # fmt: skip
+            return bounds
+        for node, chosen, ids, sizes in self._scan(tuples, bounds, others=tuples, places=places):
             possible = sizes >= self.least
             if models and possible.any():
                 possible = self._satisfying(chosen, ids, possible, models)
             reached = chosen[possible[ids]]
-            bounds[reached] = np.minimum(bounds[reached], self._cost(place, reached))
+            bounds[reached] = np.minimum(bounds[reached], self._cost(node, reached))
         return bounds
 
     def classes(self, tuples: Ints, bounds: Floats | None = None) -> NDArray[np.int64]:
@@ -137,35 +155,43 @@ class Cover:
         good[large] = self.holds(chosen[inside], dense[ids[inside]], int(large.sum()), models)
         return good
 
-    def _cost(self, place: int, tuples: Ints) -> Floats:
+    def _cost(self, node: NDArray[np.int32], tuples: Ints) -> Floats:
         """What a cell sum costs each tuple at a lattice node."""
         cost = np.zeros(len(tuples))
-        for c, level in enumerate(self._nodes[place]):
+        for c, level in enumerate(node):
             cost += self.boxes.costs[self.boxes.offsets[c, level] + self.boxes.codes[c][tuples]]
         return cost
 
-    def _scan(self, items: Ints, limits: Floats, others: Ints | None = None) -> Iterator[tuple[int, Ints, Ints, Ints]]:
-        """Every node at which enough tuples share a box that one is willing to pay: its place, tuples, boxes, sizes.
+    def _share(self, places: slice) -> tuple[NDArray[np.int32], Floats, Floats]:
+        """Some nodes of the lattice, the least that a box costs at each, and at each or any later one."""
+        nodes, floors = np.ascontiguousarray(self._nodes[places]), np.ascontiguousarray(self._floors[places])
+        return nodes, floors, np.ascontiguousarray(np.minimum.accumulate(floors[::-1])[::-1])
+
+    def _scan(
+        self, items: Ints, limits: Floats, others: Ints | None = None, places: slice = slice(None)
+    ) -> Iterator[tuple[NDArray[np.int32], Ints, Ints, Ints]]:
+        """Every node at which enough tuples share a box that one is willing to pay, its tuples, boxes and sizes.
 
         ``limits`` may be lowered between nodes: tuples whose limit falls below every cost are dropped from the search.
         """
+        nodes, floors, cheapest = self._share(places)
         n = self._table.n_tuples
         slots = 1 << max(4, (2 * n - 1).bit_length())
         slot_epoch, slot_group = np.zeros(slots, dtype=np.int64), np.zeros(slots, dtype=np.int32)
         group_key, chosen = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
         ids, sizes = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
         beside = np.zeros(0, dtype=np.int64) if others is None else others
-        place, epoch, cheapest = 0, 0, self._cheapest_from
-        while place < len(self._nodes):
+        place, epoch = 0, 0
+        while place < len(nodes):
             items = items[limits[items] >= cheapest[place]]
             place, found, groups, epoch = self.kernels.willing_groups(
-                place, self.boxes.codes, self._table.counts, items, beside, limits, self._nodes, self._floors,
+                place, self.boxes.codes, self._table.counts, items, beside, limits, nodes, floors,
                 self.boxes.offsets, self.boxes.radices, self.boxes.maps, self.boxes.costs, self.least, epoch,
                 slot_epoch, slot_group, group_key, chosen, ids, sizes,
             )  # fmt: skip
-            if place == len(self._nodes):
+            if place == len(nodes):
                 return
-            yield place, chosen[:found].copy(), ids[:found].copy(), sizes[:groups].copy()
+            yield nodes[place], chosen[:found].copy(), ids[:found].copy(), sizes[:groups].copy()
             place += 1
 
 

@@ -9,34 +9,35 @@ the paper's partition is made as well, and the one that loses less is released.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.algorithms.boxes import Boxes
+from shoal.algorithms.conclude import conclude
 from shoal.algorithms.cover import Cover
+from shoal.algorithms.joining import Partition
 from shoal.algorithms.lattice import check_size
-from shoal.algorithms.local import Classes, Ground, finish, prepare
+from shoal.algorithms.local import Classes, Ground, cost_of, finish, prepare
 from shoal.algorithms.pk_clustering import faithful_clusters
 from shoal.algorithms.problem import Outcome, Problem
-from shoal.algorithms.refine import Partition, refine
 from shoal.engines.local import LocalEngine
 from shoal.errors import InputError
-from shoal.metrics import ReleaseSummary
-from shoal.table.recoding import SUPPRESSED, Recoding
+from shoal.table.recoding import SUPPRESSED
 
 Ints = NDArray[np.int64]
 
 SMALL = 400
 """Records up to which the paper's partition is made too: it takes time with the square of the records."""
 PIECE = 30_000
-"""Tuples that are covered at once: larger blocks are cut first, since refining takes time with their square."""
-_ROUNDS = 2
-"""Rounds of refining without being asked for more: they bring most of what there is to gain."""
+"""Tuples that are covered at once: larger blocks are cut first."""
+_WITHOUT_BEING_ASKED = (5, 6000)
+"""Rounds of refining, and among how many classes neighbours are looked for: that brings most of what there is."""
+_IN_LARGE_TABLES = (3, 2000)
+"""The same where there are many tuples: time must grow with them no more than it has to."""
 _SERVED = 30_000
-"""Tuples up to which outliers are served early and the result refined without being asked."""
+"""Tuples up to which outliers are served early: their bounds take time with the square of the tuples."""
 
 
 def greedy_clustering(problem: Problem, engine: LocalEngine) -> Outcome:
@@ -45,20 +46,16 @@ def greedy_clustering(problem: Problem, engine: LocalEngine) -> Outcome:
     seed, weights = int(problem.options.get("seed") or 0), problem.weights
     if problem.options.get("faithful"):
         recoding = finish(ground, faithful_clusters(ground, seed=seed, weights=weights))
-        return Outcome(recoding, {"mode": "faithful"})
+        return conclude(ground, recoding, {"mode": "faithful"})
     check_size(problem, "greedy-clustering")
     partition, facts = _covered(ground)
     recoding = finish(ground, partition)
     if problem.table.n_rows <= SMALL:
         other = finish(ground, faithful_clusters(ground, seed=seed, weights=weights))
-        if _cost(problem, other) < _cost(problem, recoding):
+        if cost_of(problem, other) < cost_of(problem, recoding):
             recoding, facts = other, {**facts, "mode": "faithful"}
-    return Outcome(recoding, facts)
-
-
-def _cost(problem: Problem, recoding: Recoding) -> float:
-    summary = ReleaseSummary(recoding.hierarchies, recoding.nodes, recoding.sizes, recoding.n_rows)
-    return problem.metric.cost(problem.metric.of(summary))
+    rounds, piece = _WITHOUT_BEING_ASKED if problem.table.n_tuples <= _SERVED else _IN_LARGE_TABLES
+    return conclude(ground, recoding, facts, rounds=rounds, piece=piece)
 
 
 def _covered(ground: Ground) -> tuple[Classes, dict[str, object]]:
@@ -71,29 +68,19 @@ def _covered(ground: Ground) -> tuple[Classes, dict[str, object]]:
             "too many for one. Use fewer quasi-identifiers or coarser values, or the algorithm mondrian or top-down."
         )
     cover = Cover(ground, boxes)
-    seconds = problem.options.get("refine")
-    deadline = time.monotonic() + float(seconds) if seconds is not None else None
     owner = np.full(problem.table.n_tuples, SUPPRESSED, dtype=np.int64)
     served = problem.table.n_tuples <= _SERVED
-    before = after = bound = 0.0
-    steps = 0
+    bound = 0.0
     pieces = list(_pieces(ground, cover))
     for place, tuples in enumerate(pieces):
         problem.progress("clustering", place / len(pieces))
         least = cover.lower_bounds(tuples) if served else None
         bound += float((least[tuples] * cover.weights[tuples]).sum()) if least is not None else 0.0
-        found = _whole(cover, tuples, cover.classes(tuples, least))
-        partition = Partition(cover, _spread(found, tuples, problem.table.n_tuples))
-        before += partition.total
-        if served or deadline is not None:
-            steps += refine(partition, rounds=_ROUNDS if deadline is None else None, deadline=deadline)
-        after += partition.total
-        owner[tuples] = partition.owner[tuples] + owner.max() + 1
-    cells = problem.table.n_rows * len(problem.hierarchies)
-    facts: dict[str, object] = {"mode": "cover", "pieces": len(pieces), "refining_steps": steps}
-    facts |= {"mean_cell_cost_before_refining": before / cells, "mean_cell_cost_after_refining": after / cells}
-    if served:
-        facts["lower_bound"] = bound / cells
+        owner[tuples] = _whole(cover, tuples, cover.classes(tuples, least)) + owner.max() + 1
+    facts: dict[str, object] = {"mode": "cover", "pieces": len(pieces)}
+    if served and not ground.ranged and problem.metric.name in {"ncp", "loss"}:
+        left_out = int(problem.table.counts[ground.tuple_block == SUPPRESSED].sum())
+        facts["lower_bound"] = (bound / len(problem.hierarchies) + left_out) / problem.table.n_rows
     return owner[problem.table.row_tuple].astype(np.int32), facts
 
 

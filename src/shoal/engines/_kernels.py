@@ -40,10 +40,10 @@ def _use_cache() -> bool:
     return True
 
 
-_jit = numba.njit(cache=_use_cache(), nogil=True, boundscheck=False)
+jit = numba.njit(cache=_use_cache(), nogil=True, boundscheck=False)
 
 
-@_jit
+@jit
 def keys_of(codes: Any, items: Any, columns: Any, offsets: Any, strides: Any, maps: Any) -> Any:
     """Pack the generalized codes of some tuples into one number each; the caller has checked that it fits 63 bits."""
     keys = np.zeros(items.shape[0], dtype=np.int64)
@@ -54,7 +54,7 @@ def keys_of(codes: Any, items: Any, columns: Any, offsets: Any, strides: Any, ma
     return keys
 
 
-@_jit
+@jit
 def group_dense(keys: Any, items: Any, weights: Any, table: Any) -> Any:
     """Group equal keys with a lookup table (all -1 on entry and on return) as long as the key space."""
     n = keys.shape[0]
@@ -76,7 +76,7 @@ def group_dense(keys: Any, items: Any, weights: Any, table: Any) -> Any:
     return ids, representatives[:count].copy(), sizes[:count].copy()
 
 
-@_jit
+@jit
 def group_hashed(keys: Any, items: Any, weights: Any, slots: Any) -> Any:
     """Group equal keys by open addressing in ``slots`` (a power of two, at least twice the keys; all -1 on entry)."""
     n = keys.shape[0]
@@ -105,7 +105,7 @@ def group_hashed(keys: Any, items: Any, weights: Any, slots: Any) -> Any:
     return ids, representatives[:count].copy(), sizes[:count].copy()
 
 
-@_jit
+@jit
 def histogram(tuple_class: Any, pair_tuple: Any, pair_value: Any, pair_count: Any, n_classes: Any) -> Any:
     """Sparse counts of a sensitive column by class, from (tuple, value, count) pairs that ascend by value."""
     n = pair_tuple.shape[0]
@@ -137,7 +137,7 @@ def histogram(tuple_class: Any, pair_tuple: Any, pair_value: Any, pair_count: An
     return starts, values[:written].copy(), counts[:written].copy()
 
 
-@_jit
+@jit
 def _box_cost(codes: Any, item: Any, node: Any, offsets: Any, costs: Any, limit: Any) -> Any:
     """What the box of a tuple at a node costs; may stop at the first sum beyond the limit."""
     cost = 0.0
@@ -148,7 +148,7 @@ def _box_cost(codes: Any, item: Any, node: Any, offsets: Any, costs: Any, limit:
     return cost
 
 
-@_jit
+@jit
 def _box_key(codes: Any, item: Any, node: Any, offsets: Any, radices: Any, maps: Any) -> Any:
     """The box of a tuple at a node as one number; the caller has checked that it fits 62 bits."""
     key = 0
@@ -157,7 +157,7 @@ def _box_key(codes: Any, item: Any, node: Any, offsets: Any, radices: Any, maps:
     return key
 
 
-@_jit
+@jit
 def _slot_of(key: Any, epoch: Any, slot_epoch: Any, slot_group: Any, group_key: Any) -> Any:
     """Where a key stands, or could stand, in an open-addressing table; slots of an old epoch are empty."""
     mask = slot_group.shape[0] - 1
@@ -168,7 +168,67 @@ def _slot_of(key: Any, epoch: Any, slot_epoch: Any, slot_group: Any, group_key: 
     return slot
 
 
-@_jit
+@jit
+def _group_at(
+    node: Any, floor: Any, codes: Any, counts: Any, items: Any, others: Any, limits: Any, offsets: Any, radices: Any,
+    maps: Any, costs: Any, least: Any, epoch: Any, marked: Any, slot_epoch: Any, slot_group: Any, group_key: Any,
+    chosen: Any, ids: Any, sizes: Any,
+) -> Any:  # fmt: skip
+    """The boxes of a node that some tuple is willing to pay: how many tuples, how many boxes, and whether one suffices.
+
+    A tuple of ``items`` is willing when its box costs no more than its limit. ``others``, which may be none, are
+    counted in the boxes of willing tuples too. ``floor`` is the least that a box of the node costs. Tuples, their boxes
+    and the boxes' records are left in ``chosen``, ``ids`` and ``sizes``.
+    """
+    telling = 0  # the column that tells most boxes apart
+    for c in range(1, codes.shape[0]):
+        if radices[c, node[c]] > radices[telling, node[telling]]:
+            telling = c
+    telling_offset = offsets[telling, node[telling]]
+    found = 0
+    groups = 0
+    enough = False
+    for i in range(items.shape[0]):
+        item = items[i]
+        limit = limits[item]
+        if limit < floor or _box_cost(codes, item, node, offsets, costs, limit) > limit:
+            continue
+        key = _box_key(codes, item, node, offsets, radices, maps)
+        slot = _slot_of(key, epoch, slot_epoch, slot_group, group_key)
+        if slot_epoch[slot] != epoch:
+            slot_epoch[slot] = epoch
+            slot_group[slot] = groups
+            group_key[groups] = key
+            sizes[groups] = 0
+            groups += 1
+            marked[maps[telling_offset + codes[telling, item]]] = epoch
+        group = slot_group[slot]
+        chosen[found] = item
+        ids[found] = group
+        found += 1
+        sizes[group] += counts[item]
+        enough = enough or sizes[group] >= least
+    if groups == 0:
+        return found, groups, enough
+    for i in range(others.shape[0]):
+        item = others[i]
+        if marked[maps[telling_offset + codes[telling, item]]] != epoch:
+            continue
+        if limits[item] >= floor and _box_cost(codes, item, node, offsets, costs, limits[item]) <= limits[item]:
+            continue  # counted above
+        key = _box_key(codes, item, node, offsets, radices, maps)
+        slot = _slot_of(key, epoch, slot_epoch, slot_group, group_key)
+        if slot_epoch[slot] == epoch:
+            group = slot_group[slot]
+            chosen[found] = item
+            ids[found] = group
+            found += 1
+            sizes[group] += counts[item]
+            enough = enough or sizes[group] >= least
+    return found, groups, enough
+
+
+@jit
 def willing_groups(
     first: Any, codes: Any, counts: Any, items: Any, others: Any, limits: Any, nodes: Any, floors: Any, offsets: Any,
     radices: Any, maps: Any, costs: Any, least: Any, epoch: Any, slot_epoch: Any, slot_group: Any, group_key: Any,
@@ -176,75 +236,61 @@ def willing_groups(
 ) -> Any:  # fmt: skip
     """From lattice node ``first`` on, the next node at which enough tuples share a box that one is willing to pay.
 
-    A tuple of ``items`` is willing when its box costs no more than its limit. ``others``, which may be none, are
-    counted in the boxes of willing tuples too. ``floors`` is the least that a box costs at each node.
-    Returns the node's place (or the number of nodes when there is none), how many tuples are in the boxes, how many
-    boxes there are, and the epoch reached; tuples, their boxes and the boxes' records are left in ``chosen``, ``ids``
-    and ``sizes``.
+    ``floors`` is the least that a box costs at each node. Returns the node's place (or the number of nodes when there
+    is none), how many tuples are in the boxes, how many boxes there are, and the epoch reached.
     """
-    columns = codes.shape[0]
-    widest = 0
-    for c in range(columns):
-        for level in range(radices.shape[1]):
-            widest = max(widest, radices[c, level])
-    marked = np.zeros(widest, dtype=np.int64)
+    marked = np.zeros(radices.max(), dtype=np.int64)
     for place in range(first, nodes.shape[0]):
-        node = nodes[place]
-        telling = 0  # the column that tells most boxes apart
-        for c in range(1, columns):
-            if radices[c, node[c]] > radices[telling, node[telling]]:
-                telling = c
-        telling_offset = offsets[telling, node[telling]]
         epoch += 1
-        found = 0
-        groups = 0
-        enough = False
-        for i in range(items.shape[0]):
-            item = items[i]
-            limit = limits[item]
-            if limit < floors[place] or _box_cost(codes, item, node, offsets, costs, limit) > limit:
-                continue
-            key = _box_key(codes, item, node, offsets, radices, maps)
-            slot = _slot_of(key, epoch, slot_epoch, slot_group, group_key)
-            if slot_epoch[slot] != epoch:
-                slot_epoch[slot] = epoch
-                slot_group[slot] = groups
-                group_key[groups] = key
-                sizes[groups] = 0
-                groups += 1
-                marked[maps[telling_offset + codes[telling, item]]] = epoch
-            group = slot_group[slot]
-            chosen[found] = item
-            ids[found] = group
-            found += 1
-            sizes[group] += counts[item]
-            enough = enough or sizes[group] >= least
-        if groups == 0:
-            continue
-        for i in range(others.shape[0]):
-            item = others[i]
-            if marked[maps[telling_offset + codes[telling, item]]] != epoch:
-                continue
-            if (
-                limits[item] >= floors[place]
-                and _box_cost(codes, item, node, offsets, costs, limits[item]) <= limits[item]
-            ):
-                continue  # counted above
-            key = _box_key(codes, item, node, offsets, radices, maps)
-            slot = _slot_of(key, epoch, slot_epoch, slot_group, group_key)
-            if slot_epoch[slot] == epoch:
-                group = slot_group[slot]
-                chosen[found] = item
-                ids[found] = group
-                found += 1
-                sizes[group] += counts[item]
-                enough = enough or sizes[group] >= least
+        found, groups, enough = _group_at(
+            nodes[place], floors[place], codes, counts, items, others, limits, offsets, radices, maps, costs, least,
+            epoch, marked, slot_epoch, slot_group, group_key, chosen, ids, sizes,
+        )  # fmt: skip
         if enough:
             return place, found, groups, epoch
     return nodes.shape[0], 0, 0, epoch
 
 
-@_jit
+@jit
+def least_boxes(
+    codes: Any, counts: Any, items: Any, bounds: Any, nodes: Any, floors: Any, cheapest: Any, offsets: Any,
+    radices: Any, maps: Any, costs: Any, least: Any,
+) -> None:  # fmt: skip
+    """Lower the bounds of some tuples to the cost of the cheapest box that has enough records of them.
+
+    ``cheapest`` is the least that a box costs at each node or at any later one: a tuple whose bound is lower is done.
+    """
+    n = codes.shape[1]
+    slots = 16
+    while slots < 2 * n:
+        slots *= 2
+    slot_epoch, slot_group = np.zeros(slots, dtype=np.int64), np.zeros(slots, dtype=np.int32)
+    group_key, chosen = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    ids, sizes = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    marked = np.zeros(radices.max(), dtype=np.int64)
+    asking = items.copy()
+    left = asking.shape[0]
+    for place in range(nodes.shape[0]):
+        if place % 64 == 0:
+            kept = 0
+            for i in range(left):
+                if bounds[asking[i]] >= cheapest[place]:
+                    asking[kept] = asking[i]
+                    kept += 1
+            left = kept
+        found, _, enough = _group_at(
+            nodes[place], floors[place], codes, counts, asking[:left], items, bounds, offsets, radices, maps, costs,
+            least, place + 1, marked, slot_epoch, slot_group, group_key, chosen, ids, sizes,
+        )  # fmt: skip
+        if enough:
+            for i in range(found):
+                if sizes[ids[i]] >= least:
+                    item = chosen[i]
+                    cost = _box_cost(codes, item, nodes[place], offsets, costs, np.inf)
+                    bounds[item] = min(bounds[item], cost)
+
+
+@jit
 def best_joins(
     codes: Any, items: Any, budgets: Any, total: Any, owner: Any, weights: Any, box_nodes: Any, box_costs: Any,
     box_sizes: Any, tree_offsets: Any, first: Any, last: Any, parents: Any, node_costs: Any,

@@ -43,6 +43,13 @@ def load_kernels() -> ModuleType:
     return _kernels
 
 
+def load_refine_kernels() -> ModuleType:
+    """The kernels that look for improving steps."""
+    from shoal.engines import _kernels_refine  # noqa: PLC0415 - numba takes time and memory to import
+
+    return _kernels_refine
+
+
 class LocalEngine:
     """Groups the distinct tuples of one encoded table at any node of its lattice."""
 

@@ -81,6 +81,10 @@ class CellMetric(Metric):
         """What a column contributes for its mean cell cost; must not decrease."""
         return mean
 
+    def slope(self, mean: Floats) -> Floats:
+        """How fast a column's contribution grows at its mean cell cost; `column` must be concave."""
+        return np.ones_like(mean)
+
     def finish(self, total: Floats, hierarchies: Sequence[Hierarchy]) -> Floats:
         """The cost (less is better) from the weighted sum of the columns' contributions."""
         weights = sum(self.weight(hierarchy) for hierarchy in hierarchies)

@@ -30,6 +30,10 @@ class Loss(CellMetric):
         """ln(1 + mean)."""
         return np.log1p(mean)
 
+    def slope(self, mean: Floats) -> Floats:
+        """1 / (1 + mean)."""
+        return 1.0 / (1.0 + mean)
+
     def finish(self, total: Floats, hierarchies: Sequence[Hierarchy]) -> Floats:
         """exp(total / columns) - 1."""
         return np.expm1(total / max(len(hierarchies), 1))

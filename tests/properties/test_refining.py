@@ -1,0 +1,216 @@
+"""Refining: every step saves exactly what it promises, keeps every model, and stays within its block."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from shoal.algorithms import ALGORITHMS, prices
+from shoal.algorithms.arrangement import Arrangement
+from shoal.algorithms.local import Classes, Ground, cost_of, finish, prepare
+from shoal.algorithms.refine import refine
+from shoal.algorithms.steps import KINDS, Steps, proposals
+from shoal.errors import InfeasibleError
+from shoal.models import KAnonymity, PSensitive
+from shoal.table.recoding import Recoding
+from support.ranged_cases import ranged_cases
+from support.search_cases import Case, cases, problem_of
+
+METRICS_OF_CELLS = ("ncp", "loss", "ntil", "precision")
+
+
+def ground_of(case: Case) -> Ground:
+    problem, engine = problem_of(case)
+    try:
+        return prepare(problem, engine)
+    except InfeasibleError:
+        assume(False)
+        raise AssertionError from None
+
+
+def cost(ground: Ground, row_class: Classes) -> float:
+    """What a partition costs in the problem's measure, coinciding classes or not."""
+    return cost_of(ground.problem, finish(ground, row_class))
+
+
+def priced(ground: Ground, row_class: Classes, weights: np.ndarray) -> float:
+    """Sum of cell losses, from the definition: the loss of the lowest common ancestor of each class, in each column."""
+    total = 0.0
+    for each in np.unique(row_class[row_class >= 0]):
+        rows = np.flatnonzero(row_class == each)
+        for j, hierarchy in enumerate(ground.problem.hierarchies):
+            values = set(ground.row_codes[rows, j].tolist())
+            node = min(
+                (
+                    n
+                    for n in range(len(hierarchy.labels))
+                    if values <= set(range(hierarchy.first[n], hierarchy.last[n] + 1))
+                ),
+                key=lambda n: hierarchy.last[n] - hierarchy.first[n],
+            )
+            total += weights[j] * hierarchy.loss[node] * len(rows)
+    return total
+
+
+def some_partition(ground: Ground, draw: st.DataObject) -> Classes:
+    """A partition whose classes satisfy: the blocks, or what an algorithm makes of them."""
+    name = draw.draw(st.sampled_from(["blocks", "mondrian", "top-down", "greedy-clustering"]))
+    if name == "blocks":
+        return ground.row_block.copy()
+    problem = replace(ground.problem, options={"faithful": name == "greedy-clustering"})
+    engine = problem_of_ground(ground)
+    return ALGORITHMS[name].run(problem, engine).recoding.row_class
+
+
+def problem_of_ground(ground: Ground):  # type: ignore[no-untyped-def]
+    from shoal.engines.local import LocalEngine
+
+    return LocalEngine(ground.problem.table, ground.problem.ladders, ground.problem.domains)
+
+
+@settings(max_examples=120)
+@given(cases(), st.sampled_from(METRICS_OF_CELLS), st.data())
+def test_every_round_lowers_the_chosen_measure_and_keeps_every_model_of_a_class(
+    case: Case, metric: str, draw: st.DataObject
+) -> None:
+    ground = ground_of(replace(case, metric=metric, weights=()))
+    start = some_partition(ground, draw)
+    before = cost_of(ground.problem, recoded(ground, start))
+    for rounds in (1, 2, 5, None):
+        refined = refine(ground, start, rounds=rounds)
+        after = cost_of(ground.problem, recoded(ground, refined.row_class))
+        assert after < before + 1e-12 if refined.steps else abs(after - before) < 1e-12
+        before = after if rounds == 1 else before
+        count = int(refined.row_class.max()) + 1
+        filled = np.unique(refined.row_class[refined.row_class >= 0])
+        dense = np.searchsorted(filled, refined.row_class).astype(np.int32)
+        dense[refined.row_class < 0] = -1
+        assert ground.holds(ground.stats(dense, len(filled))).all(), (count, refined.steps)
+        assert ((refined.row_class < 0) == (start < 0)).all()
+        for each in filled:
+            assert len(set(ground.row_block[refined.row_class == each].tolist())) == 1
+        before = cost_of(ground.problem, recoded(ground, start))
+
+
+def recoded(ground: Ground, row_class: Classes) -> Recoding:
+    """A partition as it stands, coinciding classes apart: what refining counts."""
+    from shoal.algorithms.local import class_nodes
+
+    filled = np.unique(row_class[row_class >= 0])
+    dense = np.searchsorted(filled, row_class).astype(np.int32)
+    dense[row_class < 0] = -1
+    problem = ground.problem
+    return Recoding(problem.table.quasi, problem.hierarchies, dense, class_nodes(ground, dense, len(filled)))
+
+
+@settings(max_examples=120)
+@given(cases(), st.data())
+def test_every_step_saves_exactly_what_it_promises(case: Case, draw: st.DataObject) -> None:
+    ground = ground_of(replace(case, metric="ncp", weights=()))
+    state = Arrangement(ground, some_partition(ground, draw))
+    state.price()
+    state.find_neighbours(state.filled, 0)
+    steps = proposals(state, state.filled)
+    weights = np.ones(len(ground.problem.hierarchies))
+    before = priced(ground, state.row_class, weights)
+    for step in range(len(steps)):
+        rows, targets = steps.moves(state, np.array([step]))
+        changed = state.row_class.copy()
+        changed[rows] = targets
+        assert before - priced(ground, changed, weights) == pytest.approx(steps.gain[step], abs=1e-9), KINDS[
+            steps.kind[step]
+        ]
+        sizes = np.unique(changed[changed >= 0], return_counts=True)[1]
+        assert sizes.min() >= min(state.least, state.sizes[state.filled].min())
+
+
+@settings(max_examples=60)
+@given(ranged_cases(), st.booleans())
+def test_columns_without_a_table_of_pairs_are_priced_alike(case: Case, ranges: bool) -> None:
+    options = case.options if ranges else {**case.options, "ranges": ()}
+    ground = ground_of(replace(case, metric="ncp", weights=(), options=options))
+    columns = range(len(ground.problem.hierarchies))
+    from shoal.engines._kernels_refine import cell_cost
+
+    tabled = prices.prices_of(ground, columns)
+    limit, prices.TABLE_LEAVES = prices.TABLE_LEAVES, 0
+    try:
+        climbed = prices.prices_of(ground, columns)
+    finally:
+        prices.TABLE_LEAVES = limit
+    for c in columns:
+        leaves = ground.problem.hierarchies[c].n_leaves
+        missing = ground.ranged[c].missing >= 0 if c in ground.ranged else False
+        for low in range(leaves):
+            for high in range(low, leaves):
+                one, other = cell_cost(c, low, high, tabled), cell_cost(c, low, high, climbed)
+                assert other == pytest.approx(one) or (missing and other >= one)
+
+
+@settings(max_examples=60)
+@given(ranged_cases())
+def test_refining_lowers_the_loss_of_ranges_too(case: Case) -> None:
+    ground = ground_of(replace(case, metric="ncp", weights=()))
+    start = finish(ground, ground.row_block.copy())
+    refined = refine(ground, start.row_class)
+    assert refined.finished
+    after = cost(ground, refined.row_class)
+    assert after <= cost_of(ground.problem, start) + 1e-12
+
+
+def test_each_kind_of_step_is_found() -> None:
+    """Tables that leave one thing to do: split a class, dissolve one, move, swap, and gather what others spare."""
+    tree = {"*": {f"g{g}": dict.fromkeys(str(10 * g + i) for i in range(6)) for g in range(4)}}
+
+    def refined(groups: list[list[str]], k: int) -> dict[str, int]:
+        rows = tuple((value,) for group in groups for value in group)
+        case = Case((tree,), rows, {}, (KAnonymity(k),), metric="ncp")
+        owner = np.repeat(np.arange(len(groups)), [len(group) for group in groups]).astype(np.int32)
+        return refine(ground_of(case), owner, rounds=1).steps
+
+    assert "split" in refined([["0", "0", "10", "10"]], 2)
+    assert "move" in refined([["0", "0", "10"], ["10", "10"]], 2)
+    assert "swap" in refined([["0", "10"], ["10", "0"]], 2)
+    assert "dissolve" in refined([["0", "10"], ["0", "0"], ["10", "10"]], 2)
+    assert "gather" in refined([["0", "0", "10"], ["1", "1", "10"], ["2", "2", "10"]], 2)
+
+
+def test_a_step_that_would_break_a_model_is_not_taken() -> None:
+    tree = {"*": {"a": None, "b": None}}
+    rows = (("a",), ("b",), ("a",), ("b",))
+    secrets = ("Flu", "HIV", "Flu", "HIV")
+    owner = np.array([0, 0, 1, 1], dtype=np.int32)
+    case = Case(
+        (tree,), rows, {"condition": secrets}, (KAnonymity(2), PSensitive(p=2, sensitive="condition")), metric="ncp"
+    )
+    assert not refine(ground_of(case), owner).steps
+    assert refine(ground_of(replace(case, models=(KAnonymity(2),))), owner).steps == {"swap": 1}
+
+
+def test_no_time_means_no_round() -> None:
+    case = Case(({"*": {"a": None, "b": None}},), (("a",), ("b",)) * 4, {}, (KAnonymity(2),), metric="ncp")
+    ground = ground_of(case)
+    refined = refine(ground, ground.row_block.copy(), deadline=time.monotonic())
+    assert (refined.rounds, refined.steps, refined.finished) == (0, {}, False)
+
+
+def test_steps_that_touch_the_same_class_are_not_taken_together() -> None:
+    tree = {"*": dict.fromkeys("abcdef")}
+    rows = tuple((value,) for value in "aabbccddeeff")
+    ground = ground_of(Case((tree,), rows, {}, (KAnonymity(2),), metric="ncp"))
+    state = Arrangement(ground, np.array([0, 1, 0, 1, 2, 3, 2, 3, 4, 5, 4, 5], dtype=np.int32))
+    state.price()
+    state.find_neighbours(state.filled, 0)
+    steps = proposals(state, state.filled)
+    chosen = steps.apart(state, np.ones(len(steps), dtype=np.bool_))
+    touched: list[int] = []
+    for step in chosen:
+        rows_of, targets = Steps.moves(steps, state, np.array([step]))
+        touched += {*state.row_class[rows_of].tolist(), *(each for each in targets.tolist() if each < len(state.costs))}
+    assert len(touched) == len(set(touched))
+    assert len(chosen) == 3
