@@ -1,4 +1,4 @@
-"""k under the other reading of missing values: a missing cell matches anything.
+"""The smallest crowd when a missing cell matches anything.
 
 By default a missing quasi-identifier is a value of its own, and a class is what shares it. An attacker may as well
 think that a record whose age is missing could be anybody's of any age. Then a record hides among all released
@@ -10,17 +10,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.table.encoded import combine_codes
 from shoal.table.recoding import Recoding
 
 Ints = NDArray[np.int64]
+Cells = NDArray[np.int32]
+Mask = NDArray[np.bool_]
 
 
 def smallest_if_missing_matches(recoding: Recoding) -> int:
-    """The fewest released records that any released record could be, when missing cells match anything.
-
-    Classes are taken together by which of their cells are missing. Classes of two such patterns match where the
-    columns agree that neither lacks: one join for each pair of patterns, never class against class.
-    """
+    """The fewest released records that any released record could be, when missing cells match anything."""
     if not recoding.n_classes:
         return 0
     missing = np.stack(
@@ -28,21 +27,36 @@ def smallest_if_missing_matches(recoding: Recoding) -> int:
             np.array([label is None for label in hierarchy.labels])[recoding.nodes[:, j]]
             for j, hierarchy in enumerate(recoding.hierarchies)
         ],
-        axis=1,
     )
-    patterns, pattern_of = np.unique(missing, axis=0, return_inverse=True)
-    members = [np.flatnonzero(pattern_of.ravel() == place) for place in range(len(patterns))]
-    company = np.zeros(recoding.n_classes, dtype=np.int64)
-    for one, pattern in zip(members, patterns, strict=True):
-        for other, beside in zip(members, patterns, strict=True):
-            company[one] += _matching(recoding, one, other, np.flatnonzero(~(pattern | beside)))
-    return int(company.min())
+    return int(company_if_missing_matches(recoding.nodes.T, missing, recoding.sizes).min())
 
 
-def _matching(recoding: Recoding, one: NDArray[np.intp], other: NDArray[np.intp], columns: NDArray[np.intp]) -> Ints:
-    """For each class of one pattern, the records of the other pattern's classes that agree in some columns."""
-    cells = np.concatenate([recoding.nodes[one], recoding.nodes[other]])[:, columns]
-    _, group = np.unique(cells, axis=0, return_inverse=True)
-    group = group.ravel()
-    records = np.bincount(group[len(one) :], weights=recoding.sizes[other], minlength=int(group.max()) + 1)
+def company_if_missing_matches(cells: Cells, missing: Mask, sizes: Ints) -> Ints:
+    """For each class, the records that agree with it in every column where neither lacks the value.
+
+    ``cells[j, c]`` is what class ``c`` has in column ``j`` and ``missing[j, c]`` whether that is the missing value; no
+    two classes are equal. Classes are taken together by which of their cells are missing. Classes of two such patterns
+    match where the columns agree that neither lacks: one join for each pair of patterns, never class against class.
+    """
+    keys, _ = combine_codes(list(missing.astype(np.int32)), [2] * len(missing))
+    _, first, pattern_of = np.unique(keys, return_index=True, return_inverse=True)
+    patterns = missing[:, first]
+    members = [np.flatnonzero(pattern_of == place) for place in range(len(first))]
+    company = np.array(sizes, dtype=np.int64)  # of its own pattern a class matches itself alone
+    for place, one in enumerate(members):
+        for beside, other in enumerate(members):
+            if place != beside:
+                shared = np.flatnonzero(~(patterns[:, place] | patterns[:, beside]))
+                company[one] += _matching(cells[shared], sizes, one, other)
+    return company
+
+
+def _matching(cells: Cells, sizes: Ints, one: NDArray[np.intp], other: NDArray[np.intp]) -> Ints:
+    """For each class of one pattern, the records of the other pattern's classes that agree in all these columns."""
+    if not len(cells):
+        return np.full(len(one), sizes[other].sum())
+    both = cells[:, np.concatenate([one, other])]
+    keys, _ = combine_codes(list(both), [int(column.max()) + 1 for column in both])
+    _, group = np.unique(keys, return_inverse=True)
+    records = np.bincount(group[len(one) :], weights=sizes[other], minlength=int(group.max()) + 1)
     return records[group[: len(one)]].astype(np.int64)

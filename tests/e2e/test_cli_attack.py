@@ -1,0 +1,179 @@
+"""`shoal attack` as a person calls it: what it says, what it fails on, and what it refuses."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import shoal
+from e2e.conftest import PATIENTS, POLICY
+from shoal.attacks import ATTACKS
+from support.cli import Cli, snapshot
+
+
+@pytest.fixture
+def released(cli: Cli, clinic: Path) -> Path:
+    """The clinic with its release."""
+    assert cli("anonymize", clinic / "policy.yaml").code == 0
+    return clinic
+
+
+def attack(cli: Cli, folder: Path, *options: object) -> Any:
+    return cli("attack", folder / "release.csv", "--policy", folder / "policy.yaml", *options)
+
+
+def with_original(cli: Cli, folder: Path, *options: object) -> Any:
+    return attack(cli, folder, "--original", folder / "patients.csv", *options)
+
+
+def test_leaks_come_first_each_in_a_paragraph_and_what_was_not_made_last(cli: Cli, released: Path) -> None:
+    before = snapshot(released)
+    ran = with_original(cli, released)
+    assert ran.code == 0, ran.err
+    paragraphs = ran.out.split("\n\n")
+    assert "attacks found a leak" in " ".join(paragraphs[0].split())
+    marks = [paragraph.split()[0] for paragraph in paragraphs[1:]]
+    assert marks == sorted(marks, key=["LEAK", "ok", "-"].index)
+    assert marks[0] == "LEAK"
+    assert marks[-1] == "-"
+    assert "For whoever knows ward" in " ".join(ran.out.split())
+    assert "composition: Not tried: no earlier release was given." in ran.out
+    assert max(map(len, ran.out.split("\n\n", 1)[1].splitlines())) <= 100
+    assert snapshot(released) == before
+
+
+def test_json_has_every_attack_as_python_reports_it(cli: Cli, released: Path) -> None:
+    ran = with_original(cli, released, "--seed", 7, "--rule-out", 2, "--json")
+    assert ran.code == 0
+    told = json.loads(ran.out)
+    assert told["seed"] == 7
+    assert "failed" not in told
+    assert tuple(dict.fromkeys(each["name"] for each in told["attacks"])) == ATTACKS
+    report = shoal.attack(
+        released / "release.csv",
+        released / "policy.yaml",
+        original=released / "patients.csv",
+        seed=7,
+        ruled_out=2,
+    )
+    assert report.to_dict() == told
+
+
+def test_without_the_original_what_needs_it_is_listed_as_not_tried(cli: Cli, released: Path) -> None:
+    ran = attack(cli, released)
+    assert ran.code == 0
+    for name in ("linkage", "linkage-insensitive", "downcoding", "minimality"):
+        assert f"-     {name}: Not tried: it needs the original" in ran.out
+
+
+def test_a_condition_that_is_exceeded_makes_the_run_fail(cli: Cli, released: Path) -> None:
+    with (released / "release.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    place = rows[0].index("condition")
+    for row in rows[1:]:
+        row[place], row[place + 1] = "HIV", "Top Secret"
+    rows[-1][place : place + 2] = ["Flu", "Non Secret"]
+    with (released / "release.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)
+    ran = attack(cli, released, "--fail-on", "similarity>0", "--fail-on", "homogeneity>90%")
+    assert ran.code == 1
+    assert "FAIL  similarity>0: 8 of 12 records exposed on condition" in ran.out
+    assert "ok    homogeneity>90%: not exceeded" in ran.out
+    failed = attack(cli, released, "--fail-on", "similarity>0", "--json")
+    assert failed.code == 1
+    (told,) = json.loads(failed.out)["failed"]
+    assert told == {"condition": "similarity>0", "name": "similarity", "sensitive": "condition", "records": 8, "of": 12}
+    assert attack(cli, released, "--fail-on", "similarity>8").code == 0
+    assert attack(cli, released, "--fail-on", "similarity>66%").code == 1
+    assert attack(cli, released, "--fail-on", "similarity>67%").code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--fail-on", "similarty>0"], ["Did you mean 'similarity'?", "composition"]),
+        (["--fail-on", "similarity"], ["cannot be read", "similarity>0 or linkage>5%"]),
+        (["--fail-on", "linkage>0"], ["not tried", "needs the original"]),
+        (["--earlier", "release.csv"], ["1 --earlier and 0 --earlier-policy"]),
+        (["--original", "nowhere.csv"], ["nowhere.csv"]),
+        (["--rule-out", "0"], ["--rule-out"]),
+        (["--seed", "-1"], ["--seed"]),
+    ],
+)
+def test_what_cannot_be_done_is_refused_with_the_reason(
+    cli: Cli, released: Path, options: list[str], words: list[str]
+) -> None:
+    before = snapshot(released)
+    ran = attack(cli, released, *options)
+    assert ran.code == 2
+    assert "Traceback" not in ran.err
+    for word in words:
+        assert word in ran.err
+    assert snapshot(released) == before
+
+
+def test_a_release_that_is_none_is_refused(cli: Cli, released: Path) -> None:
+    for release, word in (
+        (released / "nowhere.csv", "cannot be read"),
+        (released / "patients.csv", "lacks the columns"),
+    ):
+        ran = cli("attack", release, "--policy", released / "policy.yaml")
+        assert ran.code == 2
+        assert word in ran.err
+    wrong = cli("attack", released / "release.csv", "--policy", released / "patients.csv", "--json")
+    assert wrong.code == 2
+    assert json.loads(wrong.out)["exit_code"] == 2
+
+
+def test_an_original_that_the_release_was_not_made_from_is_refused(cli: Cli, released: Path) -> None:
+    other = released / "other.csv"
+    other.write_text(PATIENTS.replace(",142", ",242"), encoding="utf-8")
+    ran = attack(cli, released, "--original", other)
+    assert ran.code == 2
+    assert "'142**'" in ran.err
+    assert "original that it was made from" in ran.err
+
+
+def test_an_earlier_release_of_the_same_people_is_held_against_this_one(cli: Cli, released: Path) -> None:
+    """The first by zip code, the second by age: each hides four and more, both together few."""
+    columns = POLICY.replace("k: 4", "k: 2").replace("p: 2, alpha: 2", "p: 2, alpha: 0")
+    (released / "by-age.yaml").write_text(
+        columns.replace("  zipcode:   {role: quasi, hierarchy: {mask: right}}\n", "").replace(
+            "release.csv", "by-age.csv"
+        ),
+        encoding="utf-8",
+    )
+    assert cli("anonymize", released / "by-age.yaml").code == 0
+    earlier = ["--earlier", released / "by-age.csv", "--earlier-policy", released / "by-age.yaml"]
+    ran = with_original(cli, released, *earlier, "--json")
+    assert ran.code == 0, ran.err
+    (told,) = [each for each in json.loads(ran.out)["attacks"] if each["name"] == "composition"]
+    assert told["status"] == "tried"
+    assert told["of"] == 12
+    assert told["details"]["misled"] == 0
+    bounds = attack(cli, released, *earlier)
+    assert bounds.code == 0
+    assert "composition (condition): If their people were in an earlier release" in bounds.out
+
+
+def test_the_same_seed_gives_the_same_words(cli: Cli, released: Path) -> None:
+    first, second = (with_original(cli, released, "--seed", 3).out for _ in range(2))
+    assert first == second
+    lines = (released / "patients.csv").read_text(encoding="utf-8").splitlines()
+    (released / "patients.csv").write_text("\n".join([lines[0], *reversed(lines[1:])]) + "\n", encoding="utf-8")
+    assert with_original(cli, released, "--seed", 3).out == first
+
+
+def test_on_the_demo_two_attackers_find_something_as_the_readme_says(cli: Cli, tmp_path: Path) -> None:
+    assert cli("demo", "--out", tmp_path).code == 0
+    told = cli(
+        "attack", tmp_path / "hospital-release.csv", "--policy", tmp_path / "hospital.yaml", "--original",
+        tmp_path / "hospital.csv", "--json",
+    )  # fmt: skip
+    leaks = [each for each in json.loads(told.out)["attacks"] if each["leak"]]
+    assert [each["name"] for each in leaks] == ["background", "linkage-insensitive"]
+    assert leaks[0]["details"]["by_values_ruled_out"] == {"1": 0, "2": 0, "3": 11}

@@ -1,0 +1,186 @@
+"""Homogeneity, similarity, background knowledge and skewness: open releases are caught, closed ones are not flagged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import shoal
+from golden.paper_tables import SUN_4, SUN_5, SUN_6, SUN_QUASI, WANG_1, WANG_3, WANG_QUASI, PaperTable
+from oracles import attack_oracle as oracle
+from shoal.attacks.estimate import Estimate
+from shoal.attacks.statistics import rare_dealings
+from support.attack_cases import found, policy_of, table_of
+
+
+def attacked(classes: Sequence[Sequence[str | None]], name: str, **options: Any) -> Estimate:
+    """An attack on a release given as the secrets of each class."""
+    rows = [(f"c{place:03}", secret) for place, secrets in enumerate(classes) for secret in secrets]
+    secret = {"role": "sensitive", **options.pop("secret", {})}
+    policy = policy_of({"place": {"role": "quasi"}, "illness": secret}, **options.pop("policy", {}))
+    return found(shoal.attack(table_of(["place", "illness"], rows), policy, **options), name)
+
+
+def printed(
+    table: PaperTable,
+    quasi: Sequence[str],
+    sensitive: str,
+    categories: Mapping[str, Sequence[str]] | None = None,
+    **policy: Any,
+) -> shoal.AttackReport:
+    """A paper's release as it stands."""
+    columns: dict[str, Any] = {name: {"role": "quasi"} for name in quasi}
+    columns[sensitive] = {"role": "sensitive"}
+    if categories:
+        columns[sensitive] |= {"categories": {name: list(values) for name, values in categories.items()}}
+    rows = [[record[name] for name in (*quasi, sensitive)] for record in table.records()]
+    return shoal.attack(table_of([*quasi, sensitive], rows), policy_of(columns, **policy))
+
+
+def test_sun_5_is_open_to_similarity_and_sun_6_is_not() -> None:
+    open_to = found(printed(SUN_5, SUN_QUASI, "Health Condition", SUN_4), "similarity")
+    assert open_to.leak
+    assert (open_to.records, open_to.of, open_to.classes) == (8, 12, 2)
+    assert open_to.details["by_category"] == {"Top Secret": 4, "Non Secret": 4}
+    assert "4 of them in 'Top Secret'" in open_to.verdict
+    closed = found(printed(SUN_6, SUN_QUASI, "Health Condition", SUN_4), "similarity")
+    assert (closed.leak, closed.records) == (False, 0)
+    assert not found(printed(SUN_5, SUN_QUASI, "Health Condition", SUN_4), "homogeneity").leak
+
+
+def test_wang_1_is_open_to_homogeneity_and_what_wang_3_protects_is_not() -> None:
+    first = found(printed(WANG_1, WANG_QUASI, "Illness"), "homogeneity")
+    assert first.leak
+    assert (first.records, first.classes) == (4, 2)
+    assert first.details["by_value"] == {"HIV": 2, "fever": 2}
+    model = {"model": "alp-dif", "limits": {"HIV": {"alp": 0.5, "dif": 0}}, "sensitive": "Illness"}
+    third = found(
+        printed(WANG_3, WANG_QUASI, "Illness", privacy=[{"model": "k-anonymity", "k": 2}, model]), "homogeneity"
+    )
+    assert (third.leak, third.records, third.classes) == (False, 0, 0)
+    assert third.details["values_left_free"] == 2
+    assert "2 more records likewise, with values that the policy leaves free" in third.verdict
+    whole = found(printed(WANG_3, WANG_QUASI, "Illness"), "homogeneity")
+    assert (whole.leak, whole.records) == (True, 2)
+
+
+def test_values_without_a_limit_are_protected_all_the_same_when_another_model_speaks_of_all() -> None:
+    models = [
+        {"model": "alp-dif", "limits": {"HIV": {"alp": 0.5, "dif": 0}}, "sensitive": "Illness"},
+        {"model": "distinct-l-diversity", "l": 2, "sensitive": "Illness"},
+    ]
+    assert found(printed(WANG_3, WANG_QUASI, "Illness", privacy=models), "homogeneity").records == 2
+
+
+def test_a_secret_that_everybody_shares_is_no_leak_of_the_classes() -> None:
+    everybody = attacked([["flu"] * 3, ["flu"] * 4], "homogeneity")
+    assert (everybody.records, everybody.baseline, everybody.leak) == (7, 1.0, False)
+    assert "Everybody has the same illness" in everybody.verdict
+    categories = {"secret": {"categories": {"Grave": ["hiv", "cancer"], "Light": ["flu"]}}}
+    alike = attacked([["hiv", "cancer"], ["cancer", "hiv"]], "similarity", **categories)
+    assert (alike.records, alike.baseline, alike.leak) == (4, 1.0, False)
+
+
+def test_similarity_without_categories_does_not_apply() -> None:
+    estimate = attacked([["hiv", "cancer"]], "similarity")
+    assert (estimate.status, estimate.records, estimate.leak) == ("not applicable", None, False)
+    assert "declares no categories" in estimate.verdict
+
+
+def test_chance_is_told_beside_homogeneity() -> None:
+    """Of four records in pairs, two secrets twice: in one dealing of three both pairs are alike."""
+    estimate = attacked([["a", "a"], ["b", "b"]], "homogeneity")
+    assert estimate.details["expected_if_dealt_at_random"] == pytest.approx(4 / 3)
+
+
+def test_ruling_out_values_makes_small_classes_certain_one_by_one() -> None:
+    classes = [["a", "b"], ["a", "b", "c"], ["a", "b", "c", "d"], ["a", "b", "c", "d", "e"]]
+    estimate = attacked(classes, "background", ruled_out=3)
+    assert estimate.leak
+    assert estimate.details["by_values_ruled_out"] == {"1": 2, "2": 5, "3": 9}
+    assert (estimate.records, estimate.classes) == (9, 3)
+    assert "2 records after ruling out 1" in estimate.verdict
+    assert not attacked(classes[3:], "background", ruled_out=3).leak
+    assert attacked(classes[3:], "background", ruled_out=4).records == 5
+
+
+def test_ruling_out_one_of_two_values_needs_no_release() -> None:
+    estimate = attacked([["yes", "no"], ["no", "yes", "yes"]], "background", ruled_out=1)
+    assert (estimate.records, estimate.baseline, estimate.leak) == (5, 1.0, False)
+
+
+secrets = st.lists(
+    st.lists(st.sampled_from(["a", "b", "c", "d", None]), min_size=1, max_size=6), min_size=1, max_size=6
+)
+
+
+@given(secrets, st.integers(1, 4))
+def test_certain_records_are_as_counted_class_by_class(classes: list[list[str | None]], ruled_out: int) -> None:
+    report = {name: attacked(classes, name, ruled_out=ruled_out) for name in ("homogeneity", "background")}
+    assert report["homogeneity"].records == oracle.certain_records(classes, 0)
+    assert report["background"].records == oracle.certain_records(classes, ruled_out)
+    together = [[secret for each in classes for secret in each]]
+    for name, m in (("homogeneity", 0), ("background", ruled_out)):
+        assert report[name].baseline == pytest.approx(oracle.certain_records(together, m) / len(together[0]))
+
+
+def test_a_class_in_which_a_rare_value_gathers_is_skewed() -> None:
+    classes = [["hiv"] * 9 + ["flu"], *([["flu"] * 9 + ["cold"]] * 20), ["hiv"] + ["flu"] * 9]
+    estimate = attacked(classes, "skewness")
+    assert estimate.leak
+    assert (estimate.records, estimate.classes) == (9, 1)
+    worst = estimate.details["largest_gains"][0]
+    assert (worst["value"], worst["records"], worst["of"], worst["posterior"]) == ("hiv", 9, 10, 0.9)
+    assert worst["class"] == {"place": "c000"}
+    assert worst["gain"] == pytest.approx(0.9 - 10 / 220, abs=1e-6)
+    assert worst["ratio"] == pytest.approx(0.9 / (10 / 220), abs=1e-4)
+    assert estimate.rate is not None
+    assert estimate.baseline is not None
+    assert estimate.rate > estimate.baseline
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_secrets_dealt_at_random_are_not_skewed_however_small_the_classes(seed: int) -> None:
+    """Classes of four in which one of ten values stands out by chance: gains of 40 points and more, and no leak."""
+    values = np.random.default_rng(seed).integers(0, 10, size=(200, 4))
+    classes = [[str(value) for value in each] for each in values]
+    estimate = attacked(classes, "skewness")
+    assert (estimate.leak, estimate.records) == (False, 0)
+    assert estimate.rate == pytest.approx(estimate.baseline, abs=0.02)
+    assert estimate.rate > 2 * estimate.details["without_release"]
+
+
+@given(st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=3), min_size=1, max_size=3).filter(
+    lambda classes: sum(map(len, classes)) <= 6))  # fmt: skip
+def test_the_mean_belief_and_its_baseline_are_those_of_all_dealings(classes: list[list[str]]) -> None:
+    estimate = attacked(classes, "skewness")
+    assert estimate.rate == pytest.approx(float(oracle.mean_belief(classes)))
+    assert estimate.baseline == pytest.approx(float(oracle.mean_belief_if_dealt(classes)))
+
+
+@given(
+    st.integers(1, 60).flatmap(
+        lambda total: st.tuples(st.just(total), st.integers(1, total), st.integers(1, total), st.floats(1e-9, 0.3))
+    )
+)
+def test_rare_dealings_are_those_of_the_exact_tail(case: tuple[int, int, int, float]) -> None:
+    total, drawn, marked, limit = case
+    for found_there in range(max(0, drawn + marked - total), min(drawn, marked) + 1):
+        exact = oracle.tail(found_there, drawn, marked, total)
+        figures = [np.array([number], dtype=np.int64) for number in (found_there, drawn, marked)]
+        told = bool(rare_dealings(*figures, total, limit)[0])
+        if abs(float(exact) - limit) > 1e-9:
+            assert told == (float(exact) <= limit and found_there > drawn * marked / total)
+
+
+def test_the_tail_of_a_large_table_keeps_its_digits() -> None:
+    """A million records: 60 of 500 with a value of 5 %, which 25 would have on average."""
+    figures = [np.array([number], dtype=np.int64) for number in (60, 500, 50_000)]
+    exact = float(oracle.tail(60, 500, 50_000, 1_000_000))
+    assert rare_dealings(*figures, 1_000_000, exact * 1.000001)[0]
+    assert not rare_dealings(*figures, 1_000_000, exact * 0.999999)[0]

@@ -1,0 +1,124 @@
+"""Linkage: crowds are what they are pair by pair, and insensitive columns that single people out are caught."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import shoal
+from oracles import attack_oracle as oracle
+from shoal.attacks import linkage
+from support.attack_cases import found, policy_of, table_of
+
+TREE = {"America": ["USA", "Canada"], "Asia": ["China", "Japan"]}
+CHAINS = {leaf: [leaf, group, "*"] for group, leaves in TREE.items() for leaf in leaves}
+QUASI: dict[str, Any] = {"role": "quasi", "hierarchy": {"tree": TREE}}
+COLUMNS = {"birth": QUASI, "home": QUASI, "illness": {"role": "sensitive"}}
+NAMES = list(COLUMNS)
+LEAVES = list(CHAINS)
+
+
+@st.composite
+def released(draw: st.DrawFn) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """People, and each one's record under labels above their values; a few are suppressed."""
+    people = draw(st.lists(st.tuples(st.sampled_from(LEAVES), st.sampled_from(LEAVES)), min_size=1, max_size=12))
+    records = [tuple(draw(st.sampled_from(CHAINS[value])) for value in person) for person in people]
+    kept = max(1, len(records) - draw(st.integers(0, 2)))
+    return people, records[:kept]  # type: ignore[return-value]
+
+
+@given(released())
+def test_crowds_are_those_counted_pair_by_pair(case: tuple[list[tuple[str, str]], list[tuple[str, str]]]) -> None:
+    people, records = case
+    original = table_of(NAMES, [(*person, "flu") for person in people])
+    release = table_of(NAMES, [(*record, "flu") for record in records])
+    policy = policy_of(COLUMNS, privacy=[{"model": "k-anonymity", "k": 3}])
+    estimate = found(shoal.attack(release, policy, original=original), "linkage")
+    crowds = [size for person in people if (size := oracle.crowd(person, records, [CHAINS, CHAINS]))]
+    assert estimate.of == len(crowds)
+    assert estimate.records == sum(size < 3 for size in crowds)
+    assert estimate.leak == (min(crowds) < 3)
+    assert estimate.details["smallest_crowd"] == min(crowds)
+    assert estimate.details["linked_with_certainty"] == crowds.count(1)
+    assert estimate.rate == pytest.approx(sum(1 / size for size in crowds) / len(crowds))
+    assert estimate.interval is None
+
+
+def release_of(k: int) -> tuple[Any, Any, shoal.Policy]:
+    """Forty people in two classes, with a ward that has one person of its own."""
+    rng = np.random.default_rng(5)
+    people = [(str(rng.choice(LEAVES)), "USA", str(rng.choice(["a", "b"])), "flu") for _ in range(40)]
+    people[0] = (people[0][0], "USA", "z", "flu")
+    names = ["birth", "home", "ward", "illness"]
+    columns = COLUMNS | {"ward": {"role": "insensitive"}}
+    shown = [("America" if birth in TREE["America"] else "Asia", *rest) for birth, *rest in people]
+    policy = policy_of(columns, privacy=[{"model": "k-anonymity", "k": k}])
+    return table_of(names, shown), table_of(names, people), policy
+
+
+def test_a_k_anonymous_release_gives_as_many_right_links_as_it_has_classes() -> None:
+    release, original, policy = release_of(5)
+    estimate = found(shoal.attack(release, policy, original=original), "linkage")
+    assert not estimate.leak
+    assert estimate.details["expected_right_links"] == 2
+    assert estimate.rate == estimate.baseline == pytest.approx(2 / 40)
+
+
+def test_an_insensitive_column_that_singles_people_out_is_caught() -> None:
+    release, original, policy = release_of(5)
+    estimate = found(shoal.attack(release, policy, original=original), "linkage-insensitive")
+    assert estimate.leak
+    assert estimate.records == 1
+    assert estimate.details["linked_with_certainty"] == 1
+    assert estimate.rate is not None
+    assert estimate.rate > (estimate.baseline or 0)
+    assert "For whoever knows ward" in estimate.verdict
+
+
+def test_an_insensitive_value_that_no_record_shows_fits_none() -> None:
+    release, original, policy = release_of(2)
+    unseen = table_of(original.column_names, [("USA", "USA", "zz", "flu")])
+    both = pa.concat_tables([original, unseen])
+    report = shoal.attack(release, policy, original=both)
+    assert found(report, "linkage").of == 41
+    assert found(report, "linkage-insensitive").of == 40
+
+
+def test_without_insensitive_columns_there_is_nothing_to_link_by_besides() -> None:
+    rows = [("America", "*", "flu")] * 4
+    original = table_of(NAMES, [("USA", "USA", "flu"), ("Canada", "USA", "flu")] * 2)
+    report = shoal.attack(table_of(NAMES, rows), policy_of(COLUMNS), original=original)
+    assert found(report, "linkage-insensitive").status == "not applicable"
+
+
+def test_linking_needs_the_original_and_says_so() -> None:
+    release, _, policy = release_of(5)
+    report = shoal.attack(release, policy)
+    for name in ("linkage", "linkage-insensitive", "downcoding", "minimality"):
+        estimate = found(report, name)
+        assert (estimate.status, estimate.records) == ("not tried", None)
+        assert "needs the original" in estimate.verdict
+
+
+def test_a_sample_of_people_is_near_the_truth_and_the_same_for_the_same_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    people = [tuple(str(rng.choice(LEAVES)) for _ in range(2)) for _ in range(600)]
+    records = [tuple(str(rng.choice(CHAINS[value])) for value in person) for person in people]
+    original = table_of(NAMES, [(*person, "flu") for person in people])
+    release = table_of(NAMES, [(*record, "flu") for record in records])
+    policy = policy_of(COLUMNS, privacy=[{"model": "k-anonymity", "k": 2}])
+    whole = found(shoal.attack(release, policy, original=original), "linkage")
+    assert whole.interval is None
+    monkeypatch.setattr(linkage, "VICTIMS", 10)
+    drawn = [found(shoal.attack(release, policy, original=original, seed=seed), "linkage") for seed in (3, 3, 4)]
+    assert drawn[0] == drawn[1] != drawn[2]
+    for estimate in drawn:
+        assert "a random sample of 10 people" in estimate.tried
+        assert estimate.interval is not None
+        low, high = estimate.interval
+        assert low <= whole.rate <= high
