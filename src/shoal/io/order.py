@@ -1,0 +1,20 @@
+"""The rows of a table in an order that only their content decides."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.io.text import encode
+
+
+def in_order_of_content(table: pa.Table) -> pa.Table:
+    """The rows sorted by what stands in them, so that their order in the input decides nothing."""
+    return table.take(pa.array(order_of_content(table)))
+
+
+def order_of_content(table: pa.Table) -> NDArray[np.int64]:
+    """The rows in the order of what stands in them: for each place, which row of the table goes there."""
+    keys = [encode(table.column(name))[1] for name in sorted(table.column_names)]
+    return np.lexsort(keys) if keys else np.arange(table.num_rows)

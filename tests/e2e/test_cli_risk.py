@@ -1,0 +1,201 @@
+"""`shoal risk` and `shoal.risk`: what an attacker could do with a table as it is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import polars as pl
+import pytest
+
+import shoal
+from support.cli import Cli, snapshot
+
+POPULATION = 30
+"""Each record of the data, and strangers."""
+
+
+def edit(path: Path, old: str, new: str) -> Path:
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def population(clinic: Path) -> Path:
+    lines = (clinic / "patients.csv").read_text(encoding="utf-8").splitlines()
+    people = [lines[0], *lines[1:], *lines[1:4], *(f"S{i},7{i % 10},Peru,99999,None,Z" for i in range(15))]
+    path = clinic / "people.csv"
+    path.write_text("\n".join(people) + "\n", encoding="utf-8")
+    return path
+
+
+def test_a_steward_reads_who_stands_out(cli: Cli, clinic: Path) -> None:
+    before = snapshot(clinic)
+    ran = cli("risk", clinic / "patients.csv", "--policy", clinic / "policy.yaml")
+    assert ran.code == 0, ran.err
+    assert (
+        "12 records in 12 classes by 3 quasi-identifiers (age, zipcode, country); 12 records (100.0%) unique."
+        in ran.out
+    )
+    assert "k is 1. No value is missing" in ran.out
+    assert "prosecutor (knows that the person is in the table)  1.0000" in ran.out
+    assert "no population was given (--population)" in ran.out
+    assert "ward (insensitive, 3 values) acts as a quasi-identifier" in ran.out
+    assert max(map(len, ran.out.splitlines())) <= 120
+    assert snapshot(clinic) == before
+
+
+def test_the_json_has_every_subset(cli: Cli, clinic: Path) -> None:
+    ran = cli("risk", clinic / "patients.csv", "--policy", clinic / "policy.yaml", "--max-columns", 9, "--json")
+    assert ran.code == 0, ran.err
+    found = json.loads(ran.out)
+    assert len(found["subsets"]) == 7
+    assert found["max_columns"] == 3
+    assert found["quasi"] == ["age", "zipcode", "country"]
+    assert sum(each["contribution"] for each in found["columns"]) == pytest.approx(found["uniques"])
+    assert found["journalist"] is None
+    assert found["marketer"] == {"expected_share_linked": 1.0, "upper_bound": True}
+    assert found == shoal.risk(clinic / "patients.csv", clinic / "policy.yaml", max_columns=9).to_dict()
+
+
+def test_what_is_not_shown_is_counted(cli: Cli, tmp_path: Path) -> None:
+    cli("demo", "--out", tmp_path)
+    ran = cli("risk", tmp_path / "hospital.csv", "--policy", tmp_path / "hospital.yaml")
+    assert ran.code == 0, ran.err
+    assert "Of 41 subsets of up to 3 columns, 33 single somebody out:" in ran.out
+    assert "and 31 subsets more: --json has all of them." in ran.out
+    assert "k is 1 with a missing value as a value of its own" in ran.out
+
+
+def test_a_release_is_a_table_like_any_other(cli: Cli, clinic: Path) -> None:
+    assert cli("anonymize", clinic / "policy.yaml").code == 0
+    evidence = json.loads((clinic / "release.evidence.json").read_text(encoding="utf-8"))
+    found = shoal.risk(clinic / "release.csv", clinic / "policy.yaml")
+    assert (found.records, found.classes, found.k) == (evidence["released"], evidence["classes"], 4)
+    assert found.prosecutor.highest == 0.25
+    assert found.prosecutor.records_above == 4
+    assert found.suppressed_rows == 0
+    assert repr(found) == "<Risk: 12 records in 2 classes, 0 unique, k 4, average risk 0.1667, 33.3% above 0.2>"
+
+
+def test_a_release_is_read_though_the_data_has_another_separator(cli: Cli, clinic: Path) -> None:
+    data = clinic / "patients.csv"
+    data.write_text(data.read_text(encoding="utf-8").replace(",", ";"), encoding="utf-8")
+    policy = edit(clinic / "policy.yaml", "data: patients.csv", 'data: {path: patients.csv, separator: ";"}')
+    assert cli("anonymize", policy).code == 0
+    assert shoal.risk(clinic / "release.csv", policy).k == 4
+    assert shoal.risk(data, policy).k == 1
+
+
+def test_rows_of_stars_are_suppressed_records_and_not_counted(cli: Cli, clinic: Path) -> None:
+    edit(clinic / "patients.csv", "Lea,35,USA", "Lea,35,Peru")
+    policy = edit(clinic / "policy.yaml", "suppression: 0.05", "suppression: 0.1\nsuppressed: star")
+    edit(policy, "Asia: [China, Japan, India]", "Asia: [China, Japan, India], South: [Peru]")
+    edit(policy, "boundary: [America, Asia]", "boundary: [America, Asia, South]")
+    assert cli("anonymize", policy).code == 0
+    ran = cli("risk", clinic / "release.csv", "--policy", policy)
+    assert "1 row of * stand for suppressed records and are not counted." in ran.out
+    found = shoal.risk(clinic / "release.csv", policy)
+    assert (found.records, found.suppressed_rows) == (11, 1)
+    assert found.k >= 3
+
+
+def test_frames_give_the_same_as_files(clinic: Path) -> None:
+    of_file = shoal.risk(clinic / "patients.csv", clinic / "policy.yaml").to_dict()
+    assert shoal.risk(pd.read_csv(clinic / "patients.csv"), clinic / "policy.yaml").to_dict() == of_file
+    assert shoal.risk(pl.read_csv(clinic / "patients.csv"), clinic / "policy.yaml").to_dict() == of_file
+    assert shoal.risk(None, clinic / "policy.yaml").to_dict() == of_file
+
+
+def test_neither_hierarchies_nor_models_need_fit(cli: Cli, clinic: Path) -> None:
+    edit(clinic / "patients.csv", "Ann,27,USA", "Ann,27,Atlantis")
+    edit(clinic / "policy.yaml", "k: 4", "k: 400")
+    assert cli("anonymize", clinic / "policy.yaml").code == 2
+    assert cli("risk", clinic / "patients.csv", "--policy", clinic / "policy.yaml").code == 0
+
+
+def test_a_population_makes_the_journalist_known(cli: Cli, clinic: Path, population: Path) -> None:
+    ran = cli("risk", clinic / "patients.csv", "--policy", clinic / "policy.yaml", "--population", population)
+    assert ran.code == 0, ran.err
+    assert f"The population has {POPULATION} records." in ran.out
+    assert "It is not the whole population" not in ran.out
+    found = shoal.risk(clinic / "patients.csv", clinic / "policy.yaml", population=population)
+    assert found.journalist is not None
+    assert found.journalist.average == found.marketer == pytest.approx((9 + 3 / 2) / 12)
+    assert found.journalist.highest == 1.0
+
+
+def test_records_that_the_population_lacks_are_counted(cli: Cli, clinic: Path, population: Path) -> None:
+    edit(population, "Hal,42,India", "Hal,43,India")
+    ran = cli("risk", clinic / "patients.csv", "--policy", clinic / "policy.yaml", "--population", population)
+    assert "It is not the whole population: it has no record of 1 record (8.3%)" in ran.out
+
+
+def test_a_sampling_fraction_gives_an_estimate(cli: Cli, clinic: Path) -> None:
+    arguments = ("risk", clinic / "patients.csv", "--policy", clinic / "policy.yaml", "--sampling-fraction", 0.5)
+    assert "estimate of Zayatz 1991 for a sampling fraction of 0.5" in " ".join(cli(*arguments).out.split())
+    found = json.loads(cli(*arguments, "--json").out)["population_uniques"]
+    assert found["expected_population_uniques_in_the_table"] == 12
+    assert found["sampling_fraction"] == 0.5
+
+
+BAD = {
+    "an unknown column": (("zipcode: ", "zipcod: "), (), "columns.zipcod: the data has no such column. Did you mean"),
+    "a threshold of nothing": (None, ("--threshold", 0), "threshold must be a number above 0 and at most 1, not 0"),
+    "a threshold beyond 1": (None, ("--threshold", 1.5), "threshold must be"),
+    "a threshold that is no number": (None, ("--threshold", "nan"), "threshold must be"),
+    "no columns at all": (None, ("--max-columns", 0), "--max-columns"),
+    "a fraction beyond 1": (None, ("--sampling-fraction", 2), "sampling_fraction must be"),
+    "no such population": (None, ("--population", "nobody.csv"), "There is no file nobody.csv"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_told_in_a_paragraph(case: str, cli: Cli, clinic: Path) -> None:
+    change, options, message = BAD[case]
+    if change:
+        edit(clinic / "policy.yaml", *change)
+    before = snapshot(clinic)
+    ran = cli("risk", clinic / "patients.csv", "--policy", clinic / "policy.yaml", *options)
+    assert ran.code == 2
+    assert message in ran.err
+    assert "Traceback" not in ran.err
+    assert not ran.out
+    assert snapshot(clinic) == before
+
+
+def test_a_table_without_records_or_values_is_an_error(cli: Cli, clinic: Path) -> None:
+    lines = (clinic / "patients.csv").read_text(encoding="utf-8").splitlines(keepends=True)
+    (clinic / "empty.csv").write_text(lines[0], encoding="utf-8")
+    assert "no records" in cli("risk", clinic / "empty.csv", "--policy", clinic / "policy.yaml").err
+    ageless = [lines[0], *(",".join([line.split(",")[0], "", *line.split(",")[2:]]) for line in lines[1:])]
+    (clinic / "ageless.csv").write_text("".join(ageless), encoding="utf-8")
+    ran = cli("risk", clinic / "ageless.csv", "--policy", clinic / "policy.yaml")
+    assert ran.code == 2
+    assert "columns.age: has no value in any of the 12 records." in ran.err
+
+
+def test_a_population_without_a_quasi_identifier_or_with_other_values_is_an_error(
+    cli: Cli, clinic: Path, population: Path
+) -> None:
+    arguments = ("risk", clinic / "patients.csv", "--policy", clinic / "policy.yaml", "--population", population)
+    edit(population, "name,age", "name,years")
+    assert "the population lacks the quasi-identifier 'age'" in cli(*arguments).err
+    edit(population, "name,years,country", "name,age,country")
+    lines = population.read_text(encoding="utf-8").splitlines()
+    (population).write_text(
+        "\n".join([lines[0], *(f"S{i},7{i % 10},Peru,99999,None,Z" for i in range(5))]) + "\n", encoding="utf-8"
+    )
+    ran = cli(*arguments)
+    assert ran.code == 2
+    assert "written in the same way" in ran.err
+
+
+def test_without_a_policy_there_is_nothing_to_go_by(clinic: Path) -> None:
+    with pytest.raises(shoal.errors.PolicyError, match="none was given to risk"):
+        shoal.risk(clinic / "patients.csv")
+    with pytest.raises(shoal.errors.InputError, match="max_columns must be a whole number"):
+        shoal.risk(clinic / "patients.csv", clinic / "policy.yaml", max_columns=True)
