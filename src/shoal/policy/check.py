@@ -15,14 +15,21 @@ from shoal.hierarchies.text import is_scalar, scalar_text
 from shoal.metrics import METRICS
 from shoal.policy.check_columns import check_column, usable
 from shoal.policy.check_models import Asked, check_model, read_model, usable_models
-from shoal.policy.fields import PathText, Share, Suppressed
+from shoal.policy.fields import Flag, PathText, Share, Suppressed
 from shoal.policy.parts import Draft, Part, read_part, read_value
 from shoal.policy.spec import AlgorithmSpec, ColumnSpec, DataSpec
+from shoal.policy.utility_spec import read_utility
 from shoal.policy.words import shown
 
 __all__ = ["Draft", "check"]
 
-_SETTINGS = {"suppression": Share, "suppressed": Suppressed, "output": PathText}
+_SETTINGS = {
+    "suppression": Share,
+    "suppressed": Suppressed,
+    "output": PathText,
+    "registry": PathText,
+    "recoding": Flag,
+}
 
 
 def check(raw: Mapping[Any, Any], known_keys: list[str]) -> Draft:
@@ -36,6 +43,7 @@ def check(raw: Mapping[Any, Any], known_keys: list[str]) -> Draft:
     columns = _read_columns(raw.get("columns"), draft)
     asked = _read_models(raw.get("privacy"), draft)
     algorithm = _read_algorithm(raw.get("algorithm"), columns, draft)
+    read_utility(raw.get("utility"), columns, draft)
     for key, kind in _SETTINGS.items():
         if key in raw:
             read_value(kind, raw[key], key, draft)

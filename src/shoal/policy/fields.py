@@ -16,7 +16,7 @@ from shoal.hierarchies.text import is_scalar, scalar_text
 NAME_SCHEMA: dict[str, Any] = {"type": ["string", "number", "boolean"]}
 LABEL_SCHEMA: dict[str, Any] = {"type": ["string", "number", "boolean", "null"]}
 _INFINITE = {"inf": math.inf, "+inf": math.inf, "-inf": -math.inf}
-TAGS = frozenset({"<number>", "<mapping>", "<level>", "<labels>", "<column>", "<columns>"})
+TAGS = frozenset({"<number>", "<mapping>", "<level>", "<labels>", "<column>", "<columns>", "<list>"})
 """How pydantic names the branches of our unions in an error's place; no key of a policy reads like this."""
 
 
@@ -77,7 +77,7 @@ def _bounds(value: Any) -> tuple[int | float, int | float]:
     return _number(value[0]), _number(value[1])
 
 
-def _label(value: Any) -> str | None:
+def label_text(value: Any) -> str | None:
     """One value as canonical text; null is the missing value."""
     if not is_scalar(value) or (isinstance(value, float) and math.isnan(value)):
         raise refuse("must be a single value: a text, a number, true, false, or null for the missing value")
@@ -100,6 +100,12 @@ def _path(value: Any) -> str:
 def _role(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         raise refuse("a column has one role: it cannot be known to an attacker and secret at once")
+    return value
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise refuse("must be true or false")
     return value
 
 
@@ -127,7 +133,7 @@ def _plain_tree(node: Any) -> Any:
         return dict(zip(_texts(node, "label"), below, strict=True))
     if isinstance(node, (list, tuple)):
         return [_plain_tree(each) for each in node]
-    return _label(node)
+    return label_text(node)
 
 
 def _texts(mapping: Mapping[Any, Any], what: str, *, null: bool = True) -> list[str | None]:
@@ -186,9 +192,10 @@ Bounds = Annotated[
     PlainValidator(_bounds),
     WithJsonSchema({"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}),
 ]
-Label = Annotated[str | None, PlainValidator(_label), WithJsonSchema(LABEL_SCHEMA)]
+Label = Annotated[str | None, PlainValidator(label_text), WithJsonSchema(LABEL_SCHEMA)]
 Name = Annotated[str, PlainValidator(_name), WithJsonSchema(NAME_SCHEMA)]
 PathText = Annotated[str, PlainValidator(_path), WithJsonSchema({"type": "string"})]
+Flag = Annotated[bool, PlainValidator(_flag), WithJsonSchema({"type": "boolean"})]
 OnlyTrue = Annotated[Literal[True], PlainValidator(_true), WithJsonSchema({"const": True})]
 TreeText = Annotated[Any, PlainValidator(_tree), WithJsonSchema({"type": ["object", "array", "string"]})]
 Role = Annotated[Literal["identifier", "quasi", "sensitive", "insensitive"], BeforeValidator(_role)]

@@ -14,9 +14,10 @@ from pydantic import ConfigDict, Field, PrivateAttr, ValidationError, model_vali
 from shoal.errors import PolicyError
 from shoal.models import Model
 from shoal.policy.check import Draft, check
-from shoal.policy.fields import ByColumn, PathText, Share, Suppressed
+from shoal.policy.fields import ByColumn, Flag, PathText, Share, Suppressed
 from shoal.policy.model_specs import AnyModelSpec, build_models
 from shoal.policy.spec import AlgorithmSpec, ColumnSpec, DataSpec, Spec
+from shoal.policy.utility_spec import UtilitySpec
 from shoal.policy.words import found_in, shown
 from shoal.policy.yaml_text import dump_yaml, load_yaml, read_text
 
@@ -41,6 +42,11 @@ class Policy(Spec):
         "drop", description="leave suppressed records out, or keep them as rows of * without sensitive values"
     )
     output: PathText | None = Field(None, description="where the release goes, relative to the policy file")
+    utility: UtilitySpec | None = Field(None, description="a task that the release is measured by, for its evidence")
+    registry: PathText | None = Field(
+        None, description="folder that remembers what was released, relative to the policy file"
+    )
+    recoding: Flag = Field(False, description="write the recoding too, with which shoal apply recodes new records")
 
     _folder: Path = PrivateAttr(default_factory=Path)
     _source: str = PrivateAttr(default="the policy")
@@ -164,7 +170,7 @@ def _checked(raw: Any) -> Draft:
 
 def _settled(raw: Mapping[Any, Any]) -> dict[Any, Any]:
     """The policy without optional keys that say nothing."""
-    optional = {"data", "algorithm", "output"}
+    optional = {"data", "algorithm", "output", "utility", "registry"}
     return {key: value for key, value in raw.items() if value is not None or key not in optional}
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from shoal.policy.sensitive import SensitiveColumn, Values, encode_sensitive
 from shoal.policy.sources import hierarchy_source
 from shoal.policy.spec import ColumnSpec
 from shoal.table.classes import SensitiveDomain
-from shoal.table.encoded import encode_table
+from shoal.table.encoded import EncodedTable, encode_table
 
 Codes = NDArray[np.int32]
 
@@ -91,14 +91,6 @@ class _Resolver:
         self.problems.extend(problems)
         return column
 
-    def model_problems(self, models: Sequence[tuple[str, Model]], domains: Mapping[str, SensitiveDomain]) -> None:
-        """What the models find wrong with the values; what is wrong with categories needs no data and is known."""
-        for where, model in models:
-            if model.column is not None and model.column in domains and not model.needs_categories:
-                for problem in model.domain_problems(domains[model.column]):
-                    place = f"{where}.{problem.where}" if problem.where else where
-                    self.add(place, problem.message, problem.fix, **problem.facts)
-
 
 def used_columns(policy: Policy) -> list[str]:
     """The columns that are read: all that the policy names but identifiers."""
@@ -145,8 +137,18 @@ def _encode(
             secret = resolver.sensitive(name, spec, published(name, spec, asked))
             if secret is not None:
                 sensitive[name] = secret
-    resolver.model_problems(models, {name: column.domain for name, column in sensitive.items()})
-    return quasi, sensitive, resolver.problems
+    domains = {name: column.domain for name, column in sensitive.items()}
+    return quasi, sensitive, [*resolver.problems, *_model_problems(models, domains)]
+
+
+def _model_problems(
+    models: Sequence[tuple[str, Model]], domains: Mapping[str, SensitiveDomain]
+) -> Iterator[PolicyProblem]:
+    """What the models find wrong with the values; what is wrong with categories needs no data and is known."""
+    for where, model in models:
+        if model.column is not None and model.column in domains and not model.needs_categories:
+            for problem in model.domain_problems(domains[model.column]):
+                yield replace(problem, where=f"{where}.{problem.where}" if problem.where else where)
 
 
 def resolve(policy: Policy, table: pa.Table) -> Resolved:
@@ -163,16 +165,37 @@ def resolve(policy: Policy, table: pa.Table) -> Resolved:
         {name: (column.codes, len(column.domain.values)) for name, column in sensitive.items()},
         table.num_rows,
     )
-    problem = Problem(
+    return Resolved(_problem(policy, encoded, quasi, sensitive), quasi, sensitive)
+
+
+def resolve_again(policy: Policy, before: Resolved) -> Resolved:
+    """The same table under a policy that differs in its models' numbers, its algorithm or its suppression only.
+
+    Nothing is read or encoded a second time. Raises `PolicyError` like `resolve`.
+    """
+    domains = {name: column.domain for name, column in before.sensitive.items()}
+    problems = list(_model_problems(policy.placed_models(), domains))
+    if problems:
+        raise PolicyError(problems, policy.source)
+    problem = _problem(policy, before.problem.table, before.quasi, before.sensitive)
+    return Resolved(problem, before.quasi, before.sensitive)
+
+
+def _problem(
+    policy: Policy,
+    encoded: EncodedTable,
+    quasi: Mapping[str, QuasiColumn],
+    sensitive: Mapping[str, SensitiveColumn],
+) -> Problem:
+    return Problem(
         table=encoded,
         hierarchies=tuple(column.hierarchy for column in quasi.values()),
         caps=tuple(column.caps for column in quasi.values()),
         ladders=tuple(capped_levels(column.hierarchy, column.caps) for column in quasi.values()),
         models=policy.models(),
         domains={name: column.domain for name, column in sensitive.items()},
-        budget=int(Fraction(str(policy.suppression)) * table.num_rows),
+        budget=int(Fraction(str(policy.suppression)) * encoded.n_rows),
         metric=METRICS[policy.algorithm.metric],
         weights=policy.algorithm.weights,
         options=policy.algorithm.model_dump(include={"node", "seed", "faithful", "refine", "group", "ranges", "safe"}),
     )
-    return Resolved(problem, quasi, sensitive)

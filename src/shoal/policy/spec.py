@@ -255,7 +255,10 @@ class AlgorithmSpec(Spec):
     group: Annotated[dict[str, Level], ByColumn] = Field(
         default_factory=dict, description="for range: the columns that make the groups, and the level of each"
     )
-    ranges: list[str] = Field(default_factory=list, description="for range: the columns that become ranges")
+    ranges: list[str] = Field(
+        default_factory=list,
+        description="for range and the local algorithms: the columns of numbers that are released as ranges",
+    )
     safe: bool = Field(False, description="for range: one range a group, which is k-anonymous")
 
     @classmethod

@@ -1,0 +1,150 @@
+"""Released columns as stretches of values: what a cell may be, in the same terms for originals and for releases.
+
+The values of a column are numbered; a cell is the first and the last value that it may be. The cell of an original
+record is one value; a generalized one is all values under its node, which in every hierarchy are neighbours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.hierarchies import Hierarchy, Label
+from shoal.hierarchies.decimals import parse_decimal
+from shoal.io import encode
+from shoal.policy import Policy
+from shoal.policy.resolve import Resolved
+from shoal.policy.spec import ColumnSpec
+from shoal.table.recoding import Recoding
+
+Codes = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """The values that a released column may have."""
+
+    name: str
+    labels: tuple[Label, ...]
+    """The values; ``None`` is the missing one."""
+    kind: str
+    """``numbers``, ``dates``, ``ordered`` or ``categories``."""
+    numbers: Floats | None = None
+    """Where each value lies on a line - the number itself, or its place in the order; NaN where it is missing."""
+    hierarchy: Hierarchy | None = None
+    """The tree above the values; None for a column that is not generalized."""
+
+    @property
+    def size(self) -> int:
+        """How many values there are."""
+        return len(self.labels)
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column of some records."""
+
+    domain: Domain
+    first: Codes
+    """The first value that each cell may be."""
+    last: Codes
+    """The last one, which may be the same."""
+
+    def take(self, rows: Rows) -> Column:
+        """The column of some of the records."""
+        return Column(self.domain, self.first[rows], self.last[rows])
+
+
+def original_columns(policy: Policy, table: pa.Table, resolved: Resolved) -> dict[str, Column]:
+    """The released columns of the original records, in the order of the policy: every cell is one value."""
+    columns = {}
+    for name, spec in policy.columns.items():
+        if spec.role == "identifier":
+            continue
+        domain, codes = _original(name, spec, table, resolved)
+        columns[name] = Column(domain, codes, codes)
+    return columns
+
+
+def released_columns(
+    originals: Mapping[str, Column], table: pa.Table, resolved: Resolved, recoding: Recoding
+) -> dict[str, Column]:
+    """The same columns as they are released, of the records that are; values are numbered as in ``originals``.
+
+    ``table``, ``resolved`` and ``recoding`` may be of some of the records only. A label of theirs then covers all the
+    values that it names, also those that only the other records have.
+    """
+    kept = np.flatnonzero(recoding.row_class >= 0)
+    columns = {}
+    for name, original in originals.items():
+        domain = original.domain
+        if name in resolved.quasi:
+            place = recoding.quasi.index(name)
+            ends = _ends(domain, recoding.hierarchies[place])
+            nodes = recoding.nodes[recoding.row_class[kept], place]
+            columns[name] = Column(domain, ends[0][nodes], ends[1][nodes])
+            continue
+        if name in resolved.sensitive:
+            values, codes = resolved.sensitive[name].domain.values, resolved.sensitive[name].codes
+        else:
+            found, codes = encode(table.column(name))
+            values = tuple(found)
+        cells = _codes_of(domain, values)[codes[kept]]
+        columns[name] = Column(domain, cells, cells)
+    return columns
+
+
+def _original(name: str, spec: ColumnSpec, table: pa.Table, resolved: Resolved) -> tuple[Domain, Codes]:
+    kind = spec.hierarchy.kinds[0] if spec.hierarchy is not None else None
+    if name in resolved.quasi:
+        column = resolved.quasi[name]
+        tree = column.hierarchy
+        return _domain(name, tree.labels[: tree.n_leaves], kind, tree), column.codes.astype(np.int64)
+    if name in resolved.sensitive:
+        secret = resolved.sensitive[name]
+        ordered = "order" if secret.domain.ordered and kind is None else kind
+        return _domain(name, secret.domain.values, ordered, None), secret.codes.astype(np.int64)
+    labels, codes = encode(table.column(name))
+    return _domain(name, tuple(labels), None, None), codes.astype(np.int64)
+
+
+def _domain(name: str, labels: tuple[Label, ...], kind: str | None, hierarchy: Hierarchy | None) -> Domain:
+    """Numbers are numbers however they are grouped, except for codes that are masked."""
+    parsed = [None if label is None else parse_decimal(label) for label in labels]
+    present = [number for number, label in zip(parsed, labels, strict=True) if label is not None]
+    if present and None not in present and kind not in {"mask", "dates"}:
+        numbers = np.array([np.nan if number is None else float(number) for number in parsed])
+        return Domain(name, labels, "numbers", numbers, hierarchy)
+    if kind in {"dates", "order"}:
+        places = np.array([np.nan if label is None else float(place) for place, label in enumerate(labels)])
+        return Domain(name, labels, "dates" if kind == "dates" else "ordered", places, hierarchy)
+    return Domain(name, labels, "categories", None, hierarchy)
+
+
+def _codes_of(domain: Domain, values: Sequence[Label]) -> Codes:
+    code = {label: place for place, label in enumerate(domain.labels)}
+    return np.array([code[value] for value in values], dtype=np.int64)
+
+
+def _ends(domain: Domain, released: Hierarchy) -> tuple[Codes, Codes]:
+    """The first and last value of the domain under each node of a hierarchy over some of its values.
+
+    A label names the same node in both. A label that only the release has is a range between two of its values.
+    """
+    assert domain.hierarchy is not None, "only quasi-identifiers are generalized"
+    whole, known = domain.hierarchy, domain.hierarchy.by_label
+    code = {label: place for place, label in enumerate(domain.labels)}
+    first, last = np.zeros((2, len(released.labels)), dtype=np.int64)
+    for node, label in enumerate(released.labels):
+        if label in known:
+            first[node], last[node] = whole.first[known[label]], whole.last[known[label]]
+        else:
+            low, high = released.labels[released.first[node]], released.labels[released.last[node]]
+            first[node], last[node] = code[low], code[high]
+    return first, last
