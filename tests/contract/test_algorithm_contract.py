@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from oracles import lattice_oracle as oracle
-from oracles.lattice_oracle import Label
+from oracles.lattice_oracle import Column, Label
 from shoal.algorithms import ALGORITHMS
 from shoal.algorithms.problem import Outcome
 from shoal.models import (
@@ -62,8 +62,17 @@ AGES: dict[Label, Any] = {
 PLACES: dict[Label, Any] = {"north": {"n1": None, "n2": None}, "south": {"s1": None, "s2": None}, "sea": None}
 BOUNDARIES = (("young", "old"), 2)
 
-WITHOUT_OPTIONS = sorted(name for name, entry in ALGORITHMS.items() if not entry.needs)
-"""The algorithms that run on any problem as it is."""
+RUNS: dict[str, tuple[str, dict[str, Any]]] = {
+    **{name: (name, {}) for name, entry in sorted(ALGORITHMS.items()) if not entry.needs},
+    "greedy-clustering, faithful": ("greedy-clustering", {"faithful": True}),
+    **{
+        f"{name} in ranges": (name, {"ranges": ["q0"]})
+        for name, entry in sorted(ALGORITHMS.items())
+        if "ranges" in entry.options and not entry.needs
+    },
+    "greedy-clustering, faithful in ranges": ("greedy-clustering", {"faithful": True, "ranges": ["q0"]}),
+}
+"""Every algorithm that runs on any problem as it is; those that can release ranges also with the ages in ranges."""
 
 
 @cache
@@ -82,16 +91,26 @@ def base_case(missing: bool) -> Case:
     return Case(trees, rows, secrets, (KAnonymity(1),))
 
 
-def solve(algorithm: str, case: Case) -> Outcome:
-    problem, engine = problem_of(case)
+def solve(run: str, case: Case) -> Outcome:
+    algorithm, options = RUNS[run]
+    problem, engine = problem_of(replace(case, options={**case.options, **options}))
     return ALGORITHMS[algorithm].run(problem, engine)
 
 
+def lies_within(column: Column, leaf: Label, label: Label) -> bool:
+    """Whether a value may be released as a label: one of its own up to its boundary, or a range within that."""
+    cap = column.cap(leaf)
+    if label is None or "<=" not in label:
+        path = column.paths[leaf]
+        return label in path and path.index(label) <= path.index(cap)
+    low, high = label.split("<=")
+    ends_within = cap in column.paths[low] and cap in column.paths[high]
+    return leaf is not None and int(low) <= int(leaf) <= int(high) and int(low) < int(high) and ends_within
+
+
 BATTERY = [
-    pytest.param(
-        algorithm, asked, bounded, share, missing, id=f"{algorithm}, {asked}, {bounded=}, {share=}, {missing=}"
-    )
-    for algorithm in WITHOUT_OPTIONS
+    pytest.param(run, asked, bounded, share, missing, id=f"{run}, {asked}, {bounded=}, {share=}, {missing=}")
+    for run in RUNS
     for asked in ASKED
     for bounded in (False, True)
     for share in (0, 0.2)
@@ -103,8 +122,8 @@ def test_the_battery_asks_for_every_model() -> None:
     assert {model.name for models in ASKED.values() for model in models} == set(MODELS)
 
 
-@pytest.mark.parametrize(("algorithm", "asked", "bounded", "share", "missing"), BATTERY)
-def test_a_result_is_what_was_asked_for(algorithm: str, asked: str, bounded: bool, share: float, missing: bool) -> None:
+@pytest.mark.parametrize(("run", "asked", "bounded", "share", "missing"), BATTERY)
+def test_a_result_is_what_was_asked_for(run: str, asked: str, bounded: bool, share: float, missing: bool) -> None:
     base = base_case(missing)
     boundaries = BOUNDARIES if bounded else ()
     case = replace(base, models=ASKED[asked], boundaries=boundaries, budget=int(share * len(base.rows)))
@@ -112,7 +131,7 @@ def test_a_result_is_what_was_asked_for(algorithm: str, asked: str, bounded: boo
     feasible = oracle.judge(table, oracle.top(table)).satisfied
     if not feasible:
         pytest.fail(f"the battery should ask for what the most general node gives: {asked}")
-    recoding = solve(algorithm, case).recoding
+    recoding = solve(run, case).recoding
 
     released = [tuple(h.labels[n] for h, n in zip(recoding.hierarchies, each, strict=True)) for each in recoding.nodes]
     assert len(set(released)) == len(released), "two classes release the same tuple"
@@ -125,30 +144,38 @@ def test_a_result_is_what_was_asked_for(algorithm: str, asked: str, bounded: boo
         if each >= 0:
             classes.setdefault(released[each], []).append(row)
             for column, leaf, label in zip(table.columns, case.rows[row], released[each], strict=True):
-                path = column.paths[leaf]
-                assert label in path, "a row is released as something that it is not"
-                assert path.index(label) <= path.index(column.cap(leaf)), "beyond a boundary"
+                assert lies_within(column, leaf, label), "a row is released as what it is not, or beyond a boundary"
+    ranges = [label for labels in released for label in labels if label is not None and "<=" in label]
+    assert not ranges or "in ranges" in run
     good, whole = oracle.passes(table, table.models, classes)
     assert all(good.values())
     assert whole
     assert classes
 
 
-@pytest.mark.parametrize("algorithm", WITHOUT_OPTIONS)
+@pytest.mark.parametrize("run", [run for run in RUNS if run.endswith("in ranges")])
+def test_ranges_are_released_where_they_are_asked_for(run: str) -> None:
+    recoding = solve(run, replace(base_case(True), models=ASKED["k-anonymity"])).recoding
+    labels = {recoding.hierarchies[0].labels[node] for node in recoding.nodes[:, 0]}
+    assert any(label is not None and "<=" in label for label in labels)
+
+
+@pytest.mark.parametrize("run", RUNS)
 @pytest.mark.parametrize("asked", ["k-anonymity", "alp-dif", "t-closeness, ordered", "several"])
-def test_a_result_repeats(algorithm: str, asked: str) -> None:
+def test_a_result_repeats(run: str, asked: str) -> None:
     case = replace(base_case(True), models=ASKED[asked], boundaries=BOUNDARIES, budget=8)
-    one, other = (solve(algorithm, case) for _ in range(2))
+    one, other = (solve(run, case) for _ in range(2))
     assert np.array_equal(one.recoding.row_class, other.recoding.row_class)
     assert np.array_equal(one.recoding.nodes, other.recoding.nodes)
     assert one.recoding.levels == other.recoding.levels
     assert one.search == other.search
 
 
-@pytest.mark.parametrize("algorithm", WITHOUT_OPTIONS)
-def test_progress_is_told_in_shares(algorithm: str) -> None:
+@pytest.mark.parametrize("run", RUNS)
+def test_progress_is_told_in_shares(run: str) -> None:
     told: list[tuple[str, float]] = []
-    problem, engine = problem_of(replace(base_case(False), models=ASKED["several"]))
+    algorithm, options = RUNS[run]
+    problem, engine = problem_of(replace(base_case(False), models=ASKED["several"], options=options))
     problem = replace(problem, progress=lambda stage, share: told.append((stage, share)))
     ALGORITHMS[algorithm].run(problem, engine)
     assert told

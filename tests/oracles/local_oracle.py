@@ -1,7 +1,7 @@
 """The partitioning recodings once more, class by class and record by record: labels, lists and fractions.
 
 Each gives the label tuple that every row is released with, None where it is left out. Only models that can be tested on
-a class alone are understood; nothing is shared with the package.
+a class alone are understood; nothing is shared with the package. Columns that are `InRanges` are released as ranges.
 """
 
 from __future__ import annotations
@@ -13,6 +13,33 @@ from fractions import Fraction
 
 from oracles import lattice_oracle as lattice
 from oracles.lattice_oracle import Column, Label, Table
+
+
+@dataclass(frozen=True, eq=False)
+class InRanges(Column):
+    """A column of numbers in ascending order that is released as ranges ``low<=high``; its figures know these too."""
+
+    def ends(self, label: Label) -> list[Label]:
+        """The label itself, or the two ends of a range."""
+        return [label] if label is None or "<=" not in label else list(label.split("<="))
+
+    def leaves_under(self, label: Label) -> int:
+        if len(self.ends(label)) == 1:
+            return super().leaves_under(label)
+        low, high = map(int, self.ends(label))  # type: ignore[arg-type]
+        return sum(leaf is not None and low <= int(leaf) <= high for leaf in self.paths)
+
+    def subtree_height(self, label: Label) -> int:
+        return super().subtree_height(self.common(self.ends(label)))
+
+    def level_of(self, label: Label) -> int:
+        return super().level_of(self.common(self.ends(label)))
+
+    def common(self, labels: Sequence[Label]) -> Label:
+        """The lowest label above all of some leaves; a label that is none stays."""
+        paths = [self.paths[label] for label in labels] if set(labels) <= set(self.paths) else [tuple(labels)]
+        return next(label for label in paths[0] if all(label in path for path in paths))
+
 
 Rows = list[int]
 Parts = list[Rows]
@@ -45,6 +72,19 @@ class Local:
         paths = [self.table.columns[j].paths[self.table.rows[row][j]] for row in rows]
         return next(label for label in paths[0] if all(label in path for path in paths))
 
+    def mixed(self, j: int, rows: Sequence[int]) -> bool:
+        """Whether the rows have both numbers and missing values in a column that is released as ranges."""
+        values = {self.table.rows[row][j] for row in rows}
+        return isinstance(self.table.columns[j], InRanges) and None in values and len(values) > 1
+
+    def label(self, j: int, rows: Sequence[int]) -> Label:
+        """What the rows are released as: the lowest label, or the range from the smallest to the largest number."""
+        values = {self.table.rows[row][j] for row in rows}
+        if not isinstance(self.table.columns[j], InRanges) or None in values or len(values) == 1:
+            return self.lowest(j, rows)
+        numbers = sorted(int(value) for value in values if value is not None)
+        return f"{numbers[0]}<={numbers[-1]}"
+
     def loss(self, j: int, label: Label) -> Fraction:
         column: Column = self.table.columns[j]
         domain = len(column.paths)
@@ -71,15 +111,36 @@ class Local:
         return (codes, self.secret(row, self.read), self.secret(row, others))
 
 
-def mondrian(table: Table) -> list[tuple[Label, ...] | None] | None:
-    return _solve(table, _cut)
+Released = list[tuple[Label, ...] | None]
 
 
-def top_down(table: Table) -> list[tuple[Label, ...] | None] | None:
+def mondrian(table: Table, metric: str = "loss") -> Released | None:
+    """With ranges, cuts as ranges have them and cuts as trees have them: what costs less, of equals the former."""
+    found = _solve(table, _cut)
+    if found is None or not any(isinstance(column, InRanges) for column in table.columns):
+        return found
+    plain = _solve(table, _cut_by_trees)
+    assert plain is not None
+    return min(found, plain, key=lambda each: round(cost_of(table, metric, each), 9))
+
+
+def top_down(table: Table) -> Released | None:
     return _solve(table, _specialize)
 
 
-def _solve(table: Table, step: Callable[[Local, Rows], Parts | None]) -> list[tuple[Label, ...] | None] | None:
+def cost_of(table: Table, metric: str, released: Released) -> float:
+    """What a release costs by a measure; less is better."""
+    kept: dict[tuple[Label, ...], Rows] = {}
+    for row, labels in enumerate(released):
+        if labels is not None:
+            kept.setdefault(labels, []).append(row)
+    if metric == "constraint_violations":
+        return 0.0  # classes lie within blocks, and blocks within boundaries
+    value = lattice.measure(metric, table, kept)
+    return 1 - value if metric == "precision" else value
+
+
+def _solve(table: Table, step: Callable[[Local, Rows], Parts | None]) -> Released | None:
     """Apply a step to every class until none can be divided; None where the blocks themselves do not satisfy."""
     blocks = lattice.judge(table, lattice.top(table))
     if not blocks.satisfied:
@@ -91,7 +152,7 @@ def _solve(table: Table, step: Callable[[Local, Rows], Parts | None]) -> list[tu
         rows = waiting.pop()
         parts = step(local, rows)
         if parts is None:
-            labels = tuple(local.lowest(j, rows) for j in range(len(table.columns)))
+            labels = tuple(local.label(j, rows) for j in range(len(table.columns)))
             released.update(dict.fromkeys(rows, labels))
         else:
             assert sorted(row for part in parts for row in part) == sorted(rows)
@@ -112,24 +173,50 @@ def _absorb(local: Local, rest: Rows, parts: Parts) -> Parts | None:
 
 
 def _cut(local: Local, rows: Rows) -> Parts | None:
+    """The widest column that can be cut: at children, then halves; where it is in ranges, the other way round."""
+    width = range(len(local.table.columns))
+    for j in sorted(width, key=lambda j: (-local.loss(j, local.label(j, rows)), j)):
+        ways = [_at_children, _halves]
+        if isinstance(local.table.columns[j], InRanges):
+            ways = [_halves, _at_children]
+            if local.mixed(j, rows):
+                ways = [_off_missing, *ways]
+        for way in ways:
+            parts = way(local, j, rows)
+            if parts is not None:
+                return parts
+    return None
+
+
+def _cut_by_trees(local: Local, rows: Rows) -> Parts | None:
     width = range(len(local.table.columns))
     for j in sorted(width, key=lambda j: (-local.loss(j, local.lowest(j, rows)), j)):
-        children = local.children(j, rows)
-        if children is None:
-            continue
-        good = [part for part in children.values() if local.holds(part)]
-        rest = [row for part in children.values() if not local.holds(part) for row in part]
-        parts = (_absorb(local, rest, good) if rest else good) if good else None
-        parts = parts or _halves(local, j, rows)
+        parts = _at_children(local, j, rows) or _halves(local, j, rows)
         if parts is not None:
             return parts
     return None
+
+
+def _at_children(local: Local, j: int, rows: Rows) -> Parts | None:
+    children = local.children(j, rows)
+    if children is None:
+        return None
+    good = [part for part in children.values() if local.holds(part)]
+    rest = [row for part in children.values() if not local.holds(part) for row in part]
+    return (_absorb(local, rest, good) if rest else good) if good else None
+
+
+def _off_missing(local: Local, j: int, rows: Rows) -> Parts | None:
+    sides = [[row for row in rows if (local.table.rows[row][j] is None) == without] for without in (True, False)]
+    return sides if all(local.holds(side) for side in sides) else None
 
 
 def _halves(local: Local, j: int, rows: Rows) -> Parts | None:
     """The most even cut between two values, if both sides hold."""
     place = {leaf: code for code, leaf in enumerate(local.places(j))}
     codes = sorted({place[local.table.rows[row][j]] for row in rows})
+    if len(codes) == 1:
+        return None
     sides = [
         [[row for row in rows if (place[local.table.rows[row][j]] <= code) == low] for low in (True, False)]
         for code in codes[:-1]

@@ -33,14 +33,17 @@ ALGORITHMS: dict[str, AlgorithmEntry] = {
     "incognito": AlgorithmEntry(incognito, frozenset({"metric", "node"}), "all minimal full-domain nodes"),
     "greedy-clustering": AlgorithmEntry(
         greedy_clustering,
-        frozenset({"metric", "weights", "faithful", "refine"}),
+        frozenset({"metric", "weights", "faithful", "refine", "ranges"}),
         "classes found in order of cost, within boundaries",
         parts_equals=True,
     ),
     "top-down": AlgorithmEntry(
-        top_down, frozenset({"metric"}), "specialization from the top, failing children pushed back", parts_equals=True
+        top_down,
+        frozenset({"metric", "refine", "ranges"}),
+        "specialization from the top, failing children pushed back",
+        parts_equals=True,
     ),
-    "mondrian": AlgorithmEntry(mondrian, frozenset({"metric"}), "strict multidimensional cuts"),
+    "mondrian": AlgorithmEntry(mondrian, frozenset({"metric", "refine", "ranges"}), "strict multidimensional cuts"),
     "range": AlgorithmEntry(
         range_method,
         frozenset({"group", "ranges", "safe"}),

@@ -38,6 +38,8 @@ _ALONE = 1000
 
 STEPS = (0.0, 0.1, 0.3, 0.8, np.inf)
 """How much more than it must a record is willing to pay, step by step: in cells' worth, so 1 is one column given up."""
+FINE_STEPS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.2, np.inf)
+"""The same where it is worth more time: models on values leave refining less to do."""
 
 
 @dataclass(eq=False)
@@ -101,7 +103,7 @@ class Cover:
         workers = min(os.cpu_count() or 1, 8) if len(tuples) > _ALONE else 1
         with ThreadPoolExecutor(workers) as pool:
             shares = pool.map(lambda first: self._bounds_at(tuples, slice(first, None, workers)), range(workers))
-        return np.minimum.reduce(list(shares))
+        return np.asarray(np.minimum.reduce(list(shares)))
 
     def _bounds_at(self, tuples: Ints, places: slice) -> Floats:
         """The bounds by a share of the lattice's nodes."""
@@ -123,11 +125,11 @@ class Cover:
             bounds[reached] = np.minimum(bounds[reached], self._cost(node, reached))
         return bounds
 
-    def classes(self, tuples: Ints, bounds: Floats | None = None) -> NDArray[np.int64]:
+    def classes(self, tuples: Ints, bounds: Floats | None = None, steps: Sequence[float] = STEPS) -> NDArray[np.int64]:
         """The class of each tuple, -1 for those that found none; with bounds, outliers are served early."""
         found = np.full(self._table.n_tuples, -1, dtype=np.int64)
         count, left = 0, tuples
-        for step in STEPS if bounds is not None else (np.inf,):
+        for step in steps if bounds is not None else (np.inf,):
             limits = np.full(self._table.n_tuples, np.inf)
             if bounds is not None and np.isfinite(step):
                 limits = np.where(np.isfinite(bounds), bounds + step + _ROUNDING, bounds)

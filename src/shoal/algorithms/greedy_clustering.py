@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from shoal.algorithms.boxes import Boxes
 from shoal.algorithms.conclude import conclude
-from shoal.algorithms.cover import Cover
+from shoal.algorithms.cover import FINE_STEPS, STEPS, Cover
 from shoal.algorithms.joining import Partition
 from shoal.algorithms.lattice import check_size
 from shoal.algorithms.local import Classes, Ground, cost_of, finish, prepare
@@ -71,12 +71,13 @@ def _covered(ground: Ground) -> tuple[Classes, dict[str, object]]:
     owner = np.full(problem.table.n_tuples, SUPPRESSED, dtype=np.int64)
     served = problem.table.n_tuples <= _SERVED
     bound = 0.0
+    steps = FINE_STEPS if cover.reads_values or problem.options.get("refine") else STEPS
     pieces = list(_pieces(ground, cover))
     for place, tuples in enumerate(pieces):
         problem.progress("clustering", place / len(pieces))
         least = cover.lower_bounds(tuples) if served else None
         bound += float((least[tuples] * cover.weights[tuples]).sum()) if least is not None else 0.0
-        owner[tuples] = _whole(cover, tuples, cover.classes(tuples, least)) + owner.max() + 1
+        owner[tuples] = _whole(cover, tuples, cover.classes(tuples, least, steps)) + owner.max() + 1
     facts: dict[str, object] = {"mode": "cover", "pieces": len(pieces)}
     if served and not ground.ranged and problem.metric.name in {"ncp", "loss"}:
         left_out = int(problem.table.counts[ground.tuple_block == SUPPRESSED].sum())

@@ -7,50 +7,76 @@ normalized extent (the NCP of the class's lowest common ancestor; ties in column
   smallest of the others where it fails itself, and at least two parts must result;
 - where that is not possible, in two at the median of the leaf codes, which are in the order of the hierarchy.
 
+An attribute that is released as ranges is as wide as its range, and the tree matters less: missing values, which are in
+no range, are cut off first, then the class is cut in two at the median, and at the children only where that fails. The
+partition that is made without ranges is made too, and of the two, both in ranges, the one that costs less is released:
+ranges never cost more than nodes would.
+
 Every part satisfies every model, and a class that no attribute can cut is final. Records with equal quasi-identifiers
-always stay together.
+stay together, unless refining is asked for.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
+from shoal.algorithms.conclude import conclude
 from shoal.algorithms.cuts import Cut, absorb, cut, numbered, rests
-from shoal.algorithms.local import finish, prepare
+from shoal.algorithms.local import cost_of, finish, prepare
 from shoal.algorithms.partition import Codes, Entries, Indices, Space, space_of
 from shoal.algorithms.problem import Outcome, Problem
 from shoal.engines.local import LocalEngine
 from shoal.table.classes import Mask
 
+_Way = Callable[[Space, Entries, Indices, Indices, Codes], Cut]
+"""Cuts the classes of some entries in the chosen attribute of each class, given the nodes of all classes."""
+
 
 def mondrian(problem: Problem, engine: LocalEngine) -> Outcome:
-    """Cut the blocks until no class can be cut any more."""
+    """Cut the blocks until no class can be cut any more; with ranges, in both ways."""
     ground = prepare(problem, engine)
     space = space_of(ground)
-    active, settled, done, rounds = space.blocks(), [], 0, 0
+    cuts = {"ranges": ground, "trees": ground.without_ranges} if ground.ranged else {"trees": ground}
+    tried = []
+    for place, (way, each) in enumerate(cuts.items()):
+        settled, rounds = _partition(replace(space, ground=each), place / len(cuts), 1 / len(cuts))
+        recoding = finish(ground, space.row_class(settled))
+        facts: dict[str, Any] = {"rounds": rounds, "classes": recoding.n_classes}
+        tried.append(Outcome(recoding, {**facts, "cuts": way} if ground.ranged else facts))
+    problem.progress("cutting classes", 1.0)
+    best = min(tried, key=lambda outcome: cost_of(problem, outcome.recoding))
+    return conclude(ground, best.recoding, best.search)
+
+
+def _partition(space: Space, done: float, share: float) -> tuple[list[Entries], int]:
+    """Cut until every class is final: the final classes, and in how many rounds; the share of the progress to tell."""
+    problem = space.ground.problem
+    active, settled, rounds = space.blocks(), [], 0
     while active.n_classes:
-        problem.progress("cutting classes", done / problem.table.n_rows)
+        problem.progress("cutting classes", min(done, 1.0))
         final, active = _round(space, active)
         settled.append(final)
-        done += int(final.count.sum())
+        done += share * int(final.count.sum()) / problem.table.n_rows
         rounds += 1
-    recoding = finish(ground, space.row_class(settled))
-    problem.progress("cutting classes", 1.0)
-    return Outcome(recoding, {"rounds": rounds, "classes": recoding.n_classes})
+    return settled, rounds
 
 
 def _round(space: Space, active: Entries) -> tuple[Entries, Entries]:
     """Cut every class that can be cut, once: the classes that are final, and the parts of the others."""
     low, high, nodes = space.ranges(active)
-    extents = np.stack([h.loss[nodes[:, j]] for j, h in enumerate(space.hierarchies)], axis=1)
-    order = np.argsort(-extents, axis=1, kind="stable")
+    order = np.argsort(-space.losses(low, high, nodes), axis=1, kind="stable")
     pending = np.ones(active.n_classes, dtype=np.bool_)
     target, n_parts = np.zeros(len(active.kind), dtype=np.int64), 0
     for chosen in order.T:
-        for way in (_at_children, _at_median):
-            able = pending & (low < high)[np.arange(len(chosen)), chosen]
+        divided = (low < high)[np.arange(len(chosen)), chosen]
+        for way, suited in _ways(space, chosen, low, high):
+            able = pending & divided & suited
             if not able.any():
-                break
+                continue
             made = way(space, active, np.flatnonzero(able[active.owner]), chosen, nodes)
             good = _judge(space, made, active.n_classes)
             inside = good[active.owner[made.entry]]
@@ -63,6 +89,32 @@ def _round(space: Space, active: Entries) -> tuple[Entries, Entries]:
     number = int(owner.max()) + 1 if len(owner) else 0
     cut_off = Entries(active.kind[parts][place], active.count[parts][place], owner[place], number)
     return active.of(pending), cut_off
+
+
+def _ways(space: Space, chosen: Indices, low: Codes, high: Codes) -> Iterator[tuple[_Way, Mask]]:
+    """The ways to cut, in the order in which they are tried, and the classes that each is for.
+
+    Those of the trees try the children and then the median, those of ranges the missing values, the median, the
+    children.
+    """
+    ranged = np.isin(chosen, list(space.ground.ranged))
+    mixed = np.zeros(len(chosen), dtype=np.bool_)
+    for j, column in space.ground.ranged.items():
+        mixed |= (chosen == j) & column.mixed(low[:, j], high[:, j])
+    yield _off_missing, mixed
+    yield _at_median, ranged
+    yield _at_children, np.ones(len(chosen), dtype=np.bool_)
+    yield _at_median, ~ranged
+
+
+def _off_missing(space: Space, active: Entries, entry: Indices, chosen: Indices, nodes: Codes) -> Cut:  # noqa: ARG001
+    """Cut the missing values of the chosen attribute, which is released as ranges, off the numbers."""
+    owner = active.owner[entry]
+    missing = np.full(len(space.hierarchies), -1, dtype=np.int32)
+    for j, column in space.ground.ranged.items():
+        missing[j] = column.missing
+    codes = space.kinds.codes[chosen[owner], active.kind[entry]]
+    return cut(space, active, entry, (codes == missing[chosen[owner]]).astype(np.int64), 2)
 
 
 def _at_children(space: Space, active: Entries, entry: Indices, chosen: Indices, nodes: Codes) -> Cut:

@@ -16,9 +16,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.algorithms.local import Classes, Ground, ancestors
+from shoal.algorithms.local import Classes, Ground
 from shoal.hierarchies.hierarchy import Hierarchy
-from shoal.table.classes import ClassStats, Counts, Histogram, Mask
+from shoal.hierarchies.ranges import ancestors
+from shoal.table.classes import ClassStats, Counts, Floats, Histogram, Mask
 from shoal.table.encoded import combine_codes
 from shoal.table.recoding import SUPPRESSED
 
@@ -140,6 +141,13 @@ class Space:
             high[:, j] = np.maximum.reduceat(codes, entries.starts)
             nodes[:, j] = ancestors(hierarchy, low[:, j], high[:, j])
         return low, high, nodes
+
+    def losses(self, low: Codes, high: Codes, nodes: Codes) -> Floats:
+        """NCP of what each class releases in each quasi-identifier, given what `ranges` tells of the classes."""
+        result = np.stack([h.loss[nodes[:, j]] for j, h in enumerate(self.hierarchies)], axis=1)
+        for j, column in self.ground.ranged.items():
+            result[:, j] = column.losses(low[:, j], high[:, j])
+        return result
 
     def row_class(self, settled: Sequence[Entries]) -> Classes:
         """The class of each row, once every class is settled; rows of one kind go to its classes in their order."""

@@ -27,7 +27,6 @@ from numpy.typing import NDArray
 from shoal.algorithms.ambiguity import ambiguity
 from shoal.algorithms.diagnosis import Relaxation
 from shoal.algorithms.evaluation import evaluate_stats
-from shoal.algorithms.local import ancestors
 from shoal.algorithms.problem import Outcome, Problem
 from shoal.algorithms.range_diagnosis import (
     RangeDiagnosis,
@@ -39,12 +38,12 @@ from shoal.algorithms.range_diagnosis import (
     shared_ranges,
 )
 from shoal.algorithms.range_options import RangeOptions, read_options
+from shoal.algorithms.ranged import RangedColumn
 from shoal.engines.grouping import Grouping
 from shoal.engines.local import LocalEngine
-from shoal.errors import DisclosureWarning, InfeasibleError, PolicyError
+from shoal.errors import DisclosureWarning, InfeasibleError
 from shoal.hierarchies.hierarchy import Hierarchy
-from shoal.hierarchies.ranges import with_ranges
-from shoal.hierarchies.source import HierarchyError
+from shoal.hierarchies.ranges import ancestors
 from shoal.table.classes import ClassStats, Mask
 from shoal.table.encoded import combine_codes
 from shoal.table.recoding import SUPPRESSED, Recoding
@@ -97,8 +96,9 @@ def _neighbouring(problem: Problem, engine: LocalEngine, options: RangeOptions) 
         if j in masks:
             columns.append(masks[j][own])
         elif j in options.ranges:
-            block = _numbered([group, problem.caps[j][own], own == _missing(problem.hierarchies[j])])
-            hierarchies[j], nodes = _ranged(problem, j, _neighbours(block, own))
+            column = RangedColumn.of(problem, j)
+            block = _numbered([group, problem.caps[j][own], own == column.missing])
+            hierarchies[j], nodes = column.with_ranges(_neighbours(block, own))
             columns.append(nodes)
         else:
             columns.append(own)
@@ -109,10 +109,7 @@ def _shared(problem: Problem, engine: LocalEngine, options: RangeOptions) -> _Ca
     """The safe form: one range and one common ancestor for all records of a group."""
     masks = options.masks(problem)
     codes = problem.table.codes
-    parts = [row[codes[j]] for j, row in masks.items()]
-    parts += [problem.caps[j][own] for j, own in enumerate(codes) if j not in masks]
-    parts += [codes[j] == _missing(problem.hierarchies[j]) for j in options.ranges]
-    group = _numbered(parts)
+    group = shared_groups(problem, options)
     order = np.argsort(group, kind="stable")
     starts = np.flatnonzero(np.diff(group[order], prepend=-1))
     hierarchies, columns = list(problem.hierarchies), []
@@ -122,11 +119,21 @@ def _shared(problem: Problem, engine: LocalEngine, options: RangeOptions) -> _Ca
             continue
         low, high = np.minimum.reduceat(own[order], starts), np.maximum.reduceat(own[order], starts)
         if j in options.ranges:
-            hierarchies[j], nodes = _ranged(problem, j, np.stack([low, high], axis=1))
+            hierarchies[j], nodes = RangedColumn.of(problem, j).released(low, high)
         else:
             nodes = ancestors(problem.hierarchies[j], low, high)
         columns.append(nodes[group])
     return _candidate(problem, engine, hierarchies, columns)
+
+
+def shared_groups(problem: Problem, options: RangeOptions | None = None) -> NDArray[np.int64]:
+    """The group of each tuple in the safe form; each becomes a class, or is suppressed."""
+    options = read_options(problem) if options is None else options
+    masks, codes = options.masks(problem), problem.table.codes
+    parts = [row[codes[j]] for j, row in masks.items()]
+    parts += [problem.caps[j][own] for j, own in enumerate(codes) if j not in masks]
+    parts += [codes[j] == RangedColumn.of(problem, j).missing for j in options.ranges]
+    return _numbered(parts)
 
 
 def _candidate(
@@ -166,20 +173,6 @@ def _numbered(parts: Sequence[NDArray[np.generic]]) -> NDArray[np.int64]:
     columns = [part.astype(np.int32) for part in parts]
     keys, _ = combine_codes(columns, [int(column.max()) + 1 for column in columns])
     return np.unique(keys, return_inverse=True)[1].astype(np.int64)
-
-
-def _missing(hierarchy: Hierarchy) -> int:
-    """The leaf of the missing value; -1 where there is none."""
-    leaves = hierarchy.labels[: hierarchy.n_leaves]
-    return leaves.index(None) if None in leaves else -1
-
-
-def _ranged(problem: Problem, column: int, ends: Nodes) -> tuple[Hierarchy, Nodes]:
-    """The hierarchy of a column with some ranges, and their nodes; a label that it has already is a `PolicyError`."""
-    try:
-        return with_ranges(problem.hierarchies[column], ends, f"columns.{problem.table.quasi[column]}.hierarchy")
-    except HierarchyError as error:
-        raise PolicyError(error.problems) from None
 
 
 def _diagnosis(problem: Problem, engine: LocalEngine, options: RangeOptions, made: _Candidate) -> RangeDiagnosis:

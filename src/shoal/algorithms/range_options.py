@@ -1,4 +1,4 @@
-"""The options of the range method against the table, with every problem at once."""
+"""The options that name ranges and groups against the table, with every problem at once."""
 
 from __future__ import annotations
 
@@ -43,6 +43,15 @@ def read_options(problem: Problem) -> RangeOptions:
     return RangeOptions(levels, tuple(place[name] for name in ranges), bool(problem.options.get("safe")))
 
 
+def read_ranges(problem: Problem) -> tuple[int, ...]:
+    """The option ``ranges`` of a local recoding, which may name no column; `PolicyError` with every problem."""
+    ranges: list[str] = list(problem.options.get("ranges") or ())
+    problems = list(_column_problems(problem, ranges, {}))
+    if problems:
+        raise PolicyError(problems)
+    return tuple(problem.table.quasi.index(name) for name in ranges)
+
+
 def _row(problem: Problem, column: int, level: int) -> NDArray[np.int32]:
     ladder = problem.ladders[column]
     step = max(step for step, nominal in enumerate(ladder.nominal) if nominal <= level)
@@ -69,6 +78,11 @@ def _range_problems(problem: Problem, ranges: list[str], group: Mapping[str, int
     if not ranges:
         fix = "Name the numeric columns that become ranges: ranges: [age]."
         yield PolicyProblem("algorithm.ranges", "names no column.", fix)
+    yield from _column_problems(problem, ranges, group)
+
+
+def _column_problems(problem: Problem, ranges: list[str], group: Mapping[str, int]) -> Iterator[PolicyProblem]:
+    """The columns that cannot become ranges."""
     for name, times in Counter(ranges).items():
         where = f"algorithm.ranges.{name}"
         if times > 1:

@@ -20,12 +20,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from shoal.algorithms.conclude import conclude
 from shoal.algorithms.cuts import Cut, absorb, cut, numbered, rests
-from shoal.algorithms.local import ancestors, finish, prepare
+from shoal.algorithms.local import finish, prepare
 from shoal.algorithms.partition import Codes, Entries, Indices, Space, grouped, space_of, summed
 from shoal.algorithms.problem import Outcome, Problem
 from shoal.algorithms.taking import take
 from shoal.engines.local import LocalEngine
+from shoal.hierarchies.ranges import ancestors
 from shoal.table.classes import Counts, Floats, Mask
 
 _DIGITS = 9
@@ -46,7 +48,7 @@ def top_down(problem: Problem, engine: LocalEngine) -> Outcome:
         taken += moved
     recoding = finish(ground, space.row_class(settled))
     problem.progress("specializing classes", 1.0)
-    return Outcome(recoding, {"rounds": rounds, "classes": recoding.n_classes, "taken": taken})
+    return conclude(ground, recoding, {"rounds": rounds, "classes": recoding.n_classes, "taken": taken})
 
 
 @dataclass(frozen=True, eq=False)

@@ -49,25 +49,34 @@ def with_ranges(hierarchy: Hierarchy, pairs: IntArray, where: str) -> tuple[Hier
     ``pairs`` has a row a pair: the first and the last leaf of the range, both in it. Equal pairs are one node, and a
     range of one leaf is that leaf. Raises `HierarchyError` where the label of a range is already that of a node.
     """
-    distinct, place = np.unique(pairs.reshape(-1, 2), axis=0, return_inverse=True)
-    alone = distinct[:, 0] == distinct[:, 1]
-    number = np.where(alone, distinct[:, 0], len(hierarchy.labels) + np.cumsum(~alone) - 1).astype(np.int32)
-    low, high = distinct[~alone].T
+    ends = pairs.reshape(-1, 2).astype(np.int64)
+    keys, place = np.unique(ends[:, 0] * hierarchy.n_leaves + ends[:, 1], return_inverse=True)
+    low, high = np.divmod(keys, hierarchy.n_leaves)
+    alone = low == high
+    number = np.where(alone, low, len(hierarchy.labels) + np.cumsum(~alone) - 1).astype(np.int32)
+    low, high = low[~alone].astype(np.int32), high[~alone].astype(np.int32)
     labels = [range_label(hierarchy, first, last) for first, last in zip(low.tolist(), high.tolist(), strict=True)]
     _refuse_known(hierarchy, labels, where)
     if not labels:
-        return hierarchy, number[place.ravel()]
-    above = [hierarchy.common_ancestor(ends) for ends in zip(low.tolist(), high.tolist(), strict=True)]
+        return hierarchy, number[place]
     extended = RangedHierarchy(
         labels=(*hierarchy.labels, *labels),
-        parents=np.append(hierarchy.parents, above).astype(np.int32),
+        parents=np.append(hierarchy.parents, ancestors(hierarchy, low, high)).astype(np.int32),
         first=np.append(hierarchy.first, low).astype(np.int32),
         last=np.append(hierarchy.last, high).astype(np.int32),
         levels=hierarchy.levels,
         spans=np.append(hierarchy.spans, (high - low + 1).astype(np.float64)),
         tree=hierarchy,
     )
-    return extended, number[place.ravel()]
+    return extended, number[place]
+
+
+def ancestors(hierarchy: Hierarchy, low: IntArray, high: IntArray) -> IntArray:
+    """The lowest common ancestor of each range of leaf codes, both ends in it."""
+    node = low.copy()
+    while (short := np.flatnonzero(hierarchy.last[node] < high)).size:
+        node[short] = hierarchy.parents[node[short]]
+    return node
 
 
 def range_label(hierarchy: Hierarchy, first: int, last: int) -> str:

@@ -129,7 +129,8 @@ class _Walk:
         wanted = right[again] * under.n_labels + under.labels[places]
         found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         fits = keys[found] == wanted
-        return left[again[fits]], found[fits]
+        more, ranges = under.ranges(sets, right, keys)
+        return left[np.concatenate([again[fits], more])], np.concatenate([found[fits], ranges])
 
 
 def _children(first: Codes, nodes: Codes) -> tuple[Codes | None, Codes]:

@@ -20,7 +20,7 @@ release made to be hard can take far longer; nothing is cut short.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ from shoal.verification.graph import Flow, Graph
 from shoal.verification.offers import serve_by_offers
 from shoal.verification.pairs import pairs_of
 from shoal.verification.paths import serve_along_paths
+from shoal.verification.spans import Spans, SpanUnder
 from shoal.verification.text import Codes
 from shoal.verification.under import Under
 
@@ -45,11 +46,14 @@ class Pairing:
     n_labels: int
     under: Sequence[tuple[int, ...]]
     """For each original value the released labels that it lies under."""
+    spans: Spans | None = None
+    """Where the values lie in released ranges besides, if these are too many to be listed above; then the labels are in
+    the order that `Spans.order` gives."""
 
     @property
     def exact(self) -> bool:
         """Whether every value lies under one label at most."""
-        return all(len(labels) <= 1 for labels in self.under)
+        return self.spans is None and all(len(labels) <= 1 for labels in self.under)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +71,7 @@ def match(columns: Sequence[Pairing]) -> Matching:
     opened = [column for column in columns if not column.exact]
     if not opened:
         return _compared(*_blocks(closed, np.arange(len(columns[0].original)), len(columns[0].released))[:2])
-    graph, flow, rows = _posed(closed, sorted(opened, key=lambda column: len(set(column.under))))
+    graph, flow, rows = _posed(closed, opened)
     pairs = pairs_of(graph)
     serve_by_offers(graph, pairs, flow)
     serve_along_paths(graph, pairs, flow)
@@ -89,16 +93,17 @@ def _blocks(closed: Sequence[Pairing], some: Codes, released: int) -> tuple[Code
 
 def _posed(closed: Sequence[Pairing], opened: Sequence[Pairing]) -> tuple[Graph, Flow, Codes]:
     """The general case: distinct records of both sides, how many there are, and a row of each that is released."""
-    groups = [_Signatures.of(column) for column in opened]
-    some = np.flatnonzero(np.logical_and.reduce([signatures.of_row >= 0 for signatures in groups]))
+    groups = [(column, _Signatures.of(column)) for column in opened]
+    groups.sort(key=lambda each: len(each[1].under.sizes))
+    some = np.flatnonzero(np.logical_and.reduce([signatures.of_row >= 0 for _, signatures in groups]))
     released, original, some = _blocks(closed, some, len(opened[0].released))
     blocks, released = np.unique(released, return_inverse=True)
     inside, original = _places(blocks, original)
     some = some[inside]
-    rows, demand, right = _distinct([released, *(column.released for column in opened)])
-    _, supply, left = _distinct([original, *(signatures.of_row[some] for signatures in groups)])
-    under = [Under.of(each.sets, column.n_labels) for column, each in zip(opened, groups, strict=True)]
-    return Graph.of([Under.same(len(blocks)), *under], left, right), Flow(supply, demand), rows
+    rows, demand, right = _distinct([released, *(column.released for column, _ in groups)])
+    _, supply, left = _distinct([original, *(signatures.of_row[some] for _, signatures in groups)])
+    under = [Under.same(len(blocks)), *(signatures.under for _, signatures in groups)]
+    return Graph.of(under, left, right), Flow(supply, demand), rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,13 +112,26 @@ class _Signatures:
 
     of_row: NDArray[np.int32]
     """For each original record the set of its value; -1 where it is empty."""
-    sets: list[tuple[int, ...]]
+    under: Under
 
     @staticmethod
     def of(column: Pairing) -> _Signatures:
+        if column.spans is not None:
+            return _Signatures._with_places(column, column.spans)
         index: dict[tuple[int, ...], int] = {}
         of_value = [index.setdefault(labels, len(index)) if labels else -1 for labels in column.under]
-        return _Signatures(np.array(of_value, dtype=np.int32)[column.original], list(index))
+        of_row = np.array(of_value, dtype=np.int32)[column.original]
+        return _Signatures(of_row, Under.of(list(index), column.n_labels))
+
+    @staticmethod
+    def _with_places(column: Pairing, spans: Spans) -> _Signatures:
+        """Values of one place that have the same other labels are interchangeable."""
+        index: dict[tuple[tuple[int, ...], int], int] = {}
+        listed = zip(column.under, spans.at.tolist(), strict=True)
+        of_value = [index.setdefault(each, len(index)) if each[0] or each[1] >= 0 else -1 for each in listed]
+        at = np.array([place for _, place in index], dtype=np.int64)
+        under = SpanUnder.within([labels for labels, _ in index], replace(spans, at=at))
+        return _Signatures(np.array(of_value, dtype=np.int32)[column.original], under)
 
 
 def _packed(columns: Sequence[NDArray[np.integer[Any]]], widths: Sequence[int], rows: int) -> Codes:

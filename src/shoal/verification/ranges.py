@@ -1,4 +1,4 @@
-"""Ranges of numbers ``L<=M``, which the range method puts beside the labels of a hierarchy.
+"""Ranges of numbers ``L<=M``, which the range method and local recodings put beside the labels of a hierarchy.
 
 A range stands for every number from L to M, both in it, and never for a missing value. It is in no chain, since its
 ends come from the data; but it lies under those labels that hold both its ends, and a value may be released as it
@@ -8,14 +8,17 @@ when the value's boundary is one of these.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 
+import numpy as np
+
 from shoal.policy import Policy
 from shoal.verification.intervals import IntervalLabels, decimal_text, number_in
-from shoal.verification.labels import Chain, Labels, ListedLabels, labels_of
+from shoal.verification.labels import ROOT, Chain, Labels, ListedLabels, labels_of
+from shoal.verification.spans import Spans
 from shoal.verification.text import Label
 
 _SIGN = "<="
@@ -23,9 +26,8 @@ _SIGN = "<="
 
 def quasi_labels(policy: Policy) -> dict[str, Labels]:
     """The labels of each quasi-identifier, with ranges where the policy asks for them."""
-    ranges = policy.algorithm.ranges if policy.algorithm.name == "range" else ()
     labels = {name: labels_of(policy, name) for name in policy.names("quasi")}
-    return {name: RangeLabels(kind) if name in ranges else kind for name, kind in labels.items()}
+    return {name: RangeLabels(kind) if name in policy.algorithm.ranges else kind for name, kind in labels.items()}
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,8 @@ class RangeLabels:
     """The labels of a hierarchy of numbers, and ranges between any two of its values."""
 
     base: Labels
+    _numbers: dict[str, Fraction | None] = field(default_factory=dict, repr=False, compare=False)
+    """The numbers that texts were found to be: many ranges have few ends."""
 
     def chains(self, values: Sequence[Label]) -> list[Chain]:
         """Those of the hierarchy; ranges are in none."""
@@ -58,11 +62,16 @@ class RangeLabels:
         if label is None or _SIGN not in label or self._listed(label):
             return None
         texts = (label.partition(_SIGN)[0], label.partition(_SIGN)[2])
-        low, high = (number_in(text) for text in texts)
-        if low is None or high is None or low >= high:
-            return None
-        values = all(self.base.knows(text) and self.base.level(text, texts) == 0 for text in texts)
-        return Range(texts, low, high) if values else None
+        low, high = (self._number(text) for text in texts)
+        return None if low is None or high is None or low >= high else Range(texts, low, high)
+
+    def _number(self, text: str) -> Fraction | None:
+        """The number that a value of the hierarchy is; None for what is none, or no value."""
+        if text not in self._numbers:
+            number = number_in(text)
+            value = number is not None and self.base.knows(text) and self.base.level(text, [text]) == 0
+            self._numbers[text] = number if value else None
+        return self._numbers[text]
 
     def _listed(self, label: str) -> bool:
         return isinstance(self.base, ListedLabels) and self.base.knows(label)
@@ -71,7 +80,8 @@ class RangeLabels:
         """For a range the lowest level at which both ends have one label."""
         found = self.range_of(label)
         if found is None:
-            return self.base.level(label, [other for other in released if self.range_of(other) is None])
+            others = released if label != ROOT else [other for other in released if self.range_of(other) is None]
+            return self.base.level(label, others)  # only a root may have to look at other labels
         low, high = self.base.chains(found.texts)
         return next((level for level, (one, other) in enumerate(zip(low, high, strict=False)) if one == other), 0)
 
@@ -107,26 +117,68 @@ class RangeLabels:
 
         A range is right for a value when the end of its chain - its boundary, or the root - holds the whole range.
         """
-        numbers = [None if value is None else number_in(value) for value in values]
-        order = sorted((number, place) for place, number in enumerate(numbers) if number is not None and chains[place])
-        sorted_numbers = [number for number, _ in order]
-        ranges: Mapping[Label, Range | None] = {label: self.range_of(label) for label in released}
-        ends = sorted({text for found in ranges.values() if found is not None for text in found.texts})
-        above = dict(zip(ends, map(set, self.base.chains([*values, *ends])[len(values) :]), strict=True))
+        lying = self._lying(values, chains, released)
         extended = [list(chain) for chain in chains]
-        for label, found in ranges.items():
-            if found is None:
-                continue
-            common = above[found.texts[0]] & above[found.texts[1]]
-            start, stop = bisect_left(sorted_numbers, found.low), bisect_right(sorted_numbers, found.high)
-            for _, place in order[start:stop]:
-                if chains[place][-1] in common:
+        for label, (start, stop), holders in zip(released, lying.stretches, lying.holders, strict=True):
+            for place in lying.order[start:stop]:
+                if chains[place][-1] in holders:
                     extended[place].append(label)
         return [tuple(chain) for chain in extended]
 
+    def spans(self, values: Sequence[Label], chains: Sequence[Chain], released: Sequence[Label]) -> Spans | None:
+        """The same as places on a line; None where a range is right for values of different boundaries.
 
-def all_labels(
-    kind: Labels, values: Sequence[Label], chains: Sequence[Chain], released: Sequence[Label]
-) -> list[Chain]:
-    """The labels that each value may be released as: its chain, and where there are ranges those that it lies in."""
-    return kind.with_ranges(values, chains, released) if isinstance(kind, RangeLabels) else list(chains)
+        Values of one boundary stand together, so that a range is a stretch of the values that it is right for.
+        """
+        lying = self._lying(values, chains, released)
+        capped: dict[Label, list[int]] = {}
+        for place, value in enumerate(lying.order):
+            capped.setdefault(chains[value][-1], []).append(place)
+        begins = {cap: place * len(values) for place, cap in enumerate(capped)}
+        at = np.full(len(values), -1, dtype=np.int64)
+        low, high = np.ones(len(released), dtype=np.int64), np.zeros(len(released), dtype=np.int64)
+        for cap, places in capped.items():
+            at[[lying.order[place] for place in places]] = begins[cap] + np.array(places)
+        for label, ((start, stop), holders) in enumerate(zip(lying.stretches, lying.holders, strict=True)):
+            inside = [cap for cap in holders if cap in capped and _any_between(capped[cap], start, stop)]
+            if len(inside) > 1:
+                return None
+            if inside:
+                low[label], high[label] = begins[inside[0]] + start, begins[inside[0]] + stop - 1
+        return Spans(at, low, high).narrowed()
+
+    def _lying(self, values: Sequence[Label], chains: Sequence[Chain], released: Sequence[Label]) -> _Lying:
+        numbers = [number_in(value or "") if chain else None for value, chain in zip(values, chains, strict=True)]
+        ordered = sorted((number, place) for place, number in enumerate(numbers) if number is not None)
+        line = [number for number, _ in ordered]
+        ranges = [self.range_of(label) for label in released]
+        lows = {found.texts[0]: found.low for found in ranges if found is not None}
+        highs = {found.texts[1]: found.high for found in ranges if found is not None}
+        first = {text: bisect_left(line, number) for text, number in lows.items()}
+        last = {text: bisect_right(line, number) for text, number in highs.items()}
+        ends = sorted({*lows, *highs})
+        longest = max((value for value in values if value is not None), key=len, default=None)  # masks go as far as it
+        above = dict(zip(ends, map(set, self.base.chains([*ends, longest])), strict=False))
+        stretches, holders = [(0, 0)] * len(ranges), [set[Label]()] * len(ranges)
+        for place, found in enumerate(ranges):
+            if found is not None:
+                stretches[place] = first[found.texts[0]], last[found.texts[1]]
+                holders[place] = above[found.texts[0]] & above[found.texts[1]]
+        return _Lying([place for _, place in ordered], stretches, holders)
+
+
+@dataclass(frozen=True)
+class _Lying:
+    """Numbers among the values in ascending order, and for each released label what it is a range of."""
+
+    order: Sequence[int]
+    """Places of the values."""
+    stretches: Sequence[tuple[int, int]]
+    """First and one past the last of them in the range; nothing where the label is none."""
+    holders: Sequence[Collection[Label]]
+    """The labels of the hierarchy that hold both ends."""
+
+
+def _any_between(places: Sequence[int], start: int, stop: int) -> bool:
+    """Whether one of some ascending places lies from start to before stop."""
+    return bisect_left(places, start) < bisect_left(places, stop)

@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 from shoal.policy import Policy
+from shoal.verification.columns import released_as, under
 from shoal.verification.labels import Chain, Labels, labels_of
 from shoal.verification.matching import Matching, Pairing, match
-from shoal.verification.ranges import all_labels
 from shoal.verification.result import Check, quoted
 from shoal.verification.shape import above_boundary, category_column, may_be_missing
 from shoal.verification.text import Coded, Label, code
@@ -32,7 +32,7 @@ def check_truth(
     bounded = [name for name in labels if policy.columns[name].boundary is not None]
 
     def matched(allowed: Mapping[str, Sequence[Chain]]) -> Matching:
-        return match([*plain, *(_released_as(*coded[name], labels[name], allowed[name]) for name in labels)])
+        return match([*plain, *(released_as(*coded[name], labels[name], allowed[name]) for name in labels)])
 
     kept = matched({name: _capped(chains[name], policy, name) for name in labels})
     true = matched(chains) if bounded and kept.unmatched else kept
@@ -117,21 +117,9 @@ def _capped(chains: Sequence[Chain], policy: Policy, column: str) -> list[Chain]
     return [chain[: end + 1] for chain, end in zip(chains, ends, strict=True)]
 
 
-def _released_as(released: Coded, original: Coded, kind: Labels, chains: Sequence[Chain]) -> Pairing:
-    """A quasi-identifier: an original value lies under the labels of its chain, and in ranges where there are any."""
-    return _under(released, original, all_labels(kind, original.values, chains, released.values))
-
-
-def _under(released: Coded, original: Coded, chains: Sequence[Chain]) -> Pairing:
-    """A column whose original values lie under the labels of their chains."""
-    place = {label: index for index, label in enumerate(released.values)}
-    under = [tuple(sorted({place[label] for label in chain if label in place})) for chain in chains]
-    return Pairing(released.codes, original.codes, len(released.values), under)
-
-
 def _equal(released: Coded, original: Coded, shown: Mapping[Label, Label] | None = None) -> Pairing:
     """A column that is published as it is, or with each value replaced by the one that it shows as."""
-    return _under(released, original, [(value if shown is None else shown[value],) for value in original.values])
+    return under(released, original, [(value if shown is None else shown[value],) for value in original.values])
 
 
 def _sensitive(name: str, coded: tuple[Coded, Coded], released: Mapping[str, Any], policy: Policy) -> list[Pairing]:

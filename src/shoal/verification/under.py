@@ -64,6 +64,13 @@ class Under:
         fits: Mask = found == wanted
         return fits
 
+    def ranges(self, sets: Codes, nodes: Codes, keys: Codes) -> tuple[Codes, Codes]:  # noqa: ARG002 - see below
+        """Labels of sets that are not listed, looked up among sorted keys ``node x labels + label``: none here.
+
+        Each set stands beside a node; gives which of the sets each label found is of, and its place among the keys.
+        """
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+
     @cached_property
     def _keys(self) -> Codes:
         return self.owner * self.n_labels + self.labels

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.hierarchies import Hierarchy, HierarchyError, Intervals, Tree
-from shoal.hierarchies.ranges import with_ranges
+from shoal.hierarchies.ranges import ancestors, with_ranges
 from shoal.metrics import METRICS, CellMetric
 
 AGES = ["20", "22", "24", "27", "31", "38"]
@@ -103,3 +103,10 @@ def test_labels_stay_unique_and_each_names_its_own_leaves(ends: list[list[int]])
         parent = ranged.parents[node]
         assert ranged.first[parent] <= ranged.first[node]
         assert ranged.last[node] <= ranged.last[parent]
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)).map(sorted), max_size=12))
+def test_the_ancestor_of_a_range_is_the_lowest_node_that_holds_both_its_ends(ends: list[list[int]]) -> None:
+    tree = ages([*AGES, None])
+    low, high = pairs(*map(tuple, ends)).T
+    assert ancestors(tree, low, high).tolist() == [tree.common_ancestor(each) for each in ends]

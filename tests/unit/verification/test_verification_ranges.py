@@ -21,6 +21,13 @@ HIERARCHIES: dict[str, Any] = {
     "mask": {"mask": "right"},
     "flat": "flat",
 }
+LOCAL: dict[str, Any] = {
+    "mondrian": {"name": "mondrian", "ranges": ["age"]},
+    "top-down": {"name": "top-down", "ranges": ["age"]},
+    "greedy-clustering": {"name": "greedy-clustering", "ranges": ["age"]},
+    "faithful": {"name": "greedy-clustering", "faithful": True, "ranges": ["age"]},
+}
+"""The local recodings, which release the tight range of each class."""
 LOOK_ALIKE = {"tree": {"20<=29": ["20", "29", "50"], "70": ["60", "65"]}}
 
 
@@ -52,6 +59,58 @@ def labels(kind: str) -> RangeLabels:
     found = quasi_labels(policy(kind))["age"]
     assert isinstance(found, RangeLabels)
     return found
+
+
+@pytest.mark.parametrize("algorithm", LOCAL.values(), ids=LOCAL)
+@pytest.mark.parametrize("kind", HIERARCHIES)
+def test_the_tight_ranges_of_a_local_recoding_are_accepted_alone_and_beside_the_original(
+    kind: str, algorithm: Any
+) -> None:
+    original: Cells = ["20", "22", "22", "31", "38", "41", None, None]
+    released: Cells = ["20<=31", "20<=31", "22", "20<=31", "38<=41", "38<=41", None, "*"]
+    assert failing(released, kind=kind, algorithm=algorithm) == []
+    assert failing(released, original, kind=kind, algorithm=algorithm) == []
+
+
+@pytest.mark.parametrize("algorithm", LOCAL.values(), ids=LOCAL)
+def test_a_range_narrower_than_the_values_of_its_class_is_not_true(algorithm: Any) -> None:
+    original: Cells = ["22", "25", "30"]
+    assert failing(["22<=30"] * 3, original, algorithm=algorithm) == []
+    for tampered in ("23<=30", "22<=29", "23<=29"):
+        assert failing([tampered] * 3, original, algorithm=algorithm) == ["truthfulness"]
+    assert failing(["25"] * 3, original, algorithm=algorithm) == ["truthfulness"]
+
+
+@pytest.mark.parametrize("algorithm", LOCAL.values(), ids=LOCAL)
+@pytest.mark.parametrize("boundary", [2, ["[20, 30)", "[30, 40)"]])
+def test_a_range_beyond_the_boundary_of_a_value_fails(algorithm: Any, boundary: Any) -> None:
+    original: Cells = ["22", "29", "31"]
+    assert failing(["22<=29", "22<=29", "31"], original, algorithm=algorithm, boundary=boundary) == []
+    for tampered in ("22<=31", "19<=29"):
+        released: Cells = [tampered, tampered, "31"]
+        assert failing(released, original, algorithm=algorithm, boundary=boundary) == ["boundaries"]
+        assert failing(released, algorithm=algorithm, boundary=2) == ["boundaries"]
+
+
+@pytest.mark.parametrize("name", ["mondrian", "top-down", "greedy-clustering"])
+def test_a_local_recoding_releases_ranges_only_in_the_columns_that_the_policy_names(name: str) -> None:
+    for ranges in ({}, {"ranges": []}, {"ranges": ["zip"]}):
+        assert failing(["20<=31"], algorithm={"name": name, **ranges}) == ["labels"]
+        assert failing(["20<=31"], ["22"], algorithm={"name": name, **ranges}) == ["labels", "truthfulness"]
+
+
+@pytest.mark.parametrize("algorithm", LOCAL.values(), ids=LOCAL)
+def test_a_missing_value_of_a_class_is_in_no_range_but_under_the_node(algorithm: Any) -> None:
+    assert failing(["*", "*"], ["22", None], algorithm=algorithm) == []
+    assert failing(["22<=30", "22<=30", "22<=30"], ["22", "30", None], algorithm=algorithm) == ["truthfulness"]
+
+
+def test_classes_are_told_apart_by_their_ranges() -> None:
+    asked = policy(algorithm=LOCAL["mondrian"]).changed(privacy=[{"model": "k-anonymity", "k": 2}])
+    overlapping = table(["20<=31", "20<=31", "22<=38", "22<=38"])
+    assert verify(overlapping, asked).passed
+    assert verify(overlapping, asked).classes == 2
+    assert [check.name for check in verify(table(["20<=31", "20<=31", "22<=38"]), asked).failures] == ["k-anonymity"]
 
 
 @pytest.mark.parametrize("kind", HIERARCHIES)
