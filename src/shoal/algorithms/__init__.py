@@ -53,4 +53,14 @@ ALGORITHMS: dict[str, AlgorithmEntry] = {
     "greedy-lattice": AlgorithmEntry(greedy_lattice, frozenset({"weights"}), "one greedy path up the lattice"),
 }
 
-__all__ = ["ALGORITHMS", "Algorithm", "AlgorithmEntry", "Outcome", "Problem"]
+_OWN = frozenset({"weights", "node"})
+"""Options that mean something else, or nothing, to another algorithm."""
+
+
+def shared_options(name: str) -> frozenset[str]:
+    """The options of a policy that also go to an algorithm which it does not name; none where nobody knows it."""
+    entry = ALGORITHMS.get(name)
+    return (entry.options | {"seed"}) - _OWN if entry is not None else frozenset()
+
+
+__all__ = ["ALGORITHMS", "Algorithm", "AlgorithmEntry", "Outcome", "Problem", "shared_options"]

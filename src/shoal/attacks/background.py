@@ -18,8 +18,10 @@ NAME = "background"
 def background(released: Released, column: str, ruled_out: int) -> Estimate:
     """Records that become certain when up to ``ruled_out`` values are ruled out for each person."""
     steps = {m: certain(released, column, m) for m in range(1, ruled_out + 1)}
-    last, of = steps[ruled_out], released.records
-    leak = any(found.records > found.without_classes for found in steps.values())
+    of = released.records
+    worst = max(steps, key=lambda m: (steps[m].records - steps[m].without_classes, m))  # what the classes add
+    last, shown = steps[ruled_out], steps[worst]
+    leak = shown.records > shown.without_classes
     if not last.records:
         values = counted(ruled_out, "value")
         verdict = f"Nobody's {column} is certain, even after ruling out {values} for each person."
@@ -35,16 +37,18 @@ def background(released: Released, column: str, ruled_out: int) -> Estimate:
         sensitive=column,
         attacker=f"A friend who knows a person's quasi-identifiers and up to {ruled_out} values of {column} that the "
         "person does not have.",
-        tried=f"Ruled out 1 to {ruled_out} values in each class; a success is a record of which one value is left.",
-        records=last.records,
+        tried=f"Ruled out 1 to {ruled_out} values in each class; a success is a record of which one value is left. The "
+        f"figures are those for {counted(worst, 'value')}, where the classes add most to what is known without them.",
+        records=shown.records,
         of=of,
-        classes=last.classes,
-        rate=last.records / of,
-        baseline=last.without_classes / of,
+        classes=shown.classes,
+        rate=shown.records / of,
+        baseline=shown.without_classes / of,
         baseline_is="the same knowledge and the overall frequencies alone",
         leak=leak,
         verdict=verdict,
         details={
+            "values_ruled_out": worst,
             "by_values_ruled_out": {str(m): found.records for m, found in steps.items()},
             "without_classes": {str(m): found.without_classes for m, found in steps.items()},
             "values_left_free": last.free,

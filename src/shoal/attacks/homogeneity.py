@@ -20,7 +20,7 @@ def homogeneity(released: Released, column: str) -> Estimate:
     found, view, of = certain(released, column, 0), released.stats.view(column), released.records
     leak = found.records > found.without_classes
     if not found.records:
-        verdict = f"No class has only one value of {column}."
+        verdict = f"No class has only one value of {column}{' that the policy protects' if found.free else ''}."
     elif not leak:
         verdict = f"Everybody has the same {column}: the classes give nothing away that the table does not."
     else:
@@ -29,7 +29,7 @@ def homogeneity(released: Released, column: str) -> Estimate:
             f"{column} as everybody in their class: it is certain for each of them."
         )
     if found.free:
-        verdict += f" {counted(found.free, 'more record')} likewise, with values that the policy leaves free."
+        verdict += f" Of {counted(found.free, 'record')} the class has one value too, but the policy leaves it free."
     return Estimate(
         name=NAME,
         status="tried",

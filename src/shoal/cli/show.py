@@ -58,7 +58,7 @@ def show_sample(table: Any, rows: int = 8) -> None:
     sample = [
         [("" if cell is None else str(cell)) for cell in row.values()] for row in table.to_pylist()[::step][:rows]
     ]
-    for line in _aligned([table.column_names, *sample], str.ljust):
+    for line in aligned([table.column_names, *sample], str.ljust):
         typer.echo(line.rstrip())
 
 
@@ -81,7 +81,7 @@ def show_lattice(listing: Mapping[str, Any]) -> None:
     typer.echo("")
     attacks = [f"{column}: {attack}" for column in columns for attack in ("homogeneity", "similarity")]
     header = [*quasi, "loss", "ncp", "precision", "classes", "suppressed", *attacks]
-    for line in _aligned([header, *(_node_row(node, quasi, columns) for node in nodes)], str.rjust):
+    for line in aligned([header, *(_node_row(node, quasi, columns) for node in nodes)], str.rjust):
         typer.echo(line)
 
 
@@ -101,6 +101,7 @@ def _node_row(node: Mapping[str, Any], quasi: Sequence[str], columns: Sequence[s
     ]
 
 
-def _aligned(rows: Sequence[Sequence[str]], justify: Any) -> list[str]:
+def aligned(rows: Sequence[Sequence[str]], justify: Any) -> list[str]:
+    """The rows of a table as lines, its columns below each other."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return ["  ".join(justify(cell, width) for cell, width in zip(row, widths, strict=True)) for row in rows]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import typer
 
-from shoal.cli.commands import interruptible, load_policy
+from shoal.cli.commands import interruptible, load_policy, with_algorithm
 from shoal.cli.progress import progress_bar
 from shoal.errors import InputError
 from shoal.pipeline.why import why
@@ -30,8 +30,7 @@ def run_why(
 ) -> None:
     """Anonymize in memory and explain; nothing is written."""
     policy = load_policy(policy_path, data)
-    if algorithm is not None:
-        policy = policy.changed(algorithm={"name": algorithm})
+    policy = with_algorithm(policy, algorithm)
     values = wanted(where, policy.names("quasi"))
     if sum([row is not None, bool(values), in_class is not None]) != 1:
         raise InputError("name one record by --row, records by --where column=value, or one class by --class.")

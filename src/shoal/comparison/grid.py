@@ -9,16 +9,13 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from shoal.algorithms import ALGORITHMS
+from shoal.algorithms import ALGORITHMS, shared_options
 from shoal.comparison.axes import Axis
 from shoal.comparison.values import MOST, Number
 from shoal.errors import InputError, PolicyError, did_you_mean
 from shoal.metrics import METRICS
 from shoal.policy import Policy
 from shoal.policy.yaml_text import dump_yaml
-
-_OWN = frozenset({"weights", "node"})
-"""Options that mean something else to another algorithm, or nothing: only the policy's own algorithm gets them."""
 
 
 @dataclass(frozen=True)
@@ -129,10 +126,12 @@ def _options(policy: Policy, algorithm: str, metric: str) -> dict[str, Any]:
     """The options of the policy that the algorithm takes."""
     given = policy.algorithm.model_dump(exclude_unset=True)
     takes = ALGORITHMS[algorithm].options
-    if algorithm != policy.algorithm.name:
-        takes = takes - _OWN
-    kept = {key: value for key, value in given.items() if key in takes | {"seed"}}
-    return {"name": algorithm, **kept, **({"metric": metric} if "metric" in takes else {})}
+    kept = (
+        given
+        if algorithm == policy.algorithm.name
+        else {key: given[key] for key in given if key in shared_options(algorithm)}
+    )
+    return {**kept, "name": algorithm, **({"metric": metric} if "metric" in takes else {})}
 
 
 def _rebased(path: Path, folder: Path) -> str:

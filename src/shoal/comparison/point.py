@@ -11,8 +11,9 @@ from shoal.comparison.folder import file_hash, policy_hash
 from shoal.comparison.grid import Point
 from shoal.errors import InfeasibleError, PolicyError
 from shoal.evidence import peak_memory_bytes, reset_peak_memory
+from shoal.pipeline.evidence_of import make_evidence
 from shoal.pipeline.release import Release
-from shoal.pipeline.run import Clock, Prepared, attack_made, make_evidence, make_release
+from shoal.pipeline.run import Clock, Prepared, attack_made, make_release
 from shoal.pipeline.write import write_release
 from shoal.policy import Policy
 from shoal.policy.resolve import resolve_again

@@ -68,6 +68,8 @@ _ENTRIES = (
     _entry("direct", "an account or device on the internet", "ip imei mac url website homepage login twitter facebook",
            "ipaddress macaddress deviceid userid"),
     _entry("direct", "an image or bodily mark of a person", "photo picture portrait fingerprint signature iris"),
+    _entry("direct", "free text about a person", "note notes remark remarks comment comments annotation bemerkung "
+           "bemerkungen notiz notizen kommentar anmerkung", "freetext comment remark freitext bemerkung", shared=True),
     _entry("date", "a date or time", "date datum dates day timestamp datetime time dob dod yob", "dateof birthdate "
            "birthday geburtsdatum admissiondate dischargedate"),
     _entry("secret", "a matter of health", "icd dx diag hiv aids std drg result results dna cancer diabetes drug "

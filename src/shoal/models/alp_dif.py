@@ -76,7 +76,7 @@ class AlpDif(Model):
         for value in self.limits:
             leakage = _leakage(view, value)
             average = _average(view, value, leakage)
-            result[limit_name("alp", value)] = Strength(np.full(len(leakage), average), at_least=False)
+            result[limit_name("alp", value)] = Strength(np.full(len(leakage), average), at_least=False, of_class=False)
             result[limit_name("dif", value)] = Strength(np.maximum(leakage - average, 0.0), at_least=False)
         return result
 

@@ -23,6 +23,8 @@ class Strength:
 
     per_class: Floats
     at_least: bool
+    of_class: bool = True
+    """False where the figure is that of the whole release, the same for every class."""
 
 
 @dataclass(frozen=True)

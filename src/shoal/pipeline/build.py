@@ -24,12 +24,6 @@ def release_columns(policy: Policy, names: list[str]) -> list[str]:
     return [name for name in names if name in policy.columns and policy.columns[name].role != "identifier"]
 
 
-def in_order_of_content(table: pa.Table) -> pa.Table:
-    """The rows sorted by what stands in them, so that their order in the input decides nothing."""
-    keys = [encode(table.column(name))[1] for name in sorted(table.column_names)]
-    return table.take(pa.array(np.lexsort(keys))) if keys else table
-
-
 def build_table(policy: Policy, table: pa.Table, resolved: Resolved, recoding: Recoding) -> pa.Table:
     """The released table: generalized quasi-identifiers, sensitive columns as published, the rest as it is."""
     names = release_columns(policy, table.column_names)

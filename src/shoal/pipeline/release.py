@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from shoal.errors import OutputError
+from shoal.algorithms.problem import Problem
+from shoal.errors import InputError, OutputError
 from shoal.io import Kind, from_arrow
 from shoal.policy import Policy
 from shoal.report import write_report
 from shoal.table.recoding import Recoding
+
+if TYPE_CHECKING:
+    from shoal.pipeline.why import Why
+    from shoal.pipeline.why_find import Matches
+
+
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """What a release was made from, as far as `Release.why` needs it: codes and counts, not the table itself."""
+
+    problem: Problem
+    order: NDArray[np.int64] | None
+    """Which record of the data each row of the recoding is, where they were put into another order."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +46,10 @@ class Release:
     kind: Kind = Kind.ARROW
     search: Mapping[str, Any] = field(default_factory=dict)
     """Facts of the search, such as the minimal nodes."""
+    origin: Origin | None = field(default=None, repr=False)
+    """What it was made from; never part of what is written."""
+    registry: Path | None = field(default=None, repr=False)
+    """The registry that it was held against, and that it becomes an entry of when it is written."""
 
     def __repr__(self) -> str:
         """The counts in one line; the table itself is ``data``."""
@@ -53,8 +74,28 @@ class Release:
             raise OutputError(f"{target} cannot be written: {error.strerror or error}.") from None
         return target
 
-    def write(self, path: str | Path, *, force: bool = False) -> Mapping[str, Path]:
-        """Write release, evidence and report together, verified on the written file; returns their paths."""
+    def write(
+        self, path: str | Path, *, force: bool = False, as_of: str | datetime.date | None = None
+    ) -> Mapping[str, Path]:
+        """Write release, evidence and report together, verified on the written file; returns their paths.
+
+        Where it was made with a registry it becomes an entry of it, of the day ``as_of`` or of today.
+        """
         from shoal.pipeline.write import write_release  # noqa: PLC0415 - write.py builds on this file
 
-        return write_release(self, Path(path), force=force).paths
+        return write_release(self, Path(path), force=force, as_of=as_of).paths
+
+    def why(
+        self, record: int | None = None, *, where: Mapping[str, Any] | None = None, in_class: int | None = None
+    ) -> Why | Matches:
+        """Why a record or a class was generalized so far, and what blocks less; ``print`` it to read it in words.
+
+        Name one of: ``record``, its number in the data counted from 1; ``where``, values of its quasi-identifiers;
+        ``in_class``, the number of a class counted from 1 in the order of the release.
+        """
+        from shoal.pipeline.why import explain  # noqa: PLC0415 - why.py builds on this file
+
+        if self.origin is None:
+            raise InputError("this release does not know what it was made from, so it cannot say why.")
+        name = self.policy.algorithm.name
+        return explain(self.origin, self.recoding, name, record=record, where=where, in_class=in_class)

@@ -3,40 +3,45 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from shoal.algorithms import ALGORITHMS
+from shoal.algorithms.bound import Bound
 from shoal.algorithms.problem import Progress, no_progress
 from shoal.engines.local import LocalEngine
 from shoal.errors import DataError, PolicyError, PolicyProblem, ShoalError
-from shoal.evidence import (
-    describe_columns,
-    describe_exposure,
-    describe_models,
-    describe_policy,
-    describe_sizes,
-    measure,
-    peak_memory_bytes,
-    versions,
+from shoal.io import (
+    Kind,
+    column_names,
+    frame_names,
+    is_frame,
+    order_of_content,
+    read_table,
+    separator_hint,
+    to_arrow,
 )
-from shoal.io import Kind, column_names, frame_names, is_frame, read_table, separator_hint, to_arrow
 from shoal.io.source import DataSource
-from shoal.metrics import ReleaseSummary
-from shoal.metrics.constraint_violations import count_violations
-from shoal.pipeline.build import build_table, in_order_of_content, release_stats
-from shoal.pipeline.release import Release
+from shoal.pipeline.attack_stage import AttackReport, attack_tables
+from shoal.pipeline.build import build_table
+from shoal.pipeline.evidence_of import make_evidence
+from shoal.pipeline.keep import Keeping, with_composition
+from shoal.pipeline.release import Origin, Release
 from shoal.policy import Policy
 from shoal.policy.resolve import Resolved, data_problems, resolve, unknown_columns, used_columns
 from shoal.policy.spec import DataSpec
+from shoal.registry import NewRelease
 from shoal.table.recoding import Recoding
-from shoal.verification import Verification, verify
+from shoal.utility import Part, check_task, measure_task
+from shoal.verification import verify
 
 
 @dataclass
@@ -77,30 +82,34 @@ class Loaded:
     table: pa.Table
     names: list[str]
     kind: Kind
+    order: NDArray[np.int64] | None = None
+    """Which row of the input each row is, where they have been put into another order."""
 
 
 def load_data(data: Any, policy: Policy) -> Loaded:
     """Read the input. Columns that the policy names and the data lacks are a `PolicyError` with every other problem."""
-    if data is None or isinstance(data, (str, Path)):
-        source = data_source(policy, data)
-        names, hint = column_names(source), ""
-        if any(name not in names for name in policy.columns):
-            hint = separator_hint(source, names)
-        present = [name for name in names if name in used_columns(policy)]
-        loaded = Loaded(read_table(source, present), names, Kind.ARROW)
-    elif is_frame(data):
-        missing = tuple(policy.data.missing) if policy.data is not None else ("",)
-        names, hint = frame_names(data), ""
-        table, kind = to_arrow(data, [name for name in names if name in used_columns(policy)], missing=missing)
-        loaded = Loaded(table, names, kind)
-    else:
-        raise DataError(f"cannot read a table from {type(data).__name__}: pass a path, a DataFrame or an Arrow table.")
+    loaded, hint = read_columns(data, policy, used_columns(policy))
     lacking = unknown_columns(policy.columns, loaded.names, hint)
     if lacking:
         models = policy.placed_models()
         others = data_problems(policy.columns, models, loaded.table, policy.path(".")) if loaded.table.num_rows else []
         raise PolicyError([*lacking, *others], policy.source)
     return loaded
+
+
+def read_columns(data: Any, policy: Policy, wanted: Sequence[str]) -> tuple[Loaded, str]:
+    """Those of some columns that the input has, and what to add where it lacks some: a guess at the separator."""
+    if data is None or isinstance(data, (str, Path)):
+        source = data_source(policy, data)
+        names = column_names(source)
+        hint = separator_hint(source, names) if any(name not in names for name in policy.columns) else ""
+        return Loaded(read_table(source, [name for name in names if name in wanted]), names, Kind.ARROW), hint
+    if is_frame(data):
+        missing = tuple(policy.data.missing) if policy.data is not None else ("",)
+        names = frame_names(data)
+        table, kind = to_arrow(data, [name for name in names if name in wanted], missing=missing)
+        return Loaded(table, names, kind), ""
+    raise DataError(f"cannot read a table from {type(data).__name__}: pass a path, a DataFrame or an Arrow table.")
 
 
 def as_policy(policy: Policy | str | Path | Mapping[str, Any]) -> Policy:
@@ -139,85 +148,113 @@ class Unverified:
     recoding: Recoding
     table: pa.Table
     search: Mapping[str, Any]
+    bound: Bound | None
+    """How little any release could lose."""
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A table read and encoded as a policy says."""
+
+    loaded: Loaded
+    resolved: Resolved
+
+
+def prepare(data: Any, policy: Policy, clock: Clock, progress: Progress = no_progress) -> Prepared:
+    """Read (unless it is loaded already) and encode."""
+    progress("reading", 0.0)
+    with clock.stage("read"):
+        loaded = data if isinstance(data, Loaded) else load_data(data, policy)
+    with clock.stage("encode"):
+        if ALGORITHMS[policy.algorithm.name].parts_equals or policy.algorithm.refine is not None:
+            order = order_of_content(loaded.table)
+            loaded = replace(loaded, table=loaded.table.take(pa.array(order)), order=order)
+        resolved = resolve(policy, loaded.table)
+        check_task(policy, loaded.table, resolved)
+    return Prepared(loaded, resolved)
 
 
 def make_release(data: Any, policy: Policy, clock: Clock, progress: Progress) -> Unverified:
-    """Read, encode, search and recode."""
-    progress("reading", 0.0)
-    with clock.stage("read"):
-        loaded = load_data(data, policy)
-    with clock.stage("encode"):
-        if ALGORITHMS[policy.algorithm.name].parts_equals:
-            loaded = replace(loaded, table=in_order_of_content(loaded.table))
-        resolved = resolve(policy, loaded.table)
-    problem = replace(resolved.problem, progress=progress)
+    """Read and encode (unless it is prepared already), search and recode."""
+    ready = data if isinstance(data, Prepared) else prepare(data, policy, clock, progress)
+    problem = replace(ready.resolved.problem, progress=progress)
     with clock.stage("search"):
         engine = LocalEngine(problem.table, problem.ladders, problem.domains)
         outcome = ALGORITHMS[policy.algorithm.name].run(problem, engine)
+    with clock.stage("bound"):
+        bound = Bound.of(problem, engine, outcome.search)
     with clock.stage("recode"):
-        table = build_table(policy, loaded.table, resolved, outcome.recoding)
-    return Unverified(policy, loaded, resolved, outcome.recoding, table, outcome.search)
+        table = build_table(policy, ready.loaded.table, ready.resolved, outcome.recoding)
+    return Unverified(policy, ready.loaded, ready.resolved, outcome.recoding, table, outcome.search, bound)
+
+
+def attack_made(made: Unverified, clock: Clock, progress: Progress) -> AttackReport:
+    """What attackers get out of a release, for its evidence; nothing is encoded a second time."""
+    with clock.stage("attack"):
+        return attack_tables(
+            made.policy,
+            made.table,
+            made.loaded.table,
+            resolved=made.resolved,
+            recoding=made.recoding,
+            seed=abs(made.policy.algorithm.seed),
+            progress=progress,
+        )
+
+
+def measure_utility(made: Unverified, clock: Clock, progress: Progress) -> dict[str, Any] | None:
+    """What the release is worth for the task that its policy names; None where it names none."""
+    if made.policy.utility is None:
+        return None
+
+    def anonymized(table: pa.Table) -> Part:
+        """Some of the records, anonymized under the same policy."""
+        policy = made.policy.changed(utility=None)
+        part = make_release(replace(made.loaded, table=table), policy, Clock(), no_progress)
+        return Part(part.loaded.table, part.resolved, part.recoding)
+
+    with clock.stage("utility"):
+        whole = Part(made.loaded.table, made.resolved, made.recoding)
+        return measure_task(made.policy, whole, anonymized, progress)
+
+
+def composed_with(keeping: Keeping, made: Unverified, clock: Clock, progress: Progress) -> dict[str, Any]:
+    """What the release tells beside the earlier ones of a registry, for its evidence; nothing without a registry."""
+    if keeping.registry is None:
+        return {}
+    progress("comparing with earlier releases", 0.0)
+    with clock.stage("compose"):
+        return keeping.composition(NewRelease(made.policy, made.loaded.table, made.resolved.problem, made.recoding))
 
 
 def anonymize(
-    data: Any = None, policy: Policy | str | Path | Mapping[str, Any] | None = None, *, progress: Progress = no_progress
+    data: Any = None,
+    policy: Policy | str | Path | Mapping[str, Any] | None = None,
+    *,
+    registry: str | Path | None = None,
+    progress: Progress = no_progress,
 ) -> Release:
     """Turn a table into one that may be published.
 
     ``data`` is a path (CSV, Parquet), a pandas or polars DataFrame, or an Arrow table; None takes the policy's own
-    ``data``. The release is checked by the independent verifier before it is returned.
+    ``data``. The release is checked by the independent verifier before it is returned. With a ``registry`` (or that of
+    the policy) it is held against the releases in it, and `Release.write` adds it to them.
 
     Raises `PolicyError` or `DataError` for input that is wrong, `InfeasibleError` when no release satisfies the policy.
     """
     if policy is None:
         raise PolicyError([PolicyProblem("", "none was given to anonymize().", "Pass a Policy or the path of one.")])
     asked, clock = as_policy(policy), Clock()
+    keeping = Keeping.of(asked, registry=registry)
     made = make_release(data, asked, clock, progress)
     progress("verifying", 0.0)
     with clock.stage("verify"):
         verification = verify(made.table, asked, original=made.loaded.table)
         verification.raise_if_failed()
-    evidence = make_evidence(made, verification, clock)
-    return Release(asked, made.table, made.recoding, evidence, made.loaded.kind, made.search)
-
-
-def make_evidence(
-    made: Unverified, verification: Verification, clock: Clock, release_sha256: str | None = None
-) -> dict[str, Any]:
-    """The evidence of a release and its verification."""
-    policy, recoding, resolved = made.policy, made.recoding, made.resolved
-    stats = release_stats(resolved, recoding)
-    codes = [column.codes for column in resolved.quasi.values()]
-    summary = ReleaseSummary(
-        hierarchies=recoding.hierarchies,
-        nodes=recoding.nodes,
-        sizes=recoding.sizes,
-        records=recoding.n_rows,
-        violations=count_violations(recoding, codes, resolved.problem.caps),
-    )
-    return {
-        "verified": verification.passed,
-        "records": recoding.n_rows,
-        "released": recoding.n_rows - recoding.suppressed,
-        "suppressed": recoding.suppressed,
-        "classes": recoding.n_classes,
-        "levels": dict(recoding.levels) if recoding.levels is not None else None,
-        "measures": measure(summary),
-        "models": describe_models(resolved.problem.models, stats),
-        "algorithm": policy.algorithm.name,
-        "seed": policy.algorithm.seed,
-        "search": dict(made.search),
-        "columns": describe_columns(policy, summary, recoding),
-        "not_released": sorted(set(made.loaded.names) - set(used_columns(policy))),
-        "not_named": sorted(set(made.loaded.names) - set(policy.columns)),
-        "class_sizes": describe_sizes(recoding),
-        "exposure": describe_exposure(stats),
-        "checks": [check.to_dict() for check in verification.checks],
-        "policy": describe_policy(policy),
-        "policy_sha256": policy.sha256,
-        "release_sha256": release_sha256,
-        "versions": versions(),
-        "seconds": round(sum(clock.stages.values()), 6),
-        "seconds_by_stage": {name: round(seconds, 6) for name, seconds in clock.stages.items()},
-        "peak_memory_bytes": peak_memory_bytes(),
-    }
+    attacks = attack_made(made, clock, progress)
+    utility = measure_utility(made, clock, progress)
+    composed = composed_with(keeping, made, clock, progress)
+    evidence = with_composition(make_evidence(made, verification, clock, utility=utility, attacks=attacks), composed)
+    origin = Origin(made.resolved.problem, made.loaded.order)
+    folder = None if keeping.registry is None else keeping.registry.path
+    return Release(asked, made.table, made.recoding, evidence, made.loaded.kind, made.search, origin, folder)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from shoal.report.figures import UNSTATED, entries_of, exactly, number
+from shoal.report.figures import UNSTATED, counted, entries_of, exactly, is_number, number, part_of
 from shoal.report.markup import Markup, join, name_of, paired_table, paragraph, row, tag
 from shoal.report.words import CLASS, MODELS, ModelWords
 
@@ -37,8 +37,28 @@ def _pair(model: Mapping[str, Any]) -> tuple[Markup, str]:
     holds = model.get("holds")
     said = number if holds is True else exactly  # a figure that misses its limit by little must not look equal to it
     asked_lines = [_asked(words, parameter, value) for parameter, value in asked.items()]
-    reached_lines = [join(_named(parameter), " =\u00a0", said(value)) for parameter, value in reached.items()]
-    return row(head, _lines(asked_lines), _lines(reached_lines), _mark(holds)), words.sentence
+    reached_lines = [join(parameter_name(parameter), " =\u00a0", said(value)) for parameter, value in reached.items()]
+    explained = join(words.sentence, *(join(" ", each) for each in _weakest(part_of(model, "weakest"))))
+    return row(head, _lines(asked_lines), _lines(reached_lines), _mark(holds)), explained
+
+
+def _weakest(weakest: Mapping[str, Any]) -> Iterator[Markup]:
+    """For each parameter the class that satisfies it least, by the labels that everybody sees in the release."""
+    for parameter, found in weakest.items():
+        if not isinstance(found, Mapping) or not is_number(found.get("size")):
+            continue
+        labels = [
+            join(name_of(str(column)), " ", name_of(str(label) if label is not None else _MISSING))
+            for column, label in part_of(found, "labels").items()
+        ]
+        classes = found.get("classes")
+        alike = f", one of {number(classes)} as weak" if is_number(classes) and classes > 1 else ""
+        yield tag(
+            "span",
+            "Weakest by ", parameter_name(str(parameter)), f": a class of {counted(found['size'], 'record')}{alike} – ",
+            join(*labels, between="; "), ".",
+            class_="line",
+        )  # fmt: skip
 
 
 def flat_parameters(parameters: object) -> Iterator[tuple[str, object]]:
@@ -59,10 +79,10 @@ def flat_parameters(parameters: object) -> Iterator[tuple[str, object]]:
 
 def _asked(words: ModelWords, parameter: str, value: object) -> Markup:
     bound = words.bounds.get(parameter.partition("[")[0])
-    return join(_named(parameter), f" {bound}\u00a0" if bound else ": ", number(value))
+    return join(parameter_name(parameter), f" {bound}\u00a0" if bound else ": ", number(value))
 
 
-def _named(parameter: str) -> Markup:
+def parameter_name(parameter: str) -> Markup:
     """A parameter as the papers write it; ``alpha[HIV]`` is α of HIV."""
     name, bracket, rest = parameter.partition("[")
     shown = _GREEK.get(name, name)

@@ -1,12 +1,14 @@
-"""What was lost: by column, and by every measure."""
+"""What was lost: by column, before and after, against the least possible, and by every measure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from shoal.report.before_after import before_after
+from shoal.report.distance import distance
 from shoal.report.figures import UNSTATED, is_number, number, part_of, percent
-from shoal.report.markup import Markup, join, name_of, paired_table, paragraph, row, table, tag
+from shoal.report.markup import Markup, join, more, name_of, paired_table, paragraph, row, table, tag
 from shoal.report.plots import loss_plot
 from shoal.report.words import MEASURES
 
@@ -18,7 +20,14 @@ def lost_section(evidence: Mapping[str, Any]) -> list[Markup]:
         for name, column in part_of(evidence, "columns").items()
         if isinstance(column, Mapping) and column.get("role") == "quasi"
     }
-    return [*_columns(quasi, evidence), *_plot(quasi), *_measures(part_of(evidence, "measures"))]
+    measures = _measures(part_of(evidence, "measures"))
+    return [
+        *_columns(quasi, evidence),
+        *_plot(quasi),
+        *before_after(evidence),
+        *distance(evidence),
+        more("Every measure of the release", *measures),
+    ]
 
 
 def _columns(quasi: Mapping[str, Any], evidence: Mapping[str, Any]) -> list[Markup]:

@@ -31,6 +31,12 @@ SHOWN = frozenset(
         "not_named",
         "class_sizes",
         "exposure",
+        "attacks",
+        "attack_seed",
+        "bound",
+        "evidence_version",
+        "evidence_sha256",
+        "utility",
         "checks",
         "policy",
         "policy_sha256",
@@ -129,7 +135,23 @@ def _repeat(evidence: Mapping[str, Any]) -> list[Markup]:
         row("Policy (SHA-256)", _code(evidence.get("policy_sha256"))),
         *(row(f"Version of {name}", _code(value)) for name, value in part_of(evidence, "versions").items()),
     ]
-    return [table("What it takes to recognize and repeat this release.", ["Item", "Is"], rows)]
+    return [*_again(evidence), table("What it takes to recognize and repeat this release.", ["Item", "Is"], rows)]
+
+
+def _again(evidence: Mapping[str, Any]) -> list[Markup]:
+    """How to make the release again, and how to check it."""
+    same = (
+        " with the same data, policy and versions makes the same release, byte for byte, and the same evidence but for "
+        "time and memory."
+    )
+    timed = part_of(part_of(evidence, "search"), "refined").get("ended") == "time"
+    clock = " This one was refined until the time given was over, so another run may end elsewhere." if timed else ""
+    checked = ": its models, this evidence, and that every record is true."
+    verify = "shoal verify RELEASE --policy POLICY --original DATA"
+    return [
+        paragraph("To repeat: ", tag("code", "shoal anonymize POLICY"), same, clock),
+        paragraph("To check: ", tag("code", verify), checked),
+    ]
 
 
 def _code(value: object) -> Markup:

@@ -5,27 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from shoal.report.advice import advice_section
 from shoal.report.asked import asked_section
+from shoal.report.attackers import attackers_section
 from shoal.report.lost import lost_section
 from shoal.report.made import made_section
-from shoal.report.markup import Markup, join, listing, paragraph, tag
+from shoal.report.markup import Markup, join, paragraph, tag
+from shoal.report.shell import whole_page
 from shoal.report.sizes import sizes_section
-from shoal.report.style import STYLE
+from shoal.report.task import task_section
 from shoal.report.told import told_section
 from shoal.report.verdict import verdict_section
 
 SECTIONS = (
-    ("verdict", "Verdict", verdict_section),
+    ("verdict", "Summary", verdict_section),
     ("asked", "What was asked and what is reached", asked_section),
-    ("lost", "What was lost", lost_section),
+    ("attackers", "What each attacker gets", attackers_section),
+    ("lost", "What was lost where", lost_section),
+    ("task", "Utility for the task", task_section),
     ("sizes", "Class sizes", sizes_section),
-    ("told", "What the release still tells", told_section),
+    ("advice", "What to tighten or relax", advice_section),
+    ("told", "What stays open", told_section),
     ("made", "How it was made", made_section),
 )
 """The parts of the page in order: anchor, heading, and what writes the part from the evidence."""
 
-_GUARD = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-"""What the browser may load, should anything ever slip into the page: nothing."""
+OPTIONAL = {"task": "utility"}
+"""Parts that are there only where the evidence has their key."""
 
 
 def write_report(evidence: Mapping[str, Any]) -> str:
@@ -34,32 +40,12 @@ def write_report(evidence: Mapping[str, Any]) -> str:
     ``evidence`` is the content of ``*.evidence.json``. What it does not say is left out or called not stated; keys
     that the page does not know are shown as they are. The same evidence gives the same text.
     """
-    sections = [
-        tag("section", tag("h2", heading, id=anchor), *write(evidence), aria_labelledby=anchor)
-        for anchor, heading, write in SECTIONS
-    ]
-    contents = listing([tag("a", heading, href=f"#{anchor}") for anchor, heading, _ in SECTIONS])
-    body = tag(
-        "body",
-        tag("header", tag("h1", "Release report"), *_subtitle(evidence)),
-        tag("nav", contents, aria_label="Contents"),
-        tag("main", *sections),
-        tag("footer", "Written by Shoal from the evidence that is stored beside the release."),
-    )
-    page = tag("html", _head(), body, lang="en")
-    return f"<!DOCTYPE html>\n{page}\n"
-
-
-def _head() -> Markup:
-    return tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", name_="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", http_equiv="Content-Security-Policy", content=_GUARD),
-        tag("meta", name_="color-scheme", content="light dark"),
-        tag("link", rel="icon", href="data:,"),
-        tag("title", "Release report – Shoal"),
-        tag("style", Markup(STYLE)),
+    shown = [section for section in SECTIONS if section[0] not in OPTIONAL or evidence.get(OPTIONAL[section[0]])]
+    return whole_page(
+        "Release report",
+        _subtitle(evidence),
+        [(anchor, heading, write(evidence)) for anchor, heading, write in shown],
+        "Written by Shoal from the evidence that is stored beside the release.",
     )
 
 

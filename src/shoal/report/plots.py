@@ -1,8 +1,4 @@
-"""The two plots, as inline SVG that keeps its text size at every page width.
-
-Lengths across are in percent and lengths down in em, so a plot grows and shrinks with the page while its text does
-not. Every bar carries its figure: nothing has to be read from an axis or told by colour.
-"""
+"""The plots of bars. Every bar carries its figure: nothing has to be read from an axis or told by colour."""
 
 from __future__ import annotations
 
@@ -11,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from shoal.report.figures import counted, number, percent
-from shoal.report.markup import Markup, tag
+from shoal.report.markup import Markup
+from shoal.report.svg import bar, svg, text
 
 MOST_BARS = 16
 """More sizes than this are put in bins."""
@@ -39,34 +36,34 @@ def loss_plot(losses: Sequence[tuple[str, float]]) -> Markup:
         top = 2.8 * place
         within = min(max(loss, 0.0), 1.0)
         parts += [
-            _text(shortened(column), x="0", y=top + 1.0, full=column),
-            _text(percent(loss), x="100%", y=top + 1.0, anchor="end"),
-            _bar("track", x=0.0, y=top + 1.4, width=1.0),
-            *([_bar("bar", x=0.0, y=top + 1.4, width=within, least="1")] if within else []),
+            text(shortened(column), x="0", y=top + 1.0, full=column),
+            text(percent(loss), x="100%", y=top + 1.0, anchor="end"),
+            bar("track", x=0.0, y=top + 1.4, width=1.0),
+            *([bar("bar", x=0.0, y=top + 1.4, width=within, least="1")] if within else []),
         ]
     foot = 2.8 * len(losses) + 1.0
     parts += [
-        _text("0%: released as it was", x="0", y=foot, class_="axis"),
-        _text("100%: nothing left", x="100%", y=foot, anchor="end", class_="axis"),
+        text("0%: released as it was", x="0", y=foot, class_="axis"),
+        text("100%: nothing left", x="100%", y=foot, anchor="end", class_="axis"),
     ]
     listed = "; ".join(f"{column} {percent(loss)}" for column, loss in losses)
-    return _svg("loss-plot", "Detail lost by column", f"Share of detail lost (NCP): {listed}.", parts, foot + 0.6)
+    return svg("loss-plot", "Detail lost by column", f"Share of detail lost (NCP): {listed}.", parts, foot + 0.6)
 
 
 def size_plot(bins: Sequence[Bin]) -> Markup:
     """Horizontal bars: for each class size, or bin of sizes, how many classes have it."""
     most = max(each.classes for each in bins)
-    parts = [_text("Class size", x="0", y=0.9, class_="axis"), _text("Classes", x="30%", y=0.9, class_="axis")]
+    parts = [text("Class size", x="0", y=0.9, class_="axis"), text("Classes", x="30%", y=0.9, class_="axis")]
     for place, each in enumerate(bins):
         top = 1.5 * place + 1.5
         width = 0.52 * each.classes / most if most else 0.0
-        parts.append(_text(each.label, x="0", y=top + 0.95))
+        parts.append(text(each.label, x="0", y=top + 0.95))
         if each.classes:
-            parts.append(_bar("bar", x=0.3, y=top + 0.1, width=width, least="1"))
+            parts.append(bar("bar", x=0.3, y=top + 0.1, width=width, least="1"))
         end = f"{(0.3 + width) * 100:.2f}%"
-        parts.append(_text(number(each.classes), x=end, y=top + 0.95, dx="0.4em"))
+        parts.append(text(number(each.classes), x=end, y=top + 0.95, dx="0.4em"))
     listed = "; ".join(f"size {each.label}: {counted(each.classes, 'class')}" for each in bins)
-    return _svg(
+    return svg(
         "size-plot", "Classes by size", f"Number of classes of each size. {listed}.", parts, 1.5 * len(bins) + 1.8
     )
 
@@ -113,31 +110,3 @@ def _growing(steps: tuple[int, ...], up_to: int) -> list[int]:
 def _filled(classes_by_size: Mapping[int, int], low: int, high: int) -> Bin:
     inside = {size: classes for size, classes in classes_by_size.items() if low <= size <= high}
     return Bin(low, high, sum(inside.values()), sum(size * classes for size, classes in inside.items()))
-
-
-def _bar(class_: str, *, x: float, y: float, width: float, least: str | None = None) -> Markup:
-    """A bar; one with ``least`` is drawn that wide in pixels at any rate, for it stands for something."""
-    given = {"x": f"{x * 100:.2f}%", "y": f"{y:.2f}em", "height": "0.9em"}
-    bar = tag("rect", **given, width=f"{width * 100:.2f}%", class_=class_)
-    return bar if least is None else Markup(tag("rect", **given, width=least, class_=class_) + bar)
-
-
-def _text(
-    content: str,
-    *,
-    x: str,
-    y: float,
-    anchor: str | None = None,
-    dx: str | None = None,
-    full: str | None = None,
-    class_: str | None = None,
-) -> Markup:
-    """A text; where it is shortened, the full one shows on pointing at it."""
-    title = [tag("title", full)] if full is not None and full != content else []
-    return tag("text", *title, content, x=x, y=f"{y:.2f}em", dx=dx, text_anchor=anchor, class_=class_)
-
-
-def _svg(ident: str, title: str, description: str, parts: Sequence[Markup], height: float) -> Markup:
-    heads = [tag("title", title, id=f"{ident}-title"), tag("desc", description, id=f"{ident}-desc")]
-    labelled = f"{ident}-title {ident}-desc"
-    return tag("svg", *heads, *parts, width="100%", height=f"{height:.2f}em", role="img", aria_labelledby=labelled)

@@ -68,6 +68,28 @@ svg text {{ fill: var(--ink); font-variant-numeric: tabular-nums; unicode-bidi: 
 svg text.axis {{ fill: var(--soft); }}
 svg .bar {{ fill: var(--bar); }}
 svg .track {{ fill: var(--track); }}
+svg .rule {{ stroke: var(--ink); stroke-width: 2px; stroke-dasharray: 4 3; }}
+svg .hollow {{ fill: none; stroke: var(--bar); stroke-width: 1.5px; }}
+svg .scale {{ stroke: var(--soft); stroke-width: 1px; }}
+svg .interval {{ stroke: var(--bar); stroke-width: 5px; opacity: 0.45; }}
+svg .dot {{ fill: var(--bar); }}
+svg .baseline {{ stroke: var(--ink); stroke-width: 2px; }}
+.success {{ max-width: 30rem; margin: 0.5rem 0.5rem 0.25rem; }}
+.outcome {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); gap: 0 1.5rem; }}
+.why p {{ margin: 0.2rem 0; max-width: none; }}
+.why .outcome > div:first-child p:first-child {{ color: var(--ink); }}
+tbody th small {{ font-weight: 400; color: var(--soft); }}
+ul.short {{ max-width: none; }}
+.columns {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 23rem), 1fr)); gap: 1rem 2rem;
+  align-items: start; margin: 1rem 0; }}
+table.pair {{ font-size: 0.85rem; table-layout: fixed; }}
+table.pair caption {{ font-size: 0.9rem; }}
+table.pair th:last-child, table.pair td:last-child {{ padding-right: 0.75rem; }}
+table.pair th, table.pair td {{ padding-top: 0.1rem; padding-bottom: 0.1rem; vertical-align: middle; }}
+table.pair tbody th {{ font-weight: 400; min-width: 0; }}
+table.pair tbody tr {{ border-bottom: 0; }}
+.cell {{ display: grid; grid-template-columns: 3.2rem 1fr; align-items: center; gap: 0.4rem; }}
+.cell span {{ text-align: right; }}
 details {{ margin: 0.75rem 0; }}
 summary {{ cursor: pointer; font-weight: 600; }}
 footer {{ padding-top: 1.5rem; padding-bottom: 2rem; font-size: 0.85rem; }}
@@ -87,6 +109,7 @@ footer {{ padding-top: 1.5rem; padding-bottom: 2rem; font-size: 0.85rem; }}
   nav {{ display: none; }}
   h2, h3, caption, figcaption, summary {{ break-after: avoid; }}
   h2 {{ margin-top: 1.5rem; }}
+  .columns {{ grid-template-columns: 1fr 1fr; gap: 0.75rem 1.5rem; }}
   figure, svg, tr, .verdict, dl.facts, li {{ break-inside: avoid; }}
   .paired tbody, table:not(.paired) {{ break-inside: avoid; }}
   thead {{ display: table-header-group; }}

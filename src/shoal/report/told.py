@@ -1,71 +1,23 @@
-"""What the release still tells: exposure in words, limits of the models, and the columns as released."""
+"""What stays open whatever is asked: the limits of the models, and the columns as released."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from shoal.report.figures import counted, entries_of, is_number, number, part_of, share
+from shoal.report.figures import entries_of, number, part_of
 from shoal.report.markup import Markup, join, listing, name_of, paragraph, row, table, tag
 from shoal.report.words import NOT_PROTECTED, PUBLISHED, RELEASED_AS, ROLES
-from shoal.report.yaml_like import yaml_like
-
-_ATTACKS = {
-    "homogeneity": ("value", "the same value"),
-    "similarity": ("category", "values of one category"),
-}
-"""For each attack, what a class open to it gives away, and what its records have."""
 
 
 def told_section(evidence: Mapping[str, Any]) -> list[Markup]:
-    """Exposure, what is not protected, columns."""
+    """What is not protected, and the columns."""
     return [
-        tag("h3", "Classes that give a secret away"),
-        *_exposure(evidence),
         tag("h3", "What these models do not protect from"),
         *_limits(evidence),
         tag("h3", "Columns"),
         *_columns(evidence),
     ]
-
-
-def _exposure(evidence: Mapping[str, Any]) -> list[Markup]:
-    exposure = part_of(evidence, "exposure")
-    if not exposure:
-        if "sensitive" in _roles(evidence).values():
-            return [paragraph("The evidence holds no exposure figures for the sensitive columns.")]
-        return [paragraph("The policy names no sensitive column, so there is nothing of this kind to count.")]
-    items = []
-    for name, attacks in exposure.items():
-        if isinstance(attacks, Mapping):
-            items += [_attack(evidence, str(name), str(attack), found) for attack, found in attacks.items()]
-    return [listing(items)]
-
-
-def _attack(evidence: Mapping[str, Any], column: str, attack: str, found: object) -> Markup:
-    """One attack on one column in a sentence."""
-    classes = found.get("classes") if isinstance(found, Mapping) else None
-    records = found.get("records") if isinstance(found, Mapping) else None
-    if not is_number(classes) or not is_number(records):
-        return join(name_of(column), ", ", name_of(attack), f": {yaml_like(found).strip()}")
-    count = f"{counted(records, 'record')} in {counted(classes, 'class')}"
-    if attack not in _ATTACKS:
-        return join(name_of(column), ", ", name_of(attack), f": {count}.")
-    secret, shared = _ATTACKS[attack]
-    if classes == 0:
-        return join(f"No class has only one {secret} of ", name_of(column), f" ({attack} attack).")
-    of_all = share(records, evidence.get("released"))
-    part = f", {of_all} of those released," if of_all else ""
-    verb = "has" if records == 1 else "have"
-    hidden = " The release itself shows only categories of this column." if _hides(evidence, column, attack) else ""
-    knows = f" throughout the class. Whoever knows a person's class there knows the {secret} ({attack} attack).{hidden}"
-    return join(tag("strong", count), f"{part} {verb} {shared} of ", name_of(column), knows)
-
-
-def _hides(evidence: Mapping[str, Any], column: str, attack: str) -> bool:
-    """Whether the values that an attack would need are not released."""
-    published = part_of(part_of(evidence, "columns"), column).get("published")
-    return attack == "homogeneity" and published == "categories"
 
 
 def _limits(evidence: Mapping[str, Any]) -> list[Markup]:

@@ -1,12 +1,16 @@
-"""The verdict: verified or not, and the few figures that everybody asks for."""
+"""The summary: verified or not, the few figures that everybody asks for, and what was asked, in one screen."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from shoal.report.figures import counted, entries_of, is_number, number, part_of, share
+from shoal.report.asked import flat_parameters, parameter_name
+from shoal.report.attackers import by_gravity, title_of
+from shoal.report.distance import ratio_words
+from shoal.report.figures import UNSTATED, counted, entries_of, is_number, number, part_of, percent, share
 from shoal.report.markup import Markup, join, listing, name_of, paragraph, tag
+from shoal.report.words import MODELS
 
 
 def verdict_section(evidence: Mapping[str, Any]) -> list[Markup]:
@@ -27,7 +31,56 @@ def verdict_section(evidence: Mapping[str, Any]) -> list[Markup]:
         *([listing(reasons)] if reasons else []),
         *_counts(evidence),
     ]
-    return [tag("div", *parts, class_="verdict good" if good else "verdict"), _facts(evidence)]
+    box = tag("div", *parts, class_="verdict good" if good else "verdict")
+    return [box, _facts(evidence), *_in_short(evidence)]
+
+
+def _in_short(evidence: Mapping[str, Any]) -> list[Markup]:
+    """Asked and reached, what attackers get, what was lost: a line each."""
+    lines = [_asked(model) for model in entries_of(evidence, "models")]
+    lines += [*_attackers(evidence), *_loss(evidence)]
+    return [listing(lines, class_="short")] if lines else []
+
+
+def _asked(model: Mapping[str, Any]) -> Markup:
+    """A model that was asked for, with its numbers and whether it holds."""
+    name, column, reached = str(model.get("model")), model.get("sensitive"), part_of(model, "reached")
+    title = MODELS[name].title if name in MODELS else name
+    figures = [
+        join(parameter_name(parameter), f"\u00a0=\u00a0{number(value)} ({number(reached[parameter])} reached)")
+        for parameter, value in flat_parameters(model.get("asked"))
+        if is_number(value) and parameter in reached
+    ]
+    holds = model.get("holds")
+    said = "holds" if holds is True else "does not hold" if holds is False else UNSTATED
+    on = join(" on ", name_of(str(column))) if column is not None else join()
+    between = ": " if figures else " "
+    mark = tag("span", said, class_="mark good" if holds is True else "mark")
+    return join(tag("strong", title), on, between, join(*figures, between=", "), " ", mark)
+
+
+def _attackers(evidence: Mapping[str, Any]) -> list[Markup]:
+    """How many attackers get something, and who."""
+    tried = by_gravity(entries_of(evidence, "attacks"))
+    if not tried:
+        return []
+    leaks = [title_of(each) for each in tried if each.get("leak") is True]
+    if not leaks:
+        none = f"of {counted(len(tried), 'attack')} not one gets more than could be known without the release."
+        return [join(tag("strong", "Attackers"), ": ", none)]
+    some = (
+        f": {number(len(leaks))} of {counted(len(tried), 'attack')} {'gets' if len(leaks) == 1 else 'get'} something – "
+    )
+    return [join(tag("strong", "Attackers"), some, join(*leaks, between="; "), ".")]
+
+
+def _loss(evidence: Mapping[str, Any]) -> list[Markup]:
+    """The loss over all columns, and how far it is from the least."""
+    ncp = part_of(evidence, "measures").get("ncp")
+    if not is_number(ncp):
+        return []
+    words = ratio_words(part_of(evidence, "bound"))
+    return [join(tag("strong", "Detail lost"), f": {percent(ncp)} (NCP){f', {words}' if words else ''}.")]
 
 
 def failures(evidence: Mapping[str, Any]) -> list[Markup]:

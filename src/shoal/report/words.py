@@ -185,6 +185,10 @@ STAGES = {
     "recode": "Generalizing the records",
     "write": "Writing the release",
     "verify": "Independent check",
+    "bound": "Finding the least possible loss",
+    "attack": "Attacking the release",
+    "evidence": "Measuring the release",
+    "utility": "Measuring utility for the task",
 }
 
 ROLES = {

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from golden.paper_tables import MAHESH_1, MAHESH_T_STAR
 from oracles import attack_oracle as oracle
 from shoal.attacks.estimate import Estimate
+from shoal.reproduce.tables import MAHESH_1, MAHESH_T_STAR
 from support.attack_cases import found, policy_of, table_of
 
 COLUMNS: dict[str, Any] = {

@@ -286,3 +286,8 @@ def test_separator_and_encoding_are_read_off_the_file(
 def test_bytes_far_into_the_file_decide_its_encoding_too(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(b"a,b\n" + b"1,2\n" * 400_000 + "ü,3\n".encode("latin-1"))
     assert sniff(tmp_path / "a.csv", separator=None, encoding=None).encoding == "latin-1"
+
+
+@pytest.mark.parametrize("name", ["note", "Remarks", "doctor_comment", "free_text", "Bemerkung"])
+def test_notes_about_people_are_not_released_however_few_there_are(name: str) -> None:
+    assert decide(profile(name, *["fine"] * 6, "late", "late")).role == "identifier"

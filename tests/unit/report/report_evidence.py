@@ -5,9 +5,60 @@ from __future__ import annotations
 from typing import Any
 
 
+def weakest(strength: float, *, classes: int = 1, classes_at_limit: int = 0) -> dict[str, Any]:
+    """The weakest class of a parameter."""
+    labels = {"age": "[20, 30)", "zipcode": "142**", "country": None, "education": "*"}
+    return {
+        "strength": strength,
+        "size": 6,
+        "labels": labels,
+        "classes": classes,
+        "classes_at_limit": classes_at_limit,
+    }
+
+
+def group(label: str | None, before: int, within: int, after: float, of: str = "label") -> dict[str, Any]:
+    """Some values of a column."""
+    return {"of": of, "label": label, "values": 10, "before": before, "within": within, "after": after}
+
+
+def distribution() -> dict[str, Any]:
+    """A column before and after."""
+    groups = [
+        group("[20, 30)", 12_000, 4_000, 9_500.5),
+        group("[30, 40)", 9_000, 0, 9_450.0),
+        group(None, 950, 950, 950.0, "missing"),
+        group(None, 8_000, 0, 10_049.5, "others"),
+    ]
+    return {"level": 2, "crowd": 5, "groups": groups}
+
+
+def attack(name: str, sensitive: str | None = None, **changes: Any) -> dict[str, Any]:
+    """What an attack found: nothing, unless said otherwise."""
+    return {
+        "name": name,
+        "sensitive": sensitive,
+        "status": "tried",
+        "attacker": "A neighbour who knows a person's quasi-identifiers.",
+        "tried": "Looked for everybody.",
+        "records": 0,
+        "of": 29_950,
+        "classes": None,
+        "rate": 0.0,
+        "baseline": 0.0,
+        "baseline_is": "what the overall frequencies alone give",
+        "interval": None,
+        "exact": True,
+        "leak": False,
+        "verdict": "Nothing was found.",
+        "details": {},
+    } | changes
+
+
 def hospital() -> dict[str, Any]:
     """The evidence of a verified release of 30,162 records; a new copy each time."""
     return {
+        "evidence_version": 1,
         "verified": True,
         "records": 30_162,
         "released": 29_950,
@@ -26,14 +77,30 @@ def hospital() -> dict[str, Any]:
             "suppressed": 212.0,
             "constraint_violations": 0.0,
         },
+        "bound": {
+            "ncp": 0.1671,
+            "ncp_interval": [0.16, 0.1742],
+            "records": 2_000,
+            "estimated": True,
+            "reached": 0.284131,
+            "ratio": 1.7003,
+        },
         "models": [
-            {"model": "k-anonymity", "sensitive": None, "asked": {"k": 5}, "reached": {"k": 6}, "holds": True},
+            {
+                "model": "k-anonymity",
+                "sensitive": None,
+                "asked": {"k": 5},
+                "reached": {"k": 6},
+                "holds": True,
+                "weakest": {"k": weakest(6, classes=41)},
+            },
             {
                 "model": "p-plus-alpha-sensitive",
                 "sensitive": "condition",
                 "asked": {"p": 2, "alpha": 2.0},
                 "reached": {"p": 2, "alpha": 2.333333333333},
                 "holds": True,
+                "weakest": {"p": weakest(2, classes=3, classes_at_limit=3), "alpha": weakest(2.333333333333)},
             },
             {
                 "model": "group-leakage",
@@ -41,6 +108,7 @@ def hospital() -> dict[str, Any]:
                 "asked": {"p": 2, "alpha": {"Top Secret": 0.5, "Secret": 0.6}},
                 "reached": {"p": 2, "alpha[Top Secret]": 0.5, "alpha[Secret]": 0.571428571429},
                 "holds": True,
+                "weakest": {},
             },
             {
                 "model": "alp-dif",
@@ -48,6 +116,7 @@ def hospital() -> dict[str, Any]:
                 "asked": {"limits": {"HIV": {"alp": 0.43, "dif": 0.27}, "": {"alp": 0.5, "dif": 0.5}}},
                 "reached": {"alp[HIV]": 0.31, "dif[HIV]": 0.19, "alp[(missing)]": 0.1, "dif[(missing)]": 0.4},
                 "holds": True,
+                "weakest": {},
             },
             {
                 "model": "t-closeness",
@@ -55,6 +124,7 @@ def hospital() -> dict[str, Any]:
                 "asked": {"t": 0.2, "distance": "equal"},
                 "reached": {"t": 0.183204},
                 "holds": True,
+                "weakest": {},
             },
         ],
         "algorithm": "incognito",
@@ -64,10 +134,25 @@ def hospital() -> dict[str, Any]:
             "checked": 412,
             "metric": "loss",
             "minimal_nodes": [{"age": 2, "zipcode": 3}, {"age": 3, "zipcode": 2}],
+            "refined": {
+                "measure": "loss",
+                "before": 0.2811,
+                "after": 0.262719,
+                "steps": {"move": 12, "swap": 3},
+                "rounds": 4,
+                "ended": "nothing improves",
+            },
         },
         "columns": {
             "name": {"role": "identifier"},
-            "age": {"role": "quasi", "height": 5, "values": 74, "labels_released": 9, "ncp": 0.131507},
+            "age": {
+                "role": "quasi",
+                "height": 5,
+                "values": 74,
+                "labels_released": 9,
+                "ncp": 0.131507,
+                "distribution": distribution(),
+            },
             "zipcode": {"role": "quasi", "height": 5, "values": 1_843, "labels_released": 17, "ncp": 0.0004},
             "country": {"role": "quasi", "height": 2, "values": 41, "labels_released": 41, "ncp": 0.0},
             "education": {"role": "quasi", "height": 4, "values": 16, "labels_released": 1, "ncp": 1.0},
@@ -79,6 +164,7 @@ def hospital() -> dict[str, Any]:
         "not_named": ["doctor", "insurance number"],
         "class_sizes": {
             "smallest": 6,
+            "smallest_if_missing_matches_anything": 6,
             "largest": 2_405,
             "mean": 95.99359,
             "quartiles": [11.0, 27.5, 84.0],
@@ -91,6 +177,31 @@ def hospital() -> dict[str, Any]:
             },
             "income": {"homogeneity": {"classes": 2, "records": 12}},
         },
+        "attacks": [
+            attack("homogeneity", "condition", verdict="No class has only one value of condition."),
+            attack(
+                "linkage-insensitive",
+                records=186,
+                rate=0.157,
+                baseline=0.041,
+                leak=True,
+                verdict="For whoever knows ward, 186 people hide among fewer than 5 records; 15.7 % would be right.",
+            ),
+            attack("inference", "income", rate=0.31, baseline=0.3, interval=[0.29, 0.33], exact=False),
+            attack("background", "condition", records=2_995, rate=0.1, baseline=0.0, leak=True),
+            attack(
+                "composition",
+                status="not tried",
+                records=None,
+                of=None,
+                classes=None,
+                rate=None,
+                baseline=None,
+                exact=False,
+                verdict="Not tried: no earlier release was given.",
+            ),
+        ],
+        "attack_seed": 0,
         "checks": [
             {"name": "columns", "passed": True, "message": "7 columns, as the policy says.", "facts": {"columns": 7}},
             {"name": "k-anonymity", "passed": True, "message": "312 classes, the smallest of 6.", "facts": {"k": 6}},
@@ -107,6 +218,7 @@ def hospital() -> dict[str, Any]:
         },
         "policy_sha256": "ab" * 32,
         "release_sha256": "3f" * 32,
+        "evidence_sha256": "5c" * 32,
         "versions": {"python": "3.11.9", "shoal": "0.1.0", "numpy": "2.3.0"},
         "seconds": 3.24,
         "seconds_by_stage": {"read": 0.41, "encode": 0.2, "search": 2.1, "recode": 0.03, "write": 0.1, "verify": 0.4},

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from page_reader import read_page, section
-from report_evidence import hospital
+from report_evidence import attack, group, hospital
 
 from shoal.report import write_report
 from shoal.report.markup import escape
@@ -30,9 +30,16 @@ def renamed(text: str) -> dict[str, Any]:
     evidence["not_released"] = [text]
     evidence["models"][1] |= {"sensitive": text, "asked": {"alpha": {text: 1}}, "reached": {f"alpha[{text}]": 1}}
     evidence["models"][2] |= {"model": text, "holds": False}
+    evidence["models"][0]["weakest"]["k"]["labels"] = {text: text}
+    evidence["search"] = {"refined": hospital()["search"]["refined"] | {"measure": text, "ended": text}}
+    columns["zipcode"]["distribution"] = {"crowd": 5, "groups": [group(text, 5, 5, 5.0), group("b", 5, 0, 5.0)]}
+    evidence["attacks"] = [
+        attack(text, text, attacker=text, verdict=text, baseline_is=text, leak=True),
+        attack("linkage", status="not tried", verdict=text),
+    ]
     evidence["exposure"] = {text: {"homogeneity": {"classes": 1, "records": 1}, text: {"classes": 1, "records": 2}}}
     evidence["checks"] = [{"name": text, "passed": False, "message": text, "facts": {}}]
-    evidence["search"] = {text: text, "metric": text, "other": [text]}
+    evidence["search"] |= {text: text, "metric": text, "other": [text]}
     evidence["measures"] |= {text: 0.5}
     evidence["seconds_by_stage"] = {text: 1.0}
     evidence["versions"] = {text: text}
@@ -99,8 +106,9 @@ def test_every_table_has_a_caption_and_scoped_heads() -> None:
 
 
 def test_every_plot_has_a_title_and_a_description_that_name_it() -> None:
-    plots = read_page(write_report(hospital())).all("svg")
-    assert len(plots) == 2
+    drawn = read_page(write_report(hospital())).all("svg")
+    plots = [each for each in drawn if "aria-hidden" not in each.attributes]
+    assert len(plots) == 2 + 4
     for plot in plots:
         title, description = plot.children[:2]
         assert (title.name, description.name) == ("title", "desc")
@@ -110,10 +118,19 @@ def test_every_plot_has_a_title_and_a_description_that_name_it() -> None:
         assert description.text
 
 
+def test_a_bar_that_is_not_read_aloud_stands_beside_its_figure() -> None:
+    cells = [each for each in read_page(write_report(hospital())).all("td") if each.all("svg") and each.all("span")]
+    assert len(cells) == 2 * 4
+    for cell in cells:
+        (bars,) = cell.all("svg")
+        assert bars.attributes["aria-hidden"] == "true"
+        assert cell.text == cell.all("span")[0].text != ""
+
+
 def test_headings_form_an_outline_and_anchors_lead_to_them() -> None:
     document = read_page(write_report(hospital()))
     assert document.all("html")[0].attributes["lang"] == "en"
-    assert [len(document.all(name)) for name in ("title", "h1", "h2")] == [1 + 2, 1, 6]  # the plots have titles too
+    assert [len(document.all(name)) for name in ("title", "h1", "h2")] == [1 + 6, 1, 8]  # the plots have titles too
     idents = [element.attributes["id"] for element in document.every() if "id" in element.attributes]
     assert len(idents) == len(set(idents))
     assert {str(link.attributes["href"])[1:] for link in document.all("a")} <= set(idents)

@@ -23,7 +23,7 @@ def marks(anchor: str, evidence: dict[str, Any]) -> list[str]:
 
 def test_a_verified_release_is_called_verified_with_its_counts() -> None:
     text = said("verdict")
-    assert text.startswith("VerdictVerifiedThe independent check passed: all that was asked for holds.")
+    assert text.startswith("SummaryVerifiedThe independent check passed: all that was asked for holds.")
     assert "29,950 of 30,162 records are released in 312 classes; 212 (0.7%) were left out." in text
     assert "Smallest class6" in text
 
@@ -57,7 +57,11 @@ def test_each_model_has_a_row_with_what_was_asked_and_reached_and_its_meaning_un
     models = [[cell.replace("\u00a0", " ") for cell in row] for row in rows(page, "asked")[1:]]
     assert len(models) == 2 * len(hospital()["models"])
     assert models[0] == ["k-anonymity", "k at least 5", "k = 6", "yes"]
-    assert models[1] == [MODELS["k-anonymity"].sentence]
+    assert models[1][0].startswith(MODELS["k-anonymity"].sentence)
+    assert models[1][0].endswith(
+        "Weakest by k: a class of 6 records, one of 41 as weak – age [20, 30); zipcode 142**; country (missing); "
+        "education *."
+    )
     assert models[2] == ["(p⁺, α)-sensitivity on condition", "p at least 2α at least 2", "p = 2α = 2.33333", "yes"]
 
 
@@ -154,25 +158,6 @@ def test_the_table_of_sizes_counts_every_class_and_record() -> None:
     by_size = hospital()["class_sizes"]["classes_by_size"]
     assert sum(int(row[1].replace(",", "")) for row in found) == sum(by_size.values())
     assert sum(int(row[2].replace(",", "")) for row in found) == sum(int(size) * n for size, n in by_size.items())
-
-
-def test_exposure_is_told_in_words() -> None:
-    text = said("told")
-    assert "No class has only one value of condition (homogeneity attack)." in text
-    assert "No class has only one category of condition (similarity attack)." in text
-    assert "12 records in 2 classes, under 0.1% of those released, have the same value of income" in text
-
-
-def test_exposure_of_values_that_are_not_released_says_so() -> None:
-    exposed = {"condition": {"homogeneity": {"classes": 1, "records": 7}, "similarity": {"classes": 1, "records": 7}}}
-    text = said("told", exposure=exposed)
-    assert text.count("shows only categories of this column") == 1
-
-
-def test_no_exposure_figures_and_no_sensitive_column_are_told_apart() -> None:
-    assert "holds no exposure figures" in said("told", exposure={})
-    quasi = {"age": hospital()["columns"]["age"]}
-    assert "names no sensitive column" in said("told", exposure={}, columns=quasi)
 
 
 def test_a_sensitive_column_without_a_model_is_pointed_out() -> None:

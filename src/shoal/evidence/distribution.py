@@ -1,0 +1,149 @@
+"""A quasi-identifier before and after: how the released records spread over groups of its values.
+
+*Before* is where the records lie by the values they had, *after* where a reader of the release must think they lie: in
+the group that their label names, or - where the label covers several groups - spread evenly over the values under it.
+
+The values that records had are not released, so what is shown of them obeys three rules.
+
+1. Only released records are counted: nothing here depends on a value of a suppressed record.
+2. Of a group, the records whose label says less than the group does are none or at least ``crowd`` many, the k that the
+   policy asks for. A group with fewer is not named and counts among the others, of which the same is asked.
+3. Groups are nodes of the hierarchy at one level: the finest with at most `MOST` groups. Where these are fewer than
+   `FEWEST`, or nothing is generalized beyond them, the largest groups of the level below are shown and the rest joined;
+   in the second case only if the largest hold most of the records.
+
+So a rare value that a label hides is not named here either, and a group with no hidden record says what the release
+says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.hierarchies.hierarchy import Hierarchy
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+MOST = 16
+"""Groups that are shown at most."""
+FEWEST = 3
+"""Fewer groups than this tell too little."""
+HELD = 0.8
+"""Where a level shows no loss, the largest groups of the one below are shown if they hold this share of the records."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Groups:
+    """The groups of one level that released records lie in, in the order of the hierarchy."""
+
+    nodes: Ints
+    values: Ints
+    before: Ints
+    within: Ints
+    """Records whose label names the group or something in it."""
+    spread: Floats
+    """Records that a reader must think lie here, out of labels that cover more."""
+
+    @property
+    def hidden(self) -> Ints:
+        """Records of the group whose label says less than the group does."""
+        return self.before - self.within
+
+
+def distribution(hierarchy: Hierarchy, *, before: Ints, after: Ints, crowd: int) -> dict[str, Any] | None:
+    """The groups of a column as plain data; None where none can be shown.
+
+    ``before`` counts the released records by leaf, ``after`` by the node that they are released as.
+    """
+    level = _level(hierarchy, before, after)
+    groups = _grouped(hierarchy, level, before, after)
+    joined = _joined(groups, crowd)
+    if joined is None:
+        return None
+    named = np.setdiff1d(np.arange(len(groups.nodes)), joined)
+    shown = [_facts(groups, [place], hierarchy.labels[groups.nodes[place]]) for place in named.tolist()]
+    if len(joined):
+        shown.append({**_facts(groups, joined.tolist(), None), "of": "others"})
+    return {"level": level, "crowd": crowd, "groups": shown}
+
+
+def _level(hierarchy: Hierarchy, before: Ints, after: Ints) -> int:
+    """The finest level with few enough groups, or the one below it where that tells more: see the third rule."""
+    present = np.flatnonzero(before)
+    counts = [len(np.unique(row[present])) for row in hierarchy.levels]
+    level = next((place for place, count in enumerate(counts) if count <= MOST), len(counts) - 1)
+    if not level:
+        return 0
+    below = np.bincount(hierarchy.levels[level - 1], weights=before)
+    largest = np.sort(below)[::-1][: MOST - 1].sum()
+    generalized = bool(after[hierarchy.node_levels > level].any())
+    finer = counts[level] < FEWEST or (not generalized and largest >= HELD * before.sum())
+    return level - 1 if finer else level
+
+
+def _grouped(hierarchy: Hierarchy, level: int, before: Ints, after: Ints) -> _Groups:
+    node_of = hierarchy.levels[level]
+    present = before > 0
+    nodes, place = np.unique(node_of, return_inverse=True)
+    released = np.flatnonzero(after)
+    first, last = hierarchy.first[released].astype(np.int64), hierarchy.last[released].astype(np.int64)
+    inside = hierarchy.node_levels[released] <= level
+    within = np.bincount(place[first[inside]], weights=after[released[inside]], minlength=len(nodes))
+    spread = _spread(first[~inside], last[~inside], after[released[~inside]], present)
+    there = np.flatnonzero(np.bincount(place, weights=before, minlength=len(nodes)))
+    order = there[np.argsort(hierarchy.first[nodes[there]], kind="stable")]
+
+    def summed(figures: NDArray[np.generic]) -> Floats:
+        """A figure of the leaves, added up for each group."""
+        return np.asarray(np.bincount(place, weights=figures, minlength=len(nodes))[order], dtype=np.float64)
+
+    return _Groups(
+        nodes[order].astype(np.int64),
+        summed(present).astype(np.int64),
+        summed(before).astype(np.int64),
+        within[order].astype(np.int64),
+        summed(spread),
+    )
+
+
+def _spread(first: Ints, last: Ints, counts: Ints, present: NDArray[np.bool_]) -> Floats:
+    """Records of labels over several groups, evenly over those leaves under each label that released records have."""
+    before_leaf = np.concatenate([[0], np.cumsum(present)])
+    share = counts / np.maximum(before_leaf[last + 1] - before_leaf[first], 1)
+    steps = np.zeros(len(present) + 1)
+    np.add.at(steps, first, share)
+    np.add.at(steps, last + 1, -share)
+    return np.where(present, np.cumsum(steps[:-1]), 0.0)
+
+
+def _joined(groups: _Groups, crowd: int) -> Ints | None:
+    """The groups that are not named but counted together; None where even all together are too few."""
+    hidden, by_size = groups.hidden, np.lexsort((np.arange(len(groups.nodes)), -groups.before))
+    joined = (hidden > 0) & (hidden < crowd)
+    if len(groups.nodes) > MOST:
+        joined[by_size[MOST - 1 :]] = True
+    for place in by_size[::-1].tolist():
+        if not 0 < hidden[joined].sum() < crowd:
+            break
+        joined[place] |= bool(hidden[place])
+    if 0 < hidden[joined].sum() < crowd:
+        return None
+    return np.flatnonzero(joined)
+
+
+def _facts(groups: _Groups, places: Sequence[int], label: str | None) -> dict[str, Any]:
+    within, spread = int(groups.within[places].sum()), float(groups.spread[places].sum())
+    return {
+        "of": "missing" if label is None else "label",
+        "label": label,
+        "values": int(groups.values[places].sum()),
+        "before": int(groups.before[places].sum()),
+        "within": within,
+        "after": round(within + max(spread, 0.0), 6),
+    }
