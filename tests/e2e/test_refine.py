@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -10,6 +12,7 @@ import pytest
 
 import shoal
 from shoal.errors import PolicyError
+from support.cli import Cli
 
 LOCAL = ["top-down", "mondrian", "greedy-clustering"]
 
@@ -91,3 +94,14 @@ def test_the_evidence_tells_how_far_a_release_is_from_the_least_possible_loss() 
         assert 1 <= bound["ratio"] == pytest.approx(bound["reached"] / bound["ncp"])
         assert bound["records"] == 400
         assert not bound["estimated"]
+
+
+def test_another_algorithm_keeps_the_options_that_it_takes_and_names_the_others(cli: Cli, clinic: Path) -> None:
+    policy = clinic / "policy.yaml"
+    asked = "algorithm: {name: greedy-clustering, metric: ncp, ranges: [age], faithful: true, seed: 7}\n"
+    policy.write_text(policy.read_text() + asked)
+    ran = cli("anonymize", policy, "--algorithm", "mondrian", "--json")
+    assert ran.code == 0
+    kept = json.loads(ran.out)["policy"]["algorithm"]
+    assert kept == {"name": "mondrian", "metric": "ncp", "ranges": ["age"], "seed": 7}
+    assert "mondrian does not take the policy's faithful" in ran.err

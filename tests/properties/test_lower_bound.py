@@ -121,3 +121,10 @@ def test_nothing_to_lose_has_no_ratio() -> None:
     facts = Bound(0.0, 4, drawn=False).facts(0.0)
     assert facts["ratio"] is None
     assert Bound(0.1, 4, drawn=False).facts(0.15)["ratio"] == pytest.approx(1.5)
+
+
+def test_an_estimate_is_never_told_above_what_was_reached() -> None:
+    facts = Bound(0.12, 100, drawn=True, error=0.03).facts(0.1)
+    assert facts["ncp"] == 0.1
+    assert facts["ncp_interval"] == [pytest.approx(0.07), 0.1]
+    assert facts["ratio"] == 1.0

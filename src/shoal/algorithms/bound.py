@@ -54,15 +54,18 @@ class Bound:
         return lower_bound(problem, engine, seed=int(problem.options.get("seed") or 0))
 
     def facts(self, reached: float) -> dict[str, Any]:
-        """The bound beside what a release has reached, as the evidence tells it."""
-        low = max(self.ncp - self.error, 0.0)
+        """The bound beside what a release has reached, as the evidence tells it.
+
+        No release can lose less than the bound, so an estimate above what this one has reached is too high by chance.
+        """
+        ncp = min(self.ncp, reached) if self.drawn else self.ncp
         return {
-            "ncp": self.ncp,
-            "ncp_interval": [low, self.ncp + self.error],
+            "ncp": ncp,
+            "ncp_interval": [max(ncp - self.error, 0.0), min(ncp + self.error, reached) if self.drawn else ncp],
             "records": self.looked_at,
             "estimated": self.drawn,
             "reached": reached,
-            "ratio": reached / self.ncp if self.ncp > 0 else None,
+            "ratio": reached / ncp if ncp > 0 else None,
         }
 
 

@@ -42,6 +42,7 @@ def conclude(
     before, after = cost_of(priced, recoding), cost_of(priced, other)
     told = {
         "measure": metric.name,
+        "more_is_better": metric.higher_is_better,
         "before": metric.value(before),
         "after": metric.value(min(before, after)),
         "steps": refined.steps,

@@ -8,19 +8,21 @@ from collections.abc import Callable
 from functools import wraps
 from importlib import resources
 from pathlib import Path
-from typing import ParamSpec
+from typing import Any, ParamSpec
 
 import typer
 
+from shoal.algorithms import shared_options
 from shoal.cli.progress import progress_bar
-from shoal.cli.show import counted, show_evidence, show_lattice, show_sample
+from shoal.cli.show import show_evidence, show_lattice, show_sample
+from shoal.cli.show_releases import show_composition
 from shoal.errors import DataError, InterruptedRunError, OutputError, PolicyError
+from shoal.evidence import evidence_schema
 from shoal.io import Staged
 from shoal.pipeline import publish
 from shoal.pipeline.lattice import list_minimal_nodes
 from shoal.pipeline.run import complete_problems, data_source
 from shoal.policy import Policy
-from shoal.verification import verify
 
 P = ParamSpec("P")
 POLICY_SUFFIXES = (".yaml", ".yml")
@@ -47,6 +49,18 @@ def load_policy(path: Path, data: Path | None = None) -> Policy:
         raise complete_problems(error, path, data) from None
 
 
+def with_algorithm(policy: Policy, name: str | None) -> Policy:
+    """The policy with another algorithm, if one is named: it keeps the options that the other takes too."""
+    if name is None or name == policy.algorithm.name:
+        return policy
+    given = policy.algorithm.model_dump(exclude_unset=True)
+    kept = {key: value for key, value in given.items() if key in shared_options(name)}
+    dropped = sorted(set(given) - set(kept) - {"name"})
+    if dropped:
+        typer.echo(f"shoal: {name} does not take the policy's {', '.join(dropped)}; left out.", err=True)
+    return policy.changed(algorithm={**kept, "name": name})
+
+
 @interruptible
 def run_init(data: Path, out: Path | None, *, separator: str | None, encoding: str | None, force: bool) -> None:
     """Draft a policy and write it; never over the data, and only under a name that says YAML."""
@@ -70,40 +84,21 @@ def run_init(data: Path, out: Path | None, *, separator: str | None, encoding: s
 
 @interruptible
 def run_anonymize(
-    policy_path: Path, *, data: Path | None, out: Path | None, algorithm: str | None, force: bool, as_json: bool
+    policy_path: Path, *, data: Path | None, out: Path | None, algorithm: str | None, as_json: bool, **options: Any
 ) -> None:
-    """Anonymize and write."""
+    """Anonymize and write; ``options`` are those of `publish`."""
     policy = load_policy(policy_path, data)
-    if algorithm is not None:
-        policy = policy.changed(algorithm={"name": algorithm})
+    policy = with_algorithm(policy, algorithm)
     with progress_bar() as progress:
-        published = publish(policy, data=data, out=out, force=force, progress=progress)
+        published = publish(policy, data=data, out=out, progress=progress, **options)
     evidence = published.release.evidence
     if as_json:
         typer.echo(json.dumps({**evidence, "paths": {name: str(path) for name, path in published.paths.items()}}))
         return
     show_evidence(evidence)
+    show_composition(evidence)
     for name, path in published.paths.items():
         typer.echo(f"  {name:<9} {path}")
-
-
-@interruptible
-def run_verify(release: Path, policy_path: Path, original: Path | None, *, as_json: bool) -> None:
-    """Verify a release; exit 1 when a check fails."""
-    policy = load_policy(policy_path)
-    verification = verify(release, policy, original)
-    if as_json:
-        typer.echo(json.dumps(verification.to_dict()))
-    else:
-        for check in verification.checks:
-            typer.echo(f"{'ok  ' if check.passed else 'FAIL'}  {check.name}: {check.message}")
-        verdict = "holds" if verification.passed else "does NOT hold"
-        size = counted(verification.records, "record", "records")
-        if verification.classes is not None:
-            size += f" in {counted(verification.classes, 'class', 'classes')}"
-        typer.echo(f"{release}: the policy {verdict} ({size}).")
-    if not verification.passed:
-        raise typer.Exit(1)
 
 
 @interruptible
@@ -157,6 +152,6 @@ def run_demo(out: Path, *, force: bool, as_json: bool) -> None:
 
 
 @interruptible
-def run_schema() -> None:
-    """Print the JSON Schema of the policy file."""
-    typer.echo(json.dumps(Policy.model_json_schema(), indent=2))
+def run_schema(*, evidence: bool) -> None:
+    """Print the JSON Schema of the policy file, or of the evidence."""
+    typer.echo(json.dumps(evidence_schema() if evidence else Policy.model_json_schema(), indent=2))
