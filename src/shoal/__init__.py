@@ -13,22 +13,52 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shoal import errors
+    from shoal import datasets, errors
+    from shoal.comparison import Comparison, compare
+    from shoal.disclosure import Risk
     from shoal.pipeline import Release, anonymize, publish
+    from shoal.pipeline.apply import Applied, apply
+    from shoal.pipeline.attack import AttackReport, attack
+    from shoal.pipeline.risk import risk
     from shoal.policy import Policy
     from shoal.verification import Verification, verify
 
 _PUBLIC = {
+    "Applied": "shoal.pipeline.apply",
+    "AttackReport": "shoal.pipeline.attack",
+    "Comparison": "shoal.comparison",
     "Policy": "shoal.policy",
     "Release": "shoal.pipeline",
+    "Risk": "shoal.disclosure",
     "Verification": "shoal.verification",
     "anonymize": "shoal.pipeline",
+    "apply": "shoal.pipeline.apply",
+    "attack": "shoal.pipeline.attack",
+    "compare": "shoal.comparison",
     "publish": "shoal.pipeline",
+    "risk": "shoal.pipeline.risk",
     "verify": "shoal.verification",
 }
 """Where each public name lives. Loaded when first used: `shoal --help` must not wait for NumPy and Arrow."""
 
-__all__ = ["Policy", "Release", "Verification", "anonymize", "errors", "publish", "verify"]
+__all__ = [
+    "Applied",
+    "AttackReport",
+    "Comparison",
+    "Policy",
+    "Release",
+    "Risk",
+    "Verification",
+    "anonymize",
+    "apply",
+    "attack",
+    "compare",
+    "datasets",
+    "errors",
+    "publish",
+    "risk",
+    "verify",
+]
 
 
 def __getattr__(name: str) -> Any:
@@ -36,9 +66,9 @@ def __getattr__(name: str) -> Any:
         value = getattr(import_module(_PUBLIC[name]), name)
         globals()[name] = value
         return value
-    if name in {"errors", "__version__"}:
-        if name == "errors":
-            return import_module("shoal.errors")
+    if name in {"datasets", "errors", "__version__"}:
+        if name != "__version__":
+            return import_module(f"shoal.{name}")
         from importlib.metadata import version  # noqa: PLC0415
 
         return version("shoal")

@@ -8,10 +8,12 @@
     │   ├── DataError                 the input cannot be read as a table
     │   ├── OutputError               the output exists or cannot be written
     │   └── MissingExtraError         an optional dependency is not installed; carries the install line
-    ├── InterruptedRunError      130  the user stopped the run; nothing was written
+    ├── InterruptedRunError      130  the user stopped the run
     └── PrivacyError               1  the privacy asked for does not hold or cannot be reached
         ├── InfeasibleError           no release exists within the policy; carries the diagnosis
-        └── VerificationError         a written release fails the independent check
+        ├── VerificationError         a written release fails the independent check
+        ├── ExposureError             an attack exposes more than may be; carries what it found
+        └── WithheldError             no new record can be released by a published recoding; carries the reasons
 
 Each error carries its facts as attributes, not only a sentence; `ShoalError.to_dict` gives them as plain data.
 """
@@ -99,12 +101,12 @@ class MissingExtraError(InputError):
 
 
 class InterruptedRunError(ShoalError):
-    """The user stopped the run; nothing was written."""
+    """The user stopped the run; the message says what was written by then, if anything."""
 
     exit_code: ClassVar[int] = 130
 
-    def __init__(self) -> None:
-        super().__init__("interrupted; no output was written.")
+    def __init__(self, message: str = "interrupted; no output was written.") -> None:
+        super().__init__(message)
 
 
 class PrivacyError(ShoalError):
@@ -135,6 +137,36 @@ class VerificationError(PrivacyError):
     def facts(self) -> dict[str, Any]:
         """Every check."""
         return {"checks": [check.to_dict() for check in self.verification.checks]}
+
+
+class ExposureError(PrivacyError):
+    """An attack on a release exposes more than a condition allows; ``failed`` has each condition and its figures."""
+
+    def __init__(self, failed: Sequence[Mapping[str, Any]], found: Mapping[str, Any]) -> None:
+        self.failed = tuple(failed)
+        self.found = found
+        told = "; ".join(
+            f"{each['condition']} is exceeded: {each['records']:,} of {each['of']:,} people are exposed"
+            + (f" on {each['sensitive']}" if each["sensitive"] else "")
+            for each in self.failed
+        )
+        super().__init__(f"{told}. Nothing was written.")
+
+    def facts(self) -> dict[str, Any]:
+        """The conditions that are exceeded, and all that was found."""
+        return {"failed": [dict(each) for each in self.failed], **self.found}
+
+
+class WithheldError(PrivacyError):
+    """None of the new records can be released by a published recoding; ``withheld`` has every reason with its count."""
+
+    def __init__(self, message: str, withheld: Sequence[Mapping[str, Any]]) -> None:
+        self.withheld = tuple(withheld)
+        super().__init__(message)
+
+    def facts(self) -> dict[str, Any]:
+        """Why the records are withheld, in counts."""
+        return {"withheld": [dict(each) for each in self.withheld]}
 
 
 class DisclosureWarning(UserWarning):

@@ -87,9 +87,8 @@ class Extension:
     def _settled(self, row_class: Codes) -> Extended:
         """The rows that can be released when each wants a certain class."""
         groups = Groups.of(row_class, self.secrets, self.domains)
-        worlds = [World(groups, self.before, self.domains, together=True)]
-        if self.alone:
-            worlds.append(World(groups, self.before, self.domains, together=False))
+        ways = (False, True) if self.alone else (True,)
+        worlds = [World(groups, self.before, self.domains, together=each) for each in ways]
         pruner = Pruner(worlds, single_models(self.models))
         whole = [model for model in self.models if model.whole_table]
         kept = groups.counts
@@ -145,7 +144,7 @@ def _victim(worlds: Sequence[World], kept: Counts, whole: Sequence[Model], why: 
                 continue
             own = classes[failing & (new[classes] > 0)]
             victim = int(own[np.argmin(new[own])]) if len(own) else _most_shifting(world, kept, str(model.column))
-            why[victim] = Failed(model, world.together)
+            why.setdefault(victim, Failed(model, world.together))
             return victim
     return None
 

@@ -18,8 +18,10 @@ from shoal.algorithms.worlds import Ints, World
 from shoal.models.base import Model
 from shoal.table.classes import ClassStats, Counts, Floats, Mask
 
-_PLACES = 12
+_PLACES = 9
 """Figures that differ by less are equal: the order of a sum must not decide."""
+_FARTHEST = 1e6
+"""How far a class is from holding that reaches no finite figure."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ References = Sequence[Mapping[str, Counts] | None]
 
 @dataclass(eq=False)
 class Pruner:
-    """Withholds records of classes that fail; ``why`` has the last reason for each class."""
+    """Withholds records of classes that fail; ``why`` has the first model that each failed, with all its records."""
 
     worlds: Sequence[World]
     models: Sequence[Model]
@@ -81,7 +83,7 @@ class Pruner:
             view = stats.view(model.column)
             lacking = ~model.holds(view)
             for each in classes[lacking & ~failing].tolist():
-                self.why[each] = Failed(model, world.together)
+                self.why.setdefault(each, Failed(model, world.together))
             failing |= lacking
             hopeless |= lacking & (model.least_removed(view, 0) >= new)
         return failing, hopeless | (failing & (new <= 1))
@@ -125,4 +127,4 @@ def _distance(model: Model, stats: ClassStats) -> Floats:
     total = np.zeros(stats.n_classes)
     for strength in model.strengths(stats.view(model.column)).values():
         total += -strength.per_class if strength.at_least else strength.per_class
-    return np.nan_to_num(total, posinf=np.finfo(np.float64).max / 8)
+    return np.minimum(total, _FARTHEST)

@@ -30,7 +30,29 @@ app = typer.Typer(
 )
 
 Json = Annotated[bool, typer.Option("--json", help="Print machine-readable JSON on stdout.")]
+FailOn = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fail-on",
+        help="Exit 1 when an attack that leaks (beats its baseline) exposes more: similarity>0 records, linkage>5%; "
+        "may be repeated.",
+    ),
+]
 Data = Annotated[Path | None, typer.Option("--data", help="Input table, instead of the policy's own.")]
+Registry = Annotated[
+    Path | None, typer.Option("--registry", help="Folder that remembers releases; this one is held against them.")
+]
+AsOf = Annotated[
+    str | None, typer.Option("--as-of", help="Day of the release in the registry, year-month-day; today when left out.")
+]
+FailBefore = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fail-on",
+        help="Exit 1 and write nothing when an attack that leaks (beats its baseline) exposes more: similarity>0, "
+        "composition>0; repeatable.",
+    ),
+]
 
 
 def _version(asked: bool) -> None:
@@ -65,16 +87,85 @@ def init(
 @app.command()
 def anonymize(
     policy: Annotated[Path, typer.Argument(help="Policy file.")],
+    *,
     data: Data = None,
     out: Annotated[Path | None, typer.Option("--out", help="Release file, instead of the policy's own.")] = None,
     algorithm: Annotated[str | None, typer.Option("--algorithm", help="Algorithm, instead of the policy's.")] = None,
+    recoding: Annotated[
+        bool, typer.Option("--recoding", help="Write the recoding too, with which shoal apply recodes new records.")
+    ] = False,
+    registry: Registry = None,
+    as_of: AsOf = None,
+    replaces: Annotated[
+        list[str] | None,
+        typer.Option("--replaces", help="An entry of the registry that is withdrawn for this one; may be repeated."),
+    ] = None,
+    fail_on: FailBefore = None,
     force: Annotated[bool, typer.Option("--force", help="Replace existing outputs.")] = False,
     as_json: Json = False,
 ) -> None:
     """Anonymize, verify, and write release, evidence and report."""
     from shoal.cli.commands import run_anonymize  # noqa: PLC0415
 
-    run_anonymize(policy, data=data, out=out, algorithm=algorithm, force=force, as_json=as_json)
+    run_anonymize(
+        policy,
+        data=data,
+        out=out,
+        algorithm=algorithm,
+        recoding=recoding,
+        registry=registry,
+        as_of=as_of,
+        replaces=replaces or [],
+        fail_on=fail_on or [],
+        force=force,
+        as_json=as_json,
+    )
+
+
+@app.command()
+def apply(
+    recoding: Annotated[Path, typer.Argument(help="Recoding file of a release, or the release itself.")],
+    *,
+    data: Annotated[Path, typer.Option("--data", help="New records.")],
+    policy: Annotated[
+        Path | None, typer.Option("--policy", help="Policy of the recoding, where it does not name it.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Where the new records go; without it nothing is written.")
+    ] = None,
+    union: Annotated[
+        bool, typer.Option("--union", help="Write everything published by the recoding, not the new records alone.")
+    ] = False,
+    replaces: Annotated[
+        bool,
+        typer.Option("--replaces", help="The earlier release is withdrawn: nobody can subtract it from the union."),
+    ] = False,
+    registry: Registry = None,
+    as_of: AsOf = None,
+    fail_on: FailBefore = None,
+    show: Annotated[
+        bool, typer.Option("--show", help="Show the withheld records with their values, on the terminal only.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing outputs.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Recode new records with a published recoding without weakening it, and say which cannot be released."""
+    from shoal.cli.apply import run_apply  # noqa: PLC0415
+
+    run_apply(
+        recoding,
+        data,
+        policy=policy,
+        out=out,
+        union=union,
+        replaces=replaces,
+        registry=registry,
+        as_of=as_of,
+        fail_on=fail_on or [],
+        show=show,
+        force=force,
+        as_json=as_json,
+    )
 
 
 @app.command()
@@ -85,12 +176,16 @@ def verify(
         Path | None,
         typer.Option("--original", help="The original table: also checks truthfulness, boundaries and suppression."),
     ] = None,
+    evidence: Annotated[
+        Path | None, typer.Option("--evidence", help="Its evidence, instead of the one beside the release.")
+    ] = None,
+    fail_on: FailOn = None,
     as_json: Json = False,
 ) -> None:
-    """Check a written release with code of its own: the models, and with the original also truthfulness."""
-    from shoal.cli.commands import run_verify  # noqa: PLC0415
+    """Check a written release with code of its own: the models, its evidence, with the original also truthfulness."""
+    from shoal.cli.verify import run_verify  # noqa: PLC0415
 
-    run_verify(release, policy, original, as_json=as_json)
+    run_verify(release, policy, original=original, evidence=evidence, fail_on=fail_on or [], as_json=as_json)
 
 
 @app.command()
@@ -106,6 +201,179 @@ def lattice(
 
 
 @app.command()
+def attack(
+    release: Annotated[Path, typer.Argument(help="Release to attack.")],
+    policy: Annotated[Path, typer.Option("--policy", help="Policy that it was made by.")],
+    *,
+    original: Annotated[
+        Path | None, typer.Option("--original", help="The original table, for attackers who know people in it.")
+    ] = None,
+    earlier: Annotated[
+        list[Path] | None, typer.Option("--earlier", help="An earlier release of the same people; may be repeated.")
+    ] = None,
+    earlier_policy: Annotated[
+        list[Path] | None, typer.Option("--earlier-policy", help="Its policy, in the same order.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Samples are drawn from this seed.")] = 0,
+    rule_out: Annotated[
+        int, typer.Option("--rule-out", min=1, help="Values that an attacker with background knowledge rules out.")
+    ] = 3,
+    fail_on: FailOn = None,
+    as_json: Json = False,
+) -> None:
+    """Attack a release as those would who want to know a secret, and say what they got and what it is worth."""
+    from shoal.cli.attack import run_attack  # noqa: PLC0415
+
+    run_attack(
+        release,
+        policy,
+        original=original,
+        earlier=earlier or [],
+        earlier_policies=earlier_policy or [],
+        seed=seed,
+        ruled_out=rule_out,
+        fail_on=fail_on or [],
+        as_json=as_json,
+    )
+
+
+@app.command()
+def risk(
+    data: Annotated[Path, typer.Argument(help="Table to look at: the data, or a release.")],
+    policy: Annotated[Path, typer.Option("--policy", help="Policy that says what the columns are.")],
+    max_columns: Annotated[
+        int, typer.Option("--max-columns", min=1, help="Look at every subset of at most so many quasi-identifiers.")
+    ] = 3,
+    threshold: Annotated[
+        float, typer.Option("--threshold", help="Count records of a higher risk: 0.2 asks for classes of 5.")
+    ] = 0.2,
+    population: Annotated[
+        Path | None, typer.Option("--population", help="Table of the population that the data was drawn from.")
+    ] = None,
+    sampling_fraction: Annotated[
+        float | None, typer.Option("--sampling-fraction", help="Share of the population that the data is.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Say how open a table is as it stands: who is unique, by which columns, and what attackers may hope."""
+    from shoal.cli.risk import run_risk  # noqa: PLC0415
+
+    run_risk(
+        data,
+        policy,
+        max_columns=max_columns,
+        threshold=threshold,
+        population=population,
+        sampling_fraction=sampling_fraction,
+        as_json=as_json,
+    )
+
+
+@app.command()
+def why(
+    policy: Annotated[Path, typer.Argument(help="Policy file.")],
+    data: Data = None,
+    row: Annotated[int | None, typer.Option("--row", help="A record by its number in the data, from 1.")] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option("--where", help="A record by a quasi-identifier, column=value; may be given several times."),
+    ] = None,
+    in_class: Annotated[
+        int | None, typer.Option("--class", help="A class by its number in the order of the release, from 1.")
+    ] = None,
+    algorithm: Annotated[str | None, typer.Option("--algorithm", help="Algorithm, instead of the policy's.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Say why a record or a class was generalized so far and what blocks less. Writes nothing."""
+    from shoal.cli.why import run_why  # noqa: PLC0415
+
+    run_why(policy, data=data, row=row, where=where or [], in_class=in_class, algorithm=algorithm, as_json=as_json)
+
+
+@app.command()
+def compare(
+    policy: Annotated[Path, typer.Argument(help="Policy file.")],
+    *,
+    algorithms: Annotated[str, typer.Option("--algorithms", help="Algorithms, separated by commas.")],
+    k: Annotated[str | None, typer.Option("--k", help="Values of k: 2,5,10 or 2..10 or 2..50..8.")] = None,
+    p: Annotated[str | None, typer.Option("--p", help="Values of p, for every model that has one.")] = None,
+    l: Annotated[str | None, typer.Option("--l", help="Values of l.")] = None,  # noqa: E741 - the parameter's name
+    t: Annotated[str | None, typer.Option("--t", help="Values of t: 0.1..0.5..0.1.")] = None,
+    alpha: Annotated[str | None, typer.Option("--alpha", help="Values of alpha.")] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Any number of a model: recursive-cl-diversity.c=1,2,3, or suppression=0,0.05."),
+    ] = None,
+    metric: Annotated[str | None, typer.Option("--metric", help="Measure of loss, instead of the policy's.")] = None,
+    risk_: Annotated[
+        str, typer.Option("--risk", help="Risk of the plot: average, highest, homogeneity or similarity.")
+    ] = "average",
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder of the comparison (default: beside the policy).")
+    ] = None,
+    data: Data = None,
+    releases: Annotated[bool, typer.Option("--releases", help="Write the release of every point too.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Compute finished points again, and replace files that were edited.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Compare algorithms and parameters: risk against loss, one table and one plot. Run again, it goes on."""
+    from shoal.cli.compare import run_compare  # noqa: PLC0415
+
+    run_compare(
+        policy,
+        algorithms=algorithms,
+        data=data,
+        short={"k": k, "p": p, "l": l, "t": t, "alpha": alpha},
+        settings=settings or [],
+        metric=metric,
+        risk=risk_,
+        out=out,
+        releases=releases,
+        force=force,
+        as_json=as_json,
+    )
+
+
+@app.command()
+def utility(
+    policy: Annotated[Path, typer.Argument(help="Policy file.")],
+    data: Data = None,
+    target: Annotated[
+        str | None, typer.Option("--target", help="Column to predict, instead of the policy's utility.target.")
+    ] = None,
+    queries: Annotated[
+        int | None, typer.Option("--queries", help="So many random count queries, instead of utility.queries.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Measure what the release is worth for a task: scores of models, errors of count queries. Writes nothing."""
+    from shoal.cli.utility import run_utility  # noqa: PLC0415
+
+    run_utility(policy, data=data, target=target, queries=queries, as_json=as_json)
+
+
+@app.command()
+def reproduce(
+    paper: Annotated[str, typer.Argument(help="sun, man, mahesh, wang, campan or all.")] = "all",
+    *,
+    data: Annotated[
+        Path | None, typer.Option("--data", help="Folder with adult.csv (default: SHOAL_DATA, then the cache).")
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", help="Folder of the reproduction.")] = Path("shoal-reproduction"),
+    quick: Annotated[bool, typer.Option("--quick", help="Run the experiments on seeded samples.")] = False,
+    download: Annotated[bool, typer.Option("--download", help="Fetch Adult from UCI where it is nowhere.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Write to a folder that is not empty.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Reproduce the worked tables and experiments of the papers: CSV, plots, and a paragraph on each."""
+    from shoal.cli.reproduce import run_reproduce  # noqa: PLC0415
+
+    run_reproduce(paper, data=data, out=out, quick=quick, download=download, force=force, as_json=as_json)
+
+
+@app.command()
 def demo(
     out: Annotated[Path, typer.Option("--out", help="Folder for the files of the demo.")] = Path("shoal-demo"),
     force: Annotated[bool, typer.Option("--force", help="Replace files of the demo that were edited.")] = False,
@@ -118,11 +386,15 @@ def demo(
 
 
 @app.command()
-def schema() -> None:
-    """Print the JSON Schema of the policy file, for editors."""
+def schema(
+    evidence: Annotated[
+        bool, typer.Option("--evidence", help="That of the evidence, instead of the policy's.")
+    ] = False,
+) -> None:
+    """Print the JSON Schema of the policy file, for editors, or of the evidence."""
     from shoal.cli.commands import run_schema  # noqa: PLC0415
 
-    run_schema()
+    run_schema(evidence=evidence)
 
 
 def main() -> None:

@@ -33,7 +33,7 @@ def run_utility(
             "or a number of random count queries with --queries."
         )
     with progress_bar() as progress:
-        release = anonymize(data, policy.changed(utility=given), progress=progress)
+        release = anonymize(data, policy.changed(utility=given, registry=None), progress=progress)
     utility = release.evidence["utility"]
     if as_json:
         typer.echo(json.dumps(utility))

@@ -1,0 +1,111 @@
+"""A published recoding on disk: ``*.recoding.json`` beside a release, from which `shoal apply` recodes new records.
+
+It says which files were published by the recoding and their hashes, the levels of a full-domain recoding, and which
+policy it stands on. The classes of a local recoding are those of the published files themselves. It holds no value of
+the data; it names files, so it stays in the house.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import DataError
+from shoal.policy import Policy
+from shoal.registry.entry import read_document
+from shoal.registry.fingerprint import policy_fingerprints
+
+FORMAT = "shoal recoding"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class PublishedFile:
+    """A file of released records."""
+
+    path: Path
+    sha256: str
+
+
+@dataclass(frozen=True)
+class RecodingFile:
+    """What a recoding file says."""
+
+    policy: Path | None
+    """The policy file; None for a policy that was built in Python."""
+    fingerprints: Mapping[str, Any]
+    algorithm: Mapping[str, Any]
+    levels: Mapping[str, int] | None
+    """The level of each quasi-identifier; None for a local recoding."""
+    heights: Mapping[str, int]
+    """The level of the root of each quasi-identifier when the recoding was made."""
+    published: tuple[PublishedFile, ...]
+
+
+def recoding_path(release: Path) -> Path:
+    """Where the recoding of a release lies."""
+    return release.with_name(f"{release.stem}.recoding.json")
+
+
+def heights_of(evidence: Mapping[str, Any]) -> dict[str, int]:
+    """The height of each quasi-identifier's hierarchy, by the evidence."""
+    return {name: int(column["height"]) for name, column in evidence["columns"].items() if "height" in column}
+
+
+def recoding_text(
+    policy: Policy,
+    target: Path,
+    *,
+    levels: Mapping[str, int] | None,
+    heights: Mapping[str, int],
+    published: Sequence[PublishedFile],
+) -> str:
+    """The recoding file that will lie at a path; paths in it are relative to it."""
+    source = Path(policy.source)
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "policy": _relative(source, target.parent) if source.is_file() else None,
+        "fingerprints": policy_fingerprints(policy),
+        "algorithm": policy.to_dict().get("algorithm") or {},
+        "levels": None if levels is None else dict(levels),
+        "heights": dict(heights),
+        "published": [{"file": _relative(each.path, target.parent), "sha256": each.sha256} for each in published],
+    }
+    return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def read_recoding(path: Path) -> RecodingFile:
+    """Read a recoding file; `DataError` for what is none."""
+    try:
+        content = read_document(path.read_bytes(), FORMAT, VERSION)
+        named, levels = content["policy"], content["levels"]
+        return RecodingFile(
+            policy=None if named is None else path.parent / named,
+            fingerprints={
+                "columns": dict(content["fingerprints"]["columns"]),
+                "privacy": content["fingerprints"]["privacy"],
+            },
+            algorithm=dict(content["algorithm"]),
+            levels=None if levels is None else {str(name): int(level) for name, level in levels.items()},
+            heights={str(name): int(height) for name, height in content["heights"].items()},
+            published=tuple(PublishedFile(path.parent / each["file"], each["sha256"]) for each in content["published"]),
+        )
+    except OSError as error:
+        raise DataError(f"The recoding {path} cannot be read: {error.strerror or error}.") from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DataError(
+            f"{path} is not a recoding: {error}. `shoal anonymize --recoding` writes one beside its release."
+        ) from None
+
+
+def _relative(path: Path, folder: Path) -> str:
+    """A path as it reads from a folder; on another drive it stays whole."""
+    try:
+        return Path(os.path.relpath(path, folder)).as_posix()
+    except ValueError:
+        return str(path.resolve())
