@@ -73,6 +73,25 @@ def crowd(person: Row, records: Iterable[Row], chains: Sequence[Chains]) -> int:
     )
 
 
+def possible_crowd(person: int, people: Sequence[Row], records: Sequence[Row], chains: Sequence[Chains]) -> int:
+    """Records that a person has in some assignment of different people to all records, each fitting theirs."""
+
+    def fits(one: int, record: Row) -> bool:
+        return bool(crowd(people[one], [record], chains))
+
+    def assignable(open_records: Sequence[Row], left: frozenset[int]) -> bool:
+        if not open_records:
+            return True
+        first, *others = open_records
+        return any(fits(one, first) and assignable(others, left - {one}) for one in left)
+
+    others = frozenset(range(len(people))) - {person}
+    return sum(
+        fits(person, record) and assignable([*records[:place], *records[place + 1 :]], others)
+        for place, record in enumerate(records)
+    )
+
+
 def ranges(values: Sequence[int]) -> list[tuple[int, int]]:
     """The range method on one group: each value from the next smaller to the next larger one, itself without."""
     distinct = sorted(set(values))

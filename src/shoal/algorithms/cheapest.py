@@ -10,12 +10,13 @@ in each column says in which boxes it lies, so the sizes of all boxes are one cu
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.algorithms.boxes import cell_metric
+from shoal.algorithms.judging import named
 from shoal.algorithms.problem import Problem
 from shoal.hierarchies.hierarchy import Label
 from shoal.models.base import Model
@@ -33,6 +34,10 @@ class Box:
     cost: float
     """Mean cell cost over the quasi-identifiers, weighted, by the measure that local recodings lower."""
     records: int
+    fails: tuple[str, ...] = ()
+    """The models on single classes that all its records together fail; the bound leaves them out: a part may hold."""
+    inside: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_), repr=False, compare=False)
+    """Which tuples lie in it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,9 +89,15 @@ def cheapest_box(problem: Problem, at: int) -> Box | None:
     on_values = [model for model in closed if model.column is not None]
     for place in np.argsort(np.round(costs.ravel(), 12), kind="stable"):
         box = np.array(np.unravel_index(place, ways.shape))
-        if large[place] and _satisfies(problem, ways, box, on_values):
+        if large[place] and (not on_values or _satisfies(problem, _inside(problem, ways, box), on_values)):
             labels = [h.labels[path[s]] for h, path, s in zip(problem.hierarchies, ways.paths, box, strict=True)]
-            return Box(tuple(labels), float(costs.ravel()[place]) / _weight(problem), int(sizes.ravel()[place]))
+            inside, cost = _inside(problem, ways, box), float(costs.ravel()[place]) / _weight(problem)
+            fails = tuple(
+                named(model.name, model.column)
+                for model in problem.models
+                if not model.superset_closed and not model.whole_table and not _satisfies(problem, inside, [model])
+            )
+            return Box(tuple(labels), cost, int(sizes.ravel()[place]), fails, inside)
     return None
 
 
@@ -106,12 +117,15 @@ def _ways(problem: Problem, at: int) -> _Ways:
     return _Ways(paths, members, np.array(steps, dtype=np.int64))
 
 
-def _satisfies(problem: Problem, ways: _Ways, box: NDArray[np.intp], models: list[Model]) -> bool:
-    """Whether all records in a box together satisfy."""
-    if not models:
-        return True
+def _inside(problem: Problem, ways: _Ways, box: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Which tuples lie in a box."""
     inside = np.zeros(problem.table.n_tuples, dtype=np.bool_)
     inside[ways.members[(ways.steps <= box[:, None]).all(axis=0)]] = True
+    return inside
+
+
+def _satisfies(problem: Problem, inside: NDArray[np.bool_], models: list[Model]) -> bool:
+    """Whether all records of some tuples together satisfy."""
     histograms = {}
     for name in {model.column for model in models if model.column is not None}:
         pairs = problem.table.pairs[name]

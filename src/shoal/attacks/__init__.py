@@ -6,6 +6,7 @@ the baseline that it must exceed to be a leak.
 
 ATTACKS = (
     "homogeneity",
+    "homogeneity-insensitive",
     "similarity",
     "skewness",
     "background",

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from shoal.attacks.estimate import shown
 from shoal.attacks.scene import Ints, Released
 from shoal.attacks.statistics import log_choose
-from shoal.table.classes import ClassView, Histogram
+from shoal.table.classes import ClassStats, ClassView, Histogram
 
 _LISTED = 10
 """Values or classes that details list; they say how many there are in all."""
@@ -35,11 +35,17 @@ class Certain:
     without_classes: int
     """Records (of protected values) that the overall frequencies alone make certain."""
     by_value: Mapping[str, int]
+    """Those with a protected value, by value."""
+    by_free_value: Mapping[str, int]
+    """Those with a value left free."""
 
 
-def certain(released: Released, column: str, ruled_out: int) -> Certain:
-    """Records in classes that have at most one value more than can be ruled out."""
-    view = released.stats.view(column)
+def certain(released: Released, column: str, ruled_out: int, *, stats: ClassStats | None = None) -> Certain:
+    """Records in classes that have at most one value more than can be ruled out.
+
+    ``stats`` are groups to look at instead of the classes, of the same columns and values.
+    """
+    view = (released.stats if stats is None else stats).view(column)
     histogram, names = view.histogram, [shown(value) for value in view.domain.values]
     open_classes = histogram.distinct <= ruled_out + 1
     entries = np.repeat(open_classes, histogram.distinct)
@@ -52,7 +58,8 @@ def certain(released: Released, column: str, ruled_out: int) -> Certain:
         free=int(counts[~protected].sum()),
         classes=len(np.unique(owner)),
         without_classes=int(view.totals[protected].sum()) if alone else 0,
-        by_value=most_first(names, counts.astype(np.int64)),
+        by_value=most_first(names, np.where(protected, counts, 0).astype(np.int64)),
+        by_free_value=most_first(names, np.where(protected, 0, counts).astype(np.int64)),
     )
 
 

@@ -1,5 +1,8 @@
 """Conditions such as ``similarity>0`` or ``linkage>5%``: how much an attack may expose before a run counts as failed.
 
+Only a leak exceeds a condition: where an attack found no more than its baseline explains, nothing of that is the
+release's doing, whatever the number of records. Of a leak, all records exposed count.
+
 They are read against plain data, as `Estimate.to_dict` gives it and as the evidence keeps it.
 """
 
@@ -25,7 +28,9 @@ class Condition:
     text: str
 
     def exceeded_by(self, estimate: Mapping[str, Any]) -> bool:
-        """Whether an attack exposes more than the limit."""
+        """Whether an attack exposes more than the limit, and more than its baseline explains."""
+        if not estimate.get("leak"):
+            return False
         records, of = estimate.get("records") or 0, estimate.get("of") or 0
         return bool(100 * records > self.limit * of if self.percent else records > self.limit)
 

@@ -27,7 +27,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.attacks.estimate import Estimate, counted
+from shoal.attacks.estimate import Estimate, counted, not_applicable
 from shoal.attacks.scene import Codes, Ints, Population, Released
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.hierarchies.ranges import RangedHierarchy, ancestors
@@ -100,15 +100,23 @@ def downcoding(released: Released, population: Population) -> Estimate:
                 "records": int(released.sizes[open_cells].sum()),
                 "labels": len(np.unique(released.cells[j][open_cells])),
             }
+    if len(left_out) == len(released.quasi):
+        reason = "every quasi-identifier is released as ranges, whose labels do not nest."
+        return not_applicable(NAME, ATTACKER, reason)
     records = int(released.sizes[exposed].sum())
     apart = int(released.sizes[by_totals & ~exposed].sum())
     verdict = "No label can be narrowed down by what the other records show."
     if records:
         names = ", ".join(columns)
-        verdict = f"{counted(records, 'record')} show a label of {names} that can be narrowed down to one below it."
+        verdict = (
+            f"{counted(records, 'record shows', 'records show')} a label of {names} that can be narrowed down to one "
+        )
+        verdict += "below it."
     if apart:
-        verdict += f" {counted(apart, 'record')} show one that hides less than it seems, all people under it being in "
-        verdict += "one branch."
+        verdict += f" {counted(apart, 'record shows', 'records show')} one that hides less than it seems, "
+        verdict += "all people under it being in one branch."
+    if left_out:
+        verdict += f" Not looked at: {', '.join(left_out)}, released as ranges, whose labels do not nest."
     return Estimate(
         name=NAME,
         status="tried",

@@ -8,6 +8,11 @@ where labels overlap, as in local recodings, crowds are larger and links fewer. 
 the most that anybody can do who matches all people to all records at once, since within a class nothing tells records
 apart. Exposed is who hides among fewer than the k that the policy asks for (fewer than two where it asks for none).
 
+Where labels overlap, a class that a person fits may be out of the question, its records being all of others. Whoever
+matches all people at once sees that (`shoal.attacks.matchings`): the crowd is what some assignment allows. Nobody is in
+a crowd smaller than the smallest class, so this is looked at only where a class has fewer than k records; elsewhere it
+could not expose anybody, and crowds are all records that fit.
+
 Insensitive columns are released as they are and the models do not look at them. Whoever knows them of a person links
 by them as well: the same attack with these columns added is reported beside, the quasi-identifiers alone its baseline.
 
@@ -23,6 +28,7 @@ import numpy as np
 
 from shoal.attacks.estimate import Estimate, counted, not_applicable, percent
 from shoal.attacks.fits import Cover, covers_of, fitting_pairs
+from shoal.attacks.matchings import possible_pairs
 from shoal.attacks.scene import Ints, Population, Released
 from shoal.attacks.statistics import Interval, mean_interval
 
@@ -30,6 +36,9 @@ NAME = "linkage"
 WITH_INSENSITIVE = "linkage-insensitive"
 VICTIMS = 20_000
 """People who are looked for where each may fit several classes; a random sample where there are more."""
+MOST_PAIRS = 1_000_000
+"""Pairs of a tuple and a class, as the sample has them, up to which all people are matched at once; the report says
+where there are more."""
 _ATTACKER = "Somebody with a list of all people of the original and their quasi-identifiers"
 ATTACKER = f"{_ATTACKER}."
 ATTACKER_INSENSITIVE = f"{_ATTACKER}, and their insensitive columns as well."
@@ -46,6 +55,8 @@ class Crowds:
     of: int
     """People of the original who fit any released record, in all."""
     sampled: bool
+    matching: str
+    """Whether all people were matched at once: ``done``, ``not needed``, ``impossible`` or ``too many pairs``."""
 
     @property
     def smallest(self) -> int:
@@ -89,12 +100,34 @@ def crowds(released: Released, population: Population, seed: int, *, insensitive
         chosen, people = sampled_people(counts, VICTIMS, seed)
     sampled = len(chosen) < len(counts)
     item, box = fitting_pairs(codes[:, chosen], cells, covers)
+    matching = "not needed"
+    if many and bool((sizes < released.k).any()):
+        matching = "too many pairs"
+        if len(item) * len(counts) <= MOST_PAIRS * len(chosen):
+            pairs = fitting_pairs(codes, cells, covers) if sampled else (item, box)
+            item, box, matching = _narrowed((item, box), pairs, chosen, counts, sizes)
     crowd = np.bincount(item, weights=sizes[box], minlength=len(chosen)).astype(np.int64)
     found = crowd > 0
     of = int(people[found].sum())
     if sampled:
         of = round(of * int(counts.sum()) / max(int(people.sum()), 1))
-    return Crowds(crowd[found], people[found], of, sampled)
+    return Crowds(crowd[found], people[found], of, sampled, matching)
+
+
+def _narrowed(
+    some: tuple[Ints, Ints], pairs: tuple[Ints, Ints], chosen: Ints, counts: Ints, sizes: Ints
+) -> tuple[Ints, Ints, str]:
+    """The pairs of the chosen tuples that are possible when all people are matched at once, and whether that was done.
+
+    ``pairs`` are those of all tuples.
+    """
+    possible = possible_pairs(pairs, counts, sizes)
+    if possible is None:
+        return *some, "impossible"
+    place = np.full(len(counts), -1, dtype=np.int64)
+    place[chosen] = np.arange(len(chosen))
+    kept = possible & (place[pairs[0]] >= 0)
+    return place[pairs[0][kept]], pairs[1][kept], "done"
 
 
 def sampled_people(counts: Ints, size: int, seed: int) -> tuple[Ints, Ints]:
@@ -120,6 +153,14 @@ def linkage(released: Released, population: Population, seed: int) -> list[Estim
     return [first, second]
 
 
+_HOW = {
+    "done": ", without those that must be of others when all people are matched at once",
+    "not needed": "",
+    "impossible": " (not matching all people at once: the release has records that no person of their own fits)",
+    "too many pairs": f" (not matching all people at once, for which more than {MOST_PAIRS:,} pairs fit)",
+}
+
+
 def _estimate(
     name: str, attacker: str, released: Released, found: Crowds, baseline: float, baseline_is: str
 ) -> Estimate:
@@ -132,8 +173,8 @@ def _estimate(
         name=name,
         status="tried",
         attacker=attacker,
-        tried=f"Looked for {whom} by {' and '.join(by)} and guessed one of the records that fit; a success is a right "
-        f"guess, and exposed is who fits fewer than {released.k} records.",
+        tried=f"Looked for {whom} by {' and '.join(by)} and guessed one of the records that fit{_HOW[found.matching]}; "
+        f"a success is a right guess, and exposed is who is left with fewer than {released.k} records.",
         records=records,
         of=found.of,
         rate=found.rate(),
@@ -150,6 +191,7 @@ def _details(found: Crowds, k: int) -> dict[str, Any]:
     least = found.smallest
     return {
         "k": k,
+        "matching_all_at_once": found.matching,
         "expected_right_links": round(found.rate() * found.of, 3),
         "smallest_crowd": least,
         "highest_probability": round(1 / least, 6) if least else 0.0,
@@ -169,6 +211,6 @@ def _verdict(name: str, released: Released, found: Crowds, records: int) -> str:
     if name == WITH_INSENSITIVE and released.extras is not None:
         known = f"For whoever knows {', '.join(released.extras.columns)}, "
     certain = found.below(2)
-    told = f"{known}{counted(records, 'person', 'people')} hide among fewer than {released.k} records"
+    told = f"{known}{counted(records, 'person hides', 'people hide')} among fewer than {released.k} records"
     told += f", {certain:,} of them alone" if certain else ""
     return f"{told[0].upper()}{told[1:]}; {links}."

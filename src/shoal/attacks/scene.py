@@ -31,7 +31,13 @@ class Extras:
     """Class of each combination."""
     codes: Codes
     """``codes[j, e]``: what combination ``e`` has in insensitive column ``j``."""
-    sizes: Ints
+    stats: ClassStats
+    """Sizes of the combinations, and the sensitive columns in each."""
+
+    @property
+    def sizes(self) -> Ints:
+        """Records of each combination."""
+        return self.stats.sizes
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,8 +37,9 @@ def similarity(released: Released, column: str) -> Estimate:
     else:
         worst = int(np.flatnonzero(by_category)[0])
         verdict = (
-            f"{counted(found.records, 'record')} in {counted(found.classes, 'class', 'classes')} share the category of "
-            f"{column} with their whole class, {by_category[worst]:,} of them in {view.domain.categories[worst]!r}."
+            f"{counted(found.records, 'record')} in {counted(found.classes, 'class', 'classes')} "
+            f"{'shares' if found.records == 1 else 'share'} the category of {column} with the whole class, "
+            f"{by_category[worst]:,} of them in {view.domain.categories[worst]!r}."
         )
     return Estimate(
         name=NAME,

@@ -122,7 +122,9 @@ def _reasons(comparison: Comparison) -> Iterator[str]:
     for point in comparison.points:
         if point["status"] != "verified":
             nearest = f" Would do: {point['nearest_relaxation']}." if point.get("nearest_relaxation") else ""
-            groups.setdefault((point["status"], f"{point['reason']}{nearest}"), []).append(str(point["name"]))
+            reason = str(point["reason"])
+            stop = "" if reason.endswith((".", "!", "?")) else "."
+            groups.setdefault((point["status"], f"{reason}{stop}{nearest}"), []).append(str(point["name"]))
     for (status, reason), names in groups.items():
         yield f"{', '.join(names)}: {status}. {reason}"
 

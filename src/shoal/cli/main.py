@@ -34,8 +34,7 @@ FailOn = Annotated[
     list[str] | None,
     typer.Option(
         "--fail-on",
-        help="Exit 1 when an attack that leaks (beats its baseline) exposes more: similarity>0 records, linkage>5%; "
-        "may be repeated.",
+        help="Exit 1 when an attack that leaks exposes more: similarity>0 records, linkage>5%; repeatable.",
     ),
 ]
 Data = Annotated[Path | None, typer.Option("--data", help="Input table, instead of the policy's own.")]
@@ -49,8 +48,7 @@ FailBefore = Annotated[
     list[str] | None,
     typer.Option(
         "--fail-on",
-        help="Exit 1 and write nothing when an attack that leaks (beats its baseline) exposes more: similarity>0, "
-        "composition>0; repeatable.",
+        help="Exit 1, writing nothing, when an attack that leaks exposes more: similarity>0; repeatable.",
     ),
 ]
 

@@ -76,7 +76,10 @@ def _head(found: Risk) -> Iterator[str]:
         f"({', '.join(found.quasi)}); {_share(found.uniques, found.records)} unique."
     )
     if found.suppressed_rows:
-        yield f"{counted(found.suppressed_rows, 'row', 'rows')} of * stand for suppressed records and are not counted."
+        one = found.suppressed_rows == 1
+        rows = counted(found.suppressed_rows, "row", "rows")
+        fate = "stands for a suppressed record and is" if one else "stand for suppressed records and are"
+        yield f"{rows} of * {fate} not counted."
     if found.records_with_missing:
         yield (
             f"k is {found.k} with a missing value as a value of its own, {found.k_if_missing_matches} if it matches "

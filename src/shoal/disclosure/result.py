@@ -53,8 +53,9 @@ class Risk:
     def __repr__(self) -> str:
         """The counts in one line."""
         classes = f"{self.classes} class{'' if self.classes == 1 else 'es'}"
+        records = f"{self.records} record{'' if self.records == 1 else 's'}"
         return (
-            f"<Risk: {self.records} records in {classes}, {self.uniques} unique, k {self.k}, "
+            f"<Risk: {records} in {classes}, {self.uniques} unique, k {self.k}, "
             f"average risk {self.prosecutor.average:.4f}, {self.prosecutor.above:.1%} above {self.threshold:g}>"
         )
 

@@ -33,12 +33,7 @@ def population_scene(
     hierarchies, nodes = [], []
     for name, hierarchy, labels in zip(released.quasi, given, released.labels, strict=True):
         extended, of_label = label_nodes(hierarchy, labels, name, policy)
-        lost = [quoted(label) for label, node in zip(labels, of_label.tolist(), strict=True) if node < 0]
-        if lost:
-            raise DataError(
-                f"The release has labels of {name!r} that no record of the original lies under: "
-                f"{listing(lost[:_LISTED], len(lost))}. Attack it with the original that it was made from."
-            )
+        _check_found(name, [label for label, node in zip(labels, of_label.tolist(), strict=True) if node < 0], policy)
         hierarchies.append(extended)
         nodes.append(of_label)
     secrets = {}
@@ -58,6 +53,21 @@ def population_scene(
     if released.extras is None:
         return released, population
     return _with_extras(released, rows, population, table, encoded.row_tuple)
+
+
+def _check_found(name: str, lost: Sequence[Label], policy: Policy) -> None:
+    """Refuse labels that the hierarchy over the original does not have, or ranges between values that it lacks."""
+    if not lost:
+        return
+    ranges = [label for label in lost if name in policy.algorithm.ranges and RANGE_SIGN in (label or "")]
+    told = ranges or lost
+    what = "ranges of {!r} with an end that no record of the original has" if ranges else (
+        "labels of {!r} that no record of the original lies under"
+    )  # fmt: skip
+    raise DataError(
+        f"The release has {what.format(name)}: {listing([quoted(each) for each in told[:_LISTED]], len(told))}. "
+        "Attack it with the original that it was made from."
+    )
 
 
 def _with_extras(

@@ -135,7 +135,7 @@ def released_scene(rows: Rows, policy: Policy) -> Released:
         stats=ClassStats(sizes, histograms, domains),
         models=policy.models(),
         protected={name: _protected(policy, name) for name in rows.sensitive},
-        extras=_extras(rows),
+        extras=_extras(rows, domains),
     )
 
 
@@ -149,16 +149,21 @@ def _histogram(owner: Ints, values: Codes, n_classes: int, width: int) -> Histog
     return Histogram(starts.astype(np.int64), (keys % width).astype(np.int32), counts[keys].astype(np.int64))
 
 
-def _extras(rows: Rows) -> Extras | None:
+def _extras(rows: Rows, domains: Mapping[str, SensitiveDomain]) -> Extras | None:
     """The distinct combinations of class and insensitive columns; None without such columns."""
     if not rows.insensitive:
         return None
     columns = [codes for _, codes in rows.insensitive.values()]
     parts = [rows.owner.astype(np.int32), *columns]
     widths = [rows.cells.shape[1], *(len(values) for values, _ in rows.insensitive.values())]
-    _, first, counts = np.unique(combine_codes(parts, widths)[0], return_index=True, return_counts=True)
+    _, first, owner = np.unique(combine_codes(parts, widths)[0], return_index=True, return_inverse=True)
     codes = np.array([column[first] for column in columns], dtype=np.int32)
-    return Extras(tuple(rows.insensitive), rows.owner[first], codes, counts.astype(np.int64))
+    histograms = {
+        name: _histogram(owner.astype(np.int64), secret, len(first), len(values))
+        for name, (values, secret) in rows.sensitive.items()
+    }
+    stats = ClassStats(np.bincount(owner, minlength=len(first)).astype(np.int64), histograms, domains)
+    return Extras(tuple(rows.insensitive), rows.owner[first], codes, stats)
 
 
 def _domain(name: str, values: tuple[Label, ...], policy: Policy) -> SensitiveDomain:

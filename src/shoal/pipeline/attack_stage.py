@@ -15,7 +15,7 @@ from shoal.algorithms.problem import Progress, no_progress
 from shoal.attacks import composition, downcoding, inference, inversion, linkage, minimality
 from shoal.attacks.background import background
 from shoal.attacks.estimate import NEEDS_ORIGINAL, Estimate, not_applicable, not_tried
-from shoal.attacks.homogeneity import homogeneity
+from shoal.attacks.homogeneity import homogeneity, homogeneity_insensitive
 from shoal.attacks.inversion import RangeMethod
 from shoal.attacks.scene import Population, Released
 from shoal.attacks.similarity import similarity
@@ -122,6 +122,10 @@ class Stage:
     ) -> Iterator[tuple[str, Callable[[], list[Estimate]]]]:
         """Each attack by name, ready to be run, in the order of reports."""
         yield "homogeneity", lambda: self._on_secrets("homogeneity", released, homogeneity)
+        yield (
+            "homogeneity-insensitive",
+            lambda: self._on_secrets("homogeneity-insensitive", released, homogeneity_insensitive),
+        )
         yield "similarity", lambda: self._on_secrets("similarity", released, similarity)
         yield "skewness", lambda: self._on_secrets("skewness", released, skewness)
         yield (

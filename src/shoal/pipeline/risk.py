@@ -29,6 +29,8 @@ from shoal.policy import Policy
 from shoal.policy.resolve import unknown_columns, used_columns
 from shoal.policy.spec import ColumnSpec
 from shoal.table.encoded import EncodedTable, encode_table
+from shoal.verification.ranges import quasi_labels
+from shoal.verification.shape import star_rows
 
 Columns = Mapping[str, CodedColumn]
 
@@ -158,14 +160,18 @@ def _read(data: Any, policy: Policy) -> pa.Table:
 
 def _without_stars(table: pa.Table, policy: Policy) -> tuple[pa.Table, int]:
     """The table without the rows of ``*`` that stand for suppressed records in a release, and how many they were."""
-    others = [name for name in table.column_names if policy.columns[name].role != "quasi"]
-    if policy.suppressed != "star" or not others:
+    if policy.suppressed != "star":
         return table, 0
+    others = [name for name in table.column_names if policy.columns[name].role != "quasi"]
     starred = np.ones(table.num_rows, dtype=np.bool_)
     for name in table.column_names:
         labels, codes = encode(table.column(name))
         sign = None if name in others else ROOT_LABEL
         starred &= np.array([label == sign for label in labels], dtype=np.bool_)[codes]
+    if not others and starred.any():
+        texts = {name: pa.array([ROOT_LABEL] * int(starred.sum())) for name in table.column_names}
+        if not star_rows(texts, policy, quasi_labels(policy)).any():
+            return table, 0  # nothing tells them from a class that was generalized to the roots
     if starred.all():
         raise DataError(
             f"all {table.num_rows} rows are * and stand for suppressed records: nothing is left to measure."

@@ -117,6 +117,10 @@ class Why:
     cost: float | None
     """What the record's own class costs, to compare with the cheapest box; only for local recodings without ranges."""
     left_out: tuple[LeftOut, ...] = ()
+    box_here: int = 0
+    """Records of the cheapest box that are in the record's own class, itself included."""
+    box_left_out: int = 0
+    """Records of the cheapest box that were left out."""
 
     @property
     def suppressed(self) -> bool:
@@ -155,7 +159,14 @@ class Why:
             "measure": self.measure,
             "cheapest_box": None
             if box is None
-            else {"values": list(box.labels), "cost": box.cost, "records": box.records},
+            else {
+                "values": list(box.labels),
+                "cost": box.cost,
+                "records": box.records,
+                "records_in_own_class": self.box_here,
+                "records_left_out": self.box_left_out,
+                "together_fails": list(box.fails),
+            },
             "cost": self.cost,
             "left_out": [each.to_dict() for each in self.left_out],
         }
@@ -219,6 +230,7 @@ def _answer(made: Made, algorithm: str, record: int | None, own: int | None, at:
     if own is not None and at is not None and made.node is None and plain:
         cheapest = cheapest_box(made.problem, int(made.problem.table.row_tuple[own]))
         cost = box_cost(made.problem, recoding.nodes[at].tolist())
+    fates: Any = [] if cheapest is None else recoding.row_class[cheapest.inside[made.problem.table.row_tuple]]
     return Why(
         algorithm=algorithm,
         record=record,
@@ -234,6 +246,8 @@ def _answer(made: Made, algorithm: str, record: int | None, own: int | None, at:
         cheapest=cheapest,
         cost=cost,
         left_out=() if at is not None or own is None else tuple(_left_out(made, algorithm, own)),
+        box_here=0 if at is None else int(np.count_nonzero(np.equal(fates, at))),
+        box_left_out=int(np.count_nonzero(np.equal(fates, SUPPRESSED))),
     )
 
 

@@ -12,6 +12,7 @@ from shoal.report.asked import flat_parameters
 from shoal.report.figures import is_number
 
 if TYPE_CHECKING:
+    from shoal.algorithms.cheapest import Box
     from shoal.pipeline.why import ColumnWhy, LeftOut, Why
     from shoal.pipeline.why_find import Matches
 
@@ -25,12 +26,25 @@ _NOT_TRIED = {
 }
 """Why an algorithm did not choose what nothing blocks, where it is not for the measure."""
 
+_LEFT_OUT = {
+    "optimal": "no release costs less than the one that optimal found, and that leaves it out",
+    "incognito": "incognito chooses among the least general nodes, and does not compare them with more general ones",
+    "greedy-lattice": "greedy-lattice goes up only until no more records fail than may be left out",
+    "range": "the range method sets groups by its options, and leaves out those that fail",
+}
+"""Why a record is left out that its boundaries would let in.
+
+Local algorithms leave out only what the boundaries do not let in.
+"""
+
+_BY_SUPPRESSION = "it is one of those that the suppression allows to leave out"
+
 
 def lines(why: Why) -> Iterator[str]:
     """The whole answer."""
     yield from _head(why)
     if why.suppressed:
-        yield from (line for each in why.left_out for line in _left_out(each))
+        yield from (line for each in why.left_out for line in _left_out(why, each))
         return
     for model in why.models:
         asked, reached = _parameters(model["asked"]), _parameters(model["reached"])
@@ -70,14 +84,14 @@ def _head(why: Why) -> Iterator[str]:
     yield f"Class {why.number} of {why.classes}, made by {why.algorithm}, has {size}: {released}."
 
 
-def _left_out(each: LeftOut) -> Iterator[str]:
+def _left_out(why: Why, each: LeftOut) -> Iterator[str]:
     where = "As the release is generalized" if each.where == "release" else "As far as the boundaries allow"
     cells = f" ({_cells(each.labels)})" if each.labels else ""
     size = counted(each.size, "record", "records")
     if each.lacks:
         yield f"  {where}, its class{cells} has {size} and fails: {_lacking(each.lacks)}."
     elif each.where == "boundary":
-        yield f"  {where}, its class{cells} of {size} would hold: leaving it out within the suppression cost less."
+        yield f"  {where}, its class{cells} of {size} would hold: {_LEFT_OUT.get(why.algorithm, _BY_SUPPRESSION)}."
     else:
         yield f"  {where}, its class{cells} of {size} would hold: it was left out before, on the way there."
 
@@ -96,8 +110,18 @@ def _cheapest(why: Why) -> Iterator[str]:
         inside = counted(box.records, "record", "records")
         yield (
             f"  The cheapest box that could hold the record at all ({cells}; {inside} in it) costs {box.cost:.4f} a "
-            f"cell, its class {why.cost:.4f}: the others of that box went elsewhere."
+            f"cell, its class {why.cost:.4f}. {_box_fate(why, box)}"
         )
+
+
+def _box_fate(why: Why, box: Box) -> str:
+    """What became of the others in the cheapest box, and whether all of it could be a class at all."""
+    here, gone = why.box_here - 1, why.box_left_out
+    elsewhere = box.records - 1 - here - gone
+    counts = [(here, "in this class"), (elsewhere, "in other classes"), (gone, "left out")]
+    fates = ", ".join(f"{count} {where}" for count, where in counts if count)
+    told = f"Of the others in it: {fates}." if fates else "Nobody else is in it."
+    return f"{told} All of it together would fail {' and '.join(box.fails)}." if box.fails else told
 
 
 def _column(why: Why, column: ColumnWhy) -> Iterator[str]:

@@ -19,6 +19,10 @@ ATTACKS: dict[str, AttackWords] = {
         "A class with one value gives it away",
         "ask for several values in every class: p-sensitive, or an l-diversity.",
     ),
+    "homogeneity-insensitive": AttackWords(
+        "An insensitive column gives it away",
+        "make those columns quasi-identifiers, or leave them out, unless nobody can know them.",
+    ),
     "similarity": AttackWords(
         "A class of one category gives it away",
         "ask for several categories in every class: p-plus-alpha-sensitive or group-leakage.",

@@ -12,7 +12,7 @@ from shoal.errors import InputError
 
 
 def estimate(**changes: Any) -> dict[str, Any]:
-    plain = {"name": "similarity", "sensitive": "illness", "status": "tried", "records": 8, "of": 100}
+    plain = {"name": "similarity", "sensitive": "illness", "status": "tried", "records": 8, "of": 100, "leak": True}
     return plain | changes
 
 
@@ -62,6 +62,12 @@ def test_an_attack_that_was_not_tried_keeps_no_condition() -> None:
         exceeded([condition], [untried])
     with pytest.raises(InputError, match="not tried"):
         exceeded([condition], [])
+
+
+def test_records_that_the_baseline_explains_exceed_nothing() -> None:
+    explained = estimate(records=100, leak=False)
+    assert exceeded([read_condition("similarity>0", ATTACKS)], [explained]) == []
+    assert exceeded([read_condition("similarity>0%", ATTACKS)], [explained]) == []
 
 
 def test_an_attack_that_does_not_apply_exposes_nobody() -> None:

@@ -77,7 +77,16 @@ def test_columns_with_ranges_are_left_out_and_said_so() -> None:
     original = table_of(["age", "illness"], [(age, "flu") for age in ("21", "22", "23", "35")])
     release = table_of(["age", "illness"], [(age, "flu") for age in ("21<=23", "21<=23", "21<=23", "35")])
     estimate = found(shoal.attack(release, policy, original=original), "downcoding")
+    assert estimate.status == "not applicable"
+    assert "every quasi-identifier is released as ranges" in estimate.verdict
+    both = columns | {"sex": {"role": "quasi"}}
+    policy = policy_of(both, algorithm={"name": "mondrian", "ranges": ["age"]})
+    names = ["age", "illness", "sex"]
+    original = table_of(names, [(age, "flu", "m") for age in ("21", "22", "23", "35")])
+    release = table_of(names, [(age, "flu", "m") for age in ("21<=23", "21<=23", "21<=23", "35")])
+    estimate = found(shoal.attack(release, policy, original=original), "downcoding")
     assert estimate.details["columns_left_out_for_ranges"] == ["age"]
+    assert "Not looked at: age, released as ranges" in estimate.verdict
 
 
 @st.composite

@@ -26,27 +26,55 @@ LEAVES = list(CHAINS)
 @st.composite
 def released(draw: st.DrawFn) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     """People, and each one's record under labels above their values; a few are suppressed."""
-    people = draw(st.lists(st.tuples(st.sampled_from(LEAVES), st.sampled_from(LEAVES)), min_size=1, max_size=12))
+    people = draw(st.lists(st.tuples(st.sampled_from(LEAVES), st.sampled_from(LEAVES)), min_size=1, max_size=6))
     records = [tuple(draw(st.sampled_from(CHAINS[value])) for value in person) for person in people]
     kept = max(1, len(records) - draw(st.integers(0, 2)))
     return people, records[:kept]  # type: ignore[return-value]
 
 
-@given(released())
-def test_crowds_are_those_counted_pair_by_pair(case: tuple[list[tuple[str, str]], list[tuple[str, str]]]) -> None:
+@given(released(), st.integers(1, 4))
+def test_crowds_are_what_assignments_of_all_people_allow(
+    case: tuple[list[tuple[str, str]], list[tuple[str, str]]], k: int
+) -> None:
     people, records = case
     original = table_of(NAMES, [(*person, "flu") for person in people])
     release = table_of(NAMES, [(*record, "flu") for record in records])
-    policy = policy_of(COLUMNS, privacy=[{"model": "k-anonymity", "k": 3}])
+    policy = policy_of(COLUMNS, privacy=[{"model": "k-anonymity", "k": k}])
     estimate = found(shoal.attack(release, policy, original=original), "linkage")
-    crowds = [size for person in people if (size := oracle.crowd(person, records, [CHAINS, CHAINS]))]
+    k = max(k, 2)
+    fitting = [size for person in people if (size := oracle.crowd(person, records, [CHAINS, CHAINS]))]
+    possible = [oracle.possible_crowd(place, people, records, [CHAINS, CHAINS]) for place in range(len(people))]
+    possible = [size for size in possible if size]
+    assert estimate.records == sum(size < k for size in possible)
+    assert estimate.leak == (min(possible) < k)
+    assert estimate.details["linked_with_certainty"] == possible.count(1)
+    crowds = possible if estimate.details["matching_all_at_once"] == "done" else fitting
     assert estimate.of == len(crowds)
-    assert estimate.records == sum(size < 3 for size in crowds)
-    assert estimate.leak == (min(crowds) < 3)
     assert estimate.details["smallest_crowd"] == min(crowds)
-    assert estimate.details["linked_with_certainty"] == crowds.count(1)
     assert estimate.rate == pytest.approx(sum(1 / size for size in crowds) / len(crowds))
     assert estimate.interval is None
+
+
+def test_the_only_person_who_fits_a_record_is_linked_whatever_else_they_fit() -> None:
+    columns = {"age": {"role": "quasi", "hierarchy": {"intervals": [10, 20]}}}
+    original = table_of(["age"], [(str(age),) for age in range(20, 30)])
+    release = table_of(["age"], [("20",), *[("[20, 30)",)] * 9])
+    estimate = found(shoal.attack(release, policy_of(columns), original=original), "linkage")
+    assert (estimate.leak, estimate.records, estimate.details["linked_with_certainty"]) == (True, 1, 1)
+    assert estimate.verdict.startswith("1 person hides among fewer than 2 records, 1 of them alone")
+    assert "must be of others when all people are matched at once" in estimate.tried
+
+
+def test_a_release_that_no_assignment_makes_and_one_with_too_many_pairs_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    original = table_of(NAMES, [("USA", "USA", "flu"), ("Canada", "USA", "flu"), ("China", "USA", "flu")])
+    twice = table_of(NAMES, [("USA", "USA", "flu"), ("USA", "*", "flu"), ("*", "USA", "flu")])
+    made = found(shoal.attack(twice, policy_of(COLUMNS), original=original), "linkage")
+    assert made.details["matching_all_at_once"] == "impossible"
+    assert "no person of their own" in made.tried
+    monkeypatch.setattr(linkage, "MOST_PAIRS", 2)
+    many = found(shoal.attack(twice, policy_of(COLUMNS), original=original), "linkage")
+    assert many.details["matching_all_at_once"] == "too many pairs"
+    assert "not matching all people at once" in many.tried
 
 
 def release_of(k: int) -> tuple[Any, Any, shoal.Policy]:

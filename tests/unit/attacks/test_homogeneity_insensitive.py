@@ -1,0 +1,62 @@
+"""Homogeneity by insensitive columns: what a ward tells of an illness, however mixed the classes are."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import shoal
+from oracles import attack_oracle as oracle
+from support.attack_cases import found, policy_of, table_of
+
+COLUMNS = {"sex": {"role": "quasi"}, "ward": {"role": "insensitive"}, "illness": {"role": "sensitive"}}
+NAMES = list(COLUMNS)
+NAME = "homogeneity-insensitive"
+
+
+def test_a_ward_with_one_illness_gives_it_away_in_mixed_classes() -> None:
+    rows = [(sex, ward, "HIV" if ward == "a" else "flu") for sex in "mf" for ward in "ab" for _ in range(20)]
+    report = shoal.attack(table_of(NAMES, rows), policy_of(COLUMNS, privacy=[{"model": "k-anonymity", "k": 5}]))
+    assert not found(report, "homogeneity").leak
+    estimate = found(report, NAME)
+    assert (estimate.leak, estimate.records, estimate.of, estimate.rate, estimate.baseline) == (True, 80, 80, 1.0, 0.0)
+    assert estimate.verdict.startswith("For whoever knows ward, 80 records have the same illness")
+    assert estimate.details["by_value"] == {"HIV": 40, "flu": 40}
+
+
+def test_what_the_classes_tell_already_is_the_baseline() -> None:
+    rows = [("m", "a", "flu"), ("m", "b", "flu"), ("f", "a", "flu"), ("f", "a", "HIV")]
+    estimate = found(shoal.attack(table_of(NAMES, rows), policy_of(COLUMNS)), NAME)
+    assert (estimate.leak, estimate.records, estimate.baseline) == (False, 2, 0.5)
+    assert "certain for nobody whose class does not" in estimate.verdict
+
+
+def test_without_insensitive_columns_it_does_not_apply() -> None:
+    columns = {"sex": {"role": "quasi"}, "illness": {"role": "sensitive"}}
+    estimate = found(shoal.attack(table_of(list(columns), [("m", "flu")]), policy_of(columns)), NAME)
+    assert estimate.status == "not applicable"
+
+
+@given(st.lists(st.tuples(*[st.sampled_from("ab")] * 3), min_size=1, max_size=10))
+def test_records_are_those_counted_one_by_one(rows: list[tuple[str, str, str]]) -> None:
+    estimate = found(shoal.attack(table_of(NAMES, rows), policy_of(COLUMNS)), NAME)
+    by_class, by_both = defaultdict(list), defaultdict(list)
+    for sex, ward, illness in rows:
+        by_class[sex].append(illness)
+        by_both[sex, ward].append(illness)
+    known, more = (oracle.certain_records(groups.values(), 0) for groups in (by_class, by_both))
+    assert (estimate.records, estimate.leak) == (more, more > known)
+    assert estimate.baseline == pytest.approx(known / len(rows))
+
+
+def test_values_that_the_policy_leaves_free_are_listed_apart() -> None:
+    asked = [{"model": "alpha-k-anonymity", "alpha": {"HIV": 0.5}, "sensitive": "illness"}]
+    rows = [("m", "a", "flu")] * 2 + [("f", "a", "HIV"), ("f", "b", "flu")]
+    report = shoal.attack(table_of(NAMES, rows), policy_of(COLUMNS, privacy=asked))
+    first, second = found(report, "homogeneity"), found(report, NAME)
+    assert (first.details["by_value"], first.details["by_value_left_free"]) == ({}, {"flu": 2})
+    assert (second.details["by_value"], second.details["by_value_left_free"]) == ({"HIV": 1}, {"flu": 3})
+    assert "1 record has the same illness as all that are like it" in second.verdict
