@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from golden.paper_tables import CAMPAN_1, CAMPAN_4, CAMPAN_QUASI, PaperTable
 from shoal.algorithms.local import Ground, finish, prepare
 from shoal.algorithms.pk_clustering import faithful_clusters
 from shoal.algorithms.problem import Problem
@@ -22,6 +21,7 @@ from shoal.hierarchies import Tree, boundary_caps, capped_levels
 from shoal.metrics import METRICS, ReleaseSummary
 from shoal.metrics.constraint_violations import count_violations
 from shoal.models import KAnonymity, PSensitive
+from shoal.reproduce.tables import CAMPAN_1, CAMPAN_4, CAMPAN_QUASI, PaperTable
 from shoal.table.encoded import encode_table
 from shoal.table.recoding import Recoding
 from support.builders import domain_of

@@ -10,7 +10,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
-from golden.paper_tables import (
+from shoal.hierarchies.boundaries import boundary_caps
+from shoal.hierarchies.hierarchy import Hierarchy
+from shoal.metrics import METRICS, ReleaseSummary
+from shoal.metrics.constraint_violations import count_violations
+from shoal.reproduce.tables import (
     CAMPAN_1,
     CAMPAN_2,
     CAMPAN_3,
@@ -26,10 +30,6 @@ from golden.paper_tables import (
     WANG_QUASI,
     PaperTable,
 )
-from shoal.hierarchies.boundaries import boundary_caps
-from shoal.hierarchies.hierarchy import Hierarchy
-from shoal.metrics import METRICS, ReleaseSummary
-from shoal.metrics.constraint_violations import count_violations
 from shoal.table.recoding import Recoding
 from support.builders import Tree, hierarchy_of
 

@@ -7,7 +7,17 @@ from fractions import Fraction
 
 import pytest
 
-from golden.paper_tables import (
+from shoal.models import (
+    AlpDif,
+    GroupLeakage,
+    KAnonymity,
+    Model,
+    PAlphaSensitive,
+    PPlusAlphaSensitive,
+    PSensitive,
+)
+from shoal.models.sensitivity import category_distance, category_weight, class_weight
+from shoal.reproduce.tables import (
     CAMPAN_1,
     CAMPAN_2,
     CAMPAN_3,
@@ -39,16 +49,6 @@ from golden.paper_tables import (
     WANG_QUASI,
     PaperTable,
 )
-from shoal.models import (
-    AlpDif,
-    GroupLeakage,
-    KAnonymity,
-    Model,
-    PAlphaSensitive,
-    PPlusAlphaSensitive,
-    PSensitive,
-)
-from shoal.models.sensitivity import category_distance, category_weight, class_weight
 from shoal.table.classes import ClassView
 from support.builders import domain_of, view_of
 

@@ -13,17 +13,14 @@ from shoal.pipeline.attack_scene import rows_of_release
 from shoal.policy.resolve import resolve
 from shoal.registry import Composition, Entry, NewRelease, compose_with, signature_of
 from shoal.table.recoding import Recoding
+from support.attack_cases import table_of
 
-Rows = Sequence[Sequence[str | None]]
+__all__ = ["CHAINS", "COLUMNS", "QUASI", "composed", "entry_of", "new_release", "policy_of", "table_of"]
+
 TREE = {"A": ["a1", "a2"], "B": ["b1", "b2"]}
 CHAINS = {leaf: [leaf, group, "*"] for group, leaves in TREE.items() for leaf in leaves}
 QUASI: dict[str, Any] = {"role": "quasi", "hierarchy": {"tree": TREE}}
 COLUMNS: dict[str, Any] = {"home": QUASI, "work": QUASI, "illness": {"role": "sensitive"}}
-
-
-def table_of(names: Sequence[str], rows: Rows) -> pa.Table:
-    columns = list(zip(*rows, strict=True))
-    return pa.table({name: pa.array(column, pa.string()) for name, column in zip(names, columns, strict=True)})
 
 
 def policy_of(columns: Mapping[str, Any] = COLUMNS, *models: Any, **others: Any) -> shoal.Policy:
