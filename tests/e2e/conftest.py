@@ -1,9 +1,15 @@
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
+from shoal.evidence import evidence_schema, to_json
 from support.cli import Cli
 
 PATIENTS = """name,age,country,zipcode,condition,ward
@@ -38,6 +44,25 @@ privacy:
 suppression: 0.05
 output: release.csv
 """
+
+
+@cache
+def _validator() -> Draft202012Validator:
+    return Draft202012Validator(evidence_schema())
+
+
+def checked_json(evidence: Mapping[str, Any]) -> str:
+    """The evidence as text, which must be what its schema says."""
+    text = to_json(evidence)
+    _validator().validate(json.loads(text))
+    return text
+
+
+@pytest.fixture(autouse=True)
+def _evidence_is_what_its_schema_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every evidence that a test of this folder lets write in its own process is validated."""
+    for module in ("write", "apply_write"):
+        monkeypatch.setattr(f"shoal.pipeline.{module}.to_json", checked_json)
 
 
 @pytest.fixture

@@ -97,7 +97,7 @@ def test_rows_of_stars_are_suppressed_records_and_not_counted(cli: Cli, clinic: 
     edit(policy, "boundary: [America, Asia]", "boundary: [America, Asia, South]")
     assert cli("anonymize", policy).code == 0
     ran = cli("risk", clinic / "release.csv", "--policy", policy)
-    assert "1 row of * stand for suppressed records and are not counted." in ran.out
+    assert "1 row of * stands for a suppressed record and is not counted." in ran.out
     found = shoal.risk(clinic / "release.csv", policy)
     assert (found.records, found.suppressed_rows) == (11, 1)
     assert found.k >= 3

@@ -268,6 +268,19 @@ def test_releases_are_written_where_asked_and_verify(cli: Cli, trial: Path) -> N
     assert (points / "optimal-k2.csv").is_file()
 
 
+def test_a_release_that_was_damaged_is_not_taken_for_finished(cli: Cli, trial: Path) -> None:
+    assert compare(cli, trial, "--k", "2", "--releases").code == 0
+    path = trial / "grid" / "points" / "optimal-k2.csv"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-20])
+    ran = compare(cli, trial, "--k", "2", "--releases")
+    assert ran.code == 2
+    assert "optimal-k2.csv is not as written by this comparison" in " ".join(ran.err.split())
+    assert path.read_bytes() == whole[:-20]
+    assert compare(cli, trial, "--k", "2", "--releases", "--force").code == 0
+    assert path.read_bytes() == whole
+
+
 def test_other_data_is_named_in_the_policies_of_the_points(cli: Cli, trial: Path) -> None:
     (trial / "other").mkdir()
     (trial / "patients.csv").rename(trial / "other" / "table.csv")

@@ -74,11 +74,12 @@ def test_rows_are_as_published_and_sorted_by_content(cli: Cli, clinic: Path) -> 
     }
     assert {row["condition"]: row["condition_category"] for row in rows}["HIV"] == "Top Secret"
     assert [row["condition"] for row in rows if row["country"] == "Asia"] == [
-        "Phthisis",
-        "Hepatitis",
-        "Heart Disease",
         "Asthma",
+        "Heart Disease",
+        "Hepatitis",
+        "Phthisis",
     ]
+    assert [list(row.values()) for row in rows] == sorted(list(row.values()) for row in rows)
 
 
 @pytest.mark.parametrize(("publish", "expected"), [("values", "HIV"), ("categories", "Top Secret")])

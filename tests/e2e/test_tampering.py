@@ -120,9 +120,9 @@ def test_a_changed_release_with_the_hash_made_right_is_found_by_its_figures(
 
 def test_a_cell_that_no_figure_shows_needs_the_original_once_the_hash_is_made_right(cli: Cli, released: Path) -> None:
     path = released / "hospital-release.csv"
-    rows = rows_of(path)
-    cell_changed(rows)
-    write_rows(path, rows)
+    header, *rows = rows_of(path)
+    cell_changed([header, *rows])
+    write_rows(path, [header, *sorted(rows)])
     forge(released, release_sha256=digest(path))
     assert verify(cli, released).code == 0
     ran = verify(cli, released, "--original", released / "hospital.csv")
@@ -220,6 +220,108 @@ def test_evidence_forged_with_its_seal_is_found_where_the_file_says_otherwise(
     assert f"FAIL  {check}" in ran.out
 
 
+def inside(key: str, **changes: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    return lambda evidence: {key: {**evidence[key], **changes}}
+
+
+def in_column(**changes: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    return lambda evidence: {"columns": {**evidence["columns"], "age": {**evidence["columns"]["age"], **changes}}}
+
+
+def unweak(evidence: dict[str, Any]) -> dict[str, Any]:
+    return {"models": [{**each, "weakest": {}} for each in evidence["models"]]}
+
+
+def innocent(evidence: dict[str, Any]) -> dict[str, Any]:
+    exposed = {"homogeneity": {"classes": 0, "records": 0}, "similarity": {"classes": 3, "records": 30}}
+    return {"exposure": {**evidence["exposure"], "condition": exposed}}
+
+
+@pytest.mark.parametrize(
+    ("claims", "told"),
+    [
+        (inside("levels", age=0), "levels.age is recorded as 0, and not all of its labels stand there"),
+        (lambda _: {"algorithm": "mondrian"}, "and recorded as mondrian"),
+        (inside("class_sizes", mean=99.0), "class_sizes.mean is 24.276596 and recorded as 99.0"),
+        (inside("class_sizes", quartiles=[9.0, 9.0, 9.0]), "class_sizes.quartiles is"),
+        (inside("class_sizes", classes_by_size={"99": 1}), "class_sizes.classes_by_size"),
+        (in_column(labels_released=999), "columns.age.labels_released"),
+        (innocent, "exposure.condition.similarity"),
+        (unweak, "weakest of k-anonymity is recorded otherwise"),
+    ],
+)
+@pytest.mark.parametrize("original", [False, True])
+def test_every_fact_that_the_file_shows_is_compared(
+    cli: Cli, released: Path, claims: Callable[[dict[str, Any]], dict[str, Any]], told: str, original: bool
+) -> None:
+    forge(released, **claims(load(released)))
+    ran = verify(cli, released, *(["--original", released / "hospital.csv"] if original else []))
+    assert ran.code == 1
+    assert "FAIL  evidence-figures" in ran.out
+    assert told in ran.out
+
+
+@pytest.mark.parametrize(
+    ("claims", "told"),
+    [
+        (inside("measures", ncp=0.0001), "measures.ncp is"),
+        (inside("measures", discernibility=1.0), "measures.discernibility is"),
+        (inside("bound", reached=0.0001), "bound.reached is"),
+        (in_column(ncp=0.0), "columns.age.ncp is"),
+        (in_column(values=3), "columns.age.values is"),
+        (lambda _: {"not_released": []}, "not_released is"),
+    ],
+)
+def test_what_only_the_original_tells_is_compared_beside_it_and_else_said_not_to_be(
+    cli: Cli, released: Path, claims: Callable[[dict[str, Any]], dict[str, Any]], told: str
+) -> None:
+    forge(released, **claims(load(released)))
+    ran = verify(cli, released)
+    assert ran.code == 0, ran.out
+    assert "not compared: records, measures, heights, values and ncp of columns, columns of the data" in ran.out
+    ran = verify(cli, released, "--original", released / "hospital.csv")
+    assert ran.code == 1
+    assert told in ran.out
+
+
+def test_a_release_by_the_algorithm_of_the_command_is_that_of_its_policy(cli: Cli, released: Path) -> None:
+    policy, path = released / "hospital.yaml", released / "local.csv"
+    assert cli("anonymize", policy, "--algorithm", "mondrian", "--out", path).code == 0
+    for options in ([], ["--original", released / "hospital.csv"]):
+        ran = cli("verify", path, "--policy", policy, *options)
+        assert ran.code == 0, ran.out
+        assert "made under this policy, by another algorithm (mondrian)" in ran.out
+
+
+def test_a_recorded_leak_that_is_none_is_named(cli: Cli, released: Path) -> None:
+    attacks = [
+        {**each, "leak": not each["leak"]} if each["name"] == "background" else each
+        for each in load(released)["attacks"]
+    ]
+    forge(released, attacks=attacks)
+    ran = verify(cli, released)
+    assert ran.code == 1
+    assert "FAIL  evidence-attacks: background has leak true and is recorded with false" in ran.out
+
+
+def test_a_policy_in_the_evidence_that_is_not_the_one_of_its_hash_is_found(cli: Cli, released: Path) -> None:
+    told = load(released)["policy"]
+    forge(released, policy={**told, "suppression": 0.9})
+    ran = verify(cli, released)
+    assert ran.code == 1
+    assert "FAIL  evidence-policy: the evidence is of another policy: suppression differ" in ran.out
+
+
+def test_a_release_in_the_order_of_its_original_is_found(cli: Cli, released: Path) -> None:
+    path = released / "hospital-release.csv"
+    header, *rows = rows_of(path)
+    write_rows(path, [header, *reversed(rows)])
+    forge(released, release_sha256=digest(path))
+    ran = verify(cli, released)
+    assert ran.code == 1
+    assert "FAIL  order" in ran.out
+
+
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"release_sha256": null}'])
 def test_evidence_that_is_broken_fails(cli: Cli, released: Path, content: str) -> None:
     (released / "hospital-release.evidence.json").write_text(content, encoding="utf-8")
@@ -237,7 +339,7 @@ def test_evidence_may_lie_elsewhere(cli: Cli, released: Path) -> None:
     ran = verify(cli, released, "--evidence", released / "kept.json")
     assert ran.code == 0, ran.out
     assert "ok    hash" in ran.out
-    assert "ok    evidence-attacks: 6 attacks made again" in ran.out
+    assert "ok    evidence-attacks: 7 attacks made again" in ran.out
     rows = rows_of(released / "hospital-release.csv")
     cell_changed(rows)
     write_rows(released / "hospital-release.csv", rows)

@@ -22,11 +22,14 @@ LAYERS = (
     {"engines"},
     {"algorithms"},
     {"attacks"},
+    {"disclosure"},
     {"io"},
-    {"policy"},
+    {"policy", "datasets"},
     {"verification"},
-    {"evidence", "report"},
+    {"registry"},
+    {"evidence", "report", "utility"},
     {"pipeline", "draft"},
+    {"comparison", "reproduce"},
     {"cli"},
     {"__init__", "__main__"},
 )
@@ -134,6 +137,12 @@ def test_only_io_knows_pandas_and_polars(path: Path) -> None:
 def test_only_the_kernels_know_numba() -> None:
     found = {name(path) for path in FILES for each in imports_of(path) if each.module.split(".")[0] == "numba"}
     assert found == {"engines/_kernels.py"}
+
+
+def test_only_the_learners_know_scikit_learn() -> None:
+    known = {"sklearn", "scipy", "threadpoolctl"}
+    found = {name(path) for path in FILES for each in imports_of(path) if each.module.split(".")[0] in known}
+    assert found == {"utility/learners.py"}
 
 
 @pytest.mark.parametrize("path", [path for path in FILES if package_of(path) == "verification"], ids=name)

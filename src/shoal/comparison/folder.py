@@ -102,9 +102,28 @@ class Folder:
                 and result.get("inputs_sha256") == dict(inputs)
                 and result.get("shoal") == version("shoal")
             )
-            if same and not (release and result["verified"] and not self.release(point).exists()):
+            if same and not (release and result["verified"] and not self._released(point, result)):
                 found[point.name] = result
         return found
+
+    def check_releases(self, points: Sequence[Point]) -> None:
+        """Refuse to go on over a release that is not what the result of its point says was written."""
+        damaged = []
+        for point in points:
+            path, known = self.release(point), read_json(self.result(point)).get("release_sha256")
+            if known is not None and path.is_file() and file_hash(path) != known:
+                damaged.append(str(path))
+        if damaged:
+            raise OutputError(
+                f"{', '.join(damaged)} {'is' if len(damaged) == 1 else 'are'} not as written by this comparison: the "
+                "sha256 differs from that of the result. Delete it with its evidence and report to have it made again, "
+                f"or replace everything with {FORCE}."
+            )
+
+    def _released(self, point: Point, result: Mapping[str, Any]) -> bool:
+        """Whether the release of a point is there with the very bytes that its result speaks of."""
+        path = self.release(point)
+        return path.is_file() and file_hash(path) == result.get("release_sha256")
 
 
 def policy_hash(point: Point) -> str:

@@ -123,6 +123,7 @@ def plan_comparison(
     done = {} if force else folder.finished(points, inputs, release=releases)
     plan = Plan(asked, loaded or path, folder, names, axes, points, done, inputs, measure, risk, releases)
     if releases and not force and folder.points.is_dir():
+        folder.check_releases(plan.open_points)
         check_outputs([folder.release(point) for point in plan.open_points])
     return plan
 

@@ -119,7 +119,7 @@ class AttackFacts(_Facts):
     status: Literal["tried", "not tried", "not applicable"]
     attacker: str = Field(description="Who the attacker is and what is known to them.")
     tried: str = Field(description="What was tried, or why it was not.")
-    records: Count | None = Field(description="Records exposed; --fail-on speaks of these.")
+    records: Count | None = Field(description="Records exposed; --fail-on speaks of these where the attack leaks.")
     of: Count | None
     classes: Count | None
     rate: Share | None

@@ -1,7 +1,7 @@
 """Tables in and out: files, DataFrames, canonical text, and outputs that appear together or not at all."""
 
 from shoal.io.frames import Kind, frame_names, from_arrow, is_frame, to_arrow
-from shoal.io.order import in_order_of_content, order_of_content
+from shoal.io.order import in_order_of_cells, in_order_of_content, order_of_content
 from shoal.io.read import column_names, read_table, separator_hint
 from shoal.io.source import DataSource, release_source
 from shoal.io.staged import Staged, check_outputs
@@ -19,6 +19,7 @@ __all__ = [
     "encode",
     "frame_names",
     "from_arrow",
+    "in_order_of_cells",
     "in_order_of_content",
     "is_frame",
     "order_of_content",

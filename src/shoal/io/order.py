@@ -18,3 +18,12 @@ def order_of_content(table: pa.Table) -> NDArray[np.int64]:
     """The rows in the order of what stands in them: for each place, which row of the table goes there."""
     keys = [encode(table.column(name))[1] for name in sorted(table.column_names)]
     return np.lexsort(keys) if keys else np.arange(table.num_rows)
+
+
+def in_order_of_cells(table: pa.Table) -> pa.Table:
+    """The rows in the order of a release: by the canonical text of their cells from left to right, missing ones last.
+
+    Texts are compared by code point, so that a file of text and a table of numbers have the same order.
+    """
+    keys = [encode(column)[1] for column in table.columns]
+    return table.take(pa.array(np.lexsort(keys[::-1]))) if keys else table

@@ -20,7 +20,8 @@ from shoal.attacks.conditions import Condition, exceeded
 from shoal.errors import DataError, InputError
 from shoal.evidence import describe_policy, evidence_problems, seal
 from shoal.pipeline.attack import attack
-from shoal.pipeline.recorded import differing_attacks, differing_figures
+from shoal.pipeline.recorded import differing_attacks, differing_facts, differing_figures
+from shoal.pipeline.shown import BY_ORIGINAL, NEVER, shown_beside_original, shown_by_release
 from shoal.pipeline.write import output_paths
 from shoal.policy import Policy
 from shoal.verification import Check, Verification, verify
@@ -67,12 +68,12 @@ def audit(
     checks = [_check("evidence", problems, f"{source.name} is evidence of version 1")]
     if content is None or problems:
         return Audit(replace(verification, checks=(*verification.checks, *checks)), source, None)
-    differing = differing_figures(verification, content, original=original is not None)
+    figures = _figures(path, policy, original, verification, content)
     checks += [
         _sealed(content),
         *([] if _names(verification) & {"hash"} else [_hash(path, content)]),
         _policy(policy, content),
-        _check("evidence-figures", differing, "what is recorded is what the file shows"),
+        figures,
     ]
     if verification.passed and all(check.passed for check in checks) and not content.get("applied"):
         checks.append(_attacked(path, policy, original, content, progress))
@@ -132,16 +133,55 @@ def _policy(policy: Policy, content: Mapping[str, Any]) -> Check:
     """The same policy: the same file, or another one that says the same."""
     claimed, found = content["policy_sha256"], policy.sha256
     same = claimed == found
-    alike = json.loads(json.dumps(describe_policy(policy))) == content["policy"]
+    said, told = json.loads(json.dumps(describe_policy(policy))), content["policy"]
+    alike = said == told
+    differing = sorted(key for key in {*said, *told} if said.get(key) != told.get(key))
+    good = alike or (same and differing == ["algorithm"])
     message = "the release was made under this policy"
-    if not same:
-        message = f"{message}, from another file" if alike else "the release was made under another policy"
-    return Check("evidence-policy", same or alike, message, {"claimed": claimed, "found": found})
+    if not good:
+        message = f"the evidence is of another policy: {', '.join(differing)} differ"
+    elif not same:
+        message = f"{message}, from another file"
+    elif not alike:
+        message = f"{message}, by another algorithm ({content['algorithm']})"
+    return Check("evidence-policy", good, message, {"claimed": claimed, "found": found, "differing": differing})
+
+
+def _figures(
+    release: Path, policy: Policy, original: Any, verification: Verification, content: Mapping[str, Any]
+) -> Check:
+    """What the evidence says against what the release shows, and what could not be compared."""
+    problems = differing_figures(verification, content, original=original is not None)
+    left: list[str] = list(NEVER)
+    if content.get("applied"):
+        left = ["all but counts, and models of everything together"]
+    elif not verification.passed:
+        left = ["all but counts, models and checks, since the release is not verified"]
+    else:
+        asked = _asked(policy, content)
+        if original is not None:
+            shown = shown_beside_original(release, asked, original)
+        else:
+            shown, left = shown_by_release(release, asked), [*BY_ORIGINAL, *left]
+        if sum(shown["class_sizes"]["classes_by_size"].values()) == verification.classes:
+            problems += differing_facts(shown, content)
+        else:
+            left = ["all but counts, models and checks, since rows of * can be read in two ways"]
+    problems = list(dict.fromkeys(problems))
+    check = _check(
+        "evidence-figures", problems, f"what was compared is what the file shows; not compared: {', '.join(left)}"
+    )
+    return replace(check, facts={**check.facts, "not_compared": left})
+
+
+def _asked(policy: Policy, content: Mapping[str, Any]) -> Policy:
+    """The policy with the algorithm that the release was made by, which a command may have named instead."""
+    return policy.changed(algorithm=content["policy"]["algorithm"]) if "algorithm" in content["policy"] else policy
 
 
 def _attacked(release: Path, policy: Policy, original: Any, content: Mapping[str, Any], progress: Progress) -> Check:
     """The attacks once more: all that the file, and the original where it is given, are enough for."""
-    asked = policy.changed(algorithm=content["policy"]["algorithm"]) if "algorithm" in content["policy"] else policy
-    report = attack(release, asked, original=original, seed=content["attack_seed"], progress=progress)
-    problems, compared = differing_attacks(report.to_dict()["attacks"], content["attacks"])
+    report = attack(release, _asked(policy, content), original=original, seed=content["attack_seed"], progress=progress)
+    again = json.loads(json.dumps(report.to_dict()["attacks"]))
+    problems, compared = differing_attacks(again, content["attacks"], original=original is not None)
     return _check("evidence-attacks", problems, f"{compared} attacks made again find what is recorded")

@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.hierarchies.hierarchy import ROOT_LABEL
-from shoal.io import encode
+from shoal.io import in_order_of_cells
 from shoal.policy import Policy
 from shoal.policy.resolve import Resolved
 from shoal.table.classes import ClassStats, Histogram
@@ -27,7 +27,7 @@ def release_columns(policy: Policy, names: list[str]) -> list[str]:
 def build_table(policy: Policy, table: pa.Table, resolved: Resolved, recoding: Recoding) -> pa.Table:
     """The released table: generalized quasi-identifiers, sensitive columns as published, the rest as it is."""
     names = release_columns(policy, table.column_names)
-    rows = _sorted_rows(names, policy, table, resolved, recoding)
+    rows = np.flatnonzero(recoding.row_class >= 0)
     starred = recoding.suppressed if policy.suppressed == "star" else 0
     columns: dict[str, pa.Array | pa.ChunkedArray] = {}
     for name in names:
@@ -45,7 +45,7 @@ def build_table(policy: Policy, table: pa.Table, resolved: Resolved, recoding: R
         else:
             cells = table.column(name).take(pa.array(rows))
             columns[name] = _extended(cells, pa.nulls(starred, cells.type))
-    return pa.table(columns)
+    return in_order_of_cells(pa.table(columns))
 
 
 def _published(
@@ -73,20 +73,6 @@ def _extended(cells: pa.Array | pa.ChunkedArray, tail: pa.Array) -> pa.ChunkedAr
         if len(tail)
         else pa.chunked_array(chunks, type=cells.type)
     )
-
-
-def _sorted_rows(
-    names: list[str], policy: Policy, table: pa.Table, resolved: Resolved, recoding: Recoding
-) -> NDArray[np.int64]:
-    """The released rows, sorted by what is released of them; rows that tie are equal in every released cell."""
-    kept = np.flatnonzero(recoding.row_class >= 0)
-    keys = [recoding.row_class[kept]]
-    for name in names:
-        if policy.columns[name].role == "sensitive":
-            keys.append(resolved.sensitive[name].codes[kept])
-        elif policy.columns[name].role == "insensitive":
-            keys.append(encode(table.column(name))[1][kept])
-    return kept[np.lexsort(keys[::-1])]
 
 
 def release_stats(resolved: Resolved, recoding: Recoding) -> ClassStats:

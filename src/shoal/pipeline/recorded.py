@@ -20,6 +20,8 @@ _REACHED = {
     "largest_share[any value]": ("alpha",),
 }
 """For a figure of the verifier, the parameters of a model that it is what was reached of."""
+_LONGEST = 60
+"""Characters of a fact that a message shows."""
 _ATTACK_FIGURES = ("status", "records", "of", "classes", "rate", "baseline", "leak")
 
 
@@ -99,14 +101,74 @@ def _models(verification: Verification, models: Sequence[Mapping[str, Any]]) -> 
                     yield f"{name} reaches {parameter} {value:.6g} and is recorded with {reached:.6g}"
 
 
+def differing_facts(shown: Mapping[str, Any], evidence: Mapping[str, Any]) -> list[str]:
+    """Where facts of the evidence are not what a release shows; of mappings only what is shown is compared."""
+    plain = json.loads(json.dumps(shown))
+    wrong_levels = plain.pop("wrong_levels")
+    found = [*_algorithm(evidence), *_levels(wrong_levels, evidence["levels"]), *_models_shown(plain, evidence)]
+    for key, value in plain.items():
+        found += _unlike(key, value, evidence[key])
+    if "measures" in plain and evidence["bound"] is not None:
+        found += _unlike("bound.reached", plain["measures"]["ncp"], evidence["bound"]["reached"])
+    return found
+
+
+def _algorithm(evidence: Mapping[str, Any]) -> Iterator[str]:
+    asked = evidence["policy"].get("algorithm", {})
+    name = asked.get("name") if isinstance(asked, Mapping) else asked
+    if name is not None and evidence["algorithm"] != name:
+        yield f"the algorithm of the recorded policy is {name} and recorded as {evidence['algorithm']}"
+
+
+def _levels(wrong: Mapping[str, Sequence[int]], recorded: Mapping[str, int] | None) -> Iterator[str]:
+    if recorded is None:
+        return
+    if recorded.keys() != wrong.keys():
+        yield f"levels are recorded of {', '.join(recorded)}, and the quasi-identifiers are {', '.join(wrong)}"
+    for name, level in recorded.items():
+        if level in wrong.get(name, ()):
+            yield f"levels.{name} is recorded as {level}, and not all of its labels stand there"
+
+
+def _models_shown(plain: dict[str, Any], evidence: Mapping[str, Any]) -> Iterator[str]:
+    """Models are told apart by name, column and what is asked; the same may be asked twice."""
+    recorded = list(evidence["models"])
+    for model in plain.pop("models"):
+        name = model["model"] if model["sensitive"] is None else f"{model['model']}[{model['sensitive']}]"
+        same = ("model", "sensitive", "asked")
+        mine = [each for each in recorded if not any(_differ(model[key], each[key]) for key in same)]
+        if not mine:
+            yield f"{name} as asked is not recorded"
+            continue
+        recorded.remove(mine[0])
+        for key in ("reached", "holds", "weakest"):
+            if _differ(model[key], mine[0][key]):
+                yield f"{key} of {name} is recorded otherwise"
+
+
+def _unlike(where: str, shown: Any, recorded: Any) -> Iterator[str]:
+    """Each place where what is recorded is not what is shown."""
+    if isinstance(shown, Mapping) and isinstance(recorded, Mapping) and where.partition(".")[0] == "columns":
+        for key, value in shown.items():
+            yield from _unlike(f"{where}.{key}", value, recorded.get(key))
+    elif isinstance(shown, Mapping) and isinstance(recorded, Mapping):
+        for key in {**shown, **recorded}:
+            yield from _unlike(f"{where}.{key}", shown.get(key), recorded.get(key))
+    elif _differ(shown, recorded):
+        yield f"{where} is {json.dumps(shown)} and recorded as {json.dumps(recorded)}"
+
+
 def _fact(checks: Sequence[Check], name: str, key: str) -> Any:
     return next((check.facts.get(key) for check in checks if check.name == name), None)
 
 
 def differing_attacks(
-    again: Sequence[Mapping[str, Any]], recorded: Sequence[Mapping[str, Any]]
+    again: Sequence[Mapping[str, Any]], recorded: Sequence[Mapping[str, Any]], *, original: bool
 ) -> tuple[list[str], int]:
-    """The attacks that find something else than is recorded, and how many could be compared."""
+    """The attacks that find something else than is recorded, and how many could be compared.
+
+    With the original all that is told of an attack must be the same; without it words and details may say less.
+    """
     before = {(each["name"], each["sensitive"]): each for each in recorded}
     problems, compared = [], 0
     for each in again:
@@ -116,10 +178,20 @@ def differing_attacks(
         other = before.get((each["name"], each["sensitive"]))
         if other is None:
             problems.append(f"{each['name']} is not recorded")
-        elif any(_differ(each[key], other[key]) for key in _ATTACK_FIGURES):
+            continue
+        keys = [key for key in (each if original else _ATTACK_FIGURES) if _differ(each[key], other[key])]
+        if {"records", "of"} & set(keys):
             figures = [f"{one['records'] or 0:,} of {one['of'] or 0:,} records" for one in (each, other)]
             problems.append(f"{each['name']} exposes {figures[0]} and is recorded with {figures[1]}")
+        elif keys:
+            told = ", ".join(f"{key} {_short(each[key])} and is recorded with {_short(other[key])}" for key in keys)
+            problems.append(f"{each['name']} has {told}")
     return problems, compared
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def _differ(one: Any, other: Any) -> bool:

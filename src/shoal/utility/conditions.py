@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,9 @@ from shoal.hierarchies.decimals import parse_decimal
 from shoal.utility.columns import Domain
 from shoal.utility.queries import Mask, Query
 
+_FIRST_MOMENT = "0001-01-01T00:00:00"
+"""What completes the beginning of a time."""
+_ISO_BEGINNING = re.compile(r"\d{4}(-\d\d(-\d\d(T\d\d(:\d\d(:\d\d(\.\d{1,6})?)?)?)?)?)?", re.ASCII)
 Conditions = Mapping[str, Label | Sequence[Label]]
 
 
@@ -42,6 +47,8 @@ def _wanted(condition: Any, domain: Domain, where: str) -> tuple[Mask, list[Poli
         stretch = _stretch(label, domain)
         if stretch is not None:
             mask[stretch] = True
+        elif domain.kind == "dates" and label is not None and _is_date(label):
+            mask |= _dates_between(label, label, domain.labels)
         elif domain.kind != "numbers" or label is None or parse_decimal(label) is None:
             problems.append(_unknown(label, domain, where))
     return mask, problems
@@ -73,9 +80,12 @@ def _between(ends: Sequence[Label], domain: Domain, where: str) -> tuple[Mask, l
         return nothing, [PolicyProblem(where, message, f"Give two {what}s.")]
     low, high = str(ends[0]), str(ends[1])
     if domain.kind == "dates":
-        if low > high:
+        if strays := [repr(end) for end in (low, high) if not _is_date(end)]:
+            message = f"{' and '.join(strays)} {'is no date' if len(strays) == 1 else 'are no dates'}."
+            return nothing, [PolicyProblem(where, message, "Write 2024-03-14, or only as far as it matters: 2024-03.")]
+        if _written(low, high) > _written(high, low):
             return nothing, [_turned(low, high, where)]
-        return np.fromiter(_dates_between(low, high, domain.labels), dtype=bool, count=domain.size), []
+        return _dates_between(low, high, domain.labels), []
     least, most = parse_decimal(low), parse_decimal(high)
     if least is None or most is None:
         message = f"[{low}, {high}] are not two numbers."
@@ -90,7 +100,28 @@ def _turned(low: str, high: str, where: str) -> PolicyProblem:
     return PolicyProblem(where, f"[{low}, {high}] begins above its end.", f"Write [{high}, {low}].")
 
 
-def _dates_between(low: str, high: str, labels: Sequence[Label]) -> Iterator[bool]:
-    """Dates compare as far as the ends are written: 2024-03-14 lies between 2024-01 and 2024-03."""
-    for label in labels:
-        yield label is not None and label[: len(low)] >= low and label[: len(high)] <= high
+def _dates_between(low: str, high: str, labels: Sequence[Label]) -> Mask:
+    """Dates compare as far as both are written: 2024-03-14 lies between 2024-01 and 2024-03."""
+    inside = (
+        label is not None
+        and _written(label, low) >= _written(low, label)
+        and _written(label, high) <= _written(high, label)
+        for label in labels
+    )
+    return np.fromiter(inside, dtype=bool, count=len(labels))
+
+
+def _written(date: str, beside: str) -> str:
+    """A date as far as another one is written."""
+    return date[: len(beside)]
+
+
+def _is_date(text: str) -> bool:
+    """Whether a text is an ISO date or time, or the beginning of one that ends after a whole part."""
+    if not _ISO_BEGINNING.fullmatch(text):
+        return False
+    try:
+        datetime.fromisoformat(text + _FIRST_MOMENT[len(text) :])
+    except ValueError:
+        return False
+    return True

@@ -24,11 +24,12 @@ from shoal.verification.shape import (
     check_columns,
     check_hash,
     check_labels,
+    check_order,
     check_sensitive,
     expected_columns,
     star_rows,
 )
-from shoal.verification.truth import check_boundaries, check_suppression, check_truth
+from shoal.verification.truth import check_boundaries, check_range_ends, check_suppression, check_truth
 
 __all__ = ["Check", "Verification", "verify"]
 
@@ -42,7 +43,7 @@ def verify(release: Any, policy: Policy | str | Path, original: Any = None) -> V
     """
     policy = policy if isinstance(policy, Policy) else Policy.load(policy)
     given = read_release(release)
-    checks = [check_columns(given, policy), check_baggage(given), *check_hash(given)]
+    checks = [check_columns(given, policy), check_baggage(given), check_order(given), *check_hash(given)]
     if checks[0].facts["missing"]:
         return Verification(tuple(checks), given.rows, None, None)  # what else it says would be about another table
     return _verify_cells(given, policy, original, checks)
@@ -90,6 +91,7 @@ def _verify_split(
     total = records + stars if texts is None else len(texts[names[0]])
     if texts is not None:
         checks += check_truth(cells, texts, policy, labels)
+        checks += check_range_ends(cells, texts, labels)
     else:
         checks += check_boundaries(cells, policy, labels)
     counted = texts is not None or policy.suppressed == "star"

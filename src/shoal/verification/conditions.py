@@ -56,7 +56,11 @@ class Case:
 def k_anonymity(spec: Any, classes: Classes) -> Outcome:
     """n ≥ k."""
     facts = {"k": spec.k, "smallest_class": int(classes.sizes.min())}
-    return Outcome(classes.sizes >= spec.k, facts, lambda i: f"{classes.sizes[i]} records, {spec.k} asked")
+    return Outcome(classes.sizes >= spec.k, facts, lambda i: f"{_records(classes.sizes[i])}, {spec.k} asked")
+
+
+def _records(count: Any) -> str:
+    return "1 record" if count == 1 else f"{count} records"
 
 
 def p_sensitive(case: Case) -> Outcome:

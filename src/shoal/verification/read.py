@@ -146,8 +146,27 @@ def _from_table(release: Any) -> Given:
             if held < len(kind.categories):
                 unused = len(kind.categories) - held
                 baggage.append(f"the categorical column {name!r} lists {unused:,} values that no record holds")
+        baggage += _beside_cells(release)
     table, _ = to_arrow(release)
+    if isinstance(release, pa.Table) and len(table.column_names) < len(release.column_names):
+        baggage.append("it carries row labels in a column of its own; drop it")
     return _given(table.column_names, table.columns, baggage)
+
+
+def _beside_cells(frame: Any) -> list[str]:
+    """What a pandas DataFrame carries beside its cells: row labels that are no mere count from 0, names, and attrs."""
+    index: Any = getattr(frame, "index", None)
+    columns: Any = getattr(frame, "columns", None)
+    if not hasattr(index, "nlevels") or not hasattr(columns, "nlevels"):
+        return []
+    found = []
+    if index.nlevels > 1 or index.tolist() != list(range(len(index))):
+        found.append("its index holds values: row labels go with it; call reset_index(drop=True)")
+    if named := [name for name in (*index.names, *columns.names) if name is not None]:
+        found.append(f"its index or the list of its columns has a name ({', '.join(map(str, named))})")
+    if attrs := getattr(frame, "attrs", None):
+        found.append(f"it carries attrs ({', '.join(sorted(map(str, attrs)))})")
+    return found
 
 
 def _categoricals(frame: Any) -> list[tuple[str, Any]]:

@@ -58,6 +58,28 @@ def check_baggage(given: Given) -> Check:
     return Check("baggage", not given.baggage, message, {"found": list(given.baggage)})
 
 
+def check_order(given: Given) -> Check:
+    """The rows stand in the order of their cells: by text from left to right, by code point, missing cells last.
+
+    A release in any other order may be in that of the original, and then its first record is the original's first.
+    """
+    later = np.zeros(max(given.rows - 1, 0), dtype=np.bool_)
+    tied = ~later
+    for column in given.columns.values():
+        codes = code(column).codes
+        later |= tied & (codes[:-1] > codes[1:])
+        tied &= codes[:-1] == codes[1:]
+    places = np.flatnonzero(later)
+    if not len(places):
+        return Check("order", True, "the rows are sorted by their cells", {"out_of_order": 0})
+    message = (
+        f"{len(places):,} of {given.rows:,} rows stand before one that sorts ahead of them, the first in row "
+        f"{int(places[0]) + 1:,}; sort the rows by the text of their cells from left to right, missing cells last: "
+        "their order may be that of the input"
+    )
+    return Check("order", False, message, {"out_of_order": len(places)})
+
+
 def check_hash(given: Given) -> list[Check]:
     """The evidence beside a release file speaks of these very bytes; nothing where there is no such claim."""
     if given.path is None:

@@ -7,11 +7,15 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from shoal.policy import Policy
 from shoal.verification.columns import released_as, under
+from shoal.verification.intervals import number_in
 from shoal.verification.labels import Chain, Labels, labels_of
 from shoal.verification.matching import Matching, Pairing, match
-from shoal.verification.result import Check, quoted
+from shoal.verification.ranges import RangeLabels
+from shoal.verification.result import Check, listed, quoted
 from shoal.verification.shape import above_boundary, category_column, may_be_missing
 from shoal.verification.text import Coded, Label, code
 
@@ -74,6 +78,34 @@ def check_boundaries(released: Mapping[str, Any], policy: Policy, labels: Mappin
             f"; {cells['only_missing']:,} cells are roots that only missing values may become, as the original tells"
         )
     return [Check("boundaries", not above, message, {**cells, "labels": above})]
+
+
+def check_range_ends(
+    released: Mapping[str, Any], original: Mapping[str, Any], labels: Mapping[str, Labels]
+) -> list[Check]:
+    """Each end of a range is a value that the original has in the column: ends are taken from records, never invented.
+
+    Which records form a class cannot be read off a release, so the column is asked, not the class.
+    """
+    ranged = {name: kind for name, kind in labels.items() if isinstance(kind, RangeLabels)}
+    if not ranged:
+        return []
+    invented: dict[str, list[str | None]] = {}
+    cells = 0
+    for name, kind in ranged.items():
+        numbers = {number_in(value) for value in code(original[name]).values if value is not None}
+        coded = code(released[name])
+        ranges = [(place, kind.range_of(label)) for place, label in enumerate(coded.values)]
+        wrong = [place for place, each in ranges if each is not None and not {each.low, each.high} <= numbers]
+        if wrong:
+            invented[name] = [coded.values[place] for place in wrong]
+            cells += int(np.isin(coded.codes, wrong).sum())
+    if not invented:
+        message = "every end of a range is a value of a record of the original"
+        return [Check("range-ends", True, message, {"cells": 0, "labels": {}})]
+    shown = "; ".join(f"{name}: {listed(found)}" for name, found in invented.items())
+    message = f"{cells:,} cells hold ranges with an end that no record of the original has ({shown})"
+    return [Check("range-ends", False, message, {"cells": cells, "labels": invented})]
 
 
 def check_suppression(policy: Policy, *, total: int, records: int, stars: int, known: bool) -> Check:

@@ -193,6 +193,6 @@ def test_the_report_says_what_leaks_in_a_line() -> None:
                       "illness": ["HIV", "HIV", "Flu", "Flu"]})  # fmt: skip
     report = shoal.attack(alike, asked)
     assert [each.name for each in report.leaks] == ["homogeneity", "similarity"]
-    assert str(report) == "2 of 5 attacks found a leak: homogeneity, similarity"
+    assert str(report) == "2 of 6 attacks found a leak: homogeneity, similarity"
     mixed = alike.set_column(4, "illness", pa.array(["HIV", "Flu", "HIV", "Flu"]))
-    assert str(shoal.attack(mixed, asked)) == "0 of 5 attacks found a leak"
+    assert str(shoal.attack(mixed, asked)) == "0 of 6 attacks found a leak"

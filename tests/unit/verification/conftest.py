@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from verification_tables import CATEGORIES, TABLE_1, Row, rows_of, table
+from verification_tables import CATEGORIES, TABLE_1, Row, as_it_stands, by_cells, rows_of
 
 from shoal.policy import Policy
 
@@ -40,7 +40,7 @@ def make_policy(columns: dict[str, Any]) -> Callable[..., Policy]:
 @pytest.fixture
 def original() -> pa.Table:
     rows = rows_of(TABLE_1)
-    return table([{"name": f"person {place}", **row} for place, row in enumerate(rows)])
+    return as_it_stands([{"name": f"person {place}", **row} for place, row in enumerate(rows)])
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def release() -> list[Row]:
 def write(tmp_path: Path) -> Callable[..., Path]:
     def write(rows: list[Row], name: str = "release.csv") -> Path:
         cells = [",".join(rows[0])]
-        cells += [",".join("" if value is None else _cell(value) for value in row.values()) for row in rows]
+        cells += [",".join("" if value is None else _cell(value) for value in row.values()) for row in by_cells(rows)]
         path = tmp_path / name
         path.write_text("\n".join(cells) + "\n", encoding="utf-8")
         return path

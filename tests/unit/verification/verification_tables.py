@@ -37,7 +37,19 @@ def rows_of(records: list[tuple[Any, ...]], names: tuple[str, ...] = NAMES) -> l
     return [dict(zip(names, record, strict=True)) for record in records]
 
 
+def by_cells(rows: list[Row]) -> list[Row]:
+    """In the order of a release: by the text of the cells from left to right, missing ones last."""
+    return sorted(
+        rows, key=lambda row: [(value is None, "" if value is None else str(value)) for value in row.values()]
+    )
+
+
 def table(rows: list[Row]) -> pa.Table:
+    """The rows as a release has them, sorted."""
+    return as_it_stands(by_cells(rows))
+
+
+def as_it_stands(rows: list[Row]) -> pa.Table:
     return pa.table({name: pa.array([row[name] for row in rows]) for name in rows[0]})
 
 
