@@ -139,7 +139,7 @@ def _policy(policy: Policy, content: Mapping[str, Any]) -> Check:
     good = alike or (same and differing == ["algorithm"])
     message = "the release was made under this policy"
     if not good:
-        message = f"the evidence is of another policy: {', '.join(differing)} differ"
+        message = f"the evidence is of another policy, which has another {', '.join(differing)}"
     elif not same:
         message = f"{message}, from another file"
     elif not alike:
