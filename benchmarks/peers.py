@@ -120,7 +120,7 @@ def ncp(release: Rows, original: Rows) -> float:
 
 
 def verified(release: Rows, tool: Tool, original: Rows, job: dict[str, Any]) -> str:
-    """What Shoal's verifier says of a tool's own output: with the original where labels are those of the hierarchies."""
+    """What Shoal's verifier says of a tool's own output; with the original where labels are of the hierarchies."""
     columns: dict[str, Any] = {
         name: {"role": "quasi", "hierarchy": {"levels": str(hierarchy(name))} if tool.hierarchies else "flat"}
         for name in QUASI

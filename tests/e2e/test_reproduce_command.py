@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from shoal.datasets import adult
 from shoal.reproduce import PAPERS, Reproduction, reproduce, run
 from shoal.reproduce.section import FAILED, Section, Statement, Task, statement_sheet
 from support.adult_cases import made_up, real_folder, write_csv
@@ -21,7 +22,7 @@ from support.cli import Cli, snapshot
 def no_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine on which Adult lies nowhere."""
     monkeypatch.delenv("SHOAL_DATA", raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "no-cache"))
+    monkeypatch.setattr(adult, "cache_folder", lambda: tmp_path / "no-cache")
     monkeypatch.chdir(tmp_path)
 
 

@@ -18,6 +18,8 @@ _INK, _SOFT, _GRID = "#1b1f23", "#4d565f", "#d5dade"
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64.0, 18.0, 34.0, 48.0
 """Room around a panel for its ticks, titles and axes."""
 _HEIGHT = 230.0
+_NEAR = 6.0
+"""Marks that are nearer to each other than this hide each other."""
 _LETTER = 6.8
 """About how wide a letter is at the size of the legend."""
 
@@ -115,15 +117,15 @@ def _strokes(frame: _Frame, panel: Panel) -> list[Markup]:
 
 
 def _marks(frame: _Frame, panel: Panel) -> list[Markup]:
-    there: dict[tuple[int, int], int] = {}
+    there: list[tuple[float, float]] = []
     drawn = []
     for line in panel.lines:
         for x, y in line.points:
-            at = (round(frame.across(x)), round(frame.down(y) / 3))
-            before = there.get(at, 0)
-            there[at] = before + 1
+            across, down = frame.across(x), frame.down(y)
+            before = sum(abs(across - one) < _NEAR and abs(down - other) < _NEAR for one, other in there)
+            there.append((across, down))
             told = tag("title", f"{line.name}: {x:g}, {y:.6g}")
-            drawn.append(_mark(line, frame.across(x), frame.down(y), max(1.3 - 0.35 * before, 0.45), told))
+            drawn.append(_mark(line, across, down, max(1.3 - 0.35 * before, 0.45), told))
     return drawn
 
 
