@@ -15,22 +15,13 @@ from shoal.algorithms.boxes import Boxes
 from shoal.algorithms.cover import Cover
 from shoal.algorithms.greedy_clustering import greedy_clustering
 from shoal.algorithms.joining import Partition
-from shoal.algorithms.local import Ground, class_nodes, prepare
+from shoal.algorithms.local import class_nodes
 from shoal.engines import _kernels, _kernels_numpy
 from shoal.errors import InfeasibleError, InputError
 from shoal.metrics import METRICS, ReleaseSummary
 from shoal.models import KAnonymity
 from shoal.table.recoding import Recoding
-from support.search_cases import Case, cases, problem_of
-
-
-def ground_of(case: Case) -> Ground:
-    problem, engine = problem_of(case)
-    try:
-        return prepare(problem, engine)
-    except InfeasibleError:
-        assume(False)
-        raise AssertionError from None
+from support.search_cases import Case, cases, ground_of, problem_of
 
 
 def ncp(recoding: Recoding) -> float:

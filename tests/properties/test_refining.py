@@ -7,30 +7,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.algorithms import ALGORITHMS, prices
 from shoal.algorithms.arrangement import Arrangement
-from shoal.algorithms.local import Classes, Ground, cost_of, finish, prepare
+from shoal.algorithms.local import Classes, Ground, cost_of, finish
 from shoal.algorithms.refine import refine
 from shoal.algorithms.steps import KINDS, Steps, proposals
-from shoal.errors import InfeasibleError
 from shoal.models import KAnonymity, PSensitive
 from shoal.table.recoding import Recoding
 from support.ranged_cases import ranged_cases
-from support.search_cases import Case, cases, problem_of
+from support.search_cases import Case, cases, ground_of
 
 METRICS_OF_CELLS = ("ncp", "loss", "ntil", "precision")
-
-
-def ground_of(case: Case) -> Ground:
-    problem, engine = problem_of(case)
-    try:
-        return prepare(problem, engine)
-    except InfeasibleError:
-        assume(False)
-        raise AssertionError from None
 
 
 def cost(ground: Ground, row_class: Classes) -> float:

@@ -8,12 +8,15 @@ from random import Random
 from typing import Any
 
 import numpy as np
+from hypothesis import assume
 from hypothesis import strategies as st
 
 from oracles import lattice_oracle as oracle
 from oracles.lattice_oracle import Column, Label, Secret, Table
 from shoal.algorithms import Problem
+from shoal.algorithms.local import Ground, prepare
 from shoal.engines.local import LocalEngine
+from shoal.errors import InfeasibleError
 from shoal.hierarchies import Tree, boundary_caps, capped_levels
 from shoal.metrics import METRICS
 from shoal.models import Model
@@ -115,6 +118,16 @@ def problem_of(case: Case) -> tuple[Problem, LocalEngine]:
         options=case.options,
     )
     return problem, LocalEngine(problem.table, problem.ladders, problem.domains)
+
+
+def ground_of(case: Case) -> Ground:
+    """Where local recodings of a case work; a case without any release is none for the test."""
+    problem, engine = problem_of(case)
+    try:
+        return prepare(problem, engine)
+    except InfeasibleError:
+        assume(False)
+        raise AssertionError from None
 
 
 def levels_of(case: Case, node: oracle.Node) -> dict[str, int]:

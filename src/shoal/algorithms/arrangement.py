@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from shoal.algorithms.boxes import Boxes, cell_metric
 from shoal.algorithms.local import Classes, Ground
-from shoal.algorithms.prices import Floats, Prices, prices_of
+from shoal.algorithms.prices import Floats, Prices, prices_of, scaled
 from shoal.engines.local import load_refine_kernels
-from shoal.models import KAnonymity
+from shoal.models import KAnonymity, least_size
+from shoal.table.encoded import spans
 from shoal.table.recoding import SUPPRESSED
 
 Ints = NDArray[np.int64]
@@ -39,7 +40,7 @@ class Arrangement:
         self.codes = np.ascontiguousarray(ground.row_codes[:, list(self.columns)])
         distinct, dense = np.unique(row_class, return_inverse=True)
         self.row_class = (dense - int(distinct[0] == SUPPRESSED)).astype(np.int32)
-        self.least = max([model.k for model in ground.class_models if isinstance(model, KAnonymity)], default=1)
+        self.least = least_size(ground.class_models)
         """Records that a class must have at least."""
         self.fresh = self.least if self.least > 1 else int(np.bincount(self.row_class[self.row_class >= 0]).min())
         """Records that a gathered class gets: where no model says how many, as many as the smallest class has."""
@@ -86,8 +87,7 @@ class Arrangement:
         """Price the cells by the slope of the measure where it stands, and work out all boxes and costs."""
         means = self._column_sums() / len(self.row_class)
         slopes = self._metric.slope(means)
-        if not np.all(slopes == 1.0):
-            self.prices = prices_of(self.ground, self.columns, slopes)
+        self.prices = scaled(self._plain, slopes)
         self._measure(np.arange(len(self.costs)))
 
     def _column_sums(self) -> Floats:
@@ -158,6 +158,4 @@ class Arrangement:
 
     def rows_of(self, classes: Ints) -> Ints:
         """The rows of some classes, class by class."""
-        lengths = self.sizes[classes]
-        offsets = np.repeat(self.starts[classes] - np.cumsum(lengths) + lengths, lengths)
-        return self.members[offsets + np.arange(int(lengths.sum()))]
+        return self.members[spans(self.starts[classes], self.sizes[classes])]

@@ -22,7 +22,7 @@ from shoal.algorithms.problem import Problem
 from shoal.algorithms.ranged import RangedColumn, ranged_columns
 from shoal.engines.local import LocalEngine
 from shoal.hierarchies.ranges import ancestors
-from shoal.models import DistinctLDiversity, KAnonymity, PAlphaSensitive, PSensitive
+from shoal.models import DistinctLDiversity, PAlphaSensitive, PSensitive, least_size
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -98,7 +98,7 @@ class _Nearness:
     def __init__(self, problem: Problem, ranged: Mapping[int, RangedColumn]) -> None:
         self.problem, self.ranged = problem, ranged
         self._known: dict[tuple[int, int], Floats] = {}
-        self.k = max([model.k for model in problem.models if isinstance(model, KAnonymity)], default=1)
+        self.k = least_size(problem.models)
         self.values: dict[str, int] = {}
         for model in problem.models:
             if isinstance(model, (PSensitive, PAlphaSensitive)):

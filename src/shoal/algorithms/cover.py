@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from shoal.algorithms.boxes import Boxes
 from shoal.algorithms.local import Ground
 from shoal.engines.local import load_kernels
-from shoal.models import KAnonymity
+from shoal.models import least_size
 from shoal.models.base import Model
 from shoal.table.classes import ClassStats, Histogram, Mask
-from shoal.table.encoded import Pairs
+from shoal.table.encoded import Pairs, spans
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -55,7 +55,7 @@ class Cover:
         self._table = self.ground.problem.table
         self._on_sizes = [model for model in self.ground.class_models if model.column is None]
         self._on_values = [model for model in self.ground.class_models if model.column is not None]
-        self.least = max([model.k for model in self._on_sizes if isinstance(model, KAnonymity)], default=1)
+        self.least = least_size(self._on_sizes)
         self._pairs = {name: _by_tuple(self._table.pairs[name], self._table.n_tuples) for name in self._columns}
 
     @property
@@ -81,7 +81,7 @@ class Cover:
         for name in self._columns:
             starts, values, counts = self._pairs[name]
             lengths = starts[tuples + 1] - starts[tuples]
-            entries = np.repeat(starts[tuples] - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
+            entries = spans(starts[tuples], lengths)
             histograms[name] = Histogram.of(
                 np.repeat(owner, lengths), values[entries], n_classes, self._width(name), counts[entries]
             )

@@ -42,11 +42,6 @@ class Partition:
         """The lattice's arrays."""
         return self.cover.boxes
 
-    @property
-    def total(self) -> float:
-        """Sum of cell costs over all records."""
-        return float((self.costs * self.sizes).sum())
-
     def box_of(self, items: list[int]) -> tuple[NDArray[np.int64], float]:
         """The box that holds some tuples, and its cost."""
         codes = self.boxes.codes[:, items]
@@ -68,10 +63,10 @@ class Partition:
         else:
             self.costs[each], self.sizes[each] = 0.0, 0
 
-    def best_joins(self, items: list[int], budgets: Floats, total: float = np.inf) -> tuple[NDArray[np.int32], Floats]:
-        """For each tuple the class it costs least to join and what that adds, within a budget each and in all."""
+    def best_joins(self, items: list[int], budgets: Floats) -> tuple[NDArray[np.int32], Floats]:
+        """For each tuple the class it costs least to join and what that adds, within a budget each."""
         trees = self._trees
         return self.cover.kernels.best_joins(  # type: ignore[no-any-return]
-            self.boxes.codes, np.array(items, dtype=np.int64), budgets, total, self.owner, self.cover.weights,
+            self.boxes.codes, np.array(items, dtype=np.int64), budgets, self.owner, self.cover.weights,
             self.nodes, self.costs, self.sizes, trees.offsets, trees.first, trees.last, trees.parents, trees.costs,
         )  # fmt: skip

@@ -159,7 +159,7 @@ def finish(ground: Ground, row_class: Classes) -> Recoding:
 
 def cost_of(problem: Problem, recoding: Recoding) -> float:
     """What a recoding costs by the problem's measure; less is better."""
-    summary = ReleaseSummary(recoding.hierarchies, recoding.nodes, recoding.sizes, recoding.n_rows)
+    summary = ReleaseSummary.of(recoding)
     return problem.metric.cost(problem.metric.of(summary))
 
 

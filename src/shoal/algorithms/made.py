@@ -48,8 +48,7 @@ class Made:
     @cached_property
     def measure(self) -> float:
         """What the search minimizes, of the release."""
-        made = self.recoding
-        return self.problem.metric.of(ReleaseSummary(made.hierarchies, made.nodes, made.sizes, made.n_rows))
+        return self.problem.metric.of(ReleaseSummary.of(self.recoding))
 
     def stats_of(self, rows: Rows, owner: NDArray[np.int64], n_classes: int) -> ClassStats:
         """Statistics of classes made of some rows."""

@@ -223,12 +223,6 @@ def grouped(keys: Indices, count: Counts, space: int) -> tuple[Indices, Counts]:
     return ranked[starts], np.add.reduceat(count[order], starts)
 
 
-def spans(starts: Indices, lengths: Indices) -> Indices:
-    """The numbers of several ranges, one range after the other."""
-    before = np.cumsum(lengths) - lengths
-    return np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()))
-
-
 def space_of(ground: Ground, apart: Sequence[str] = ()) -> Space:
     """The kinds of the records that can be released; the sensitive columns ``apart`` set records apart as well."""
     table, read = ground.problem.table, ground.problem.sensitive_columns

@@ -23,13 +23,13 @@ TABLE_LEAVES = 512
 """Values up to which a column has a table of all pairs: 2 MB."""
 
 
-def prices_of(ground: Ground, columns: Sequence[int], slopes: Floats | None = None) -> Prices:
-    """The prices of some quasi-identifiers in the measure that is lowered, each column times its slope.
+def prices_of(ground: Ground, columns: Sequence[int]) -> Prices:
+    """The prices of some quasi-identifiers in the measure that is lowered.
 
     As the kernels read them: costs, the trees that are climbed (at the same places as their costs), and for each column
     where its costs begin and how they are found (a table's row length, 0 for a tree, -1 for ranges).
     """
-    found = [_column(ground, j, slopes[c] if slopes is not None else 1.0) for c, j in enumerate(columns)]
+    found = [_column(ground, j) for j in columns]
     begins = np.cumsum([0, *(len(each.costs) for each in found)])[:-1]
     return (
         np.concatenate([each.costs for each in found]),
@@ -37,6 +37,13 @@ def prices_of(ground: Ground, columns: Sequence[int], slopes: Floats | None = No
         np.concatenate([each.parents for each in found]),
         np.stack([begins, [each.width for each in found]], axis=1).astype(np.int64),
     )
+
+
+def scaled(prices: Prices, slopes: Floats) -> Prices:
+    """The same prices, those of each column times its slope."""
+    costs, last, parents, columns = prices
+    lengths = np.diff([*columns[:, 0], len(costs)])
+    return costs * np.repeat(slopes, lengths), last, parents, columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,10 +54,10 @@ class _Column:
     width: int
 
 
-def _column(ground: Ground, j: int, slope: float) -> _Column:
+def _column(ground: Ground, j: int) -> _Column:
     """How one quasi-identifier is priced."""
     hierarchy, metric = ground.problem.hierarchies[j], cell_metric(ground.problem)
-    cells = metric.weight(hierarchy) * slope * metric.cell(hierarchy)
+    cells = metric.weight(hierarchy) * metric.cell(hierarchy)
     ranged = ground.ranged.get(j)
     if ranged is not None and not np.array_equal(metric.cell(hierarchy), hierarchy.loss):
         ranged = None  # a measure of levels: a range counts as the lowest node above it
@@ -61,11 +68,11 @@ def _column(ground: Ground, j: int, slope: float) -> _Column:
         if ranged is None:
             pairs[low, high] = cells[ancestors(hierarchy, low, high)]
         else:
-            pairs[low, high] = metric.weight(hierarchy) * slope * ranged.losses(low, high)
+            pairs[low, high] = metric.weight(hierarchy) * ranged.losses(low, high)
         return _untreed(pairs.ravel(), leaves)
     if ranged is not None and ranged.missing < 0:
         codes = np.arange(leaves, dtype=np.int32)
-        return _untreed(metric.weight(hierarchy) * slope * ranged.losses(np.zeros_like(codes), codes), -1)
+        return _untreed(metric.weight(hierarchy) * ranged.losses(np.zeros_like(codes), codes), -1)
     return _Column(cells, hierarchy.last.astype(np.int32), hierarchy.parents.astype(np.int32), 0)
 
 

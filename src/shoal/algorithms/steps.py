@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from shoal.algorithms.arrangement import Arrangement, Ints
 from shoal.algorithms.prices import Floats
 from shoal.table.classes import Mask
+from shoal.table.encoded import spans
 
 KINDS = ("move", "swap", "dissolve", "split", "gather")
 MOVE, SWAP, DISSOLVE, SPLIT, GATHER = range(len(KINDS))
@@ -55,8 +56,7 @@ class Steps:
     def _entries(self, chosen: Ints) -> tuple[Ints, Ints]:
         """The places of the rows of some steps, and which step each belongs to."""
         lengths = np.diff(self.bounds)[chosen]
-        offsets = np.repeat(self.bounds[chosen] - np.cumsum(lengths) + lengths, lengths)
-        return offsets + np.arange(int(lengths.sum())), np.repeat(np.arange(len(chosen)), lengths)
+        return spans(self.bounds[chosen], lengths), np.repeat(np.arange(len(chosen)), lengths)
 
     def _touched(self, state: Arrangement, chosen: Ints) -> tuple[Ints, Ints]:
         """The existing classes that some steps touch, and the step of each, in order of the steps."""

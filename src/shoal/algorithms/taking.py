@@ -18,8 +18,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.algorithms.partition import Indices, Space, Tally, grouped, spans, summed
+from shoal.algorithms.partition import Indices, Space, Tally, grouped, summed
 from shoal.table.classes import Counts, Mask
+from shoal.table.encoded import spans
 
 _TRIED = 8
 """So many of the secrets that a rest lacks most are tried on it."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from shoal.models.base import Model
 from shoal.table.classes import ClassStats, Counts, Histogram, SensitiveDomain
-from shoal.table.encoded import combine_codes
+from shoal.table.encoded import combine_codes, spans
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
@@ -137,8 +137,7 @@ def _expanded(starts: Ints, classes: Ints) -> tuple[Ints, Ints]:
     """For each class in turn the places of its entries, and which of the classes each belongs to."""
     lengths = starts[classes + 1] - starts[classes]
     number = np.repeat(np.arange(len(classes)), lengths)
-    shift = np.cumsum(lengths) - lengths - starts[classes]
-    return number, np.arange(int(lengths.sum())) - np.repeat(shift, lengths)
+    return number, spans(starts[classes], lengths)
 
 
 def single_models(models: Sequence[Model]) -> list[Model]:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.attacks.scene import Codes, Ints, Population, Released
+from shoal.table.encoded import spans
 
 _PAIRS_AT_A_TIME = 4_000_000
 
@@ -38,9 +39,7 @@ class Cover:
     def of_stretches(first: Codes, last: Codes, others: Ints, width: int) -> Cover:
         """From stretches of codes, both ends in them, that each go with one code of the other side."""
         lengths = (last - first + 1).astype(np.int64)
-        shift = np.cumsum(lengths) - lengths - first
-        codes = np.arange(int(lengths.sum())) - np.repeat(shift, lengths)
-        return Cover.of((codes, np.repeat(others, lengths)), width)
+        return Cover.of((spans(first.astype(np.int64), lengths), np.repeat(others, lengths)), width)
 
     @staticmethod
     def same(width: int) -> Cover:
@@ -55,8 +54,7 @@ class Cover:
     def places(self, codes: Ints) -> tuple[Ints, Ints]:
         """The places in ``others`` of the lists of some codes, one after the other, and how long each list is."""
         lengths = self.lengths[codes]
-        shift = np.cumsum(lengths) - lengths - self.starts[codes]
-        return np.arange(int(lengths.sum())) - np.repeat(shift, lengths), lengths
+        return spans(self.starts[codes], lengths), lengths
 
 
 def covers_of(released: Released, population: Population) -> list[Cover]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from shoal.hierarchies.boundaries import Ladder
 from shoal.hierarchies.hierarchy import Hierarchy, Label
-from shoal.models import KAnonymity, Model
+from shoal.models import Model, least_size
 from shoal.table.classes import ClassStats
 
 Codes = NDArray[np.int32]
@@ -70,7 +70,7 @@ class Released:
     @property
     def asked_k(self) -> int:
         """How many records the policy promises to hide each one among, 1 where it promises nothing."""
-        return max([1, *(model.k for model in self.models if isinstance(model, KAnonymity))])
+        return least_size(self.models)
 
     @property
     def k(self) -> int:

@@ -292,12 +292,10 @@ def least_boxes(
 
 @jit
 def best_joins(
-    codes: Any, items: Any, budgets: Any, total: Any, owner: Any, weights: Any, box_nodes: Any, box_costs: Any,
+    codes: Any, items: Any, budgets: Any, owner: Any, weights: Any, box_nodes: Any, box_costs: Any,
     box_sizes: Any, tree_offsets: Any, first: Any, last: Any, parents: Any, node_costs: Any,
 ) -> Any:  # fmt: skip
     """For each item the class that it costs least to join, and what that adds; -1 where nothing is below its budget.
-
-    All items together may add less than ``total``; once that is passed the remaining items are not looked at.
 
     The trees of all columns stand one after the other in ``first``, ``last``, ``parents`` and ``node_costs``. An item
     never joins its own class; a class of size 0 is gone.
@@ -308,7 +306,6 @@ def best_joins(
     for i in range(items.shape[0]):
         item = items[i]
         weight = weights[item]
-        best_added[i] = min(best_added[i], total)
         for box in range(box_sizes.shape[0]):
             size = box_sizes[box]
             if size == 0 or box == owner[item]:
@@ -329,8 +326,4 @@ def best_joins(
             if cost < limit and added < best_added[i] - 1e-12:  # of equals the first, however sums are rounded
                 best_added[i] = added
                 best_class[i] = box
-        if best_class[i] >= 0:
-            total -= best_added[i]
-        if total <= 0.0:
-            break
     return best_class, best_added

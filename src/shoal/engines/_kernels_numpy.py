@@ -86,14 +86,13 @@ def willing_groups(
 
 
 def best_joins(
-    codes: Any, items: Any, budgets: Any, total: Any, owner: Any, weights: Any, box_nodes: Any, box_costs: Any,
+    codes: Any, items: Any, budgets: Any, owner: Any, weights: Any, box_nodes: Any, box_costs: Any,
     box_sizes: Any, tree_offsets: Any, first: Any, last: Any, parents: Any, node_costs: Any,
 ) -> Any:  # fmt: skip
     """For each item the class that it costs least to join, and what that adds; -1 where nothing is below its budget."""
     best_class = np.full(len(items), -1, dtype=np.int32)
     best_added = budgets.copy()
     for i, item in enumerate(items):
-        best_added[i] = min(best_added[i], total)
         cost = np.zeros(len(box_sizes))
         for c, tree in enumerate(tree_offsets):
             node = box_nodes[:, c] + tree
@@ -106,8 +105,4 @@ def best_joins(
         best = int(np.argmax(added <= added.min() + 1e-12)) if len(added) else -1  # of equals the first
         if best >= 0 and added[best] < best_added[i] - 1e-12:
             best_class[i], best_added[i] = best, added[best]
-        if best_class[i] >= 0:
-            total -= best_added[i]
-        if total <= 0.0:
-            break
     return best_class, best_added

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.hierarchies.hierarchy import Hierarchy
+from shoal.table.recoding import Recoding
 
 Floats = NDArray[np.float64]
 
@@ -30,6 +31,11 @@ class ReleaseSummary:
     """Cells generalized beyond their boundary (Campan Def. 6)."""
     weights: Sequence[float] = field(default=())
     """Importance of each column in [0, 1] (Wang's W); empty when none was given."""
+
+    @classmethod
+    def of(cls, recoding: Recoding) -> ReleaseSummary:
+        """What a measure sees of a recoding."""
+        return cls(recoding.hierarchies, recoding.nodes, recoding.sizes, recoding.n_rows)
 
     @cached_property
     def released(self) -> int:

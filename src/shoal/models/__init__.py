@@ -8,7 +8,7 @@ from shoal.models.base import Model, Strength
 from shoal.models.distinct_l_diversity import DistinctLDiversity
 from shoal.models.entropy_l_diversity import EntropyLDiversity
 from shoal.models.group_leakage import GroupLeakage
-from shoal.models.k_anonymity import KAnonymity
+from shoal.models.k_anonymity import KAnonymity, least_size
 from shoal.models.p_alpha_sensitive import PAlphaSensitive
 from shoal.models.p_plus_alpha_sensitive import PPlusAlphaSensitive
 from shoal.models.p_sensitive import PSensitive
@@ -48,4 +48,5 @@ __all__ = [
     "RecursiveCLDiversity",
     "Strength",
     "TCloseness",
+    "least_size",
 ]

@@ -7,7 +7,7 @@ Parameters: ``k``, a whole number ≥ 1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -52,3 +52,8 @@ class KAnonymity(Model):
     def parameter_problems(self) -> list[PolicyProblem]:
         """k is a whole number from 1 on."""
         return whole_number_problems("k", self.k)
+
+
+def least_size(models: Iterable[Model]) -> int:
+    """Records that a class must have at least under some models; 1 where none says how many."""
+    return max([model.k for model in models if isinstance(model, KAnonymity)], default=1)

@@ -62,7 +62,7 @@ class _Runs:
         resolved = resolve_again(asked, self._free if kind == PK else self._bounded)
         made = make_release(Prepared(self._loaded, resolved), asked, clock, no_progress)
         recoding = made.recoding
-        summary = ReleaseSummary(recoding.hierarchies, recoding.nodes, recoding.sizes, recoding.n_rows)
+        summary = ReleaseSummary.of(recoding)
         return Run(
             kind, k, p, METRICS["ntil"].of(summary), clock.stages["search"], self._violations(made),
             recoding.suppressed, recoding.n_classes, verify(made.table, asked).passed,

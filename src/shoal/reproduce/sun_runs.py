@@ -117,5 +117,5 @@ def local(table: pa.Table, asked: Asked) -> tuple[float, float]:
     start = time.perf_counter()
     recoding = ALGORITHMS["top-down"].run(problem, engine).recoding
     seconds = time.perf_counter() - start
-    summary = ReleaseSummary(recoding.hierarchies, recoding.nodes, recoding.sizes, recoding.n_rows)
+    summary = ReleaseSummary.of(recoding)
     return seconds, METRICS["distortion_ratio"].of(summary)

@@ -88,7 +88,7 @@ def _once(table: pa.Table, asked: _Asked) -> Run:
     """One release."""
     made = make_release(table, policy(asked.k, asked.limits), Clock(), no_progress)
     recoding = made.recoding
-    summary = ReleaseSummary(recoding.hierarchies, recoding.nodes, recoding.sizes, recoding.n_rows)
+    summary = ReleaseSummary.of(recoding)
     view = release_stats(made.resolved, recoding).view("marital-status")
     every, protected = _homogeneous(view, asked.protected)
     reached = AlpDif({"Divorced": {"alp": 1, "dif": 1}}, sensitive="marital-status").reached(view)

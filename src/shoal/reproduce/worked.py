@@ -137,7 +137,7 @@ class Masked:
     def measure(self, name: str) -> float:
         """A measure of the printed table."""
         recoding = self.recoding()
-        return METRICS[name].of(ReleaseSummary(recoding.hierarchies, recoding.nodes, recoding.sizes, recoding.n_rows))
+        return METRICS[name].of(ReleaseSummary.of(recoding))
 
     def violations(self, boundaries: Mapping[str, Sequence[str]]) -> int:
         """Cells beyond the boundary of their original value (Campan Def. 6)."""

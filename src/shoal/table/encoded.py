@@ -88,6 +88,12 @@ def combine_codes(columns: Sequence[Codes], radices: Sequence[int]) -> tuple[NDA
     return keys, space
 
 
+def spans(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The numbers of several ranges, one range after the other."""
+    before = np.cumsum(lengths) - lengths
+    return np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()))
+
+
 def encode_table(
     quasi: Mapping[str, tuple[Codes, int]], sensitive: Mapping[str, tuple[Codes, int]], n_rows: int
 ) -> EncodedTable:
