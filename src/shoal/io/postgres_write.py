@@ -1,0 +1,137 @@
+"""A table written to a PostgreSQL database in one transaction: all of it or nothing, under its own name at the end.
+
+The rows go into a table of a name that nobody knows, in batches (COPY). That is read back in the same transaction,
+takes the place of what is to be replaced, and is committed. Whatever fails or stops the run before leaves the database
+as it was: the server rolls back when the connection ends.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from shoal.errors import OutputError
+from shoal.io.place import DatabaseTable, quoted
+from shoal.io.postgres import batches_within
+from shoal.io.postgres_connection import called, connected, fetched, message_of
+from shoal.io.source import DataSource
+from shoal.io.staged import FORCE
+
+_STATE = """
+SELECT n.oid IS NOT NULL, n.oid IS NOT NULL AND has_schema_privilege(n.oid, 'CREATE'), c.relkind::text, c.oid::bigint
+  FROM (SELECT $1::text AS schema) asked
+  LEFT JOIN pg_namespace n ON n.nspname = asked.schema
+  LEFT JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = $2"""
+_IDENTITY = """
+SELECT pg_postmaster_start_time()::text, (SELECT oid::bigint FROM pg_database WHERE datname = current_database()),
+       to_regclass($1)::oid::bigint"""
+
+
+def check_target(target: DatabaseTable, source: DatabaseTable | None, *, force: bool) -> None:
+    """Raise `OutputError` where the table cannot be written, before any work: it is there, or may not be created."""
+    with connected(target, "writing to", OutputError) as connection:
+        _check(connection, target, force=force)
+        own = _identity(connection, target)
+    if source is not None and own is not None:
+        with connected(source, "reading") as connection:
+            if _identity(connection, source) == own:
+                raise OutputError(f"{target} is the input as well and would be overwritten. Choose another output.")
+
+
+@dataclass(frozen=True)
+class TableWriter:
+    """A table on its way into a database, under a name of its own until `place` renames it."""
+
+    connection: Any
+    target: DatabaseTable
+    schema: str
+    name: str
+    """The name for now."""
+
+    @staticmethod
+    def begin(connection: Any, target: DatabaseTable, types: Mapping[str, str]) -> TableWriter:
+        """Create the table with its columns, each with the SQL type that `shoal.io.postgres.Column.kept` names."""
+        schema = _schema(connection, target)
+        writer = TableWriter(connection, target, schema, f"shoal_{secrets.token_hex(8)}")
+        columns = ", ".join(f"{quoted(name)} {kind}" for name, kind in types.items())
+        writer._run(f"CREATE TABLE {quoted(schema, writer.name)} ({columns})")
+        return writer
+
+    def write(self, batches: Iterable[pa.RecordBatch], types: Mapping[str, str]) -> None:
+        """Add the rows, which are text; the server turns them into the types of the columns."""
+        schema = pa.schema([(name, pa.string()) for name in types])
+        reader = pa.RecordBatchReader.from_batches(schema, batches)
+        with self.connection.cursor() as cursor:
+            if set(types.values()) == {"text"}:
+                self._ingest(cursor, self.name, reader, mode="append", db_schema_name=self.schema)
+                return
+            self._ingest(cursor, f"{self.name}_text", reader, mode="create", temporary=True)
+        cast = ", ".join(f"{quoted(name)}::{kind}" for name, kind in types.items())
+        texts, table = quoted("pg_temp", f"{self.name}_text"), quoted(self.schema, self.name)
+        self._run(f"INSERT INTO {table} SELECT {cast} FROM {texts}")  # noqa: S608  every name is quoted
+        self._run(f"DROP TABLE {texts}")
+
+    def read_back(self) -> pa.Table:
+        """What stands in the table now, as this transaction sees it."""
+        written = replace(self.target, table=quoted(self.schema, self.name))
+        source = DataSource(Path(str(self.target)), missing=(), database=written)
+        return pa.Table.from_batches(list(batches_within(self.connection, source)))
+
+    def place(self, *, force: bool) -> None:
+        """Give the table its name, in the place of the one that is there if that may be replaced."""
+        table = self.target.parts[1]
+        if _check(self.connection, self.target, force=force):
+            self._run(f"DROP TABLE {quoted(self.schema, table)}")
+        self._run(f"ALTER TABLE {quoted(self.schema, self.name)} RENAME TO {quoted(table)}")
+
+    def commit(self) -> None:
+        """Make it last."""
+        try:
+            called(self.connection.commit, None)
+        except Exception as error:
+            raise OutputError(
+                f"the connection broke while {self.target} was committed ({message_of(error)}). Look whether the table "
+                "is there; if it is, drop it and start again, since evidence and report were not written."
+            ) from None
+
+    def _run(self, sql: str) -> None:
+        with self.connection.cursor() as cursor:
+            called(lambda: cursor.execute(sql), cursor.adbc_cancel)
+
+    def _ingest(self, cursor: Any, name: str, reader: pa.RecordBatchReader, **how: Any) -> None:
+        called(lambda: cursor.adbc_ingest(name, reader, **how), cursor.adbc_cancel)
+
+
+def _schema(connection: Any, target: DatabaseTable) -> str:
+    """The schema that is named, or the one in which the server creates tables."""
+    schema, _ = target.parts
+    found = schema if schema is not None else fetched(connection, "SELECT current_schema()::text")[0][0]
+    if found is None:
+        raise OutputError(f"{target}: the database has no schema to create tables in. Name one: schema.table.")
+    return str(found)
+
+
+def _check(connection: Any, target: DatabaseTable, *, force: bool) -> bool:
+    """Whether the table is there and may be replaced; `OutputError` where it may not or cannot be created."""
+    schema, table = _schema(connection, target), target.parts[1]
+    there, allowed, kind, _ = fetched(connection, _STATE, schema, table)[0]
+    if not there:
+        raise OutputError(f"{target}: there is no schema {schema!r} in the database. Create it first.")
+    if not allowed:
+        raise OutputError(f"{target}: this user may not create tables in the schema {schema!r}.")
+    if kind is not None and kind != "r":
+        raise OutputError(f"{target} is no ordinary table and is never replaced. Choose another output.")
+    if kind is not None and not force:
+        raise OutputError(f"{target} exists already. Choose another output, or {FORCE}.")
+    return kind is not None
+
+
+def _identity(connection: Any, table: DatabaseTable) -> tuple[Any, ...] | None:
+    """What tells one table from every other: its server, its database and its number; None where there is none."""
+    found = fetched(connection, _IDENTITY, quoted(*table.parts))[0]
+    return found if found[-1] is not None else None

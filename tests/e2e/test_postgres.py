@@ -1,0 +1,445 @@
+"""From a database to a database: one transaction, verified before it ends, or nothing at all."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import shoal
+from e2e.conftest import PATIENTS, POLICY
+from shoal.errors import OutputError, PolicyError
+from shoal.io import DatabaseTable, canonical_text
+from shoal.io.place import quoted
+from shoal.io.postgres_write import TableWriter
+from shoal.pipeline import database
+from shoal.policy import Policy
+from support.cli import Cli, snapshot
+from support.postgres import Server
+from support.table_files import rows_of
+
+ROWS = rows_of(PATIENTS)
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Server]:
+    with Server.start() as started:
+        yield started
+
+
+@pytest.fixture
+def server(running: Server) -> Server:
+    """The server with the patients in a table, and nothing else."""
+    running.run(
+        "DROP SCHEMA IF EXISTS public CASCADE",
+        "DROP SCHEMA IF EXISTS clinic CASCADE",
+        "CREATE SCHEMA public",
+        "CREATE SCHEMA clinic",
+    )
+    kinds = {"age": "integer", "zipcode": "char(5)"}
+    columns = ", ".join(f"{quoted(name)} {kinds.get(name, 'text')}" for name in ROWS[0])
+    running.run(f"CREATE TABLE clinic.patients ({columns}, born date, cost numeric(7,2), seen timestamptz, notes json)")
+    for number, row in enumerate(ROWS[1:]):
+        cells = ", ".join("NULL" if cell is None else "'" + cell + "'" for cell in row)
+        more = f"'2020-01-0{number % 3 + 1}', {number % 2}.50, '2020-01-01 10:00+01', '{{}}'"
+        running.run(f"INSERT INTO clinic.patients VALUES ({cells}, {more})")
+    return running
+
+
+@pytest.fixture
+def paths(clinic: Path) -> Path:
+    return clinic / "policy.yaml"
+
+
+def at(server: Server, table: str) -> str:
+    return f"{server.url}#{table}"
+
+
+def cells(server: Server, table: str) -> list[tuple[Any, ...]]:
+    return server.run(f"SELECT * FROM {table}")
+
+
+def test_a_table_of_a_database_gives_the_release_of_the_file(cli: Cli, paths: Path, server: Server) -> None:
+    assert cli("anonymize", paths).code == 0
+    out = paths.with_name("other.csv")
+    ran = cli("anonymize", paths, "--data", server.url, "--table", "clinic.patients", "--out", out)
+    assert ran.code == 0, ran.err
+    assert out.read_bytes() == paths.with_name("release.csv").read_bytes()
+
+
+def test_a_release_goes_into_a_table_with_its_evidence_beside_the_policy(cli: Cli, paths: Path, server: Server) -> None:
+    assert cli("anonymize", paths).code == 0
+    with paths.with_name("release.csv").open(encoding="utf-8", newline="") as file:
+        expected = list(csv.reader(file))
+    ran = cli(
+        "anonymize", paths, "--data", server.url, "--table", "clinic.patients",
+        "--out", server.url, "--out-table", "clinic.patients_release",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    assert "#clinic.patients_release" in ran.out
+    written = [["" if cell is None else cell for cell in row] for row in cells(server, "clinic.patients_release")]
+    assert written == expected[1:]
+    facts = json.loads(paths.with_name("patients_release.evidence.json").read_bytes())
+    assert facts["verified"] is True
+    assert (
+        facts["release_sha256"] == json.loads(paths.with_name("release.evidence.json").read_bytes())["release_sha256"]
+    )
+    assert "patients_release" not in json.dumps(facts)
+    assert str(server.folder) not in json.dumps(facts)
+    assert paths.with_name("patients_release.report.html").exists()
+    assert not [path for path in paths.parent.iterdir() if path.name.startswith(".shoal")]
+
+
+def test_records_of_a_database_may_be_streamed(paths: Path, server: Server) -> None:
+    whole = shoal.publish(paths, data=at(server, "clinic.patients"))
+    streamed = shoal.publish(paths, data=at(server, "clinic.patients"), out=at(server, "clinic.out"), memory="1GB")
+    assert streamed.release.evidence["release_sha256"] == whole.release.evidence["release_sha256"]
+    assert streamed.release.table.num_rows == len(cells(server, "clinic.out")) == 12
+
+
+def test_a_policy_may_name_both_ends(paths: Path, server: Server) -> None:
+    text = POLICY.replace("data: patients.csv", f"data: {{postgresql: '{server.url}', table: clinic.patients}}")
+    text = text.replace("output: release.csv", f"output: {{postgresql: '{server.url}', table: clinic.out}}")
+    paths.write_text(text, encoding="utf-8")
+    policy = Policy.load(paths)
+    assert Policy.model_validate(policy.to_dict()) == policy
+    shoal.publish(policy)
+    assert len(cells(server, "clinic.out")) == 12
+    assert paths.with_name("out.evidence.json").exists()
+    short = POLICY.replace("patients.csv", f"'{at(server, 'clinic.patients')}'")
+    paths.write_text(short, encoding="utf-8")
+    assert Policy.load(paths).data == policy.data
+
+
+def test_columns_released_as_they_are_keep_their_types(paths: Path, server: Server) -> None:
+    more = "  born: {role: insensitive}\n  cost: {role: insensitive}\n  seen: {role: insensitive}\nprivacy:"
+    paths.write_text(POLICY.replace("privacy:", more), encoding="utf-8")
+    published = shoal.publish(paths, data=at(server, "clinic.patients"), out=at(server, "clinic.out"))
+    kinds = dict(
+        server.run(
+            "SELECT attname::text, format_type(atttypid, atttypmod) FROM pg_attribute "
+            "WHERE attrelid = 'clinic.out'::regclass AND attnum > 0"
+        )
+    )
+    assert kinds == {
+        "age": "text",
+        "zipcode": "text",
+        "country": "text",
+        "condition": "text",
+        "condition_category": "text",
+        "ward": "text",
+        "born": "date",
+        "cost": "numeric(7,2)",
+        "seen": "timestamp with time zone",
+    }
+    again = shoal.publish(paths, data=at(server, "clinic.patients"), out=paths.with_name("file.csv"))
+    assert published.release.evidence["release_sha256"] == again.release.evidence["release_sha256"]
+    columns = published.release.table.column_names
+    assert (
+        canonical_text(published.release.table["cost"]).to_pylist()
+        == canonical_text(again.release.table["cost"]).to_pylist()
+    )
+    assert columns == again.release.table.column_names
+
+
+def test_an_existing_table_is_replaced_only_by_force(cli: Cli, paths: Path, server: Server) -> None:
+    server.run("CREATE TABLE clinic.out (old text)", "INSERT INTO clinic.out VALUES ('kept')")
+    before = snapshot(paths.parent)
+    arguments = ["anonymize", paths, "--out", at(server, "clinic.out")]
+    ran = cli(*arguments)
+    assert ran.code == 2
+    assert "#clinic.out exists already" in ran.err
+    assert "--force" in ran.err
+    assert cells(server, "clinic.out") == [("kept",)]
+    assert snapshot(paths.parent) == before
+    assert cli(*arguments, "--force").code == 0
+    assert len(cells(server, "clinic.out")) == 12
+    assert server.tables() == {"clinic.patients", "clinic.out"}
+
+
+def test_a_table_that_others_depend_on_stays_even_with_force(cli: Cli, paths: Path, server: Server) -> None:
+    server.run("CREATE TABLE clinic.out (old text)", "CREATE VIEW clinic.seen AS SELECT * FROM clinic.out")
+    before = snapshot(paths.parent)
+    ran = cli("anonymize", paths, "--out", at(server, "clinic.out"), "--force")
+    assert ran.code == 2
+    assert "depend" in ran.err
+    assert server.tables() == {"clinic.patients", "clinic.out"}
+    assert snapshot(paths.parent) == before
+    ran = cli("anonymize", paths, "--out", at(server, "clinic.seen"), "--force")
+    assert (ran.code, "no ordinary table" in ran.err) == (2, True)
+
+
+def test_the_input_is_never_the_output(cli: Cli, paths: Path, server: Server) -> None:
+    server.run("ALTER ROLE owner SET search_path = clinic")
+    try:
+        ran = cli(
+            "anonymize", paths, "--data", at(server, "clinic.patients"), "--out", at(server, "patients"), "--force"
+        )
+    finally:
+        server.run("ALTER ROLE owner RESET search_path")
+    assert (ran.code, "is the input as well" in ran.err) == (2, True)
+    assert len(cells(server, "clinic.patients")) == 12
+
+
+@pytest.mark.parametrize(
+    ("table", "word"), [("nowhere.out", "no schema 'nowhere'"), ("pg_toast.out", "may not create|permission denied")]
+)
+def test_a_place_that_cannot_be_written_is_told_before_the_work(
+    cli: Cli, paths: Path, server: Server, table: str, word: str
+) -> None:
+    server.run("DROP ROLE IF EXISTS reader", "CREATE ROLE reader LOGIN")
+    url = server.url_of("reader" if table.startswith("pg_") else "owner")
+    ran = cli("anonymize", paths, "--out", f"{url}#{table}")
+    assert ran.code == 2
+    assert any(each in ran.err for each in word.split("|")), ran.err
+
+
+def spoil(monkeypatch: pytest.MonkeyPatch, deed: Any) -> None:
+    """Do something when half of the rows have been sent."""
+    texts = database._texts
+
+    def halves(release: Path, names: Any) -> Iterable[pa.RecordBatch]:
+        for batch in texts(release, names):
+            middle = batch.num_rows // 2
+            yield batch.slice(0, middle)
+            deed()
+            yield batch.slice(middle)
+
+    monkeypatch.setattr(database, "_texts", halves)
+
+
+def end_other_connections(server: Server) -> None:
+    others = "pid <> pg_backend_pid() AND datname IS NOT NULL"
+    server.run(f"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE {others}")
+
+
+def test_a_connection_that_breaks_while_writing_leaves_nothing(
+    cli: Cli, paths: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = snapshot(paths.parent)
+    spoil(monkeypatch, lambda: end_other_connections(server))
+    ran = cli("anonymize", paths, "--out", at(server, "clinic.out"), "--registry", paths.with_name("releases"))
+    assert ran.code == 2, ran.err
+    assert "writing to postgresql:///postgres#clinic.out failed" in ran.err
+    assert "Traceback" not in ran.err
+    assert server.tables() == {"clinic.patients"}
+    assert {name: each for name, each in snapshot(paths.parent).items() if "releases" not in name} == before
+
+
+def test_a_connection_that_breaks_before_the_end_takes_the_files_back(
+    cli: Cli, paths: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = TableWriter.place
+
+    def broken(writer: TableWriter, *, force: bool) -> None:
+        place(writer, force=force)
+        end_other_connections(server)
+
+    monkeypatch.setattr(TableWriter, "place", broken)
+    server.run("CREATE TABLE clinic.out (old text)", "INSERT INTO clinic.out VALUES ('kept')")
+    (paths.with_name("out.evidence.json")).write_text("older", encoding="utf-8")
+    before = snapshot(paths.parent)
+    ran = cli("anonymize", paths, "--out", at(server, "clinic.out"), "--force")
+    assert ran.code == 2
+    assert "broke while" in ran.err
+    assert cells(server, "clinic.out") == [("kept",)]
+    assert server.tables() == {"clinic.patients", "clinic.out"}
+    assert snapshot(paths.parent) == before
+
+
+def test_a_server_that_dies_while_writing_leaves_nothing(
+    cli: Cli, paths: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = snapshot(paths.parent)
+    with Server.start() as mortal:
+        spoil(monkeypatch, mortal.kill)
+        ran = cli("anonymize", paths, "--out", at(mortal, "out"))
+        assert ran.code == 2, ran.err
+        assert snapshot(paths.parent) == before
+        mortal.begin()
+        assert mortal.tables() == set()
+
+
+@pytest.mark.parametrize("moment", ["writing", "reading back", "committing"])
+def test_an_interrupt_rolls_back(
+    cli: Cli, paths: Path, server: Server, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    if moment == "writing":
+        spoil(monkeypatch, interrupt)
+    else:
+        monkeypatch.setattr(TableWriter, "read_back" if moment == "reading back" else "commit", interrupt)
+    before = snapshot(paths.parent)
+    ran = cli("anonymize", paths, "--out", at(server, "clinic.out"))
+    assert ran.code == 130, ran.err
+    assert server.tables() == {"clinic.patients"}
+    assert snapshot(paths.parent) == before
+
+
+def test_what_the_table_holds_is_verified_before_it_is_committed(
+    paths: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = TableWriter.write
+
+    def tampered(writer: TableWriter, batches: Any, types: Any) -> None:
+        write(writer, batches, types)
+        writer._run(f"UPDATE {quoted(writer.schema, writer.name)} SET ward = 'C'")
+
+    monkeypatch.setattr(TableWriter, "write", tampered)
+    with pytest.raises(OutputError, match=r"does not hold what was written"):
+        shoal.publish(paths, out=at(server, "clinic.out"))
+    assert server.tables() == {"clinic.patients"}
+    assert not paths.with_name("out.evidence.json").exists()
+
+
+def test_an_exposure_that_is_too_much_writes_nothing(cli: Cli, paths: Path, server: Server) -> None:
+    before = snapshot(paths.parent)
+    ran = cli("anonymize", paths, "--out", at(server, "clinic.out"), "--fail-on", "background>0")
+    assert ran.code == 1, ran.err
+    assert server.tables() == {"clinic.patients"}
+    assert snapshot(paths.parent) == before
+
+
+def test_the_evidence_may_go_elsewhere(cli: Cli, paths: Path, server: Server, tmp_path: Path) -> None:
+    folder = tmp_path / "evidence"
+    folder.mkdir()
+    evidence = folder / "march.evidence.json"
+    ran = cli("anonymize", paths, "--out", at(server, "clinic.out"), "--evidence", evidence)
+    assert ran.code == 0, ran.err
+    assert {path.name for path in folder.iterdir()} == {"march.evidence.json", "march.report.html"}
+    assert cli("anonymize", paths, "--evidence", evidence).code == 2
+    assert cli("anonymize", paths, "--out", at(server, "clinic.two"), "--evidence", folder / "x.txt").code == 2
+    ran = cli("anonymize", paths, "--out", at(server, "clinic.two"), "--recoding")
+    assert (ran.code, "needs a release in a file" in ran.err) == (2, True)
+
+
+def test_a_registry_remembers_a_table_like_a_file(paths: Path, server: Server) -> None:
+    registry = paths.with_name("releases")
+    shoal.publish(paths, out=at(server, "clinic.out"), registry=registry)
+    entries = [path for path in registry.iterdir() if path.name.endswith("out.json")]
+    assert len(entries) == 1
+    shoal.publish(paths, registry=registry)
+    assert [path for path in registry.iterdir() if path.name.endswith(".json") and "release" in path.name] == []
+
+
+def test_other_commands_read_a_table_too(cli: Cli, paths: Path, server: Server) -> None:
+    table = at(server, "clinic.patients")
+    assert cli("anonymize", paths, "--data", table, "--recoding").code == 0
+    release = paths.with_name("release.csv")
+    for arguments in (
+        ["verify", release, "--policy", paths, "--original", table],
+        ["attack", release, "--policy", paths, "--original", table],
+        ["risk", table, "--policy", paths],
+        ["why", paths, "--data", table, "--row", "1"],
+        ["lattice", paths, "--data", table],
+        ["apply", release.with_name("release.recoding.json"), "--data", table],
+        ["compare", paths, "--algorithms", "optimal", "--data", table],
+    ):
+        ran = cli(*arguments)
+        assert ran.code == 0, (arguments, ran.err)
+    again = cli("compare", paths, "--algorithms", "optimal", "--data", table)
+    assert (again.code, "1 done already" in again.err) == (0, True)
+
+
+def test_a_draft_of_a_table_runs_as_it_is(
+    cli: Cli, tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = cli("init", server.url, "--table", "clinic.patients")
+    assert ran.code == 0, ran.err
+    text = (tmp_path / "patients.yaml").read_text(encoding="utf-8")
+    assert "'notes' is not named" in text or "notes is not named" in text
+    policy = Policy.load(tmp_path / "patients.yaml")
+    assert set(policy.columns) == {*ROWS[0], "born", "cost", "seen"}
+    assert cli("anonymize", tmp_path / "patients.yaml").code in {0, 1}
+
+
+SECRET = "hunter2"
+
+
+@pytest.mark.parametrize("key", ["data", "output", "both"])
+def test_a_password_is_refused_in_a_policy_and_never_shown(cli: Cli, paths: Path, key: str) -> None:
+    url = f"postgresql://me:{SECRET}@host/db"
+    text = POLICY
+    if key in {"data", "both"}:
+        text = text.replace("data: patients.csv", f"data: {{postgresql: '{url}', table: t}}")
+    if key in {"output", "both"}:
+        text = text.replace("output: release.csv", f"output: '{url}#t'")
+    paths.write_text(text, encoding="utf-8")
+    ran = cli("anonymize", paths, "--json")
+    assert ran.code == 2
+    assert "holds a password" in ran.err
+    assert SECRET not in ran.err + ran.out
+    with pytest.raises(PolicyError) as refused:
+        Policy.load(paths)
+    assert SECRET not in str(refused.value) + repr(refused.value.to_dict())
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        f"postgresql://me:{SECRET}@host/db#t",
+        f"postgresql://host/db?password={SECRET}#t",
+        f"postgresql+psycopg://me:{SECRET}@host/db",
+        f"postgresql://me:a/{SECRET}@host/db",
+    ],
+)
+def test_a_password_is_refused_on_the_command_line_and_never_shown(cli: Cli, paths: Path, address: str) -> None:
+    before = snapshot(paths.parent)
+    for arguments in (
+        ["anonymize", paths, "--data", address],
+        ["anonymize", paths, f"--out={address}"],
+        ["init", address],
+        ["risk", address, "--policy", paths],
+        ["verify", address, "--policy", paths],
+        ["apply", address, "--data", paths],
+        [address],
+    ):
+        ran = cli(*arguments, "--json")
+        assert ran.code == 2
+        assert "PGPASSFILE" in ran.err
+        assert SECRET not in ran.err + ran.out
+    assert snapshot(paths.parent) == before
+
+
+def test_a_password_of_the_environment_is_in_no_file(
+    cli: Cli, paths: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.run("DROP ROLE IF EXISTS secret", f"CREATE ROLE secret LOGIN SUPERUSER PASSWORD '{SECRET}'")
+    monkeypatch.setenv("PGPASSWORD", SECRET)
+    url = server.url_of("secret")
+    ran = cli("anonymize", paths, "--data", f"{url}#clinic.patients", "--out", f"{url}#clinic.out", "--json")
+    assert ran.code == 0, ran.err
+    assert SECRET not in ran.out + ran.err
+    assert not [path for path in paths.parent.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]
+
+
+@pytest.mark.parametrize(
+    ("content", "where"),
+    [
+        ({"postgresql": "postgresql://h/d"}, "data.path"),
+        ({"postgresql": "postgresql://h/d", "table": "a.b.c"}, "data.path"),
+        ({"postgresql": 5, "table": "t"}, "data.path"),
+        ({"postgresql": "postgresql://h/d", "table": "t", "tabel": "t"}, "data.tabel"),
+        ("mysql://h/d#t", "data.path"),
+    ],
+)
+def test_a_table_that_is_named_wrongly_is_a_problem_of_the_policy(content: Any, where: str) -> None:
+    columns = {"a": {"role": "quasi"}}
+    with pytest.raises(PolicyError) as refused:
+        Policy(data=content, columns=columns, privacy=[{"model": "k-anonymity", "k": 2}])  # type: ignore[arg-type]
+    assert [problem.where for problem in refused.value.problems] == [where]
+
+
+def test_a_table_option_needs_an_address(cli: Cli, paths: Path) -> None:
+    for arguments in (["--table", "t"], ["--out-table", "t"], ["--data", "x.csv", "--table", "t"]):
+        ran = cli("anonymize", paths, *arguments)
+        assert (ran.code, "no postgresql:// address" in ran.err) == (2, True)
+    assert DatabaseTable("postgresql://h/d").named("t").table == "t"
