@@ -327,3 +327,52 @@ def best_joins(
                 best_added[i] = added
                 best_class[i] = box
     return best_class, best_added
+
+
+@jit
+def _slot_of_row(rows: Any, at: Any, keys: Any, slots: Any) -> Any:
+    """Where a row of codes stands, or could stand, in an open-addressing table of the keys counted so far."""
+    mask = np.uint64(slots.shape[0] - 1)
+    mixed = np.uint64(0)
+    for c in range(rows.shape[1]):
+        mixed = (mixed ^ np.uint64(rows[at, c])) * np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= mixed >> np.uint64(29)
+    slot = np.int64(mixed & mask)
+    while slots[slot] >= 0:
+        key = slots[slot]
+        c = 0
+        while c < rows.shape[1] and keys[key, c] == rows[at, c]:
+            c += 1
+        if c == rows.shape[1]:
+            break
+        slot = np.int64((np.uint64(slot) + np.uint64(1)) & mask)
+    return slot
+
+
+@jit
+def count_rows(rows: Any, weights: Any, start: Any, keys: Any, counts: Any, used: Any, slots: Any) -> Any:
+    """Count rows of codes from ``start`` on among the keys so far; ends early where a new key finds no room.
+
+    ``slots`` is a power of two, at least twice as long as ``keys``. Returns where it ended and how many keys there are.
+    """
+    for i in range(start, rows.shape[0]):
+        slot = _slot_of_row(rows, i, keys, slots)
+        key = slots[slot]
+        if key < 0:
+            if used == keys.shape[0]:
+                return i, used
+            key = used
+            slots[slot] = key
+            for c in range(rows.shape[1]):
+                keys[key, c] = rows[i, c]
+            counts[key] = 0
+            used += 1
+        counts[key] += weights[i]
+    return rows.shape[0], used
+
+
+@jit
+def place_rows(keys: Any, used: Any, slots: Any) -> None:
+    """Put the keys so far into a new table of slots, all -1 on entry."""
+    for i in range(used):
+        slots[_slot_of_row(keys, i, keys, slots)] = i

@@ -106,3 +106,30 @@ def best_joins(
         if best >= 0 and added[best] < best_added[i] - 1e-12:
             best_class[i], best_added[i] = best, added[best]
     return best_class, best_added
+
+
+def count_rows(rows: Any, weights: Any, start: Any, keys: Any, counts: Any, used: Any, slots: Any) -> Any:  # noqa: ARG001
+    """Count rows of codes among the keys so far, by sorting; counts none of them where new keys find no room."""
+    joined = np.concatenate([keys[:used], rows[start:]])
+    order = np.lexsort(joined.T[::-1]) if joined.shape[1] else np.arange(len(joined))
+    ranked = joined[order]
+    new = np.ones(len(joined), dtype=np.bool_)
+    new[1:] = (ranked[1:] != ranked[:-1]).any(axis=1)
+    group = np.empty(len(joined), dtype=np.int64)
+    group[order] = np.cumsum(new) - 1
+    first = np.full(int(new.sum()), len(joined), dtype=np.int64)
+    np.minimum.at(first, group, np.arange(len(joined)))
+    if len(first) > len(keys):
+        return start, used
+    appearing = np.argsort(first, kind="stable")
+    number = np.empty(len(first), dtype=np.int64)
+    number[appearing] = np.arange(len(first))
+    keys[used : len(first)] = joined[first[appearing[used:]]]
+    counts[used : len(first)] = 0
+    found = np.bincount(number[group[used:]], weights=weights[start:], minlength=len(first))
+    counts[: len(first)] += found.astype(np.int64)
+    return len(rows), len(first)
+
+
+def place_rows(keys: Any, used: Any, slots: Any) -> None:
+    """Nothing: the twin sorts and needs no slots."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from shoal.engines import _kernels_numpy
 from shoal.engines.grouping import Grouping
+from shoal.engines.spread import Spread
 from shoal.hierarchies.boundaries import Ladder
 from shoal.table.classes import ClassStats, Histogram, SensitiveDomain
 from shoal.table.encoded import EncodedTable, combine_codes
@@ -60,7 +61,10 @@ class LocalEngine:
         domains: Mapping[str, SensitiveDomain],
         *,
         kernels: ModuleType | None = None,
+        spread: Spread | None = None,
     ) -> None:
+        self.spread = spread
+        """Where blocks that have nothing to do with each other may be worked on; None: here."""
         self._table = table
         self._domains = domains
         self._kernels = kernels if kernels is not None else _kernels_numpy

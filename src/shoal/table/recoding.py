@@ -6,7 +6,7 @@ Measures, verification, attacks and writing know nothing else of how a release c
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -29,11 +29,15 @@ class Recoding:
     """``nodes[c, j]``: the hierarchy node that class ``c`` releases for quasi-identifier ``j``."""
     levels: Mapping[str, int] | None = None
     """For full-domain recodings, the level of each quasi-identifier."""
+    weights: NDArray[np.int64] | None = None
+    """Records that each row stands for; None: one each."""
+    entry: NDArray[np.int64] | None = None
+    """Where the rows of the table were parted or unfolded: which of its rows each row here is."""
 
     @property
     def n_rows(self) -> int:
         """Number of records, suppressed ones included."""
-        return len(self.row_class)
+        return len(self.row_class) if self.weights is None else int(self.weights.sum())
 
     @property
     def n_classes(self) -> int:
@@ -43,9 +47,19 @@ class Recoding:
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
         """Records in each class."""
-        return np.bincount(self.row_class[self.row_class >= 0], minlength=self.n_classes).astype(np.int64)
+        kept = self.row_class >= 0
+        weights = None if self.weights is None else self.weights[kept]
+        return np.bincount(self.row_class[kept], weights=weights, minlength=self.n_classes).astype(np.int64)
 
     @property
     def suppressed(self) -> int:
         """Records left out."""
-        return int(np.count_nonzero(self.row_class == SUPPRESSED))
+        return self.n_rows - int(self.sizes.sum())
+
+    def folded(self) -> Recoding:
+        """Unfolded records put together again: a row for each row of the table and class that it went to."""
+        if self.entry is None or self.weights is not None:
+            return self
+        keys, counts = np.unique(self.entry * (self.n_classes + 1) + self.row_class + 1, return_counts=True)
+        entry, row_class = np.divmod(keys, self.n_classes + 1)
+        return replace(self, row_class=(row_class - 1).astype(np.int32), weights=counts.astype(np.int64), entry=entry)

@@ -6,7 +6,7 @@ second time from their definitions, so that a mistake in the encoding, a model, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.policy import Policy
+from shoal.verification.counted import Counted
 from shoal.verification.judge import check_models
 from shoal.verification.labels import Labels
 from shoal.verification.ranges import quasi_labels
@@ -29,20 +30,27 @@ from shoal.verification.shape import (
     expected_columns,
     star_rows,
 )
+from shoal.verification.text import Codes
 from shoal.verification.truth import check_boundaries, check_range_ends, check_suppression, check_truth
 
-__all__ = ["Check", "Verification", "verify"]
+__all__ = ["Check", "Counted", "Verification", "verify"]
 
 
-def verify(release: Any, policy: Policy | str | Path, original: Any = None) -> Verification:
+def verify(
+    release: Any, policy: Policy | str | Path, original: Any = None, *, apart: Sequence[str] = ()
+) -> Verification:
     """Check a release against its policy and, where it is at hand, against the original.
 
     ``release`` is the path of a CSV or Parquet file, or a pandas, polars or Arrow table; ``policy`` a `Policy` or the
-    path of one; ``original`` a path, read as the policy's ``data`` says, or a table. Raises `DataError` for a release
-    or an original that cannot be read at all; everything else that is wrong is a failing check.
+    path of one; ``original`` a path, read as the policy's ``data`` says, or a table. Either may be a `Counted`:
+    distinct rows with how often each occurs. Files are read without holding all their rows. Raises `DataError` for a
+    release or an original that cannot be read at all; everything else that is wrong is a failing check.
+
+    Insensitive columns ``apart`` tell too many records apart to be held: of a file, only their place in the order of
+    the rows is checked, and whether records are true is judged by the others.
     """
     policy = policy if isinstance(policy, Policy) else Policy.load(policy)
-    given = read_release(release)
+    given = read_release(release, apart)
     checks = [check_columns(given, policy), check_baggage(given), check_order(given), *check_hash(given)]
     if checks[0].facts["missing"]:
         return Verification(tuple(checks), given.rows, None, None)  # what else it says would be about another table
@@ -52,10 +60,10 @@ def verify(release: Any, policy: Policy | str | Path, original: Any = None) -> V
 def _verify_cells(given: Given, policy: Policy, original: Any, checks: list[Check]) -> Verification:
     """The checks that need every column to be there."""
     labels = quasi_labels(policy)
-    cells = {name: given.columns[name] for name in expected_columns(policy)}
+    cells = {name: given.columns[name] for name in expected_columns(policy) if name in given.columns}
     names = [name for name in cells if name in policy.columns]
     texts = None if original is None else read_original(original, policy, names)
-    starred = star_rows(cells, policy, labels)
+    starred = star_rows(cells, policy, labels, given.counts)
     found = _verify_split(given, policy, cells, labels, texts, checks, starred)
     if found.passed or not starred.any():
         return found
@@ -69,31 +77,30 @@ def _verify_split(
     policy: Policy,
     cells: dict[str, Any],
     labels: Mapping[str, Labels],
-    texts: Mapping[str, Any] | None,
+    texts: tuple[Mapping[str, Any], Codes] | None,
     before: list[Check],
     starred: Any,
 ) -> Verification:
     """The checks when certain rows are taken for suppressed records."""
     checks = list(before)
-    stars = int(np.count_nonzero(starred))
+    stars, counts = int(given.counts[starred].sum()), given.counts
     if stars:
-        proper = pa.array(~starred)
+        proper, counts = pa.array(~starred), counts[~starred]
         cells = {name: column.filter(proper) for name, column in cells.items()}
     records = given.rows - stars
     if not records:
         checks.append(Check("records", False, "the release has no record", {"records": 0, "star_rows": stars}))
         return Verification(tuple(checks), 0, 0, stars if policy.suppressed == "star" else None)
-    names = [name for name in cells if name in policy.columns]
-    checks.append(check_labels(cells, labels))
-    checks += check_sensitive(cells, policy)
-    n_classes, outcomes = check_models(cells, policy, labels)
+    checks.append(check_labels(cells, labels, counts))
+    checks += check_sensitive(cells, policy, counts)
+    n_classes, outcomes = check_models(cells, policy, labels, counts)
     checks += outcomes
-    total = records + stars if texts is None else len(texts[names[0]])
+    total = records + stars if texts is None else int(texts[1].sum())
     if texts is not None:
-        checks += check_truth(cells, texts, policy, labels)
-        checks += check_range_ends(cells, texts, labels)
+        checks += check_truth(cells, texts[0], policy, labels, (counts, texts[1]))
+        checks += check_range_ends(cells, texts[0], labels, counts)
     else:
-        checks += check_boundaries(cells, policy, labels)
+        checks += check_boundaries(cells, policy, labels, counts)
     counted = texts is not None or policy.suppressed == "star"
     if counted:
         known = texts is not None

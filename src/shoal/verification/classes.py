@@ -24,7 +24,9 @@ class Classes:
     """Arrow table with the released combination of each class."""
     sizes: Codes
     class_of: Codes
-    """Class of each record."""
+    """Class of each row."""
+    counts: Codes
+    """Records that each row stands for."""
 
     def describe(self, index: int) -> str:
         """A class for a message."""
@@ -39,18 +41,19 @@ class Classes:
         return int(places[pc.sort_indices(some, sort_keys=keys)[0].as_py()])
 
 
-def group(columns: Mapping[str, Any], names: Sequence[str]) -> Classes:
-    """Group the records by their released labels."""
+def group(columns: Mapping[str, Any], names: Sequence[str], counts: Codes) -> Classes:
+    """Group the records by their released labels; each row stands for so many."""
     table = pa.table({f"q{place}": columns[name] for place, name in enumerate(names)})
     table = table.append_column("row", pa.array(np.arange(table.num_rows)))
     keys = [f"q{place}" for place in range(len(names))]
     grouped = table.group_by(keys, use_threads=False).aggregate([("row", "list")])
     rows = grouped.column("row_list").combine_chunks()
-    sizes = np.asarray(rows.value_lengths(), dtype=np.int64)
+    lengths = np.asarray(rows.value_lengths(), dtype=np.int64)
     class_of = np.empty(table.num_rows, dtype=np.int64)
-    class_of[np.asarray(rows.flatten())] = np.repeat(np.arange(len(sizes)), sizes)
+    class_of[np.asarray(rows.flatten())] = np.repeat(np.arange(len(lengths)), lengths)
     labels = grouped.select(keys).rename_columns(list(names))
-    return Classes(tuple(names), labels, sizes, class_of)
+    sizes = np.bincount(class_of, weights=counts, minlength=len(lengths)).astype(np.int64)
+    return Classes(tuple(names), labels, sizes, class_of, counts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,5 +107,6 @@ def tally(
         place_of = {value: place for place, values in enumerate(categories.values()) for value in values}
     category_of = np.array([place_of.get(value, -1) for value in coded.values], dtype=np.int64)
     width = max(len(coded.values), 1)
-    keys, counts = np.unique(classes.class_of * width + coded.codes, return_counts=True)
-    return Tally(column, coded.values, category_of, names, keys // width, keys % width, counts.astype(np.int64))
+    keys, place = np.unique(classes.class_of * width + coded.codes, return_inverse=True)
+    counts = np.bincount(place, weights=classes.counts, minlength=len(keys)).astype(np.int64)
+    return Tally(column, coded.values, category_of, names, keys // width, keys % width, counts)

@@ -17,12 +17,14 @@ from shoal.verification.declared import tree_chains
 from shoal.verification.distances import Ground
 from shoal.verification.labels import Labels, ListedLabels, labels_of
 from shoal.verification.result import Check
-from shoal.verification.text import Label
+from shoal.verification.text import Codes, Label
 
 
-def check_models(cells: Mapping[str, Any], policy: Policy, labels: Mapping[str, Labels]) -> tuple[int, list[Check]]:
-    """The number of classes, and a check for each model and column."""
-    classes = group(cells, list(labels))
+def check_models(
+    cells: Mapping[str, Any], policy: Policy, labels: Mapping[str, Labels], counts: Codes
+) -> tuple[int, list[Check]]:
+    """The number of classes, and a check for each model and column; each row stands for so many records."""
+    classes = group(cells, list(labels), counts)
     tallies = {name: _tally(name, cells, classes, policy) for name in policy.names("sensitive")}
     checks = []
     for spec in policy.privacy:

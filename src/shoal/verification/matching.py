@@ -65,13 +65,19 @@ class Matching:
     """Row of the release."""
 
 
-def match(columns: Sequence[Pairing]) -> Matching:
-    """Match as many released records as possible to different original ones."""
+def match(columns: Sequence[Pairing], released: Codes | None = None, original: Codes | None = None) -> Matching:
+    """Match as many released records as possible to different original ones.
+
+    With counts, each released or original row stands for so many records.
+    """
+    wanted = np.ones(len(columns[0].released), dtype=np.int64) if released is None else released
+    there = np.ones(len(columns[0].original), dtype=np.int64) if original is None else original
     closed = [column for column in columns if column.exact]
     opened = [column for column in columns if not column.exact]
     if not opened:
-        return _compared(*_blocks(closed, np.arange(len(columns[0].original)), len(columns[0].released))[:2])
-    graph, flow, rows = _posed(closed, opened)
+        shown, have, some = _blocks(closed, np.arange(len(there)), len(wanted))
+        return _compared(shown, have, wanted, there[some])
+    graph, flow, rows = _posed(closed, opened, wanted, there)
     pairs = pairs_of(graph)
     serve_by_offers(graph, pairs, flow)
     serve_along_paths(graph, pairs, flow)
@@ -91,7 +97,9 @@ def _blocks(closed: Sequence[Pairing], some: Codes, released: int) -> tuple[Code
     return packed[:released], packed[released:], some
 
 
-def _posed(closed: Sequence[Pairing], opened: Sequence[Pairing]) -> tuple[Graph, Flow, Codes]:
+def _posed(
+    closed: Sequence[Pairing], opened: Sequence[Pairing], wanted: Codes, there: Codes
+) -> tuple[Graph, Flow, Codes]:
     """The general case: distinct records of both sides, how many there are, and a row of each that is released."""
     groups = [(column, _Signatures.of(column)) for column in opened]
     groups.sort(key=lambda each: len(each[1].under.sizes))
@@ -100,8 +108,8 @@ def _posed(closed: Sequence[Pairing], opened: Sequence[Pairing]) -> tuple[Graph,
     blocks, released = np.unique(released, return_inverse=True)
     inside, original = _places(blocks, original)
     some = some[inside]
-    rows, demand, right = _distinct([released, *(column.released for column, _ in groups)])
-    _, supply, left = _distinct([original, *(signatures.of_row[some] for _, signatures in groups)])
+    rows, demand, right = _distinct([released, *(column.released for column, _ in groups)], wanted)
+    _, supply, left = _distinct([original, *(signatures.of_row[some] for _, signatures in groups)], there[some])
     under = [Under.same(len(blocks)), *(signatures.under for _, signatures in groups)]
     return Graph.of(under, left, right), Flow(supply, demand), rows
 
@@ -145,11 +153,13 @@ def _packed(columns: Sequence[NDArray[np.integer[Any]]], widths: Sequence[int], 
     return packed
 
 
-def _compared(released: Codes, original: Codes) -> Matching:
+def _compared(released: Codes, original: Codes, wanted: Codes, there: Codes) -> Matching:
     """Every original fits one released combination: count both."""
-    keys, rows, wanted = np.unique(released, return_index=True, return_counts=True)
-    have = np.bincount(_places(keys, original)[1], minlength=len(keys))
-    missing = np.maximum(wanted - have[: len(keys)], 0)
+    keys, rows, place = np.unique(released, return_index=True, return_inverse=True)
+    asked = np.bincount(place, weights=wanted, minlength=len(keys)).astype(np.int64)
+    found, places = _places(keys, original)
+    have = np.bincount(places, weights=there[found], minlength=len(keys)).astype(np.int64)
+    missing = np.maximum(asked - have[: len(keys)], 0)
     first = np.flatnonzero(missing)
     return Matching(int(missing.sum()), int(rows[first[0]]) if len(first) else None)
 
@@ -163,8 +173,10 @@ def _places(keys: Codes, codes: Codes) -> tuple[Codes, Codes]:
     return found, places[found]
 
 
-def _distinct(columns: Sequence[NDArray[np.integer[Any]]]) -> tuple[Codes, Codes, list[Codes]]:
+def _distinct(columns: Sequence[NDArray[np.integer[Any]]], weights: Codes) -> tuple[Codes, Codes, list[Codes]]:
     """A row of each distinct combination of codes, how often it occurs, and the combinations in ascending order."""
     widths = [int(codes.max(initial=-1)) + 1 for codes in columns]
-    _, rows, counts = np.unique(_packed(columns, widths, len(columns[0])), return_index=True, return_counts=True)
-    return rows, counts.astype(np.int64), [codes[rows].astype(np.int64) for codes in columns]
+    packed = _packed(columns, widths, len(columns[0]))
+    _, rows, place = np.unique(packed, return_index=True, return_inverse=True)
+    counts = np.bincount(place, weights=weights, minlength=len(rows)).astype(np.int64)
+    return rows, counts, [codes[rows].astype(np.int64) for codes in columns]

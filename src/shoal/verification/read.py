@@ -8,17 +8,22 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 
 from shoal.errors import DataError
-from shoal.io import DataSource, read_table, to_arrow
+from shoal.io import DatabaseTable, read_batches, to_arrow
+from shoal.io.place import place as as_place
 from shoal.policy import Policy
-from shoal.verification.text import text_column
+from shoal.policy.spec import DataSpec
+from shoal.verification.blocks import Order, csv_blocks, parquet_blocks, watched
+from shoal.verification.counted import Counted, distinct_rows, line_runs, runs
+from shoal.verification.text import Codes, text_column
 
 _WRITTEN_BY_ARROW = {b"ARROW:schema"}
 """The one entry that a Parquet file of Arrow's always has: the types of its columns, which are checked themselves."""
@@ -30,49 +35,75 @@ class Given:
 
     names: tuple[str, ...]
     columns: dict[str, Any]
-    """Arrow columns of canonical text; of two columns of one name, the first."""
-    rows: int
+    """Arrow columns of canonical text; of two columns of one name, the first. Neighbouring equal rows are one."""
+    counts: Codes
+    """How many rows each of these stands for."""
     baggage: tuple[str, ...] = ()
     """What it carries besides its cells, in words: metadata, values that no row holds."""
     path: Path | None = None
     sha256: str | None = None
+    """Of a file with evidence beside it, which claims one."""
+    order: Order | None = None
+    """What was seen of the order of the rows, where these were grouped while they were read."""
+
+    @property
+    def rows(self) -> int:
+        """Rows of the release."""
+        return int(self.counts.sum())
 
 
-def read_release(release: Any) -> Given:
-    """A release from a path or a table; a file that is no table is a `DataError`."""
+def evidence_beside(path: Path) -> Path | None:
+    """The evidence that lies beside a release file, if there is any."""
+    beside = path.with_name(f"{path.stem}.evidence.json")
+    return beside if beside.is_file() else None
+
+
+def read_release(release: Any, apart: Sequence[str] = ()) -> Given:
+    """A release from a path or a table; a file that is no table is a `DataError`.
+
+    Of columns ``apart`` in a file only the order is looked at: they are not among the columns that are given.
+    """
     if not isinstance(release, str | Path):
         return _from_table(release)
     path = Path(release)
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise DataError(f"The release {path} cannot be read: {error.strerror or error}.") from None
-    digest = hashlib.sha256(raw).hexdigest()  # of the same bytes that are checked
     suffix = path.suffix.lower()
     try:
-        if suffix == ".csv":
-            names, columns, baggage = _from_csv(raw, path)
-        elif suffix in {".parquet", ".pq"}:
-            names, columns, baggage = _from_parquet(raw)
-        else:
-            raise DataError(f"The release {path} has the suffix {suffix!r}; a release is .csv, .parquet or .pq.")
+        if apart and suffix in {".csv", ".parquet", ".pq"}:
+            return _in_blocks(path, apart)
+        with path.open("rb") as file:
+            if suffix == ".csv":
+                return _from_csv(file, path)
+            if suffix in {".parquet", ".pq"}:
+                return _from_parquet(file, path)
     except (pa.ArrowException, UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"The release {path} cannot be read as a table: {str(error).splitlines()[0]}") from None
-    return _given(names, columns, baggage, path, digest)
+    except OSError as error:
+        raise DataError(f"The release {path} cannot be read: {error.strerror or error}.") from None
+    raise DataError(f"The release {path} has the suffix {suffix!r}; a release is .csv, .parquet or .pq.")
 
 
-def read_original(original: Any, policy: Policy, names: Sequence[str]) -> dict[str, Any]:
-    """The columns of the original that a release may show, as text; read as the policy's ``data`` says."""
+def read_original(original: Any, policy: Policy, names: Sequence[str]) -> tuple[dict[str, Any], Codes]:
+    """The columns of the original that a release may show, as text, and how many records each row stands for.
+
+    A path is read as the policy's ``data`` says, in batches; of a table each row stands for itself.
+    """
     data = policy.data
-    if isinstance(original, str | Path):
-        path = Path(original)
-        tabs = ".tsv" in [suffix.lower() for suffix in path.suffixes[-2:]]
-        separator = (data.separator if data else None) or ("\t" if tabs else ",")
-        plain = {} if data is None else {"encoding": data.encoding, "quote": data.quote, "missing": tuple(data.missing)}
-        table = read_table(DataSource(path, separator=separator, **plain), list(names))  # type: ignore[arg-type]
-    else:
-        table, _ = to_arrow(original, list(names), missing=("",) if data is None else data.missing)
-    return {name: text_column(table.column(name), name) for name in names}
+    if isinstance(original, Counted):
+        known = [name for name in names if name in original.table.column_names]
+        return {name: _coded_text(original.table.column(name), name) for name in known}, original.counts
+    if isinstance(original, str | Path | DatabaseTable):
+        source = (data or DataSpec(path="")).source(as_place(original))
+        return distinct_rows(read_batches(source, list(names)), names)
+    table, _ = to_arrow(original, list(names), missing=("",) if data is None else data.missing)
+    texts = {name: text_column(table.column(name), name) for name in names}
+    return texts, np.ones(table.num_rows, dtype=np.int64)
+
+
+def _coded_text(column: Any, name: str) -> Any:
+    """A column as text; one of codes and a dictionary of texts stays so, since it takes less memory."""
+    kind = column.type
+    coded = pa.types.is_dictionary(kind) and pa.types.is_string(kind.value_type)
+    return column if coded else text_column(column, name)
 
 
 def _given(
@@ -81,53 +112,112 @@ def _given(
     baggage: Sequence[str],
     path: Path | None = None,
     sha: str | None = None,
+    counts: Codes | None = None,
 ) -> Given:
     texts: dict[str, Any] = {}
     for name, column in zip(names, columns, strict=True):
         if name not in texts:
             texts[name] = text_column(column, name)
-    return Given(tuple(names), texts, len(columns[0]) if columns else 0, tuple(baggage), path, sha)
+    merged, counts = runs(list(texts.values()), counts)
+    return Given(tuple(names), dict(zip(texts, merged, strict=True)), counts, tuple(baggage), path, sha)
 
 
 _LARGEST_BLOCK = (1 << 31) - 1
-"""As much as Arrow reads at once: a file up to that is one block, so that no cell lies on the edge of two."""
+"""As much as Arrow reads at once: text up to that is one block, so that no cell lies on the edge of two."""
 
 
-def _from_csv(raw: bytes, path: Path) -> tuple[list[str], list[Any], list[str]]:
-    """UTF-8 with commas; an empty cell is missing, ``""`` is an empty text."""
-    if raw.count(b'"') % 2:
+def _from_csv(file: BinaryIO, path: Path) -> Given:
+    """UTF-8 with commas; an empty cell is missing, ``""`` an empty text. Equal neighbouring lines are parsed once."""
+    seen = hashlib.sha256() if evidence_beside(path) else None  # of the same bytes that are checked
+    lines, counts = line_runs(file, seen)
+    if lines and lines[-1].count(b'"') % 2:
         raise DataError(f"The release {path} has a quote that is never closed, so the rest of it would be one cell.")
-    with io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8-sig", newline="") as text:
-        names = next((row for row in csv.reader(text, strict=True) if row), None)
-    if names is None:
-        raise DataError(f"The release {path} is empty: it has no header.")
-    places = [f"c{place}" for place in range(len(names))]  # names may repeat, places do not
+    names, first = _header(lines, path)
+    lines, some = lines[first:], np.array(counts[first:], dtype=np.int64)
+    if len(names) > 1:  # then empty lines are no records
+        full = [place for place, line in enumerate(lines) if line.strip(b"\r")]
+        lines, some = [lines[place] for place in full], some[full]
+    columns = _parsed(lines, len(names))
+    if len(columns[0]) != len(some):  # a line that holds several records, or none
+        repeated = [line for line, count in zip(lines, some.tolist(), strict=True) for _ in range(count)]
+        columns = _parsed(repeated, len(names))
+        some = np.ones(len(columns[0]), dtype=np.int64)
+    return _given(names, columns, [], path, None if seen is None else seen.hexdigest(), some)
+
+
+def _in_blocks(path: Path, apart: Sequence[str]) -> Given:
+    """The distinct rows of a release file without some columns, and what is seen of the order of all its rows."""
+    order, unused, baggage = Order(), dict[str, None](), list[str]()
+    if path.suffix.lower() == ".csv":
+        names, blocks = csv_blocks(path, _parsed, _header)
+    else:
+        read, baggage = _opened(str(path))
+        names, blocks = read.schema_arrow.names, parquet_blocks(read, _unused, unused)
+    kept = [name for name in names if name not in apart]
+    columns, counts = distinct_rows(watched(blocks, names, apart, order), kept)
+    return Given(tuple(names), columns, counts, (*baggage, *unused), path, order=order)
+
+
+def _header(lines: list[bytes], path: Path) -> tuple[list[str], int]:
+    """The names of the columns, and the place of the first line after them."""
+    for place, line in enumerate(lines):
+        text = line.decode("utf-8-sig" if not place else "utf-8").removesuffix("\r")
+        for row in csv.reader(io.StringIO(text, newline=""), strict=True):
+            if row:
+                return row, place + 1
+    raise DataError(f"The release {path} is empty: it has no header.")
+
+
+def _parsed(lines: Sequence[bytes], width: int) -> list[Any]:
+    """Lines as columns of text; names may repeat, so columns are known by their places."""
+    raw = b"\n".join([*lines, b""])
+    names = [f"c{place}" for place in range(width)]
+    if not raw:
+        return [pa.chunked_array([pa.array([], pa.string())]) for _ in names]
     table = arrow_csv.read_csv(
-        io.BytesIO(raw),
-        read_options=arrow_csv.ReadOptions(
-            column_names=places, skip_rows_after_names=1, block_size=min(max(len(raw), 1), _LARGEST_BLOCK)
-        ),
-        parse_options=arrow_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=len(names) > 1),
+        pa.BufferReader(raw),
+        read_options=arrow_csv.ReadOptions(column_names=names, block_size=min(len(raw), _LARGEST_BLOCK)),
+        parse_options=arrow_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=width > 1),
         convert_options=arrow_csv.ConvertOptions(
-            column_types=dict.fromkeys(places, pa.string()),
+            column_types=dict.fromkeys(names, pa.string()),
             strings_can_be_null=True,
             quoted_strings_can_be_null=False,
             null_values=[""],
         ),
     )
-    return names, table.columns, []
+    return list(table.columns)
 
 
-def _from_parquet(raw: bytes) -> tuple[list[str], list[Any], list[str]]:
+def _from_parquet(file: io.BufferedReader, path: Path) -> Given:
     """Read with dictionaries as they stand in the file: they may list values that no row holds."""
-    buffer = pa.BufferReader(raw)
-    schema = parquet.ParquetFile(buffer).schema_arrow
+    seen = hashlib.file_digest(file, "sha256") if evidence_beside(path) else None
+    read, baggage = _opened(file)
+    names = read.schema_arrow.names
+    parts = [_row_group(read.read_row_group(group)) for group in range(read.num_row_groups)]
+    parts = parts or [_row_group(read.schema_arrow.empty_table())]
+    unused = dict.fromkeys(each for _, _, found in parts for each in found)
+    columns = [
+        pa.chunked_array([chunk for part, _, _ in parts for chunk in part[place].chunks], pa.string())
+        for place in range(len(names))
+    ]
+    counts = np.concatenate([counted for _, counted, _ in parts])
+    return _given(names, columns, [*baggage, *unused], path, None if seen is None else seen.hexdigest(), counts)
+
+
+def _opened(file: Any) -> tuple[parquet.ParquetFile, list[str]]:
+    """A Parquet file with its dictionaries as they stand in it, and the metadata that it carries."""
+    schema = parquet.ParquetFile(file).schema_arrow
     text = [field.name for field in schema if _is_text(field.type)]
-    file = parquet.ParquetFile(buffer, read_dictionary=text)
-    stored = set(file.metadata.metadata or {}) - _WRITTEN_BY_ARROW
-    baggage = _metadata(file.schema_arrow, {key.decode(errors="replace") for key in stored})
-    table = file.read()
-    return table.column_names, table.columns, [*baggage, *_unused(table)]
+    read = parquet.ParquetFile(file, read_dictionary=text)
+    stored = set(read.metadata.metadata or {}) - _WRITTEN_BY_ARROW
+    return read, _metadata(read.schema_arrow, {key.decode(errors="replace") for key in stored})
+
+
+def _row_group(table: Any) -> tuple[list[Any], Codes, list[str]]:
+    """Some rows of a Parquet file as text, neighbouring equal ones as one, and what its dictionaries list besides."""
+    texts = [text_column(column, name) for name, column in zip(table.column_names, table.columns, strict=True)]
+    columns, counts = runs(texts)
+    return columns, counts, _unused(table)
 
 
 def _is_text(kind: Any) -> bool:
@@ -138,6 +228,9 @@ def _is_text(kind: Any) -> bool:
 def _from_table(release: Any) -> Given:
     """A table in memory; its dictionaries and metadata are looked at before they are left behind."""
     baggage: list[str] = []
+    counts: Codes | None = None
+    if isinstance(release, Counted):
+        release, counts = release.table, release.counts
     if isinstance(release, pa.Table):
         baggage = [*_metadata(release.schema, set()), *_unused(release)]
     else:
@@ -150,7 +243,7 @@ def _from_table(release: Any) -> Given:
     table, _ = to_arrow(release)
     if isinstance(release, pa.Table) and len(table.column_names) < len(release.column_names):
         baggage.append("it carries row labels in a column of its own; drop it")
-    return _given(table.column_names, table.columns, baggage)
+    return _given(table.column_names, table.columns, baggage, counts=counts)
 
 
 def _beside_cells(frame: Any) -> list[str]:

@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 
 from shoal.policy import Policy
 from shoal.verification.labels import ROOT, Labels
-from shoal.verification.read import Given
+from shoal.verification.read import Given, evidence_beside
 from shoal.verification.result import Check, listed
-from shoal.verification.text import code
+from shoal.verification.text import Codes, code
 
 
 def category_column(name: str) -> str:
@@ -63,29 +63,35 @@ def check_order(given: Given) -> Check:
 
     A release in any other order may be in that of the original, and then its first record is the original's first.
     """
-    later = np.zeros(max(given.rows - 1, 0), dtype=np.bool_)
+    if given.order is not None:
+        return _order(given.order.wrong, given.rows, given.order.first)
+    later = np.zeros(max(len(given.counts) - 1, 0), dtype=np.bool_)
     tied = ~later
     for column in given.columns.values():
         codes = code(column).codes
         later |= tied & (codes[:-1] > codes[1:])
         tied &= codes[:-1] == codes[1:]
     places = np.flatnonzero(later)
-    if not len(places):
+    return _order(len(places), given.rows, int(given.counts[: places[0] + 1].sum()) if len(places) else 0)
+
+
+def _order(wrong: int, rows: int, row: int) -> Check:
+    if not wrong:
         return Check("order", True, "the rows are sorted by their cells", {"out_of_order": 0})
     message = (
-        f"{len(places):,} of {given.rows:,} rows stand before one that sorts ahead of them, the first in row "
-        f"{int(places[0]) + 1:,}; sort the rows by the text of their cells from left to right, missing cells last: "
+        f"{wrong:,} of {rows:,} rows stand before one that sorts ahead of them, the first in row "
+        f"{row:,}; sort the rows by the text of their cells from left to right, missing cells last: "
         "their order may be that of the input"
     )
-    return Check("order", False, message, {"out_of_order": len(places)})
+    return Check("order", False, message, {"out_of_order": wrong})
 
 
 def check_hash(given: Given) -> list[Check]:
     """The evidence beside a release file speaks of these very bytes; nothing where there is no such claim."""
     if given.path is None:
         return []
-    evidence = given.path.with_name(f"{given.path.stem}.evidence.json")
-    if not evidence.is_file():
+    evidence = evidence_beside(given.path)
+    if evidence is None:
         return []
     try:
         claimed = json.loads(evidence.read_bytes()).get("release_sha256")
@@ -98,12 +104,15 @@ def check_hash(given: Given) -> list[Check]:
     return [Check("hash", same, message, {"claimed": claimed, "found": given.sha256})]
 
 
-def star_rows(columns: Mapping[str, Any], policy: Policy, labels: Mapping[str, Labels]) -> Any:
+def star_rows(
+    columns: Mapping[str, Any], policy: Policy, labels: Mapping[str, Labels], counts: Codes | None = None
+) -> Any:
     """Which rows are suppressed records kept as ``*``: all quasi-identifiers ``*`` and every other cell missing.
 
     Where there is no other column, a row of ``*`` may also be a record that was generalized to the roots, and says the
     same either way. Such rows are read as a class of records if they can be one: if they are at least as many as every
-    k asked for and no boundary forbids a root. Otherwise they can only be suppressed.
+    k asked for and no boundary forbids a root. Otherwise they can only be suppressed. With ``counts``, each row stands
+    for so many.
     """
     stars = [pc.fill_null(pc.equal(columns[name], ROOT), fill_value=False) for name in labels]
     others = [pc.is_null(column) for name, column in columns.items() if name not in labels]
@@ -113,12 +122,12 @@ def star_rows(columns: Mapping[str, Any], policy: Policy, labels: Mapping[str, L
     if not others:
         largest = max((getattr(model, "k", 1) for model in policy.privacy), default=1)
         forbidden = any(above_boundary(policy, name, labels[name], [ROOT]) for name in labels)
-        if int(mask.sum()) >= largest and not forbidden:
+        if int(mask.sum() if counts is None else counts[mask].sum()) >= largest and not forbidden:
             return np.zeros_like(mask)
     return mask
 
 
-def check_labels(columns: Mapping[str, Any], labels: Mapping[str, Labels]) -> Check:
+def check_labels(columns: Mapping[str, Any], labels: Mapping[str, Labels], counts: Codes) -> Check:
     """Every released label is one that the declared hierarchy can produce."""
     strange: dict[str, list[str | None]] = {}
     records = 0
@@ -127,7 +136,7 @@ def check_labels(columns: Mapping[str, Any], labels: Mapping[str, Labels]) -> Ch
         unknown = [place for place, label in enumerate(coded.values) if label is not None and not kind.knows(label)]
         if unknown:
             strange[name] = [coded.values[place] for place in unknown]
-            records += int(np.isin(coded.codes, unknown).sum())
+            records += int(counts[np.isin(coded.codes, unknown)].sum())
     message = "; ".join(f"{name}: {listed(found)}" for name, found in strange.items())
     message = f"{records:,} cells hold labels that the hierarchy cannot give: {message}" if strange else (
         f"every label of {len(labels)} quasi-identifiers is one of its hierarchy"
@@ -135,7 +144,7 @@ def check_labels(columns: Mapping[str, Any], labels: Mapping[str, Labels]) -> Ch
     return Check("labels", not strange, message, {"unknown": strange, "cells": records})
 
 
-def check_sensitive(columns: Mapping[str, Any], policy: Policy) -> list[Check]:
+def check_sensitive(columns: Mapping[str, Any], policy: Policy, counts: Codes) -> list[Check]:
     """Sensitive cells lie in the declared categories, and a published category is that of its value."""
     problems, judged = [], 0
     for name in policy.names("sensitive"):
@@ -154,7 +163,8 @@ def check_sensitive(columns: Mapping[str, Any], policy: Policy) -> list[Check]:
             right = pa.array(texts, pa.string()).take(pa.array(coded.codes))
             given = code(columns[category_column(name)])
             named = pa.array(given.values, pa.string()).take(pa.array(given.codes))
-            wrong = len(right) - int(pc.sum(pc.fill_null(pc.equal(right, named), fill_value=False)).as_py() or 0)
+            same = pc.fill_null(pc.equal(right, named), fill_value=False)
+            wrong = int(counts[~np.asarray(same, dtype=np.bool_)].sum())
             if wrong:
                 problems.append(f"{category_column(name)}: {wrong:,} records with a category that is not their value's")
     if not judged:

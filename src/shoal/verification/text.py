@@ -15,6 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.errors import DataError
+from shoal.io.columns import one_dictionary
 
 Label = str | None
 """A released or original value; ``None`` is the missing value."""
@@ -58,7 +59,7 @@ def text_column(column: Any, name: str) -> Any:
         return column
     if pa.types.is_null(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         return column.cast(pa.string())
-    distinct, codes = _distinct(column)
+    distinct, codes = places(column)
     try:
         texts = [*_texts(distinct), None]
     except (DataError, ValueError, OverflowError, pa.ArrowException) as error:
@@ -68,7 +69,7 @@ def text_column(column: Any, name: str) -> Any:
 
 def code(column: Any) -> Coded:
     """The codes of an Arrow column of text; they do not depend on the order of the rows."""
-    distinct, codes = _distinct(column)
+    distinct, codes = places(column)
     texts: list[str] = distinct.to_pylist()
     order = sorted(range(len(texts)), key=texts.__getitem__)
     rank = np.empty(len(texts) + 1, dtype=np.int64)
@@ -80,14 +81,26 @@ def code(column: Any) -> Coded:
     return Coded(values, rank[codes])
 
 
-def _distinct(column: Any) -> tuple[Any, Codes]:
+def places(column: Any) -> tuple[Any, Codes]:
     """Distinct values that are not null, and each row's place among them (-1: null)."""
     chunked = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
-    encoded = chunked.dictionary_encode().unify_dictionaries()
+    encoded = one_dictionary(chunked.dictionary_encode())
     if not encoded.num_chunks:
         return pa.array([], chunked.type), np.zeros(0, dtype=np.int64)
     parts = [chunk.indices.fill_null(-1).to_numpy(zero_copy_only=False) for chunk in encoded.chunks]
-    return encoded.chunk(0).dictionary, np.concatenate(parts).astype(np.int64)
+    distinct, codes = encoded.chunk(0).dictionary, np.concatenate(parts).astype(np.int64)
+    return _held(distinct, codes) if pa.types.is_dictionary(chunked.type) else (distinct, codes)
+
+
+def _held(listed: Any, codes: Codes) -> tuple[Any, Codes]:
+    """A dictionary of texts as it came may list values that no row holds, one value twice, and the missing one."""
+    place: dict[str, int] = {}
+    used = set(np.unique(codes[codes >= 0]).tolist())
+    number = [
+        -1 if text is None or code not in used else place.setdefault(text, len(place))
+        for code, text in enumerate(listed.to_pylist())
+    ]
+    return pa.array(list(place), listed.type), np.array([*number, -1], dtype=np.int64)[codes]
 
 
 def _texts(values: Any) -> list[Label]:

@@ -17,13 +17,20 @@ from shoal.verification.matching import Matching, Pairing, match
 from shoal.verification.ranges import RangeLabels
 from shoal.verification.result import Check, listed, quoted
 from shoal.verification.shape import above_boundary, category_column, may_be_missing
-from shoal.verification.text import Coded, Label, code
+from shoal.verification.text import Coded, Codes, Label, code
 
 
 def check_truth(
-    released: Mapping[str, Any], original: Mapping[str, Any], policy: Policy, labels: Mapping[str, Labels]
+    released: Mapping[str, Any],
+    original: Mapping[str, Any],
+    policy: Policy,
+    labels: Mapping[str, Labels],
+    counts: tuple[Codes, Codes],
 ) -> list[Check]:
     """Truthfulness and, where there are boundaries, whether they are kept.
+
+    ``counts`` says how many records each released and each original row stands for. Columns that the original lacks are
+    not compared, and the message says so.
 
     The boundaries are kept if the records can be matched without breaking one. That is tried first, since it then
     proves truthfulness as well; the difference to a matching that may break them counts the violations, at the least.
@@ -36,12 +43,14 @@ def check_truth(
     bounded = [name for name in labels if policy.columns[name].boundary is not None]
 
     def matched(allowed: Mapping[str, Sequence[Chain]]) -> Matching:
-        return match([*plain, *(released_as(*coded[name], labels[name], allowed[name]) for name in labels)])
+        pairings = [*plain, *(released_as(*coded[name], labels[name], allowed[name]) for name in labels)]
+        return match(pairings, *counts)
 
     kept = matched({name: _capped(chains[name], policy, name) for name in labels})
     true = matched(chains) if bounded and kept.unmatched else kept
     unplaced = sum(not chain for each in chains.values() for chain in each)
-    checks = [_truthfulness(true, released, unplaced)]
+    unseen = [name for name in policy.columns if policy.columns[name].role == "insensitive" and name not in original]
+    checks = [_truthfulness(true, released, unplaced, int(counts[0].sum()), unseen)]
     if bounded:
         broken = kept.unmatched - true.unmatched
         message = "no value is released above its boundary"
@@ -52,7 +61,9 @@ def check_truth(
     return checks
 
 
-def check_boundaries(released: Mapping[str, Any], policy: Policy, labels: Mapping[str, Labels]) -> list[Check]:
+def check_boundaries(
+    released: Mapping[str, Any], policy: Policy, labels: Mapping[str, Labels], counts: Codes
+) -> list[Check]:
     """Without the original: labels that stand above the boundaries of all that they can stand for.
 
     A root that a missing value may become can be right, so it does not fail here; the message says how many there are.
@@ -66,7 +77,8 @@ def check_boundaries(released: Mapping[str, Any], policy: Policy, labels: Mappin
         coded = code(released[name])
         for label in above_boundary(policy, name, labels[name], coded.values):
             excused = may_be_missing(policy, name, labels[name], label)
-            cells["only_missing" if excused else "above"] += int((coded.codes == coded.values.index(label)).sum())
+            found = int(counts[coded.codes == coded.values.index(label)].sum())
+            cells["only_missing" if excused else "above"] += found
             if not excused:
                 above.setdefault(name, []).append(quoted(label))
     message = "no label stands above every boundary under it"
@@ -81,7 +93,7 @@ def check_boundaries(released: Mapping[str, Any], policy: Policy, labels: Mappin
 
 
 def check_range_ends(
-    released: Mapping[str, Any], original: Mapping[str, Any], labels: Mapping[str, Labels]
+    released: Mapping[str, Any], original: Mapping[str, Any], labels: Mapping[str, Labels], counts: Codes
 ) -> list[Check]:
     """Each end of a range is a value that the original has in the column: ends are taken from records, never invented.
 
@@ -99,7 +111,7 @@ def check_range_ends(
         wrong = [place for place, each in ranges if each is not None and not {each.low, each.high} <= numbers]
         if wrong:
             invented[name] = [coded.values[place] for place in wrong]
-            cells += int(np.isin(coded.codes, wrong).sum())
+            cells += int(counts[np.isin(coded.codes, wrong)].sum())
     if not invented:
         message = "every end of a range is a value of a record of the original"
         return [Check("range-ends", True, message, {"cells": 0, "labels": {}})]
@@ -123,11 +135,19 @@ def check_suppression(policy: Policy, *, total: int, records: int, stars: int, k
     return Check("suppression", suppressed <= allowed, message, facts)
 
 
-def _truthfulness(matching: Matching, released: Mapping[str, Any], unplaced: int) -> Check:
-    rows = len(next(iter(released.values())))
-    facts = {"records": rows, "without_original": matching.unmatched, "values_outside_hierarchies": unplaced}
+def _truthfulness(
+    matching: Matching, released: Mapping[str, Any], unplaced: int, rows: int, unseen: Sequence[str]
+) -> Check:
+    facts: dict[str, Any] = {
+        "records": rows,
+        "without_original": matching.unmatched,
+        "values_outside_hierarchies": unplaced,
+        **({"not_compared": list(unseen)} if unseen else {}),
+    }
     if not matching.unmatched or matching.example is None:
-        return Check("truthfulness", True, f"each of {rows:,} records matches an original record of its own", facts)
+        message = f"each of {rows:,} records matches an original record of its own"
+        message += f", by all columns but {', '.join(unseen)}" if unseen else ""
+        return Check("truthfulness", True, message, facts)
     message = f"{matching.unmatched:,} of {rows:,} records have no original of their own"
     return Check("truthfulness", False, f"{message}; for example {_record(released, matching.example)}", facts)
 

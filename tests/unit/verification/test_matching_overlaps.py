@@ -132,7 +132,12 @@ def test_every_match_is_a_pair_that_fits_and_no_record_is_used_twice(columns, so
     opened = [column for column in columns if not column.exact]
     if not opened:
         return
-    graph, flow, _ = matching._posed([column for column in columns if column.exact], opened)
+    graph, flow, _ = matching._posed(
+        [column for column in columns if column.exact],
+        opened,
+        np.ones(len(opened[0].released), dtype=np.int64),
+        np.ones(len(opened[0].original), dtype=np.int64),
+    )
     supply, demand = flow.supply.copy(), flow.demand.copy()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pairs, "_STORED", 0 if sought else pairs._STORED)

@@ -1,0 +1,216 @@
+"""Cells: the distinct combinations of some columns with how many records have each, counted batch by batch.
+
+A release can show nothing of a record but its cell, so everything after reading works on cells with weights, and ten
+million records are often a few hundred thousand cells. Values are told apart by their canonical text, whatever type the
+column has. The cells and their codes do not depend on the order or the size of the batches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.engines.counting import RowCounter
+from shoal.errors import DataError
+from shoal.io.text import texts_and_codes
+from shoal.table.encoded import combine_codes
+
+Codes = NDArray[np.int32]
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class CellColumn:
+    """One column of the cells."""
+
+    labels: tuple[str | None, ...]
+    """The canonical texts that occur, sorted by code point, ``None`` (missing) last."""
+    values: pa.Array
+    """The value of each label, in the type of the data."""
+    codes: Codes
+    """The label of each cell, by its place."""
+
+    def of_type(self, entries: NDArray[np.integer] | slice = slice(None)) -> pa.Array:
+        """The values of some cells, in the type of the data."""
+        return self.values.take(pa.array(self.codes[entries]))
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Distinct combinations of the columns, each with how many records have it.
+
+    Cells are in the order of their content: by the last column in the order of names, then the one before, and so on,
+    as `shoal.io.order_of_content` puts records.
+    """
+
+    columns: Mapping[str, CellColumn]
+    weights: Counts
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return len(self.weights)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of records."""
+        return int(self.weights.sum())
+
+    def take(self, entries: NDArray[np.int64], weights: Counts) -> Cells:
+        """Some cells, possibly parted: with other weights."""
+        columns = {
+            name: CellColumn(column.labels, column.values, column.codes[entries])
+            for name, column in self.columns.items()
+        }
+        return Cells(columns, weights)
+
+    def to_table(self) -> pa.Table:
+        """The cells as a table, a row a cell, in the types of the data."""
+        return pa.table({name: column.of_type() for name, column in self.columns.items()})
+
+    def to_dictionaries(self) -> pa.Table:
+        """The same with text as codes and a dictionary, which takes a few bytes a cell."""
+        return pa.table(
+            {
+                name: pa.DictionaryArray.from_arrays(pa.array(column.codes), column.values)
+                if pa.types.is_string(column.values.type)
+                else column.of_type()
+                for name, column in self.columns.items()
+            }
+        )
+
+
+class CellCounter:
+    """Counts the cells of the batches that it is given."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._dictionaries = {name: _Dictionary(name) for name in names}
+        self._rows = RowCounter(len(self._dictionaries))
+        self.n_rows = 0
+        """Records counted so far."""
+
+    @property
+    def n_cells(self) -> int:
+        """Distinct combinations so far."""
+        return self._rows.used
+
+    @property
+    def names(self) -> list[str]:
+        """The columns that are counted."""
+        return list(self._dictionaries)
+
+    @property
+    def n_columns(self) -> int:
+        """Columns that are counted."""
+        return len(self._dictionaries)
+
+    @property
+    def dictionary_bytes(self) -> int:
+        """Bytes held for the distinct values of the columns, about."""
+        return sum(each.nbytes for each in self._dictionaries.values())
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held, about."""
+        return self._rows.nbytes + self.dictionary_bytes
+
+    def add(self, batch: pa.RecordBatch | pa.Table, weights: Counts | None = None) -> None:
+        """Count the rows of a batch, each as often as its weight says (once, where there are none)."""
+        coded = np.empty((batch.num_rows, len(self._dictionaries)), dtype=np.int32)
+        for place, (name, dictionary) in enumerate(self._dictionaries.items()):
+            coded[:, place] = dictionary.codes(batch.column(name))
+        ones = np.ones(batch.num_rows, dtype=np.int64) if weights is None else weights.astype(np.int64)
+        self._rows.add(coded, ones)
+        self.n_rows += int(ones.sum())
+
+    def leave_out(self, names: Sequence[str]) -> None:
+        """Count some columns no longer: cells that differ in nothing else are one from now on."""
+        kept = [place for place, name in enumerate(self._dictionaries) if name not in names]
+        before = self._rows
+        self._dictionaries = {name: each for name, each in self._dictionaries.items() if name not in names}
+        self._rows = RowCounter(len(kept))
+        self._rows.add(np.ascontiguousarray(before.keys[:, kept]), before.counts.copy())
+
+    def finish(self) -> Cells:
+        """The cells in the order of their content; the counter is of no use afterwards."""
+        names = list(self._dictionaries)
+        finished, codes = {}, {}
+        for place, name in enumerate(names):
+            numbers = self._rows.keys[:, place]
+            finished[name] = self._dictionaries[name].finish(numbers)
+            codes[name] = finished[name].codes[numbers]
+        weights = self._rows.counts.copy()
+        self._rows = RowCounter(len(names))
+        by = sorted(names, reverse=True)
+        keys, _ = combine_codes([codes[name] for name in by], [max(len(finished[name].labels), 1) for name in by])
+        order = np.argsort(keys, kind="stable") if by else np.arange(len(weights))
+        columns = {}
+        for name in names:
+            columns[name] = CellColumn(finished[name].labels, finished[name].values, codes.pop(name)[order])
+        return Cells(columns, weights[order])
+
+
+def count_cells(batches: Iterable[pa.RecordBatch | pa.Table], names: Sequence[str]) -> Cells:
+    """The cells of some batches."""
+    counter = CellCounter(names)
+    for batch in batches:
+        counter.add(batch)
+    return counter.finish()
+
+
+class _Dictionary:
+    """The distinct canonical texts of a column, numbered as they come, and a value of its type for each."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._number: dict[str | None, int] = {}
+        self._values: list[pa.Array] = []
+        self._type: pa.DataType | None = None
+        self.nbytes = 0
+
+    def codes(self, column: pa.Array | pa.ChunkedArray) -> Codes:
+        """The number of each row's text; new texts get the next numbers."""
+        values, texts, rows = texts_and_codes(column, dictionary=True)
+        self._check_type(values.type)
+        before, number = len(self._number), self._number
+        of_text = [number.setdefault(text, len(number)) for text in texts.to_pylist()]
+        new = [place for place, code in enumerate(of_text) if code >= before]
+        if len(number) > before:
+            kept = [new[first] for first in np.unique([of_text[place] for place in new], return_index=True)[1]]
+            self._remember(values.take(pa.array(kept, pa.int64())))
+        if len(rows) and rows.min() < 0:
+            if None not in number:
+                number[None] = len(number)
+                self._remember(pa.nulls(1, values.type))
+            of_text.append(number[None])  # the place -1
+        return np.array(of_text, dtype=np.int32)[rows] if len(rows) else np.zeros(0, dtype=np.int32)
+
+    def _remember(self, values: pa.Array) -> None:
+        self._values.append(values)
+        self.nbytes += values.nbytes + 150 * len(values)
+
+    def _check_type(self, kind: pa.DataType) -> None:
+        if self._type is None or pa.types.is_null(self._type):
+            self._values = [pa.nulls(len(each), kind) for each in self._values]
+            self._type = kind
+        elif kind != self._type and not pa.types.is_null(kind):
+            raise DataError(
+                f"column {self._name!r} has the type {self._type} in one part of the data and {kind} in another. "
+                "Give it one type in all files."
+            )
+
+    def finish(self, numbers: Codes) -> CellColumn:
+        """The texts that occur among the numbers, in order; ``codes`` has the place of each number among them."""
+        texts = list(self._number)
+        occurring = np.flatnonzero(np.bincount(numbers, minlength=len(texts))).tolist()
+        order = sorted(occurring, key=lambda place: (texts[place] is None, texts[place] or ""))
+        rank = np.full(len(texts), -1, dtype=np.int32)
+        rank[order] = np.arange(len(order), dtype=np.int32)
+        kind = self._type or pa.null()
+        parts = [each.cast(kind) for each in self._values] or [pa.nulls(0, kind)]
+        values = pa.concat_arrays(parts).take(pa.array(order, pa.int64()))
+        return CellColumn(tuple(texts[place] for place in order), values, rank)

@@ -1,0 +1,85 @@
+"""The search on cells: what an engine needs once it has counted, wherever the records lie."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from shoal.algorithms import ALGORITHMS
+from shoal.algorithms.bound import Bound
+from shoal.algorithms.problem import Progress, no_progress
+from shoal.engines.local import LocalEngine
+from shoal.engines.spread import Spread
+from shoal.io import Cells
+from shoal.policy import Policy
+from shoal.policy.resolve import Resolved, resolve
+from shoal.table.recoding import Recoding
+
+if TYPE_CHECKING:
+    from shoal.pipeline.run import Clock
+
+
+@dataclass(frozen=True, eq=False)
+class Searched:
+    """What becomes of each cell."""
+
+    policy: Policy
+    cells: Cells
+    """The cells; those whose records go to several classes are parted."""
+    resolved: Resolved
+    recoding: Recoding
+    """Its rows are the cells."""
+    search: Mapping[str, Any]
+    bound: Bound | None
+    """How little any release could lose."""
+    names: Sequence[str]
+    """All columns of the data, released or not."""
+
+    @property
+    def parts_equals(self) -> bool:
+        """Whether records with equal quasi-identifiers may have gone to different classes."""
+        return parts_equals(self.policy)
+
+
+def parts_equals(policy: Policy) -> bool:
+    """Whether records with equal quasi-identifiers may go to different classes."""
+    return looks_at_records(policy) or ALGORITHMS[policy.algorithm.name].parts_equals
+
+
+def looks_at_records(policy: Policy) -> bool:
+    """Whether the algorithm moves single records, so that each needs a row of codes in memory."""
+    return policy.algorithm.name == "greedy-clustering" or policy.algorithm.refine is not None
+
+
+def search_cells(
+    policy: Policy,
+    cells: Cells,
+    *,
+    names: Sequence[str] | None = None,
+    clock: Clock,
+    progress: Progress = no_progress,
+    spread: Spread | None = None,
+) -> Searched:
+    """Find the recoding of some cells; the same as of the table that they were counted from.
+
+    With ``spread``, an algorithm may have blocks worked on elsewhere; the result is the same.
+
+    Raises `PolicyError` for what is wrong between policy and data, `InfeasibleError` where no release satisfies.
+    """
+    with clock.stage("encode"):
+        resolved = resolve(policy, cells)
+    problem = replace(resolved.problem, progress=progress)
+    if looks_at_records(policy):
+        problem = replace(problem, table=problem.table.unfolded())
+    with clock.stage("search"):
+        engine = LocalEngine(problem.table, problem.ladders, problem.domains, spread=spread)
+        outcome = ALGORITHMS[policy.algorithm.name].run(problem, engine)
+    with clock.stage("bound"):
+        bound = Bound.of(problem, engine, outcome.search)
+    recoding = outcome.recoding.folded()
+    if recoding.entry is not None and recoding.weights is not None:
+        cells = cells.take(recoding.entry, recoding.weights)
+        resolved = resolved.taken(recoding.entry, recoding.weights)
+        recoding = replace(recoding, entry=None)
+    return Searched(policy, cells, resolved, recoding, outcome.search, bound, list(names or cells.columns))
