@@ -64,7 +64,7 @@ def ambiguity(recoding: Recoding, table: EncodedTable) -> Ambiguity:
     cover, which in every column are neighbours. The last column needs no walk: its branches are counted as a stretch.
     """
     kept = recoding.row_class >= 0
-    weights = np.bincount(table.row_tuple[kept], minlength=table.n_tuples).astype(np.int64)
+    weights = table.bincount(table.row_tuple, kept, table.n_tuples)
     tuples = np.flatnonzero(weights)
     low = np.stack([h.first[recoding.nodes[:, j]] for j, h in enumerate(recoding.hierarchies)])
     high = np.stack([h.last[recoding.nodes[:, j]] for j, h in enumerate(recoding.hierarchies)])

@@ -75,11 +75,11 @@ def lower_bound(problem: Problem, engine: LocalEngine, *, seed: int = 0) -> Boun
     block = engine.classes(tuple(levels - 1 for levels in problem.shape)).tuple_class
     share = max(FEWEST, min(MOST, PAIRS // max(table.n_tuples, 1)))
     drawn = table.n_rows > share
-    rows = np.arange(table.n_rows)
-    if drawn:
-        by_tuple = np.argsort(table.row_tuple, kind="stable")  # drawn by content, whatever order the rows came in
-        rows = by_tuple[np.sort(np.random.default_rng(seed).choice(table.n_rows, share, replace=False))]
-    tuples, counts = np.unique(table.row_tuple[rows].astype(np.int64), return_counts=True)
+    tuples, counts = np.flatnonzero(table.counts), table.counts[table.counts > 0]
+    if drawn:  # from the records in the order of their tuples, whatever order they came in
+        places = np.random.default_rng(seed).choice(table.n_rows, share, replace=False)
+        of_place = np.searchsorted(np.cumsum(table.counts), np.sort(places), side="right")
+        tuples, counts = np.unique(of_place, return_counts=True)
     nearness = _Nearness(problem, ranged)
     losses = np.ones(len(tuples))
     for each in np.unique(block[tuples]):

@@ -85,15 +85,19 @@ class Evaluator:
         """The classes at a node."""
         return self._engine.classes(node)
 
-    def evaluate(self, grouping: Grouping) -> Evaluation:
-        """Evaluate a node's classes: by their sizes first, then by what rules out everything below, then in full."""
+    def evaluate(self, grouping: Grouping, stats: ClassStats | None = None) -> Evaluation:
+        """Evaluate a node's classes: by their sizes first, then by what rules out everything below, then in full.
+
+        ``stats`` are those of the grouping where they have been made already.
+        """
         kept = _holding(self._on_sizes, ClassStats(grouping.sizes, {}, {}))
         suppressed = int(grouping.sizes[~kept].sum())
         if suppressed > self._budget or not kept.any():
             return Evaluation(False, kept, suppressed, False)
         if not self._columns:
             return Evaluation(True, kept, suppressed, True, suppressed)
-        stats = self._engine.stats(grouping, self._columns)
+        if stats is None:
+            stats = self._engine.stats(grouping, self._columns)
         least = self._least_removed(stats)
         if least > self._budget:
             return Evaluation(False, kept, least, False)

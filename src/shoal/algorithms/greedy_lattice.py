@@ -24,7 +24,7 @@ from shoal.engines.grouping import Grouping
 from shoal.engines.local import LocalEngine
 from shoal.models.base import Model
 from shoal.table.classes import Mask
-from shoal.table.recoding import SUPPRESSED, Recoding
+from shoal.table.recoding import SUPPRESSED
 
 
 def greedy_lattice(problem: Problem, engine: LocalEngine) -> Outcome:
@@ -48,9 +48,9 @@ def greedy_lattice(problem: Problem, engine: LocalEngine) -> Outcome:
             raise infeasible(problem, engine, walked)
         grouping, kept = reached
         part = recode(rest, path[-1], grouping, _evaluation(kept))
-        row_class = np.full(problem.table.n_rows, SUPPRESSED, dtype=np.int32)
+        row_class = np.full(problem.table.n_entries, SUPPRESSED, dtype=np.int32)
         row_class[rows] = part.row_class
-        recoding = Recoding(part.quasi, part.hierarchies, row_class, part.nodes, part.levels)
+        recoding = replace(part, row_class=row_class, weights=problem.table.weights, entry=problem.table.entry)
     else:
         recoding = recode(problem, path[-1], grouping, _evaluation(kept))
     return Outcome(recoding, {"checked": len(path), "path": [problem.nominal_levels(node) for node in path]})

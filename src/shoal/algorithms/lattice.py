@@ -126,4 +126,12 @@ def recode(problem: Problem, node: Node, grouping: Grouping, evaluation: Evaluat
     number = np.full(grouping.n_classes, SUPPRESSED, dtype=np.int32)
     number[order] = np.arange(len(order), dtype=np.int32)
     row_class = number[grouping.tuple_class][problem.table.row_tuple]
-    return Recoding(problem.table.quasi, problem.hierarchies, row_class, nodes[order], problem.nominal_levels(node))
+    return Recoding(
+        quasi=problem.table.quasi,
+        hierarchies=problem.hierarchies,
+        row_class=row_class,
+        nodes=nodes[order],
+        levels=problem.nominal_levels(node),
+        weights=problem.table.weights,
+        entry=problem.table.entry,
+    )

@@ -56,7 +56,7 @@ class Ground:
         """Counts of each sensitive value over all records that can be released."""
         kept = self.row_block >= 0
         return {
-            name: np.bincount(codes[kept], minlength=len(self.problem.domains[name].values)).astype(np.int64)
+            name: self.problem.table.bincount(codes, kept, len(self.problem.domains[name].values))
             for name, codes in self.problem.table.row_sensitive.items()
         }
 
@@ -75,6 +75,11 @@ class Ground:
         """The same ground where every quasi-identifier is released as nodes of its tree."""
         return replace(self, problem=replace(self.problem, options={**self.problem.options, "ranges": ()}))
 
+    def parted(self, entry: Rows, weights: Counts) -> Ground:
+        """The same ground with the rows of the table parted."""
+        table = self.problem.table.parted(entry, weights)
+        return Ground(replace(self.problem, table=table), self.tuple_block, self.n_blocks)
+
     def stats(self, row_class: Classes, n_classes: int, rows: Rows | None = None) -> ClassStats:
         """Statistics of some classes: ``row_class`` gives the class of each of ``rows`` (of every row when None).
 
@@ -84,11 +89,15 @@ class Ground:
         table = self.problem.table
         kept = row_class >= 0
         owner = row_class[kept].astype(np.int64)
-        sizes = np.bincount(owner, minlength=n_classes).astype(np.int64)
+        weights = None
+        if table.weights is not None:
+            weights = (table.weights if rows is None else table.weights[rows])[kept]
+        sizes = np.bincount(owner, weights=weights, minlength=n_classes).astype(np.int64)
         histograms = {}
         for name in self.problem.sensitive_columns:
             values = table.row_sensitive[name] if rows is None else table.row_sensitive[name][rows]
-            histograms[name] = Histogram.of(owner, values[kept], n_classes, len(self.problem.domains[name].values))
+            width = len(self.problem.domains[name].values)
+            histograms[name] = Histogram.of(owner, values[kept], n_classes, width, weights)
         return ClassStats(sizes, histograms, self.problem.domains, self.reference)
 
     def holds(self, stats: ClassStats) -> Mask:
@@ -172,7 +181,14 @@ def _finished(ground: Ground, row_class: Classes) -> Recoding:
         stats = ground.stats(row_class, len(released.nodes))
         satisfied, kept = evaluate_stats(problem.models, replace_reference(stats), 0)
         if satisfied:
-            return Recoding(problem.table.quasi, released.hierarchies, row_class, released.nodes)
+            return Recoding(
+                quasi=problem.table.quasi,
+                hierarchies=released.hierarchies,
+                row_class=row_class,
+                nodes=released.nodes,
+                weights=problem.table.weights,
+                entry=problem.table.entry,
+            )
         failing = ~kept if not kept.all() else _most_leaking(ground, stats)
         row_class = _merge_failing(ground, row_class, released, failing)
 
@@ -232,7 +248,7 @@ def _merge_failing(ground: Ground, row_class: Classes, released: _Released, fail
     block = np.zeros(count, dtype=np.int32)
     block[row_class[kept]] = ground.row_block[kept]
     company = np.bincount(block, minlength=ground.n_blocks)[block] > 1
-    sizes = np.bincount(row_class[kept], minlength=count)
+    sizes = ground.problem.table.bincount(row_class, kept, count)
     target, merged = np.arange(count), np.zeros(count, dtype=np.bool_)
     for each in np.flatnonzero(failing & company if (failing & company).any() else company):
         if merged[each]:

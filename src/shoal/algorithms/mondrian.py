@@ -12,6 +12,8 @@ no range, are cut off first, then the class is cut in two at the median, and at 
 partition that is made without ranges is made too, and of the two, both in ranges, the one that costs less is released:
 ranges never cost more than nodes would.
 
+What becomes of a class depends on its own records alone, so an engine may have sets of classes cut elsewhere.
+
 Every part satisfies every model, and a class that no attribute can cut is final. Records with equal quasi-identifiers
 stay together, unless refining is asked for.
 """
@@ -19,17 +21,19 @@ stay together, unless refining is asked for.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from shoal.algorithms.blocks import Block, blocks_of, without_records
 from shoal.algorithms.conclude import conclude
 from shoal.algorithms.cuts import Cut, absorb, cut, numbered, rests
-from shoal.algorithms.local import cost_of, finish, prepare
+from shoal.algorithms.local import Ground, cost_of, finish, prepare
 from shoal.algorithms.partition import Codes, Entries, Indices, Space, space_of
 from shoal.algorithms.problem import Outcome, Problem
 from shoal.engines.local import LocalEngine
+from shoal.engines.spread import Spread
 from shoal.table.classes import Mask
 
 _Way = Callable[[Space, Entries, Indices, Indices, Codes], Cut]
@@ -43,8 +47,8 @@ def mondrian(problem: Problem, engine: LocalEngine) -> Outcome:
     cuts = {"ranges": ground, "trees": ground.without_ranges} if ground.ranged else {"trees": ground}
     tried = []
     for place, (way, each) in enumerate(cuts.items()):
-        settled, rounds = _partition(replace(space, ground=each), place / len(cuts), 1 / len(cuts))
-        recoding = finish(ground, space.row_class(settled))
+        settled, rounds = _partition(replace(space, ground=each), place / len(cuts), 1 / len(cuts), engine.spread)
+        recoding = finish(*space.settle(settled))
         facts: dict[str, Any] = {"rounds": rounds, "classes": recoding.n_classes}
         tried.append(Outcome(recoding, {**facts, "cuts": way} if ground.ranged else facts))
     problem.progress("cutting classes", 1.0)
@@ -52,17 +56,44 @@ def mondrian(problem: Problem, engine: LocalEngine) -> Outcome:
     return conclude(ground, best.recoding, best.search)
 
 
-def _partition(space: Space, done: float, share: float) -> tuple[list[Entries], int]:
+def _partition(
+    space: Space, done: float, share: float, spread: Spread | None = None, active: Entries | None = None
+) -> tuple[list[Entries], int]:
     """Cut until every class is final: the final classes, and in how many rounds; the share of the progress to tell."""
     problem = space.ground.problem
-    active, settled, rounds = space.blocks(), [], 0
+    active, settled, rounds = space.blocks() if active is None else active, list[Entries](), 0
     while active.n_classes:
+        if spread is not None and active.n_classes >= spread.blocks and len(active.kind) >= spread.least:
+            others, more = _elsewhere(space, active, spread)
+            return [*settled, *others], rounds + more
         problem.progress("cutting classes", min(done, 1.0))
         final, active = _round(space, active)
         settled.append(final)
         done += share * int(final.count.sum()) / problem.table.n_rows
         rounds += 1
     return settled, rounds
+
+
+@dataclass(frozen=True, eq=False)
+class _Cutting:
+    """The rest of a partition, block by block: what is sent to whoever does it."""
+
+    ground: Ground
+
+    def __call__(self, block: Block) -> tuple[list[Entries], int]:
+        return _partition(Space(self.ground, block.kinds), 0.0, 0.0, active=block.entries)
+
+
+def _elsewhere(space: Space, active: Entries, spread: Spread) -> tuple[list[Entries], int]:
+    """Have the classes cut in blocks: the final classes of all, and in how many rounds."""
+    blocks = blocks_of(space, active, spread.blocks)
+    answers = spread(_Cutting(without_records(space.ground)), [block for block, _ in blocks])
+    settled = [
+        replace(entries, kind=mine[entries.kind])
+        for (_, mine), (parts, _) in zip(blocks, answers, strict=True)
+        for entries in parts
+    ]
+    return settled, max(rounds for _, rounds in answers)
 
 
 def _round(space: Space, active: Entries) -> tuple[Entries, Entries]:

@@ -149,18 +149,32 @@ class Space:
             result[:, j] = column.losses(low[:, j], high[:, j])
         return result
 
-    def row_class(self, settled: Sequence[Entries]) -> Classes:
-        """The class of each row, once every class is settled; rows of one kind go to its classes in their order."""
+    def settle(self, settled: Sequence[Entries]) -> tuple[Ground, Classes]:
+        """The class of each row, once every class is settled; rows of one kind go to its classes in their order.
+
+        Where rows stand for several records, those that go to several classes are parted: hence a ground of its own.
+        """
         offsets = np.cumsum([0, *(each.n_classes for each in settled)])
         kind = np.concatenate([each.kind for each in settled])
         count = np.concatenate([each.count for each in settled])
         owner = np.concatenate([each.owner + offset for each, offset in zip(settled, offsets, strict=False)])
         order = np.lexsort((owner, kind))
-        result = np.full(len(self.kinds.row_kind), SUPPRESSED, dtype=np.int32)
-        kept = np.flatnonzero(self.kinds.row_kind >= 0)
-        rows = kept[np.argsort(self.kinds.row_kind[kept], kind="stable")]
-        result[rows] = np.repeat(owner[order], count[order])
-        return result
+        row_kind, weights = self.kinds.row_kind, self.ground.problem.table.weights
+        kept = np.flatnonzero(row_kind >= 0)
+        rows = kept[np.argsort(row_kind[kept], kind="stable")]
+        owner, count = owner[order], count[order]
+        if weights is None:
+            result = np.full(len(row_kind), SUPPRESSED, dtype=np.int32)
+            result[rows] = np.repeat(owner, count)
+            return self.ground, result
+        ends = np.union1d(np.cumsum(weights[rows]), np.cumsum(count))
+        row = rows[np.searchsorted(np.cumsum(weights[rows]), ends)]
+        out = np.flatnonzero(row_kind < 0)
+        entry = np.concatenate([row, out])
+        parts = np.concatenate([np.diff(ends, prepend=0), weights[out]])
+        classes = np.concatenate([owner[np.searchsorted(np.cumsum(count), ends)], np.full(len(out), SUPPRESSED)])
+        back = np.argsort(entry, kind="stable")
+        return self.ground.parted(entry[back], parts[back]), classes[back].astype(np.int32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,7 +255,9 @@ def space_of(ground: Ground, apart: Sequence[str] = ()) -> Space:
         columns, radices = [*columns, other.astype(np.int32)], [*radices, len(distinct)]
     keys, _ = combine_codes(columns, radices)
     _, sample, kind, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
-    row_kind = np.full(table.n_rows, SUPPRESSED, dtype=np.int64)
+    if table.weights is not None:
+        counts = np.bincount(kind, weights=table.weights[rows], minlength=len(sample))
+    row_kind = np.full(table.n_entries, SUPPRESSED, dtype=np.int64)
     row_kind[rows] = kind
     kinds = Kinds(
         codes=np.ascontiguousarray(table.codes[:, table.row_tuple[rows[sample]]]),

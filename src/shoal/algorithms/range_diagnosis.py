@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.algorithms.diagnosis import Blocker, Diagnosis, Relaxation, counted, written
+from shoal.algorithms.diagnosis import Blocker, Diagnosis
 from shoal.algorithms.evaluation import evaluate_stats
 from shoal.algorithms.problem import Problem
+from shoal.algorithms.relaxing import Relaxation, counted, written
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.models.base import Model
 from shoal.table.classes import ClassStats

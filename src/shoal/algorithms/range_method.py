@@ -25,7 +25,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.algorithms.ambiguity import ambiguity
-from shoal.algorithms.diagnosis import Relaxation
 from shoal.algorithms.evaluation import evaluate_stats
 from shoal.algorithms.problem import Outcome, Problem
 from shoal.algorithms.range_diagnosis import (
@@ -39,6 +38,7 @@ from shoal.algorithms.range_diagnosis import (
 )
 from shoal.algorithms.range_options import RangeOptions, read_options
 from shoal.algorithms.ranged import RangedColumn
+from shoal.algorithms.relaxing import Relaxation
 from shoal.engines.grouping import Grouping
 from shoal.engines.local import LocalEngine
 from shoal.errors import DisclosureWarning, InfeasibleError
@@ -84,6 +84,15 @@ def range_method(problem: Problem, engine: LocalEngine) -> Outcome:
         )
     ranges = "one shared by each group" if options.safe else "from the next smaller to the next larger value"
     return Outcome(recoding, {"ranges": ranges, "guarantees": options.safe, "ambiguity": figures})
+
+
+def judged(problem: Problem, engine: LocalEngine) -> RangeDiagnosis | None:
+    """Why the method makes no release of this problem, or None where it makes one; nothing is recoded."""
+    options = read_options(problem)
+    made = _shared(problem, engine, options) if options.safe else _neighbouring(problem, engine, options)
+    if evaluate_stats(problem.models, made.stats, problem.budget if options.safe else 0)[0]:
+        return None
+    return _diagnosis(problem, engine, options, made)
 
 
 def _neighbouring(problem: Problem, engine: LocalEngine, options: RangeOptions) -> _Candidate:
@@ -153,7 +162,8 @@ def _recoding(problem: Problem, made: _Candidate, kept: Mask) -> Recoding:
     number = np.full(len(kept), SUPPRESSED, dtype=np.int32)
     number[kept] = np.arange(int(kept.sum()), dtype=np.int32)
     row_class = number[made.tuple_class][problem.table.row_tuple]
-    return Recoding(problem.table.quasi, made.hierarchies, row_class, made.nodes[kept])
+    weights, entry = problem.table.weights, problem.table.entry
+    return Recoding(problem.table.quasi, made.hierarchies, row_class, made.nodes[kept], weights=weights, entry=entry)
 
 
 def _neighbours(block: NDArray[np.int64], codes: NDArray[np.int32]) -> Nodes:

@@ -46,7 +46,8 @@ def top_down(problem: Problem, engine: LocalEngine) -> Outcome:
         done += int(final.count.sum())
         rounds += 1
         taken += moved
-    recoding = finish(ground, space.row_class(settled))
+    ground, row_class = space.settle(settled)
+    recoding = finish(ground, row_class)
     problem.progress("specializing classes", 1.0)
     return conclude(ground, recoding, {"rounds": rounds, "classes": recoding.n_classes, "taken": taken})
 

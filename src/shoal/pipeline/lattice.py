@@ -32,7 +32,7 @@ def list_minimal_nodes(
         raise infeasible(problem, engine)
     checked = engine.checks
     evaluator = Evaluator(problem, engine)
-    listed = [_describe(problem, evaluator, engine, node) for node in nodes]
+    listed = [describe_node(problem, evaluator, engine, node) for node in nodes]
     metric = problem.metric
     listed.sort(key=lambda node: metric.cost(node["measures"][metric.name]))
     return {
@@ -44,7 +44,8 @@ def list_minimal_nodes(
     }
 
 
-def _describe(problem: Problem, evaluator: Evaluator, engine: LocalEngine, node: Node) -> dict[str, Any]:
+def describe_node(problem: Problem, evaluator: Evaluator, engine: LocalEngine, node: Node) -> dict[str, Any]:
+    """A node that satisfies: what its release has, costs and leaves open."""
     grouping = evaluator.grouping(node)
     evaluation = evaluator.evaluate(grouping)
     summary = summarize(problem, node, grouping, evaluation.kept)

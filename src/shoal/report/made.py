@@ -37,6 +37,7 @@ SHOWN = frozenset(
         "evidence_version",
         "evidence_sha256",
         "utility",
+        "not_done",
         "checks",
         "policy",
         "policy_sha256",
@@ -52,7 +53,7 @@ SHOWN = frozenset(
 
 def made_section(evidence: Mapping[str, Any]) -> list[Markup]:
     """Search, checks, cost, hashes, policy - and whatever else the evidence holds."""
-    parts = [*_search(evidence), *_checks(evidence), *_cost(evidence), *_repeat(evidence)]
+    parts = [*_search(evidence), *_checks(evidence), *_not_done(evidence), *_cost(evidence), *_repeat(evidence)]
     others = {key: value for key, value in evidence.items() if key not in SHOWN}
     if others:
         parts.append(more("Further facts in the evidence", tag("pre", yaml_like(others))))
@@ -108,6 +109,15 @@ def _checks(evidence: Mapping[str, Any]) -> list[Markup]:
         for check in checks
     ]
     return [paragraph(said), table("Checks of the independent verifier.", ["Check", "Outcome", "Found"], rows)]
+
+
+def _not_done(evidence: Mapping[str, Any]) -> list[Markup]:
+    """What a streamed table had to do without."""
+    rows = [row(str(what), number(why)) for what, why in part_of(evidence, "not_done").items()]
+    if not rows:
+        return []
+    said = "The records were streamed, and not all of this could be done without holding them:"
+    return [paragraph(said), table("Not done at this size.", ["What", "Why"], rows)]
 
 
 def _outcome(passed: object) -> Markup:

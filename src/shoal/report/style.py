@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-_LIGHT = """
+LIGHT = """
   --paper: #ffffff; --ink: #1b1f23; --soft: #4d565f; --line: #c9d0d6; --panel: #f3f5f7;
   --bar: #0072b2; --track: #e3e8ec; --good: #009e73; --bad: #d55e00;
 """
 
-_DARK = """
+DARK = """
   --paper: #15191d; --ink: #e8ebee; --soft: #aeb7bf; --line: #424b54; --panel: #20262c;
   --bar: #56b4e9; --track: #323a42; --good: #009e73; --bad: #e69f00;
 """
 
 STYLE = f"""
-:root {{ color-scheme: light dark; {_LIGHT} }}
-@media (prefers-color-scheme: dark) {{ :root {{ {_DARK} }} }}
+:root {{ color-scheme: light dark; {LIGHT} }}
+@media (prefers-color-scheme: dark) {{ :root {{ {DARK} }} }}
 html {{ font-size: clamp(16px, 13px + 0.35vw, 24px); -webkit-text-size-adjust: 100%; }}
 body {{ margin: 0; background: var(--paper); color: var(--ink); line-height: 1.5;
   font-family: system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", Arial, sans-serif; }}
@@ -101,7 +101,7 @@ footer {{ padding-top: 1.5rem; padding-bottom: 2rem; font-size: 0.85rem; }}
 }}
 @page {{ size: A4; margin: 16mm 15mm; }}
 @media print {{
-  :root {{ color-scheme: light; {_LIGHT} }}
+  :root {{ color-scheme: light; {LIGHT} }}
   html {{ font-size: 10.5pt; }}
   body {{ print-color-adjust: exact; -webkit-print-color-adjust: exact; }}
   header, main, footer {{ max-width: none; padding-left: 0; padding-right: 0; }}

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from oracles import lattice_oracle as oracle
 from shoal.algorithms import ALGORITHMS
-from shoal.algorithms.diagnosis import Diagnosis, outward
+from shoal.algorithms.diagnosis import Diagnosis
+from shoal.algorithms.relaxing import outward
 from shoal.errors import InfeasibleError
 from shoal.models import (
     AlpDif,

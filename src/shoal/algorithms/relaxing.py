@@ -1,0 +1,223 @@
+"""What can be reached, and the smallest change to a policy that would do: each found by trying it.
+
+Judged on given classes, as a rule those at the most general node that the boundaries allow (Campan's maximum allowed
+microdata): whatever a merge-closed model cannot reach there it cannot reach anywhere.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from typing import Any
+
+import numpy as np
+
+from shoal.algorithms.evaluation import evaluate_stats
+from shoal.algorithms.problem import Problem
+from shoal.engines.local import LocalEngine
+from shoal.hierarchies.boundaries import capped_levels
+from shoal.models.base import Model, Strength
+from shoal.models.tolerance import TOLERANCE
+from shoal.table.classes import ClassStats, ClassView
+
+_PLACES = Decimal("0.0001")
+"""Suggested numbers have four places after the point, where a number of four places does."""
+
+
+@dataclass(frozen=True)
+class Relaxation:
+    """One change to the policy that was tried and makes a release possible."""
+
+    where: str
+    value: float | str
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    def to_dict(self) -> dict[str, Any]:
+        """The change as plain data."""
+        return {"where": self.where, "value": self.value, "text": self.text}
+
+
+def written(value: float) -> str:
+    """A number as short as it can be and still be that number: a limit cut to six digits may no longer hold."""
+    return f"{value:g}" if float(f"{value:g}") == value else repr(value)
+
+
+def counted(count: int, one: str, many: str) -> str:
+    """A number with its noun."""
+    return f"{count} {one if count == 1 else many}"
+
+
+@dataclass(frozen=True)
+class Found:
+    """The strongest value of a parameter with which models hold, and one of four places that is hardly weaker."""
+
+    exact: float
+    short: float
+
+
+def reachable_alone(problem: Problem, stats: ClassStats) -> dict[str, Found]:
+    """For each parameter of each model, what it reaches at these classes if only that model were asked."""
+    reached = {}
+    for model in problem.models:
+        for parameter in model.strengths(stats.view(model.column)):
+            best = strongest([model], 0, parameter, stats, problem.budget)
+            if best is not None:
+                reached[parameter_name(model, parameter)] = best
+    return reached
+
+
+def relaxations(problem: Problem, stats: ClassStats) -> Iterator[Relaxation]:
+    """Every single change that makes these classes, or those without a boundary, satisfy all models."""
+    yield from _more_suppression(problem, stats)
+    for place, model in enumerate(problem.models):
+        for parameter in model.strengths(stats.view(model.column)):
+            best = strongest(problem.models, place, parameter, stats, problem.budget)
+            if best is not None:
+                name = parameter_name(model, parameter)
+                yield Relaxation(name, best.short, f"{name} = {written(best.short)}")
+    yield from _several_parameters(problem, stats)
+    yield from _lifted_boundaries(problem)
+
+
+def _more_suppression(problem: Problem, stats: ClassStats) -> Iterator[Relaxation]:
+    satisfied, kept = evaluate_stats(problem.models, stats, problem.table.n_rows)
+    if satisfied:
+        needed = int(stats.sizes[~kept].sum())
+        share = -(-needed * 10_000 // problem.table.n_rows) / 10_000
+        yield Relaxation("suppression", share, f"suppression: {share:g} ({needed} of {problem.table.n_rows} records)")
+
+
+def strongest(models: Sequence[Model], place: int, parameter: str, stats: ClassStats, budget: int) -> Found | None:
+    """The strongest value of one parameter with which all models hold at these classes, or None."""
+    strength = models[place].strengths(stats.view(models[place].column))[parameter]
+    values = np.unique(strength.per_class[np.isfinite(strength.per_class)])
+    if strength.at_least:
+        values = values[::-1]  # strongest first
+
+    def changed(value: float) -> Model:
+        return models[place].relaxed(parameter, value)
+
+    def works(value: float) -> bool:
+        return evaluate_stats([*models[:place], changed(value), *models[place + 1 :]], stats, budget)[0]
+
+    legal = [float(value) for value in values if _legal(changed(float(value)), stats)]
+    if len(models) == 1 and models[place].whole_table and budget:
+        best = next(filter(works, _within_budget(legal, strength, stats, budget)), None)
+    else:
+        low = bisect_left(legal, True, key=works)
+        best = legal[low] if low < len(legal) else None
+    if best is None:
+        return None
+    short = outward(best, at_least=strength.at_least)
+    return Found(best, short if short == best or (_legal(changed(short), stats) and works(short)) else best)
+
+
+def outward(value: float, *, at_least: bool) -> float:
+    """The nearest number of four places that asks no more: below a least value, above a largest one."""
+    rounding = ROUND_FLOOR if at_least else ROUND_CEILING
+    return float(Decimal(repr(value)).quantize(_PLACES, rounding)) + 0.0  # never a minus before zero
+
+
+def _within_budget(values: Sequence[float], strength: Strength, stats: ClassStats, budget: int) -> Iterator[float]:
+    """The values that do not at once fail for more records than may be suppressed.
+
+    Leaving classes out changes what a model on the whole table compares the rest with, so a strong value may hold
+    where a weaker one fails: these few are tried one by one.
+    """
+    sign = 1 if strength.at_least else -1
+    for value in values:
+        short = sign * (strength.per_class - value) < -10 * TOLERANCE
+        if int(stats.sizes[short].sum()) <= budget:
+            yield value
+
+
+def _several_parameters(problem: Problem, stats: ClassStats) -> Iterator[Relaxation]:
+    """The parameters that fail, relaxed together as far as needed, where more than one has to give."""
+    needed: list[dict[str, float]] = []
+    short: list[dict[str, float]] = []
+    for model in problem.models:
+        view = stats.view(model.column)
+        reached, strengths = model.reached(view), model.strengths(view)
+        needed.append(
+            {
+                parameter: value
+                for parameter, value in reached.items()
+                if not _holds(_relaxed(model, reached, except_for=parameter), view)
+            }
+        )
+        short.append(
+            {
+                parameter: outward(value, at_least=strengths[parameter].at_least) if math.isfinite(value) else value
+                for parameter, value in needed[-1].items()
+            }
+        )
+    if sum(map(len, needed)) < 2:
+        return
+    for values in (short, needed):
+        changed = [_relaxed(model, each) for model, each in zip(problem.models, values, strict=True)]
+        if all(_legal(model, stats) for model in changed) and evaluate_stats(changed, stats, problem.budget)[0]:
+            changes = [
+                f"{parameter_name(model, parameter)} = {written(value)}"
+                for model, each in zip(problem.models, values, strict=True)
+                for parameter, value in each.items()
+            ]
+            together = " with ".join(changes)
+            yield Relaxation("privacy", together, f"{together} together")
+            return
+
+
+def _relaxed(model: Model, values: Mapping[str, float], except_for: str | None = None) -> Model:
+    for parameter, value in values.items():
+        if parameter != except_for and math.isfinite(value):
+            model = model.relaxed(parameter, value)
+    return model
+
+
+def _holds(model: Model, view: ClassView) -> bool:
+    return bool(model.holds(view).all()) and model.table_holds(view)
+
+
+def _legal(model: Model, stats: ClassStats) -> bool:
+    """Whether a policy could ask for this model."""
+    if model.parameter_problems():
+        return False
+    return model.column is None or not model.domain_problems(stats.domains[model.column])
+
+
+def _lifted_boundaries(problem: Problem) -> Iterator[Relaxation]:
+    bounded = [
+        j
+        for j, (hierarchy, caps) in enumerate(zip(problem.hierarchies, problem.caps, strict=True))
+        if (caps != hierarchy.root).any()
+    ]
+    single = [j for j in bounded if _satisfied_without(problem, [j])]
+    for j in single:
+        name = problem.table.quasi[j]
+        yield Relaxation(f"columns.{name}.boundary", "none", f"no boundary on {name!r}")
+    if not single and len(bounded) > 1 and _satisfied_without(problem, bounded):
+        names = ", ".join(repr(problem.table.quasi[j]) for j in bounded)
+        yield Relaxation("boundaries", "none", f"no boundaries on {names}")
+
+
+def _satisfied_without(problem: Problem, columns: Sequence[int]) -> bool:
+    """Whether the most general node satisfies once some columns have no boundary."""
+    ladders = tuple(
+        capped_levels(hierarchy, np.full(hierarchy.n_leaves, hierarchy.root, dtype=np.int32)) if j in columns else given
+        for j, (hierarchy, given) in enumerate(zip(problem.hierarchies, problem.ladders, strict=True))
+    )
+    lifted = replace(problem, ladders=ladders)
+    engine = LocalEngine(problem.table, ladders, problem.domains)
+    grouping = engine.classes(tuple(levels - 1 for levels in lifted.shape))
+    stats = engine.stats(grouping, problem.sensitive_columns)
+    return evaluate_stats(problem.models, stats, problem.budget)[0]
+
+
+def parameter_name(model: Model, parameter: str) -> str:
+    """A parameter as messages name it: ``p-sensitive(condition).p``."""
+    return f"{model.name}{f'({model.column})' if model.column else ''}.{parameter}"
