@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import select
 import shutil
 import subprocess
 import sys
@@ -34,6 +35,9 @@ os.dup2(ends[1], 4)
 os.execv(sys.argv[3], sys.argv[3:])"""
 """Puts the pipes where the browser looks for them, whatever numbers they have here."""
 
+_PATIENCE = 120.0
+"""Seconds of silence after which a browser is given up."""
+
 
 def browser_path() -> str:
     """The browser of this machine; a test without one is skipped, but fails where everything must be tested."""
@@ -53,6 +57,8 @@ class Seen:
     requests: list[str] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)
     """Errors and warnings of the console, blocked loads included."""
+    dialogs: list[str] = field(default_factory=list)
+    """What alert() and its kind said; they are closed at once."""
 
 
 class Browser:
@@ -101,16 +107,22 @@ class Browser:
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:
         """Send a command and return its result; events on the way are noted."""
+        number = self._send(method, parameters)
+        while True:
+            answer = self._next()
+            if answer.get("id") == number:
+                assert "error" not in answer, (method, answer)
+                result: dict[str, Any] = answer["result"]
+                return result
+
+    def _send(self, method: str, parameters: dict[str, Any]) -> int:
         self._number += 1
         session = {} if self._session is None else {"sessionId": self._session}
         message = {"id": self._number, "method": method, "params": parameters, **session}
-        os.write(self._out, json.dumps(message).encode() + b"\0")
-        while True:
-            answer = self._next()
-            if answer.get("id") == self._number:
-                assert "error" not in answer, answer
-                result: dict[str, Any] = answer["result"]
-                return result
+        rest = json.dumps(message).encode() + b"\0"
+        while rest:
+            rest = rest[os.write(self._out, rest) :]
+        return self._number
 
     def open(self, page: Path, *, width: int, height: int = 800) -> Seen:
         """Load a page at a width and say what it did."""
@@ -132,7 +144,8 @@ class Browser:
 
     def _next(self) -> dict[str, Any]:
         while b"\0" not in self._rest:
-            more = os.read(self._in, 65536)
+            assert select.select([self._in], [], [], _PATIENCE)[0], f"the browser said nothing for {_PATIENCE} s"
+            more = os.read(self._in, 1 << 20)
             assert more, "the browser has gone"
             self._rest += more
         raw, _, self._rest = self._rest.partition(b"\0")
@@ -147,3 +160,6 @@ class Browser:
             self.seen.messages.append(facts["entry"]["text"])
         elif method in {"Runtime.exceptionThrown", "Runtime.consoleAPICalled"}:
             self.seen.messages.append(json.dumps(facts))
+        elif method == "Page.javascriptDialogOpening":
+            self.seen.dialogs.append(facts["message"])
+            self._send("Page.handleJavaScriptDialog", {"accept": False})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,67 +16,100 @@ from shoal.draft.marks import Marks
 from shoal.draft.profile import Profile
 from shoal.draft.propose import Proposal
 from shoal.draft.roles import Decision, by_name, decide
-from shoal.draft.sniff import Found, is_parquet, sniff
+from shoal.draft.sniff import Found, sniff
 from shoal.draft.write import Facts, policy_text
-from shoal.io import DataSource, column_names, encode, read_table
+from shoal.errors import DataError
+from shoal.io import DataSource, FileKind, Place, base_name, column_names, encode, read_table, sniff_kind
 from shoal.io.columns import has_text
-from shoal.io.read import PARQUET_SUFFIXES, TEXT_SUFFIXES
-from shoal.io.textstream import COMPRESSIONS
+from shoal.io.excel import sheet_read
+from shoal.io.postgres import database_columns
+from shoal.policy.spec import DataSpec
 from shoal.table.encoded import combine_codes
 
 
 def draft_policy(
-    path: Path, *, folder: Path | None = None, separator: str | None = None, encoding: str | None = None
+    path: Place,
+    *,
+    folder: Path | None = None,
+    separator: str | None = None,
+    encoding: str | None = None,
+    sheet: str | int | None = None,
 ) -> str:
-    """The text of a commented policy for a CSV or Parquet file, which loads and runs as it is.
+    """The text of a commented policy for a file or a table of a database, which loads and runs as it is.
 
     ``folder`` is where the policy will stand (the data's folder by default); separator and encoding of a text file are
-    guessed when not given, and written into the policy. Raises `DataError` for a file that cannot be read as a table.
-    A table without any value gives a policy that loads, and nothing to release.
+    guessed when not given, and written into the policy; ``sheet`` is that of a workbook, by default the first. Raises
+    `DataError` for a file that cannot be read as a table. A table without any value gives a policy that loads, and
+    nothing to release.
     """
-    path = Path(path)
-    found = None if is_parquet(path) else sniff(path, separator=separator, encoding=encoding)
-    source = _source(path, found)
+    return policy_text(draft_facts(path, folder=folder, separator=separator, encoding=encoding, sheet=sheet))
+
+
+def draft_facts(
+    path: Place,
+    *,
+    folder: Path | None = None,
+    separator: str | None = None,
+    encoding: str | None = None,
+    sheet: str | int | None = None,
+) -> Facts:
+    """All that a draft tells, column by column, before it is written as text."""
+    kind = _kind(path)
+    if sheet is not None and kind is not FileKind.EXCEL:
+        raise DataError(f"{path} is no workbook, so it has no sheet {sheet!r}. Leave --sheet out.")
+    found = None
+    if kind is FileKind.TEXT and isinstance(path, Path):
+        found = sniff(path, separator=separator, encoding=encoding)
+    source = _source(path, found, sheet)
     names = column_names(source)
-    unreadable = _unreadable(path, names) if found is None else {}
+    unreadable = _unreadable(source, kind, names)
     table = read_table(source, [name for name in names if name not in unreadable])
     marks = _marks(table)
     decided = _decisions(table, marks.missing) if table.num_rows else map(by_name, table.column_names)
     fitted = fit(_with_a_quasi_identifier(list(decided)))
-    return policy_text(
-        Facts(
-            data=_relative(path, folder),
-            output=f"{base_name(path)}-release.csv",
-            found=found,
-            marks=marks,
-            fitted=fitted,
-            records=table.num_rows,
-            unique=_unique(table, [each.name for each in fitted.decisions if each.role == "quasi"], marks.missing),
-            unreadable=tuple(unreadable.items()),
-        )
+    return Facts(
+        data=_relative(path, folder) if isinstance(path, Path) else path.text,
+        output=f"{draft_name(path)}-release.csv",
+        found=found,
+        sheet=sheet_read(source) if kind is FileKind.EXCEL else None,
+        marks=marks,
+        fitted=fitted,
+        records=table.num_rows,
+        unique=_unique(table, [each.name for each in fitted.decisions if each.role == "quasi"], marks.missing),
+        unreadable=tuple(unreadable.items()),
     )
 
 
-def base_name(path: Path) -> str:
-    """The name of a data file without the suffixes that say how it is stored: ``daten.2019`` for daten.2019.csv.gz."""
-    name = path.name
-    for known in (tuple(COMPRESSIONS), (*TEXT_SUFFIXES, *PARQUET_SUFFIXES)):
-        suffix = next((each for each in known if name.lower().endswith(each)), "")
-        name = name[: len(name) - len(suffix)]
-    return name or "data"
+def draft_name(data: Place) -> str:
+    """The name that a policy and a release of some data get: that of its file or table."""
+    name = base_name(data) if isinstance(data, Path) else data.parts[1]
+    return re.sub(r"[/\\\0]", "_", name)
 
 
-def _source(path: Path, found: Found | None) -> DataSource:
+def _kind(path: Place) -> FileKind | None:
+    """The kind of the file; None for a table of a database."""
+    if not isinstance(path, Path):
+        return None
+    return sniff_kind(path) if path.is_file() else FileKind.TEXT  # reading says what is wrong with the path
+
+
+def _source(path: Place, found: Found | None, sheet: str | int | None) -> DataSource:
+    if not isinstance(path, Path):
+        return DataSpec(path=path.text).source(path)
     if found is None:
-        return DataSource(path)
+        return DataSource(path, sheet=sheet)
     return DataSource(path, separator=found.separator, encoding=found.encoding)
 
 
-def _unreadable(path: Path, names: Sequence[str]) -> dict[str, str]:
-    """The columns of a Parquet file that no policy can use, with their types."""
+def _unreadable(source: DataSource, kind: FileKind | None, names: Sequence[str]) -> dict[str, str]:
+    """The columns that no policy can use, with their types: files of Parquet and databases may have such."""
+    if kind is None:
+        return {column.name: column.declared for column in database_columns(source) if not column.readable}
+    if kind is not FileKind.PARQUET:
+        return {}
     from pyarrow.parquet import read_schema  # noqa: PLC0415  start-up is quicker without it
 
-    schema = read_schema(path)
+    schema = read_schema(source.path)
     kinds = {name: schema.field(name).type for name in names}
     return {name: str(kind) for name, kind in kinds.items() if not has_text(_inner(kind))}
 

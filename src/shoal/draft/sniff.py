@@ -17,7 +17,6 @@ import pyarrow as pa
 
 from shoal.errors import DataError
 from shoal.io import DataSource
-from shoal.io.read import PARQUET_SUFFIXES
 from shoal.io.textstream import COMPRESSIONS, TextStream
 
 SEPARATORS = (",", ";", "\t", "|")
@@ -36,11 +35,6 @@ class Found:
     encoding: str
     why_separator: str
     why_encoding: str
-
-
-def is_parquet(path: Path) -> bool:
-    """Whether the suffix says Parquet, which tells how it is written itself."""
-    return path.suffix.lower() in PARQUET_SUFFIXES
 
 
 def sniff(path: Path, *, separator: str | None, encoding: str | None) -> Found:

@@ -25,7 +25,9 @@ class Facts:
     """The data file, relative to the policy."""
     output: str
     found: Found | None
-    """How the text file is written; ``None`` for Parquet."""
+    """How the text file is written; ``None`` for a file that tells so itself."""
+    sheet: str | None
+    """The sheet of a workbook."""
     marks: Marks
     fitted: Fitted
     records: int
@@ -58,6 +60,8 @@ def _head(facts: Facts) -> list[str]:
 
 def _data(facts: Facts) -> list[str]:
     lines = [f"path: {scalar(facts.data)}"]
+    if facts.sheet is not None:
+        lines.append(f"sheet: {scalar(facts.sheet)}")
     if facts.found is not None:
         lines += comment(f"separator: {facts.found.why_separator}.")
         lines.append(f"separator: {scalar(facts.found.separator)}")

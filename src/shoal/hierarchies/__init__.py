@@ -18,7 +18,7 @@ from shoal.hierarchies.dates import Dates
 from shoal.hierarchies.flat import Flat
 from shoal.hierarchies.hierarchy import ROOT_LABEL, FloatArray, Hierarchy, IntArray, Label
 from shoal.hierarchies.intervals import Intervals
-from shoal.hierarchies.levels import Levels, read_levels
+from shoal.hierarchies.levels import Levels, levels_of_text, read_levels
 from shoal.hierarchies.mask import Mask
 from shoal.hierarchies.order import Order
 from shoal.hierarchies.source import Built, HierarchyError, HierarchySource
@@ -46,6 +46,7 @@ __all__ = [
     "Tree",
     "boundary_caps",
     "capped_levels",
+    "levels_of_text",
     "read_levels",
     "scalar_text",
     "to_levels_csv",

@@ -41,12 +41,17 @@ class Levels:
 
 
 def read_levels(path: str | Path, separator: str | None = None, *, where: str = "") -> Levels:
-    """Read a table of levels: UTF-8, one line a value, fields quoted where they need it; blank lines are skipped.
+    """Read a table of levels from a UTF-8 file, as `levels_of_text` reads its text."""
+    return levels_of_text(_read(Path(path), where), str(path), separator, where=where)
+
+
+def levels_of_text(text: str, name: str, separator: str | None = None, *, where: str = "") -> Levels:
+    """Read a table of levels: one line a value, fields quoted where they need it; blank lines are skipped.
 
     Without ``separator`` it is the first of semicolon, tab and comma that gives every line the same number of fields,
-    more than one. An empty first field is the missing value. Raises `HierarchyError`; ``where`` names the place.
+    more than one. An empty first field is the missing value. Raises `HierarchyError`, whose messages call the text
+    ``name``; ``where`` names the place in the policy.
     """
-    text = _read(Path(path), where)
     if separator is not None and len(separator) != 1:
         message = f"the separator {separator!r} is not one character."
         raise HierarchyError([PolicyProblem(where, message, 'Give one, such as ";".')])
@@ -55,7 +60,7 @@ def read_levels(path: str | Path, separator: str | None = None, *, where: str = 
     for table in tables.values():
         if not isinstance(table, csv.Error) and len({len(fields) for _, fields in table}) == 1 and len(table[0][1]) > 1:
             return Levels(tuple(tuple(field or None for field in fields) for _, fields in table))
-    raise HierarchyError(_unreadable(tables, Path(path), where))
+    raise HierarchyError(_unreadable(tables, name, where))
 
 
 Lines = list[tuple[int, list[str]]]
@@ -89,29 +94,29 @@ def _fields(text: str, separator: str) -> Lines | csv.Error:
     return lines
 
 
-def _unreadable(tables: dict[str, Lines | csv.Error], path: Path, where: str) -> list[PolicyProblem]:
+def _unreadable(tables: dict[str, Lines | csv.Error], name: str, where: str) -> list[PolicyProblem]:
     """Why no separator makes a table of the text, told for the one that comes closest."""
-    facts = {"path": str(path)}
+    facts = {"path": name}
     broken = {separator: table for separator, table in tables.items() if isinstance(table, csv.Error)}
     read = {separator: table for separator, table in tables.items() if not isinstance(table, csv.Error)}
     if broken and not any(len(fields) > 1 for lines in read.values() for _, fields in lines):
         error = next(iter(broken.values()))
-        return [PolicyProblem(where, f"{path} is not well-formed CSV: {error}.", "Correct the quotes.", facts)]
+        return [PolicyProblem(where, f"{name} is not well-formed CSV: {error}.", "Correct the quotes.", facts)]
     if not any(read.values()):
-        return [PolicyProblem(where, f"{path} is empty.", "Write one line a value, then its ancestors.", facts)]
+        return [PolicyProblem(where, f"{name} is empty.", "Write one line a value, then its ancestors.", facts)]
     separator, lines = max(read.items(), key=lambda each: sum(len(fields) > 1 for _, fields in each[1]))
     widths = Counter(len(fields) for _, fields in lines)
-    name = _NAMES.get(separator, repr(separator))
+    sign = _NAMES.get(separator, repr(separator))
     if set(widths) == {1}:
-        named = "semicolon, tab or comma" if len(tables) > 1 else name
-        message = f"{path} has one field a line: no line is split by {named}."
+        named = "semicolon, tab or comma" if len(tables) > 1 else sign
+        message = f"{name} has one field a line: no line is split by {named}."
         return [PolicyProblem(where, message, "Write the ancestors after each value, or give the separator.", facts)]
     usual = max(widths, key=lambda width: (widths[width], width))
     problems = [
         PolicyProblem(
             where,
-            f"{path}, line {number} has {plural(len(fields), 'field')} where most lines have {usual} "
-            f"(separated by {name}).",
+            f"{name}, line {number} has {plural(len(fields), 'field')} where most lines have {usual} "
+            f"(separated by {sign}).",
             "Give every value one label a level.",
             {**facts, "line": number, "fields": len(fields), "expected": usual},
         )

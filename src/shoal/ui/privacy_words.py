@@ -1,0 +1,279 @@
+"""What the page says of each model and parameter, and beginnings that others use; a test holds that none is forgotten.
+
+The facts are those of ``docs/models`` and ``docs/choosing.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class ModelWords:
+    """A model for somebody who has to decide: the fear it answers, whom it is for, an example, what it leaves open."""
+
+    title: str
+    fear: str
+    protects: str
+    whom: str
+    example: str
+    not_: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What a number may be, and where a person begins."""
+
+    label: str
+    help: str
+    start: Any
+    low: float = 0
+    high: float = math.inf
+    open_low: bool = False
+    step: float = 1
+
+    def to_dict(self) -> dict[str, Any]:
+        """As the page has it: no bound is null."""
+        return {
+            "label": self.label,
+            "help": self.help,
+            "start": self.start,
+            "low": self.low,
+            "high": None if math.isinf(self.high) else self.high,
+            "open_low": self.open_low,
+            "step": self.step,
+        }
+
+
+MODELS: Mapping[str, ModelWords] = {
+    "k-anonymity": ModelWords(
+        "k-anonymity",
+        "A record is found.",
+        "At least k records look alike in everything that others may know, so nobody can tell which of them is a "
+        "certain person's.",
+        "Everybody in the table. Ask for it always.",
+        "With k = 5 whoever knows age, sex and home of a neighbour finds five records or more that fit; a guess is "
+        "right once in five times at best.",
+        (
+            "It says nothing about the sensitive column: if all five have the same illness, it is known.",
+            "It counts records, not people: five records of one patient are a class of five.",
+            "It holds for the columns named as quasi-identifiers only.",
+        ),
+    ),
+    "p-sensitive": ModelWords(
+        "p-sensitive k-anonymity",
+        "Everybody in a class has the same secret.",
+        "Every class (the records that look alike) has at least p different sensitive values.",
+        "Tables with a sensitive column whose values are all equally grave. The least that such a column needs.",
+        "With p = 3 a neighbour finds at least three different illnesses among the records that fit. Who can rule out "
+        "one of them still faces two.",
+        (
+            "How often each value occurs: nine HIV and one flu are two values.",
+            "Values that are alike: HIV and cancer are two values, and both grave.",
+        ),
+    ),
+    "p-alpha-sensitive": ModelWords(
+        "(p, α)-sensitive k-anonymity",
+        "A class has grave secrets only.",
+        "Every class has at least p different values and a total weight of at least α. A record weighs 0 in the most "
+        "sensitive category and 1 in the least sensitive one.",
+        "Tables whose values differ in how sensitive they are, and are released themselves. Needs categories.",
+        "With p = 2 and α = 1 a class of HIV and cancer alone fails; one flu among them weighs 1 and is enough.",
+        (
+            "Shares: fifty HIV and one flu weigh 1.",
+            "Classes of one middle category: four kinds of chronic illness may satisfy both.",
+        ),
+    ),
+    "p-plus-alpha-sensitive": ModelWords(
+        "(p⁺, α)-sensitive k-anonymity",
+        "All secrets of a class are equally grave.",
+        "Every class has at least p different categories and a total weight of at least α, so not even the kind of a "
+        "secret follows from the class.",
+        "Tables in which learning how grave somebody's secret is would already hurt. Needs categories.",
+        "With p = 2 a class of HIV and cancer fails, since both are in the gravest category.",
+        (
+            "Shares: nine grave and two harmless records satisfy p = 2 and α = 2.",
+            "It is as good as the categories: what lies in one is declared to be alike.",
+        ),
+    ),
+    "group-leakage": ModelWords(
+        "Group leakage",
+        "A grave kind of secret becomes likely.",
+        "Every class has at least p different categories, and each category has at most its share α of the class.",
+        "Tables in which some categories must stay unlikely for everybody, each to its own degree. Needs categories.",
+        "With α = 0.4 for the gravest category a neighbour believes with at most 40 % that somebody has something "
+        "grave.",
+        (
+            "Values inside a category: with a limit of 0.5, half of a class may be HIV and nothing else grave.",
+            "A limit below the category's share of the whole table cannot be reached without leaving records out.",
+        ),
+    ),
+    "alp-dif": ModelWords(
+        "(alp, dif)-anonymity",
+        "A few named values become likely.",
+        "For each value that you name: the belief in it, averaged over those who have it, is at most alp, and in no "
+        "class more than dif above that average.",
+        "Tables in which a few values are the secret (a diagnosis, a conviction) and the rest are not.",
+        "With alp = 0.4 and dif = 0.2 for HIV nobody is believed to have it with more than 60 %.",
+        (
+            "Values that are not named.",
+            "Two named values together may fill a class between them.",
+            "It depends on the whole release, so a search cannot skip anything and may take long.",
+        ),
+    ),
+    "distinct-l-diversity": ModelWords(
+        "Distinct l-diversity",
+        "Everybody in a class has the same secret.",
+        "Every class has at least l different sensitive values. It is p-sensitive under another name.",
+        "Where others ask for l-diversity and mean the count.",
+        "With l = 3 a neighbour finds at least three different illnesses among the records that fit.",
+        ("How often each value occurs, and how alike values are.",),
+    ),
+    "entropy-l-diversity": ModelWords(
+        "Entropy l-diversity",
+        "A secret becomes nearly certain.",
+        "The values of every class are as evenly spread as l equally frequent ones would be.",
+        "Columns with many values of roughly equal frequency.",
+        "With l = 2 two values of half a class each just suffice; nine of one and one of another do not.",
+        (
+            "One single limit: half of a class may be one value if the other half is spread wide.",
+            "A column with one very frequent value often cannot reach it at all.",
+        ),
+    ),
+    "recursive-cl-diversity": ModelWords(
+        "Recursive (c, l)-diversity",
+        "People know what somebody does not have.",
+        "The most frequent value of every class is less than c times all values from the l-th on together. It goes on "
+        "holding, one l lower, when an attacker rules a value out.",
+        "Where attackers are expected to know what people do not have, and frequencies matter.",
+        "With l = 2 and c = 2 the most frequent value has less than two thirds of a class.",
+        (
+            "How grave or how alike values are.",
+            "Two parameters that are hard to explain; (α, k)-anonymity limits the share directly.",
+        ),
+    ),
+    "alpha-k-anonymity": ModelWords(
+        "(α, k)-anonymity",
+        "A certain secret becomes likely.",
+        "No sensitive value has more than a share α of any class. One limit for all values, or one for each value.",
+        "Where a plain limit on certainty is wanted that can be said in one sentence.",
+        "With α = 0.5 nobody is believed to have any one illness with more than 50 %.",
+        (
+            "Values that are alike: HIV and cancer with 0.5 each fill a class.",
+            "Rare values: from 1 % to 50 % is a large step, and allowed by α = 0.5.",
+        ),
+    ),
+    "t-closeness": ModelWords(
+        "t-closeness",
+        "A group is shown to be different from the rest.",
+        "The sensitive values of every class are distributed nearly as in the whole release: at most t has to move.",
+        "Where it would hurt to show that a district or an age group is different.",
+        "With t = 0.3 knowing somebody's class changes the belief in an illness by 30 percentage points at most.",
+        (
+            "The whole distribution: if 40 % of the release have HIV, everybody is believed to, with 40 %.",
+            "Small classes differ by chance, so a small t forces large classes and costs much detail.",
+        ),
+    ),
+}
+
+
+def _share(label: str, meaning: str, start: Any, *, above_zero: bool = False) -> Bounds:
+    """A number from 0 to 1."""
+    return Bounds(label, meaning, start, high=1, open_low=above_zero, step=0.05)
+
+
+PARAMETERS: Mapping[str, Mapping[str, Bounds]] = {
+    "k-anonymity": {"k": Bounds("k", "records that every class has at least", 5, low=1)},
+    "p-sensitive": {"p": Bounds("p", "different values that every class has at least", 2, low=1)},
+    "p-alpha-sensitive": {
+        "p": Bounds("p", "different values that every class has at least", 2, low=1),
+        "alpha": Bounds("α (alpha)", "total weight that every class has at least", 1, step=0.5),
+    },
+    "p-plus-alpha-sensitive": {
+        "p": Bounds("p", "different categories that every class has at least", 2, low=1),
+        "alpha": Bounds("α (alpha)", "total weight that every class has at least", 1, step=0.5),
+    },
+    "group-leakage": {
+        "p": Bounds("p", "different categories that every class has at least", 2, low=1),
+        "alpha": _share("α (alpha)", "largest share of a class that each category may have", 0.5, above_zero=True),
+    },
+    "alp-dif": {
+        "limits": _share("limits", "for each protected value", {"alp": 0.5, "dif": 0.2}),
+    },
+    "distinct-l-diversity": {"l": Bounds("l", "different values that every class has at least", 2, low=1)},
+    "entropy-l-diversity": {
+        "l": Bounds("l", "equally frequent values that a class is as uncertain as", 2, low=1, step=0.5)
+    },
+    "recursive-cl-diversity": {
+        "l": Bounds("l", "the rank from which values are summed", 2, low=1),
+        "c": Bounds("c", "how many times that sum the most frequent value stays below", 2, open_low=True, step=0.5),
+    },
+    "alpha-k-anonymity": {
+        "alpha": _share("α (alpha)", "largest share of a class that a value may have", 0.5, above_zero=True)
+    },
+    "t-closeness": {
+        "t": _share("t", "largest distance of a class from the whole release", 0.3),
+        "distance": Bounds("distance", "what it costs to move from one value to another", "equal"),
+    },
+}
+"""Where a person begins; t after docs/choosing.md, the others the least that means something, or the docs' examples."""
+
+DISTANCES: Mapping[str, str] = {
+    "equal": "equal: any two values are equally far apart",
+    "ordered": "ordered: by their places in the order, for numbers and dates with a hierarchy",
+    "hierarchical": "hierarchical: by their place in a tree or in categories",
+}
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A beginning that others use, with the reason for every figure (docs/choosing.md)."""
+
+    id: str
+    title: str
+    why: str
+    k: int
+    suppression: float | None = None
+    categories: bool = False
+    """Whether (p⁺, α) is asked beside it on the columns that have categories."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As the page has it."""
+        return {
+            "id": self.id,
+            "title": self.title,
+            "why": self.why,
+            "k": self.k,
+            "suppression": self.suppression,
+            "categories": self.categories,
+        }
+
+
+PRESETS = (
+    Preset(
+        "internal",
+        "Internal sharing: k = 3",
+        "Practice ranges from k = 3 for internal use. Contracts and access control must do the rest, and sensitive "
+        "columns need a model of their own.",
+        3,
+    ),
+    Preset(
+        "health",
+        "Health data: k = 10, (p⁺, α), 5 %",
+        "A good beginning for health data: k = 10, (p⁺, α) where there are categories (p = 2 categories, α = 1: one "
+        "harmless record in every class), and 5 % of the records may be left out.",
+        10,
+        0.05,
+        categories=True,
+    ),
+    Preset(
+        "public",
+        "Public release: k = 12",
+        "The European Medicines Agency recommends a risk of at most 0.09 for publishing clinical reports; k = 12 keeps "
+        "1/k below it. No law that we know names a k. Sensitive columns need a model of their own.",
+        12,
+    ),
+)

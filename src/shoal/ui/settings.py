@@ -1,0 +1,112 @@
+"""How the page is served: to whom, and how much it takes."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from shoal.errors import InputError
+
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_UNITS = {"": 1, "kb": 1000, "mb": 1000**2, "gb": 1000**3, "kib": 1024, "mib": 1024**2, "gib": 1024**3}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What `shoal ui` was told."""
+
+    workspace: Path
+    """Folder in which sessions have theirs; only its owner may read it."""
+    host: str = "127.0.0.1"
+    port: int = 8470
+    names: tuple[str, ...] = ()
+    """Further names under which a browser may ask for the page, such as that of a proxy."""
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
+    """Who brings it may enter. Made anew at each start unless a file gives it."""
+    opening: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
+    """Lets in once, soon after the start: a browser gets it on its command line, which others may see."""
+    password: str | None = field(default=None, repr=False)
+    """Who knows it may enter on a server; asked for on a page."""
+    max_upload: int = 2 * 1000**3
+    """Bytes of an uploaded file, at most."""
+    max_rows: int = 5_000_000
+    """Records of an uploaded table, at most."""
+    idle_minutes: float = 240.0
+    """A session that nobody used for so long is ended and its files are deleted."""
+    max_sessions: int = 20
+    """Sessions at once, at most; on a laptop there is one."""
+    certificate: Path | None = None
+    key: Path | None = None
+    """With both the page is served over TLS."""
+
+    @property
+    def shared(self) -> bool:
+        """Whether several people may use it: then each browser has a session of its own."""
+        return self.host not in LOOPBACK and self.host != "::1"
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """The values of the Host header that are answered; anything else is another site's trick."""
+        own = () if self.host in {"0.0.0.0", "::"} else (_in_address(self.host),)  # noqa: S104 - only compared
+        names = (*LOOPBACK, *own, *self.names)
+        usual = self.port == (443 if self.scheme == "https" else 80)  # browsers leave it out then
+        return frozenset({*(f"{name}:{self.port}" for name in names), *(names if usual else self.names)})
+
+    def origins(self, host: str) -> frozenset[str]:
+        """What a browser names as origin when it stands on this page; a proxy of ours may speak TLS for us."""
+        return frozenset({f"{self.scheme}://{host}", *([f"https://{host}"] if host in self.names else [])})
+
+    @property
+    def address(self) -> str:
+        """Where the page is, with the token that opens it."""
+        return f"{self._place}/?token={self.token}"
+
+    @property
+    def opening_address(self) -> str:
+        """Where the page is, with what opens it once."""
+        return f"{self._place}/?token={self.opening}"
+
+    @property
+    def _place(self) -> str:
+        host = "127.0.0.1" if self.host in {"0.0.0.0", "::"} else self.host  # noqa: S104 - only compared
+        return f"{self.scheme}://{_in_address(host)}:{self.port}"
+
+    @property
+    def scheme(self) -> str:
+        """How a browser asks: https with a certificate, else http."""
+        return "https" if self.certificate is not None else "http"
+
+    @property
+    def cookie(self) -> str:
+        """Cookies do not tell ports apart, so their name does."""
+        return f"shoal-{self.port}"
+
+
+def _in_address(host: str) -> str:
+    """A host as addresses and the Host header write it."""
+    return f"[{host}]" if ":" in host else host
+
+
+def read_size(text: str) -> int:
+    """Bytes from a size such as ``500MB`` or ``2 GiB``."""
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", text)
+    if found is None or found[2].lower() not in _UNITS:
+        raise InputError(f"{text!r} is no size. Write it as a number with a unit, such as 500MB or 2GB.")
+    return int(float(found[1]) * _UNITS[found[2].lower()])
+
+
+def read_secret(path: Path, what: str) -> str:
+    """A password or token from the first line of a file that others may not read."""
+    try:
+        mode = path.stat().st_mode & 0o077
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"the {what} file {path} cannot be read: {error}.") from None
+    if mode:
+        raise InputError(f"others may read the {what} file {path}. Take that away first: chmod 600 {path}")
+    secret = lines[0].strip() if lines else ""
+    if len(secret) < 12:
+        raise InputError(f"the {what} in {path} has {len(secret)} characters; give it 12 or more on the first line.")
+    return secret

@@ -1,0 +1,151 @@
+// The shell: head, steps, the page of the step that the address names, and the policy file beside it.
+import { api, attempt, complain, confirmed, count, editYaml, fill, h, history, problemList, problemsAt, say, state, tellOthers, update, watch } from "./core.js";
+import * as data from "./data.js";
+import * as hierarchies from "./hierarchies.js";
+import * as sensitive from "./sensitive.js";
+import * as privacy from "./privacy.js";
+import * as runs from "./runs.js";
+import * as understand from "./understand.js";
+import * as take from "./take.js";
+import { finished } from "./run_choice.js";
+
+const PAGES = [data, hierarchies, sensitive, privacy, runs, understand, take];
+let current = null;
+let leave = () => {};
+
+/** An address as it was meant; one that somebody wrote wrongly stays as it is. */
+function decoded(address) { try { return decodeURIComponent(address); } catch { return address; } }
+
+function place() {
+  const [id, ...rest] = decoded(location.hash.replace(/^#\/?/, "")).split("/");
+  return { page: PAGES.find((each) => each.id === id) ?? data, rest };
+}
+
+function show() {
+  const { page, rest } = place();
+  const root = document.getElementById("page");
+  leave();
+  const changed = current !== page;
+  current = page;
+  document.title = `${page.title} – Shoal`;
+  fill(root);
+  if (!state.table && page !== data) {
+    fill(root, h("h1", {}, page.title), h("p", {}, "There is no table yet. ", h("a", { href: "#/data" }, "Load one first.")));
+    leave = () => {};
+  } else {
+    try { leave = page.render(root, rest) ?? (() => {}); } catch (error) { complain(error); }
+  }
+  steps();
+  onward();
+  if (changed) { root.focus({ preventScroll: true }); scrollTo(0, 0); say(page.title); }
+}
+
+function steps() {
+  const { page } = place();
+  fill(document.getElementById("steps"), h("ol", {}, PAGES.map((each) => h("li", {},
+    h("a", { href: `#/${each.id}`, "aria-current": each === page ? "step" : null }, each.title)))));
+}
+
+/** What comes after this page. */
+function onward() {
+  const { page, rest } = place();
+  const next = state.table ? PAGES[PAGES.indexOf(page) + 1] : undefined;
+  const run = next === take && finished().some((each) => each.number === rest[0]) ? `/${rest[0]}` : "";
+  fill(document.getElementById("onward"), next ? ["Next: ", h("a", { href: `#/${next.id}${run}`, id: "next-step" }, next.title)] : null);
+}
+
+function theme(next) {
+  if (next) localStorage.setItem("shoal-theme", next);
+  const chosen = localStorage.getItem("shoal-theme") ?? "system";
+  document.documentElement.dataset.theme = chosen;
+  return chosen;
+}
+
+function head() {
+  const order = ["system", "light", "dark"];
+  const chosen = theme();
+  fill(document.getElementById("top"),
+    h("p", { class: "brand" }, h("img", { src: "/static/icon.svg", alt: "", width: "28", height: "28" }), " Shoal"),
+    h("p", { class: "soft about" }, state.table ? `${state.table.name}: ${count(state.table.records, "record")}` : "a table about people becomes one that may be published"),
+    h("div", { class: "buttons" },
+      h("button", { type: "button", id: "undo", disabled: !history.canUndo, onclick: () => history.undo() }, "Undo"),
+      h("button", { type: "button", id: "redo", disabled: !history.canRedo, onclick: () => history.redo() }, "Redo"),
+      h("button", { type: "button", id: "theme", onclick: () => { theme(order[(order.indexOf(chosen) + 1) % 3]); head(); } }, `Colours: ${chosen}`),
+      h("button", { type: "button", id: "end", onclick: end }, "End session")));
+}
+
+async function end() {
+  if (!await confirmed("End the session? The table, the policy and all runs are deleted here. Downloads stay yours.", "End and delete")) return;
+  await attempt(async () => {
+    await api.post("/api/end");
+    tellOthers();
+    document.body.replaceChildren(h("main", {}, h("h1", {}, "The session has ended"), h("p", {}, "Every file of it is deleted. You may close this page.")));
+  });
+}
+
+/** The policy file. What somebody typed into it stays until it is written or given up, whatever else changes. */
+function policy() {
+  const aside = document.getElementById("policy");
+  if (!state.table) { fill(aside); return; }
+  const open = aside.querySelector("details")?.open ?? false;
+  const old = aside.querySelector("textarea");
+  const typed = old && old.value !== old.defaultValue;
+  const area = typed ? old : h("textarea", { id: "yaml", rows: "24", spellcheck: "false", "aria-label": "Policy file as YAML", oninput: policyChanged });
+  if (!typed) area.value = area.defaultValue = state.yaml;
+  const problems = state.problems.length;
+  const focused = document.activeElement === area;
+  fill(aside, h("details", { open },
+    h("summary", { id: "policy-head" }, "Policy file", problems ? h("span", { class: "badge bad" }, count(problems, "problem")) : h("span", { class: "badge good" }, "no problems")),
+    h("p", { class: "soft" }, "Every click changes this file. ", h("code", {}, "shoal anonymize"), " runs it as it stands."),
+    problemList(state.problems), area, h("div", { id: "yaml-said", role: "alert" }),
+    h("div", { class: "buttons" }, h("button", { type: "button", id: "yaml-write", onclick: () => writeYaml(area) }, "Write these changes"),
+      h("button", { type: "button", id: "yaml-forget", onclick: () => { area.value = area.defaultValue; policy(); } }, "Give up what I typed"))));
+  if (focused) area.focus({ preventScroll: true });
+  policyChanged();
+}
+
+/** Whether there is anything to write or to give up. */
+function policyChanged() {
+  const area = document.getElementById("yaml");
+  for (const id of ["yaml-write", "yaml-forget"]) document.getElementById(id).disabled = area.value === area.defaultValue;
+}
+
+async function writeYaml(area) {
+  if (area.defaultValue !== state.yaml && !await confirmed("The policy has changed since you began to type. Write your text over it? Undo brings back what is there now.", "Write mine")) return;
+  try {
+    await editYaml(area.value);
+    area.defaultValue = area.value;
+    policy();
+    say("The policy is written.");
+  } catch (error) { fill(document.getElementById("yaml-said"), h("p", { class: "complaint" }, error.message)); }
+}
+
+let read = "";
+
+/** Marks of a missing value came or went, by a click, by Undo or in the text: the values have to be counted again. */
+async function countAnew() {
+  read = JSON.stringify(state.policy.data);
+  const { table } = await api.desk("about_table");
+  update({ table }, "facts");
+}
+
+watch((what) => {
+  head();
+  policy();
+  if (what === "table") read = JSON.stringify(state.policy.data);
+  if (what === "table" || (what === "facts" && current !== data)) show();
+  if (what === "saved" && state.table && !problemsAt("data").length && read !== JSON.stringify(state.policy.data)) attempt(countAnew);
+});
+addEventListener("hashchange", show);
+addEventListener("keydown", (event) => {
+  if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z" || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) return;
+  event.preventDefault();
+  if (event.shiftKey) history.redo(); else history.undo();
+});
+addEventListener("error", (event) => complain(event.error ?? event.message));
+addEventListener("unhandledrejection", (event) => complain(event.reason));
+for (const kind of ["dragover", "drop"]) addEventListener(kind, (event) => {  // a file beside its box would replace the page
+  if (event.dataTransfer?.types.includes("Files")) event.preventDefault();
+});
+theme();
+attempt(async () => { update(await api.get("/api/state"), "table"); });

@@ -1,0 +1,51 @@
+// Small questions in a window of their own: a name, or one of many places.
+import { fill, h } from "./core.js";
+
+function asked(title, build) {
+  return new Promise((resolve) => {
+    const dialog = h("dialog", { "aria-label": title });
+    let answer = null;
+    const yes = (found) => { answer = found; dialog.close(); };
+    dialog.append(h("h2", {}, title), build(yes), h("div", { class: "buttons" }, h("button", { type: "button", onclick: () => dialog.close() }, "Cancel")));
+    dialog.addEventListener("close", () => { dialog.remove(); resolve(answer); });
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+}
+
+/** Ask for a name; null where there is none. `refuse` says what is wrong with one, or nothing. */
+export function askName(title, label, given, yes, refuse = () => "") {
+  return asked(title, (answer) => {
+    const input = h("input", { id: "ask-name", value: given, autocomplete: "off" });
+    const said = h("p", { class: "warning", role: "alert" });
+    const form = h("form", {}, h("div", { class: "field" }, h("label", { for: "ask-name" }, label), input), said,
+      h("button", { type: "submit", id: "ask-yes", class: "strong" }, yes));
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const name = input.value.trim();
+      const why = name === "" ? "Write a name." : refuse(name);
+      if (why) { fill(said, why); input.focus(); } else answer(name);
+    });
+    setTimeout(() => input.select(), 0);
+    return form;
+  });
+}
+
+const LISTED = 200;
+
+/** Ask for one of many places, given as [key, text] pairs; null where none is chosen. */
+export function askPlace(title, pairs) {
+  return asked(title, (answer) => {
+    const search = h("input", { id: "ask-search", type: "search", autocomplete: "off" });
+    const list = h("ul", { class: "places" });
+    const draw = () => {
+      const wanted = search.value.toLowerCase();
+      const found = pairs.filter(([, text]) => text.toLowerCase().includes(wanted));
+      fill(list, found.slice(0, LISTED).map(([key, text]) => h("li", {}, h("button", { type: "button", onclick: () => answer(key) }, text))),
+        found.length > LISTED ? h("li", { class: "soft" }, `${found.length - LISTED} more: search for one.`) : null);
+    };
+    search.addEventListener("input", draw);
+    draw();
+    return h("div", {}, pairs.length > 8 ? h("div", { class: "field" }, h("label", { for: "ask-search" }, "Search"), search) : null, list);
+  });
+}

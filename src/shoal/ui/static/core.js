@@ -1,0 +1,341 @@
+// What every part of the page shares: making elements, asking the server, the policy as it stands, saying things aloud.
+// Text from the data only ever becomes a text node or an attribute's value, so it cannot become markup.
+
+/** The missing value as a key of a mapping; as a value it is null. */
+export const MISSING = "\u0000";
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** An element with attributes, listeners ("onclick": f), properties ("value", "checked", "disabled") and children. */
+export function h(name, attributes = {}, ...children) {
+  const element = name.startsWith("svg:")
+    ? document.createElementNS(SVG, name.slice(4))
+    : document.createElement(name);
+  for (const [key, value] of Object.entries(attributes ?? {})) {
+    if (value === undefined || value === null || value === false) continue;
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if (key === "style") for (const [property, text] of Object.entries(value)) element.style.setProperty(property, text);
+    else if (["value", "checked", "disabled", "selected", "open", "indeterminate", "htmlFor"].includes(key)) element[key] = value;
+    else element.setAttribute(key, value === true ? "" : String(value));
+  }
+  append(element, children);
+  return element;
+}
+
+function append(element, children) {
+  for (const child of children.flat(Infinity)) {
+    if (child === undefined || child === null || child === false) continue;
+    element.append(child instanceof Node ? child : document.createTextNode(String(child)));
+  }
+}
+
+/** Put children in place of what an element has; the focus stays on the element of the same id, or that scrolls the same. */
+export function fill(element, ...children) {
+  const active = document.activeElement;
+  const within = element !== active && element.contains(active);
+  const id = within ? active.id : "";
+  const scrolling = within && !id ? active.dataset?.scroll : undefined;
+  const range = id && "selectionStart" in active ? [active.selectionStart, active.selectionEnd] : null;
+  const scrolled = [...element.querySelectorAll("[data-scroll]")].map((each) => [each.dataset.scroll, each.scrollTop, each.scrollLeft]);
+  element.replaceChildren();
+  append(element, children);
+  for (const [name, top, left] of scrolled) {
+    const again = element.querySelector(`[data-scroll="${CSS.escape(name)}"]`);
+    if (again) { again.scrollTop = top; again.scrollLeft = left; }
+  }
+  const again = id ? document.getElementById(id) : scrolling ? element.querySelector(`[data-scroll="${CSS.escape(scrolling)}"]`) : null;
+  if (again && !again.disabled) {
+    again.focus({ preventScroll: true });
+    if (range && range[0] !== null) try { again.setSelectionRange(...range); } catch { /* not a text field */ }
+  } else if (within) nearby(again, element).focus({ preventScroll: true });
+}
+
+/** Where the focus goes when its control is gone or cannot be used any more: to one beside it, else to the part itself. */
+function nearby(control, element) {
+  const beside = control?.parentElement.querySelector("button:enabled, input:enabled, select:enabled");
+  if (!beside) element.tabIndex = -1;
+  return beside ?? element;
+}
+
+/** A value as a reader sees it; the missing one by name. */
+export function shown(value) {
+  return value === null || value === MISSING ? h("em", { class: "missing" }, "missing") : String(value) === "" ? h("em", { class: "missing" }, "empty") : String(value);
+}
+
+/** A number with separators of thousands. */
+export function count(number, one, many) {
+  const text = Number(number).toLocaleString("en");
+  return one === undefined ? text : `${text} ${number === 1 ? one : many ?? `${one}s`}`;
+}
+
+/** A number to so many digits, with separators of thousands. */
+export function rounded(number, digits) { return Number(number.toPrecision(digits)).toLocaleString("en", { maximumFractionDigits: 6 }); }
+
+/** Some labels with commas between them, and how many more there are. */
+export function someOf(labels, most, total = labels.length) {
+  return [labels.slice(0, most).map((label, place) => [place ? ", " : "", shown(label)]), total > most ? ` and ${count(total - Math.min(most, labels.length))} more` : ""];
+}
+
+/** Seconds in words. */
+export function duration(seconds) {
+  if (seconds < 1) return "less than a second";
+  if (seconds < 90) return `${Math.round(seconds)} s`;
+  return `${Math.round(seconds / 60)} min`;
+}
+
+/** Tell a screen reader, and nobody else. */
+export function say(text) {
+  const region = document.getElementById("said");
+  region.textContent = "";
+  setTimeout(() => { region.textContent = text; }, 50);
+}
+
+/** What mappings of the policy inherit: nothing but words to stand for one where it should not be. */
+const NOTHING = Object.freeze(Object.create(null, { [Symbol.toPrimitive]: { value: () => "{…}" } }));
+
+/** A copy whose mappings have no keys but their own: columns and values may be called "constructor" or "__proto__". */
+export function bare(value) {
+  if (Array.isArray(value)) return value.map(bare);
+  if (value === null || typeof value !== "object") return value;
+  const copy = Object.create(NOTHING);
+  for (const [key, each] of Object.entries(value)) copy[key] = bare(each);
+  return copy;
+}
+
+/** An error of the server, with everything it told. */
+export class Told extends Error {
+  constructor(error) { super(error.message); this.facts = error; }
+}
+
+async function request(method, path, body, headers = {}) {
+  let response;
+  try {
+    response = await fetch(path, { method, body, headers, credentials: "same-origin", cache: "no-store" });
+  } catch {
+    throw new Told({ error: "Away", message: "The server does not answer. Is `shoal ui` still running?" });
+  }
+  const kind = response.headers.get("content-type") ?? "";
+  const content = kind.includes("json") ? await response.json() : { error: { error: "Refused", message: (await response.text()).trim() } };
+  if (content.error || !response.ok) throw new Told(content.error ?? { error: "Fault", message: `The server answered ${response.status}.` });
+  return withBarePolicy(content);
+}
+
+const withBarePolicy = (content) => (content.policy ? { ...content, policy: bare(content.policy) } : content);
+
+const json = { "Content-Type": "application/json" };
+export const api = {
+  get: (path) => request("GET", path),
+  post: (path, content = {}) => request("POST", path, JSON.stringify(content), json),
+  put: (path, content) => request("PUT", path, JSON.stringify(content), json),
+  delete: (path) => request("DELETE", path),
+  /** Ask the session's desk a question; see desk_questions.py. */
+  desk: (question, content = {}) => request("POST", `/api/desk/${question}`, JSON.stringify(content), json),
+};
+
+/** Send a file and tell how far it is. */
+export function send(path, file, progress) {
+  return new Promise((resolve, reject) => {
+    if (file.size > state.limits.bytes) throw new Told({ message: `${file.name} has ${count(file.size, "byte")}; at most ${count(state.limits.bytes)} are taken here.` });
+    const asked = new XMLHttpRequest();
+    asked.open("PUT", path);
+    asked.upload.onprogress = (event) => progress(event.lengthComputable ? event.loaded / event.total : 0);
+    asked.onload = () => {
+      let content;
+      try { content = JSON.parse(asked.responseText); } catch { content = { error: { message: asked.responseText.trim() } }; }
+      if (content.error) reject(new Told(content.error)); else resolve(withBarePolicy(content));
+    };
+    asked.onerror = () => reject(new Told({ message: "The upload was broken off." }));
+    asked.send(file);
+  });
+}
+
+/** What the page knows: `table`, `policy` (the document), `yaml`, `revision` (of the file), `problems`, `runs`, `limits`, `suffixes` (of files that can be read), `shared`. */
+export const state = { table: null, policy: {}, yaml: "", revision: "", problems: [], runs: [], limits: {}, suffixes: [], shared: false };
+const listeners = new Set();
+const before = [];
+const after = [];
+let saving = Promise.resolve();
+
+/** Be told of every change of the state; returns how to stop. */
+export function watch(listener) { listeners.add(listener); return () => listeners.delete(listener); }
+
+/** Change what the page knows, and tell everyone who watches. `what` names the change: table, facts (of the same table), policy, saved, runs. */
+export function update(changes, what) { Object.assign(state, changes); for (const listener of [...listeners]) listener(what); }
+
+/** Change the policy: `change` alters a copy of the document, which is then written to the policy file. */
+export function edit(change) {
+  const document = bare(state.policy);
+  change(document);
+  remember();
+  return replacePolicy(bare(document));
+}
+
+/** Keep the policy as it stands, to come back to by "Undo". */
+function remember() {
+  before.push(state.policy);
+  if (before.length > 200) before.shift();
+  after.length = 0;
+}
+
+function replacePolicy(document) {
+  update({ policy: document }, "policy");
+  saving = saving.then(async () => {
+    if (state.policy !== document) return;  // a later change is on its way
+    try {
+      const { yaml, problems, revision } = await api.put("/api/policy", { policy: document, revision: state.revision });
+      state.revision = revision;
+      if (state.policy === document) update({ yaml, problems }, "saved");
+      tellOthers();
+    } catch (error) {
+      if (error.facts?.error === "OutdatedError") setTimeout(() => attempt(catchUp)); else complain(error);
+    }
+  });
+  return saving;
+}
+
+/** Write YAML text as the policy; throws `Told` where it is no YAML. */
+export function editYaml(text) {
+  const written = saving.then(async () => {
+    const { policy, yaml, problems, revision } = await api.put("/api/policy", { yaml: text, revision: state.revision });
+    remember();
+    update({ policy, yaml, problems, revision }, "policy");
+    update({}, "saved");
+    tellOthers();
+  });
+  saving = written.catch(() => {});
+  return written;
+}
+
+/** When the last change has reached the policy file. */
+export function saved() { return saving; }
+
+// Other windows of the same session: what one of them changes the others show. Only the fact is told, never the data.
+const others = new BroadcastChannel("shoal");
+others.addEventListener("message", later(() => attempt(catchUp), 100));
+
+/** Tell the other windows that table, policy or runs are new. */
+export function tellOthers() { others.postMessage("changed"); }
+
+async function catchUp() {
+  await saved();
+  const now = await api.get("/api/state");
+  if (JSON.stringify(now.table) !== JSON.stringify(state.table)) {
+    history.clear();
+    update(now, "table");
+    notice("Another window of this session opened or reread the table. This window shows it now.");
+  } else if (now.yaml !== state.yaml) {
+    remember();
+    update(now, "policy");
+    update({}, "saved");
+    notice("The policy was changed in another window of this session. This window shows it now; Undo brings back what stood here.");
+  } else update({ runs: now.runs, revision: now.revision }, "runs");
+}
+
+export const history = {
+  get canUndo() { return before.length > 0; },
+  get canRedo() { return after.length > 0; },
+  undo() { if (before.length) { after.push(state.policy); replacePolicy(before.pop()); } },
+  redo() { if (after.length) { before.push(state.policy); replacePolicy(after.pop()); } },
+  clear() { before.length = 0; after.length = 0; },
+};
+
+/** The columns of a role, in the policy's order. */
+export function columns(role) {
+  return Object.entries(state.policy.columns ?? {}).filter(([, each]) => each?.role === role).map(([name]) => name);
+}
+
+/** The sensitive columns that no model is on; k-anonymity is on none. */
+export function unprotected() {
+  const asked = Array.isArray(state.policy.privacy) ? state.policy.privacy.filter((entry) => entry?.model !== "k-anonymity") : [];
+  return columns("sensitive").filter((name) => !asked.some((entry) => [entry?.sensitive ?? name].flat().includes(name)));
+}
+
+/** What to say of the sensitive columns that no model is on; nothing where there are none. */
+export function unprotectedWarning(names = unprotected(), todo = h("a", { href: "#/privacy" }, "Add a model for it.")) {
+  return names.length ? h("p", { class: "warning unprotected" }, `No model protects ${names.join(", ")}: who finds a person's class may read the value there. `, todo) : null;
+}
+
+/** What the table says of a column. */
+export function columnFacts(name) { return state.table?.columns.find((each) => each.name === name); }
+
+/** Problems of the policy whose place begins with a path such as "columns.age". */
+export function problemsAt(path) {
+  return state.problems.filter((each) => each.where === path || each.where.startsWith(`${path}.`) || each.where.startsWith(`${path}[`));
+}
+
+/** Problems of a column; those of another whose name only begins alike, as "age.group" with "age", are not among them. */
+export function problemsOf(name) {
+  const longer = Object.keys(state.policy.columns ?? {}).filter((other) => other.startsWith(`${name}.`)).flatMap((other) => problemsAt(`columns.${other}`));
+  return problemsAt(`columns.${name}`).filter((each) => !longer.includes(each));
+}
+
+/** Problems, and those others that are not among them. */
+export function joined(problems, others) {
+  return [...problems, ...others.filter((each) => !problems.some((one) => one.where === each.where && one.message === each.message))];
+}
+
+/** A list of problems, or nothing. */
+export function problemList(problems) {
+  return problems.length ? h("ul", { class: "problems", role: "alert" }, problems.map((each) => h("li", {}, each.where ? h("code", {}, each.where) : null, each.where ? ": " : "", each.message, " ", each.fix))) : null;
+}
+
+/** Show an error where everyone sees it; it stays until it is closed. */
+export function complain(error) {
+  if (!(error instanceof Told)) console.error(error);
+  notice(error instanceof Told ? error.message : "Something went wrong on this page. Reload it; your work is kept.");
+}
+
+/** Say something where everyone sees it, once; it stays until it is closed. */
+function notice(message) {
+  const page = document.getElementById("page");
+  for (const old of page.querySelectorAll(":scope > .notice")) if (old.dataset.said === message) old.remove();
+  const box = h("div", { class: "complaint notice", role: "alert", "data-said": message }, h("p", {}, message), h("button", { type: "button", onclick: () => box.remove() }, "Close"));
+  page.prepend(box);
+}
+
+/** Do something that may fail, and say so where it does. */
+export async function attempt(action) {
+  try { return await action(); } catch (error) { complain(error); return undefined; }
+}
+
+/** Call `action` when nothing came for some milliseconds. */
+export function later(action, milliseconds = 250) {
+  let timer;
+  return (...given) => { clearTimeout(timer); timer = setTimeout(() => action(...given), milliseconds); };
+}
+
+/** Ask before something that cannot be undone. Resolves to true or false. */
+export function confirmed(question, yes) {
+  return new Promise((resolve) => {
+    const dialog = h("dialog", { "aria-label": question },
+      h("p", {}, question),
+      h("form", { method: "dialog", class: "buttons" },
+        h("button", { value: "no", type: "submit" }, "Keep things as they are"),
+        h("button", { value: "yes", type: "submit", class: "strong" }, yes)));
+    dialog.addEventListener("close", () => { resolve(dialog.returnValue === "yes"); dialog.remove(); });
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+}
+
+/** A table with a caption, heads and rows of cells, which scrolls inside its own box; of the class "stacks", rows are cards on a narrow screen. */
+export function table(caption, heads, rows, attributes = {}) {
+  return h("div", { class: "table", tabindex: "0", role: "region", "aria-label": caption, "data-scroll": caption },
+    h("table", attributes, h("caption", {}, caption),
+      h("thead", {}, h("tr", {}, heads.map((head) => h("th", { scope: "col" }, head)))),
+      h("tbody", {}, rows.map((cells) => h("tr", {}, cells.map((cell, place) => h("td", { "data-head": typeof heads[place] === "string" ? heads[place] : null }, cell)))))));
+}
+
+/** A label with its control under it, and a sentence of help. */
+export function field(label, control, help) {
+  const id = control.id || `field-${label.replace(/\W+/g, "-")}`;
+  control.id = id;
+  if (help) control.setAttribute("aria-describedby", `${id}-help`);
+  return h("div", { class: "field" }, h("label", { for: id }, label), control, help ? h("p", { class: "soft", id: `${id}-help` }, help) : null);
+}
+
+/** A select of [value, text] pairs. */
+export function choice(id, pairs, chosen, onchange, attributes = {}) {
+  return h("select", { id, ...attributes, onchange: (event) => onchange(event.target.value) },
+    pairs.map(([value, text]) => h("option", { value, selected: value === chosen }, text)));
+}

@@ -1,0 +1,182 @@
+// Intervals over the column's histogram: widths a level, or cut points that are set by clicking, dragging and typing.
+import { choice, count, field, h, say } from "./core.js";
+import { bars, histogramBars, levelStrip, share, short } from "./strips.js";
+
+const MOST_CUTS = 60;
+const ends = { "-inf": -Infinity, inf: Infinity, "+inf": Infinity };
+const number = (given) => ends[String(given).trim().toLowerCase()] ?? (String(given).trim() === "" ? NaN : Number(given));
+const written = (at) => (at === -Infinity ? "-inf" : at === Infinity ? "inf" : at);
+
+/** The editor for {intervals: spec}; `change(spec)` writes another one, `kept` remembers the form that is not in use. */
+export function intervalsEditor({ spec, facts, answer, change, kept }) {
+  if (!facts.histogram) return h("p", { class: "warning" }, "Not every value of this column is a number, so there is no histogram. Choose another kind, or declare what is no number as missing.");
+  const byCuts = spec.cuts?.length > 0;
+  const use = (form) => { kept[byCuts ? "cuts" : "widths"] = spec; change(kept[form] ?? (form === "cuts" ? cutsFrom(spec, facts.histogram) : { widths: [niceWidth(facts.histogram)] })); };
+  const forms = [["widths", "equal widths"], ["cuts", "cut points of your own"]];
+  return h("div", {},
+    h("fieldset", { class: "plain" }, h("legend", {}, "Intervals of"), forms.map(([form, text]) => h("label", { class: "option" },
+      h("input", { type: "radio", name: "interval-form", id: `form-${form}`, value: form, checked: byCuts === (form === "cuts"), onchange: () => use(form) }), ` ${text}`))),
+    byCuts ? cutsPart(spec, facts, answer, change) : widthsPart(spec, facts, answer, change, kept));
+}
+
+/** The interval that a label such as "[20, 25)" names. */
+function interval(label, count_) {
+  const found = /^[[(](\S+), (\S+)[)\]]$/.exec(label ?? "");
+  return found ? { from: number(found[1]), to: number(found[2]), count: count_, label } : null;
+}
+
+/** From where to where is drawn: the data, and the finest intervals that hold them. */
+function scaleOf(histogram, levels) {
+  const all = (levels[0] ?? []).flatMap((each) => [each.from, each.to]).filter(Number.isFinite);
+  return { low: Math.min(histogram.low, ...all), high: Math.max(histogram.high, ...all) };
+}
+
+function drawnLevels(answer) {
+  return (answer?.levels ?? []).filter((level) => level.level > 0 && level.level < answer.height)
+    .map((level) => ({ level, list: (level.drawn ?? []).map(([label, records]) => interval(label, records)).filter(Boolean) }));
+}
+
+function picture(facts, answer, over = null) {
+  const levels = drawnLevels(answer);
+  const scale = scaleOf(facts.histogram, levels.map((each) => each.list));
+  return h("div", { class: "strips" },
+    h("figure", { class: "strip" }, h("figcaption", {}, `The data: ${count(facts.distinct, "value")} from ${short(facts.histogram.low)} to ${short(facts.histogram.high)}`),
+      over ? over(scale) : bars(histogramBars(facts.histogram), scale, { role: "img", "aria-label": "Histogram of the column" })),
+    levels.map(({ level, list }) => levelStrip(level, list, scale)));
+}
+
+// --- widths -------------------------------------------------------------------------------------------------------
+
+function niceWidth({ low, high }) {
+  const power = 10 ** Math.floor(Math.log10(Math.max((high - low) / 10, Number.MIN_VALUE)));
+  return Number((power > 0 ? power : 1).toPrecision(1));
+}
+
+function numberInput(id, label, given, write, attributes = {}) {
+  const input = h("input", { id, inputmode: "decimal", size: "8", value: given ?? "", "aria-label": label, autocomplete: "off", ...attributes });
+  input.addEventListener("change", () => {
+    const at = number(input.value);
+    const fine = input.value.trim() === "" ? write.empty !== undefined : Number.isFinite(at);
+    input.setAttribute("aria-invalid", String(!fine));
+    if (!fine) { say("Write a number."); return; }
+    if (input.value.trim() === "") write.empty(); else write.number(at);
+  });
+  return input;
+}
+
+function widthsPart(spec, facts, answer, change, kept) {
+  const widths = spec.widths ?? [];
+  const write = (changes) => {
+    const next = { ...spec, ...changes };
+    for (const key of Object.keys(next)) if (next[key] === undefined) delete next[key];
+    change(next);
+  };
+  const bounds = spec.bounds ?? null;
+  const bound = (place) => ({ number: (at) => write({ bounds: place ? [bounds?.[0] ?? facts.histogram.low, at] : [at, bounds?.[1] ?? facts.histogram.high] }), empty: () => write({ bounds: undefined }) });
+  return h("div", {},
+    h("ol", { class: "levels", "aria-label": "Width of the intervals at each level" }, widths.map((width, place) => h("li", {},
+      h("label", { for: `width-${place + 1}` }, `Level ${place + 1}: width `),
+      numberInput(`width-${place + 1}`, `Width at level ${place + 1}`, width, { number: (at) => write({ widths: widths.map((each, other) => (other === place ? at : each)) }) }), " ",
+      h("button", { type: "button", id: `width-remove-${place + 1}`, disabled: widths.length < 2, onclick: () => write({ widths: widths.filter((_, other) => other !== place) }) }, "Remove")))),
+    h("div", { class: "buttons" }, h("button", { type: "button", id: "width-add", onclick: () => write({ widths: [...widths, 2 * (widths.at(-1) ?? 1)] }) }, "Add a level")),
+    h("p", { class: "soft" }, "Each width must be a multiple of the one before, so that every interval lies within one of the next level. The last level is always everything, *."),
+    h("details", { open: kept.open ?? (Boolean(bounds) || Boolean(spec.origin)), ontoggle: (event) => { kept.open = event.target.open; } }, h("summary", {}, "Where intervals begin, and which values there may be"),
+      field("Count from", numberInput("origin", "Count from", spec.origin ?? 0, { number: (at) => write({ origin: at === 0 ? undefined : at }) }), "Widths of 10 counted from 5 make [5, 15), [15, 25)."),
+      h("div", { class: "buttons" }, h("span", {}, "Values may run from "), numberInput("bound-low", "Smallest value that there may be", bounds?.[0], bound(0)), h("span", {}, " to "), numberInput("bound-high", "Largest value that there may be", bounds?.[1], bound(1))),
+      h("p", { class: "soft" }, "Left empty, there are no bounds. With bounds, intervals stop there and a value outside is an error. Choose bounds that everyone knows (0 to 120 years), never the smallest and largest of the data: they would tell a record's exact value.")),
+    picture(facts, answer));
+}
+
+// --- cut points ---------------------------------------------------------------------------------------------------
+
+/** Cut points as { low, high, levels, points: [{at, upto}] }: each is kept up to a level, so that levels always nest. */
+function readCuts(spec) {
+  const cuts = spec.cuts.map((level) => level.map(number));
+  const [finest] = cuts;
+  const points = finest.slice(1, -1).map((at) => {
+    let upto = 1;
+    while (upto < cuts.length && cuts[upto].includes(at)) upto += 1;
+    return { at, upto };
+  });
+  return { low: finest[0], high: finest.at(-1), levels: cuts.length, points };
+}
+
+/** The same as lists of cut points a level. */
+function writeCuts({ low, high, levels, points }) {
+  const ordered = [...points].sort((a, b) => a.at - b.at).filter((point, place, all) => point.at > low && point.at < high && (!place || point.at !== all[place - 1].at));
+  return Array.from({ length: levels }, (_, place) => [low, ...ordered.filter((point) => point.upto > place).map((point) => point.at), high].map(written));
+}
+
+/** Cut points that begin as the widths would cut, as far as they are not too many to handle. */
+function cutsFrom({ widths = [], origin = 0 }, { low, high }) {
+  const given = widths.filter((width) => width > 0);
+  const fit = given.filter((width) => (high - low) / width <= MOST_CUTS);
+  const used = fit.length ? fit : [Math.max((high - low) / 4, Number.MIN_VALUE)];
+  const points = [];
+  for (let step = Math.floor((low - origin) / used[0]) + 1; origin + step * used[0] <= high && points.length < MOST_CUTS; step += 1) {
+    const at = Number(short(origin + step * used[0]));
+    points.push({ at, upto: 1 + used.slice(1).filter((width) => Math.abs((at - origin) / width - Math.round((at - origin) / width)) < 1e-9).length });
+  }
+  return { cuts: writeCuts({ low: -Infinity, high: Infinity, levels: used.length, points }) };
+}
+
+function cutsPart(spec, facts, answer, change) {
+  const model = readCuts(spec);
+  const write = (changes) => change({ ...spec, cuts: writeCuts({ ...model, ...changes }) });
+  const add = (at) => { write({ points: [...model.points, { at, upto: model.levels }] }); say(`Cut at ${at} added.`); };
+  const fresh = numberInput("cut-new", "New cut point", "", { number: add, empty: () => {} });
+  const end = (which, outer, text) => numberInput(`cut-${which}`, text, Number.isFinite(model[which]) ? model[which] : "", { number: (at) => write({ [which]: at }), empty: () => write({ [which]: outer }) }, { placeholder: "open" });
+  return h("div", {},
+    h("p", { class: "soft" }, "Click into the histogram to cut there; drag a cut, or move it with the arrow keys. A cut belongs to the interval on its right: 65 begins [65, …)."),
+    picture(facts, answer, (scale) => cuttable(facts, model, scale, write, add)),
+    h("div", { class: "buttons" }, h("label", { for: "cut-new" }, "Cut at"), fresh, h("button", { type: "button", id: "cut-add", onclick: () => fresh.dispatchEvent(new Event("change")) }, "Add the cut")),
+    h("div", { class: "buttons" }, h("span", {}, "Lowest end "), end("low", -Infinity, "Lowest end, empty for open"), h("span", {}, " highest end "), end("high", Infinity, "Highest end, empty for open")),
+    h("div", { class: "buttons" },
+      h("button", { type: "button", id: "cut-level-add", onclick: () => write({ levels: model.levels + 1, points: model.points.map((point, place) => (place % 2 && point.upto === model.levels ? { ...point, upto: model.levels + 1 } : point)) }) }, "Add a level"),
+      h("button", { type: "button", id: "cut-level-remove", disabled: model.levels < 2, onclick: () => write({ levels: model.levels - 1, points: model.points.map((point) => ({ ...point, upto: Math.min(point.upto, model.levels - 1) })) }) }, "Remove the last level"),
+      h("span", { class: "soft" }, count(model.levels, "level"))),
+    h("ol", { class: "levels cuts", "aria-label": "Cut points" }, model.points.map((point, place) => cutRow(model, point, place, write))));
+}
+
+function cutRow(model, point, place, write) {
+  const replace = (changes) => write({ points: model.points.map((each, other) => (other === place ? { ...each, ...changes } : each)) });
+  return h("li", {}, numberInput(`cut-at-${place}`, `Cut point ${place + 1}`, point.at, { number: (at) => replace({ at }) }), " ",
+    choice(`cut-upto-${place}`, Array.from({ length: model.levels }, (_, level) => [String(level + 1), model.levels === 1 ? "level 1" : `kept up to level ${level + 1}`]), String(point.upto), (upto) => replace({ upto: Number(upto) }), { "aria-label": `Cut ${point.at} is kept up to level` }), " ",
+    h("button", { type: "button", id: `cut-remove-${place}`, "aria-label": `Remove the cut at ${point.at}`, onclick: () => write({ points: model.points.filter((_, other) => other !== place) }) }, "Remove"));
+}
+
+/** A sensible distance between places that a pointer can choose: about a two-hundredth of the picture, rounded. */
+function stepOf({ low, high }, histogram) {
+  const raw = (high - low) / 200;
+  const power = 10 ** Math.floor(Math.log10(raw > 0 ? raw : 1));
+  const step = [1, 2, 5, 10].map((digit) => digit * power).find((each) => each >= raw);
+  const whole = Number.isInteger(histogram.low) && Number.isInteger(histogram.high);
+  return whole ? Math.max(1, Math.round(step)) : step;
+}
+
+function cuttable(facts, model, scale, write, add) {
+  const step = stepOf(scale, facts.histogram);
+  const rounded = (at) => Number(short(Math.round(at / step) * step));
+  const box = h("div", { class: "cuttable", id: "cut-histogram" }, bars(histogramBars(facts.histogram), scale, { role: "img", "aria-label": "Histogram of the column" }));
+  const at = (event) => { const { left, width } = box.getBoundingClientRect(); return rounded(scale.low + ((event.clientX - left) / width) * (scale.high - scale.low)); };
+  box.addEventListener("click", (event) => { if (!event.target.closest(".cut")) add(at(event)); });
+  model.points.forEach((point, place) => box.append(handle(point, place, { scale, step, at, move: (to) => write({ points: model.points.map((each, other) => (other === place ? { ...each, at: to } : each)) }), drop: () => write({ points: model.points.filter((_, other) => other !== place) }) })));
+  return box;
+}
+
+function handle(point, place, { scale, step, at, move, drop }) {
+  const mark = h("div", {
+    class: "cut", id: `cut-${place}`, role: "slider", tabindex: "0", "aria-label": `Cut point ${place + 1}, kept up to level ${point.upto}`, "aria-orientation": "horizontal",
+    "aria-valuemin": scale.low, "aria-valuemax": scale.high, "aria-valuenow": point.at, style: { left: `${share(point.at, scale)}%` },
+  }, h("span", { class: "cut-text" }, short(point.at)));
+  const show = (to) => { mark.style.setProperty("left", `${share(to, scale)}%`); mark.firstChild.textContent = short(to); };
+  let now = null;
+  mark.addEventListener("pointerdown", (event) => { mark.setPointerCapture(event.pointerId); now = point.at; event.preventDefault(); mark.focus(); });
+  mark.addEventListener("pointermove", (event) => { if (now !== null) { now = at(event); show(now); } });
+  mark.addEventListener("pointerup", () => { const to = now; now = null; if (to !== null && to !== point.at) move(to); });
+  mark.addEventListener("keydown", (event) => {
+    const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageUp: 10, PageDown: -10 }[event.key];
+    if (by) { event.preventDefault(); move(Number(short(point.at + by * step))); } else if (event.key === "Delete") { event.preventDefault(); drop(); }
+  });
+  return mark;
+}

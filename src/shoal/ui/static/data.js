@@ -1,0 +1,187 @@
+// Step 1: load a table, look at it, and say what each column is.
+import { api, attempt, choice, columnFacts, confirmed, count, edit, field, fill, h, history, problemList, problemsOf, say, send, shown, state, table, tellOthers, unprotected, unprotectedWarning, update, watch } from "./core.js";
+
+export const id = "data";
+export const title = "Data";
+
+const ROLES = [
+  ["identifier", "identifier: names a person, not released"],
+  ["quasi", "quasi-identifier: others may know it, generalized"],
+  ["sensitive", "sensitive: kept secret, protected"],
+  ["insensitive", "insensitive: released as it is"],
+  ["", "not named: not released"],
+];
+const PAGE = 25;
+/** Whether the reader opened or closed "How the file was read"; open from the start where a sheet has to be chosen. */
+let readingOpen = null;
+
+export function render(root) {
+  const loader = h("section", { "aria-labelledby": "load-head" });
+  const about = h("div");
+  fill(root, h("h1", {}, title), loader, about);
+  drawLoader(loader);
+  drawTable(about);
+  return watch((what) => {
+    if (what === "policy" || what === "saved") drawRoles();
+    if (what === "facts") drawTable(about);
+  });
+}
+
+function drawLoader(section) {
+  const bar = h("progress", { max: "1", value: 0, hidden: true, "aria-label": "Upload" });
+  const input = h("input", { type: "file", id: "file", accept: state.suffixes.join(",") });
+  const open = async (action) => {
+    if ((state.runs.length || history.canUndo) && !await confirmed(`Open another table? The policy${state.runs.length ? " and the runs" : ""} of this one ${state.runs.length ? "are" : "is"} deleted.`, "Open it")) return;
+    bar.hidden = false;
+    await attempt(async () => { opened(await action()); });
+    bar.hidden = true;
+  };
+  const take = (file) => { if (file) open(() => send(`/api/table?name=${encodeURIComponent(file.name)}`, file, (share) => { bar.value = share; })); };
+  input.addEventListener("change", () => {
+    take(input.files[0]);
+    input.value = "";  // the same file, put right, may be chosen again
+  });
+  const drop = h("div", { class: "drop" }, field("A file of records, one row a person", input,
+    `CSV, Parquet, Excel, SPSS, SAS or Stata; up to ${count(state.limits.rows)} records and ${count(Math.round(state.limits.bytes / 1e6))} MB. ${state.shared ? "It goes to this server and is deleted when your session ends." : "It stays on this machine."}`), bar);
+  drop.addEventListener("dragover", (event) => { event.preventDefault(); drop.classList.add("over"); });
+  drop.addEventListener("dragleave", () => drop.classList.remove("over"));
+  drop.addEventListener("drop", (event) => {
+    event.preventDefault();
+    drop.classList.remove("over");
+    take(event.dataTransfer.files[0]);
+  });
+  const example = h("p", {}, h("button", { type: "button", id: "example", onclick: () => open(() => api.desk("open_example")) }, "Use the hospital example"));
+  if (state.table) fill(section, h("details", {}, h("summary", { id: "load-head" }, "Open another table"), drop, example));
+  else fill(section, h("h2", { id: "load-head" }, "Load a table"), drop, example);
+}
+
+function opened({ table: facts, policy, yaml, revision }) {
+  history.clear();
+  update({ table: facts, policy, yaml, revision, problems: [], runs: [] }, "table");
+  attempt(async () => {
+    const { problems, runs } = await api.get("/api/state");
+    if (state.policy === policy) update({ problems, runs }, "saved");  // else a change was made meanwhile, and has its own
+    tellOthers();
+  });
+  say(`${facts.name} is open: ${facts.records} records, ${facts.columns.length} columns.`);
+}
+
+function drawTable(root) {
+  if (!state.table) { fill(root, h("p", { class: "soft" }, state.shared ? "Your files are seen by nobody else here, and deleted when your session ends." : "Nothing leaves this machine: the page, the work and the files are all on it.")); return; }
+  const facts = state.table;
+  const preview = h("div");
+  fill(root,
+    h("section", { "aria-labelledby": "about-head" },
+      h("h2", { id: "about-head" }, facts.name),
+      h("p", {}, `${count(facts.records, "record")} in ${count(facts.columns.length, "column")}. `,
+        facts.unique ? `On the suggested quasi-identifiers together ${count(facts.unique, "record is", "records are")} unique: who knows these values of a person finds the record.` : ""),
+      facts.unreadable.length ? h("p", { class: "warning" }, `Not readable, and never released: ${facts.unreadable.map((each) => `${each.name} (${each.kind})`).join(", ")}.`) : null,
+      reading(facts)),
+    h("section", { "aria-labelledby": "columns-head" }, h("h2", { id: "columns-head" }, "What each column is"),
+      h("p", { class: "soft" }, "Guessed from names and values, always to the safe side. Read the reasons, and correct what is wrong."),
+      h("div", { id: "roles" })),
+    h("section", { "aria-labelledby": "rows-head" }, h("h2", { id: "rows-head" }, "The first look"), preview));
+  drawRoles();
+  drawRows(preview, 0);
+}
+
+/** How the file was read, and how it may be read otherwise. */
+function reading(facts) {
+  const controls = readingControls(facts.reading);
+  return h("details", { id: "reading", open: readingOpen ?? facts.reading.sheets?.length > 1, ontoggle: (event) => { readingOpen = event.target.open; } }, h("summary", { id: "reading-head" }, "How the file was read", facts.reading.sheets?.length > 1 ? h("span", { class: "soft" }, `: the sheet “${facts.reading.sheet}”, one of ${facts.reading.sheets.length}`) : null),
+    facts.why_reading.length ? h("ul", {}, facts.why_reading.map((why) => h("li", {}, why))) : null,
+    controls.map(({ element }) => element),
+    controls.length ? h("button", { type: "button", id: "reread", onclick: () => attempt(() => reread(controls)) }, "Read it again") : null,
+    marks());
+}
+
+function readingControls({ separator, encoding, sheet, sheets = [] }) {
+  if (sheets.length > 1) {
+    const control = choice("sheet", sheets.map((name) => [name, name]), sheet, () => {});
+    return [{ name: "sheet", read: () => control.value, element: field("Sheet", control, "A workbook has several; one of them is the table.") }];
+  }
+  if (separator === undefined) return [];
+  const mark = h("input", { id: "separator", size: "3", value: separator === "\t" ? "\\t" : separator });
+  const coding = h("input", { id: "encoding", size: "12", value: encoding });
+  return [
+    { name: "separator", read: () => (mark.value === "\\t" ? "\t" : mark.value), element: field("Separator", mark, "The character between two cells; \\t for a tab.") },
+    { name: "encoding", read: () => coding.value, element: field("Encoding", coding, "How the file writes letters, such as utf-8 or, from older programs, windows-1252.") },
+  ];
+}
+
+async function reread(controls) {
+  if (!await confirmed("Read the file in another way? Roles, hierarchies and models are drafted anew, and what you changed is gone.", "Read it again")) return;
+  opened(await api.desk("reread", { options: Object.fromEntries(controls.map(({ name, read }) => [name, read()])) }));
+}
+
+/** The cells that mean "no value", a line each. */
+function marks() {
+  const given = [state.policy.data?.missing ?? []].flat();
+  const shownMarks = given.filter((mark) => mark !== "");
+  const input = h("textarea", { id: "marks", rows: Math.max(2, shownMarks.length), cols: "20", class: "short", spellcheck: "false", value: shownMarks.join("\n"), onchange: (event) => {
+    const chosen = event.target.value.split("\n").map((mark) => mark.trim()).filter((mark) => mark !== "");
+    edit((policy) => {
+      const data = typeof policy.data === "string" ? { path: policy.data } : policy.data;
+      policy.data = { ...data, missing: [...new Set([...given.filter((mark) => mark === ""), ...chosen])] };
+    });
+    say("The marks of a missing value are changed.");
+  } });
+  return field("Cells that mean: no value", input, "Besides empty ones, a line each, such as ? or NA. Values are counted anew.");
+}
+
+function drawRoles() {
+  const box = document.getElementById("roles");
+  if (!box) return;
+  const named = state.policy.columns ?? {};
+  const rows = state.table.columns.map((each, place) => {
+    const role = named[each.name]?.role ?? "";
+    return [
+      h("strong", {}, each.name),
+      h("span", {}, each.kind, h("br"), h("span", { class: "soft" }, count(each.distinct, "value"))),
+      each.missing ? `${count(each.missing)} (${(100 * each.missing / state.table.records).toFixed(1)} %)` : "none",
+      choice(`role-${place}`, ROLES, role, (chosen) => setRole(each.name, chosen), { "aria-label": `Role of ${each.name}` }),
+      h("div", {}, role === each.role ? each.why : `You decided. (Suggested: ${each.role}. ${each.why})`,
+        each.warning ? h("span", { class: "warning" }, ` ${each.warning}`) : null,
+        each.odd.length ? h("span", { class: "warning" }, ` All values are numbers but ${each.odd.join(", ")}: no intervals can be made so. What means "no value" belongs under "How the file was read".`) : null,
+        unprotected().includes(each.name) ? unprotectedWarning([each.name]) : null,
+        problemList(problemsOf(each.name))),
+      h("span", { class: "samples" }, each.samples.map((sample) => [h("code", { title: sample }, brief(sample)), " "])),
+    ];
+  });
+  fill(box, table("Columns", ["Column", "Values", "Missing", "Role", "Why", "For example"], rows, { class: "columns stacks" }));
+}
+
+const brief = (text) => (text.length > 32 ? `${text.slice(0, 31)}…` : text);
+
+/** Give a column a role; what only belonged to the old role goes, and models of a column that is no longer sensitive too. */
+function setRole(name, role) {
+  edit((policy) => {
+    policy.columns ??= {};
+    const old = policy.columns[name] ?? {};
+    if (role === "") delete policy.columns[name];
+    else if (role === "quasi") policy.columns[name] = { role, hierarchy: old.hierarchy ?? columnFacts(name)?.suited ?? { flat: true }, ...(old.boundary !== undefined ? { boundary: old.boundary } : {}) };
+    else if (role === "sensitive") policy.columns[name] = { role, ...(old.categories ? { categories: old.categories } : {}), ...(old.publish ? { publish: old.publish } : {}) };
+    else policy.columns[name] = { role };
+    if (role !== "sensitive" && Array.isArray(policy.privacy)) policy.privacy = policy.privacy.map((model) => without(model, name)).filter((model) => model !== null);
+  });
+  say(`${name}: ${role || "not named"}`);
+}
+
+/** A model without one of its sensitive columns; null where it has no other. */
+function without(model, name) {
+  if (model?.sensitive === name) return null;
+  if (!Array.isArray(model?.sensitive)) return model;
+  const rest = model.sensitive.filter((each) => each !== name);
+  return rest.length ? { ...model, sensitive: rest } : null;
+}
+
+async function drawRows(box, offset) {
+  const answer = await attempt(() => api.desk("rows", { offset, limit: PAGE }));
+  if (!answer) return;
+  const last = offset + answer.rows.length;
+  fill(box,
+    table(`Records ${count(offset + 1)} to ${count(last)} of ${count(answer.records)}`, answer.columns.map((name) => [name, h("br"), h("span", { class: "soft" }, columnFacts(name)?.kind ?? "")]), answer.rows.map((row) => row.map((value) => h("span", { title: value }, shown(value)))), { class: "preview" }),
+    h("div", { class: "buttons" },
+      h("button", { type: "button", id: "rows-before", disabled: offset === 0, onclick: () => drawRows(box, Math.max(0, offset - PAGE)) }, "Earlier records"),
+      h("button", { type: "button", id: "rows-after", disabled: last >= answer.records, onclick: () => drawRows(box, last) }, "Later records")));
+}

@@ -1,0 +1,55 @@
+// Dates by calendar units, each over the same line of time.
+import { field, h } from "./core.js";
+import { levelStrip } from "./strips.js";
+
+const UNITS = [["hour", "hour"], ["day", "day"], ["week", "week (Monday to Sunday)"], ["month", "month"], ["quarter", "quarter"], ["half", "half-year"], ["year", "year"], ["decade", "decade"], ["century", "century"]];
+
+/** The editor for {dates: spec}. */
+export function datesEditor({ spec, answer, stale, change }) {
+  const units = spec.units ?? ["month", "quarter", "year", "decade"];
+  const set = (unit, wanted) => {
+    const next = UNITS.map(([name]) => name).filter((name) => (name === unit ? wanted : units.includes(name)));
+    const kept = !wanted ? next : unit === "week" ? next.filter((name) => ["hour", "day", "week"].includes(name)) : ["hour", "day"].includes(unit) ? next : next.filter((name) => name !== "week");
+    change({ ...spec, units: kept });
+  };
+  const format = h("input", { id: "date-format", value: spec.format ?? "", placeholder: "ISO 8601, such as 2024-03-14", autocomplete: "off", size: "28", onchange: (event) => {
+    const { format: _, ...rest } = spec;
+    change(event.target.value.trim() ? { ...rest, units, format: event.target.value.trim() } : { ...rest, units });
+  } });
+  return h("div", {},
+    h("fieldset", { class: "plain" }, h("legend", {}, "A date becomes, level by level, its"), UNITS.map(([unit, text]) => h("label", { class: "option" },
+      h("input", { type: "checkbox", id: `unit-${unit}`, checked: units.includes(unit), onchange: (event) => set(unit, event.target.checked) }), ` ${text}`))),
+    h("p", { class: "soft" }, "A week lies within no month or year: after it only everything, *, can follow."),
+    field("How the dates are written", format, "Empty for 2024-03-14. Otherwise with %d for day, %m for month, %Y for year, %H:%M for the time: %d.%m.%Y reads 14.03.2024."),
+    timeline(answer, stale ? [] : units));
+}
+
+function timeline(answer, units) {
+  const levels = (answer?.levels ?? []).filter((level) => level.level > 0 && level.level < answer.height)
+    .map((level) => ({ level, list: (level.drawn ?? []).map(([label, records]) => period(label, records)).filter(Boolean) }));
+  const all = (levels.find((each) => each.list.length)?.list ?? []).flatMap((each) => [each.from, each.to]);
+  if (!all.length) return null;
+  const scale = { low: all.reduce((a, b) => Math.min(a, b)), high: all.reduce((a, b) => Math.max(a, b)) };
+  return h("div", { class: "strips" }, levels.map(({ level, list }) => levelStrip(level, list, scale, units[level.level - 1])));
+}
+
+const DAY = 86400000;
+const start = (year, month = 0, day = 1, hour = 0) => { const date = new Date(0); date.setUTCFullYear(year, month, day); date.setUTCHours(hour); return date.getTime(); };
+
+/** The time that a label of a calendar unit covers. */
+function period(label, count) {
+  const form = [
+    [/^(\d{4})-(\d\d)-(\d\d)T(\d\d)$/, ([y, m, d, hour]) => [start(y, m - 1, d, hour), start(y, m - 1, d, hour) + DAY / 24]],
+    [/^(\d{4})-(\d\d)-(\d\d)$/, ([y, m, d]) => [start(y, m - 1, d), start(y, m - 1, d) + DAY]],
+    [/^(\d{4})-W(\d\d)$/, ([y, w]) => { const monday = start(y, 0, 4) - ((new Date(start(y, 0, 4)).getUTCDay() + 6) % 7) * DAY + (w - 1) * 7 * DAY; return [monday, monday + 7 * DAY]; }],
+    [/^(\d{4})-(\d\d)$/, ([y, m]) => [start(y, m - 1), start(y, m)]],
+    [/^(\d{4})-Q(\d)$/, ([y, q]) => [start(y, 3 * q - 3), start(y, 3 * q)]],
+    [/^(\d{4})-H(\d)$/, ([y, half]) => [start(y, 6 * half - 6), start(y, 6 * half)]],
+    [/^(\d{4})$/, ([y]) => [start(y), start(y + 1)]],
+    [/^(\d{4})s$/, ([y]) => [start(y), start(y + 10)]],
+    [/^(\d{4})-\d{4}$/, ([y]) => [start(y), start(y + 100)]],
+  ].find(([pattern]) => pattern.test(label ?? ""));
+  if (!form) return null;
+  const [from, to] = form[1](form[0].exec(label).slice(1).map(Number));
+  return { from, to, count, label };
+}

@@ -1,0 +1,215 @@
+// Step two: how each quasi-identifier may be blurred. A hierarchy is made by looking at the column's own values.
+import { api, attempt, choice, columns, count, edit, field, fill, h, problemsOf, saved, say, state, watch } from "./core.js";
+import { intervalsEditor } from "./cuts.js";
+import { datesEditor } from "./dates.js";
+import { levelTable, limitPart, readLimit } from "./levels.js";
+import { longForm } from "./longform.js";
+import { maskEditor } from "./mask.js";
+import { height, readTree, walk, writeTree } from "./nested.js";
+import { orderEditor, sorted } from "./order.js";
+import { transferPart } from "./transfer.js";
+import { TREE, treeEditor } from "./tree.js";
+
+export const id = "hierarchies";
+export const title = "Hierarchies";
+
+const KINDS = [
+  ["flat", "keep the value or hide it: nothing in between"],
+  ["tree", "group values by hand: a city, its region, its country"],
+  ["intervals", "numbers become intervals: 37, 35 to 40, 20 to 40"],
+  ["dates", "dates become months, quarters, years"],
+  ["mask", "codes lose characters: 14248, 1424*, 142**"],
+  ["order", "values in an order join their neighbours: low, low to middle"],
+];
+/** What was made before another kind was chosen, by column and kind; and what is known of columns. For one table only. */
+let memory = { table: null, kept: new Map(), facts: new Map() };
+
+function remembered() {
+  if (memory.table !== state.table) memory = { table: state.table, kept: new Map(), facts: new Map() };
+  return memory;
+}
+
+export function render(root, rest) {
+  const known = [...columns("quasi"), ...columns("sensitive")];
+  const name = known.includes(rest.join("/")) ? rest.join("/") : known[0];
+  const parts = { list: h("nav", { "aria-label": "Columns" }), body: h("div") };
+  fill(root, h("h1", {}, title),
+    h("p", {}, "A hierarchy says what a value may become, step by step, so that people look alike: a town its county, an age an interval. The less a value has to change, the more the release is worth."),
+    parts.list, parts.body);
+  if (name === undefined) {
+    fill(parts.body, h("p", {}, "No column is a quasi-identifier yet. ", h("a", { href: "#/data" }, "Say what each column is first.")));
+    return () => {};
+  }
+  const page = { name, role: state.policy.columns[name].role, parts, facts: null, answer: null, view: {}, asked: 0, editors: {}, stale: false, gone: false };
+  drawList(page);
+  begin(page);
+  const stop = watch((what) => {
+    if (what !== "policy" && what !== "saved") return;
+    if (column(page)?.role !== page.role) { leave(); leave = render(root, rest); return; }  // undone, or done in another window
+    drawList(page);
+    if (!page.boxes) return;
+    if (what === "policy") { page.stale = true; drawBody(page); } else ask(page);
+  });
+  let leave = () => { page.gone = true; stop(); };
+  return () => leave();
+}
+
+const column = (page) => state.policy.columns?.[page.name];
+const hierarchyOf = (name) => longForm(state.policy.columns?.[name]?.hierarchy);
+const kindOf = (spec) => Object.keys(spec ?? {})[0] ?? "flat";
+
+function drawList(page) {
+  const link = (name) => {
+    const wrong = problemsOf(name).length;
+    return h("li", {}, h("a", { href: `#/hierarchies/${encodeURIComponent(name)}`, "aria-current": name === page.name ? "page" : null },
+      name, h("span", { class: "soft" }, ` ${state.policy.columns[name]?.role === "sensitive" && !hierarchyOf(name) ? "none" : kindOf(hierarchyOf(name))}`), wrong ? h("span", { class: "badge bad" }, count(wrong, "problem")) : null));
+  };
+  const secret = columns("sensitive");
+  fill(page.parts.list, h("ul", { class: "tabs" }, columns("quasi").map(link)),
+    secret.length ? [h("p", { class: "soft" }, "Sensitive columns need a hierarchy only for the distances of t-closeness:"), h("ul", { class: "tabs" }, secret.map(link))] : null);
+}
+
+async function begin(page) {
+  const { facts } = remembered();
+  const key = JSON.stringify([page.name, state.policy.data ?? null]);
+  if (!facts.has(key)) {
+    fill(page.parts.body, h("p", { class: "soft" }, `Reading ${page.name} …`));
+    const found = await attempt(() => api.desk("column", { name: page.name }));
+    if (!found) return;
+    facts.set(key, found);
+  }
+  page.facts = facts.get(key);
+  page.values = new Map([...page.facts.values, ...(page.facts.missing ? [[null, page.facts.missing]] : [])]);
+  if (page.gone) return;
+  frame(page);
+  drawBody(page);
+  page.known = ask(page);
+}
+
+/** Ask what the hierarchy makes of the values; only the newest answer is shown. */
+async function ask(page) {
+  const mine = page.asked += 1;
+  await saved();
+  const answer = await attempt(() => api.desk("hierarchy", { name: page.name, ...page.view }));
+  if (!answer || answer.outdated || page.gone) return;
+  page.proposals = answer.proposals;
+  if (mine !== page.asked) return;
+  page.answer = answer;
+  page.stale = false;
+  drawBody(page);
+}
+
+// --- the body -----------------------------------------------------------------------------------------------------
+
+/** The frame of the page, made once: what is in it is redrawn part by part, so that focus and scrolling stay. */
+function frame(page) {
+  const boxes = page.boxes = { head: h("div"), editor: h("div"), levels: h("div"), limit: h("div") };
+  const quasi = column(page).role === "quasi";
+  fill(page.parts.body,
+    h("section", { "aria-labelledby": "column-head" }, boxes.head, boxes.editor),
+    h("section", { "aria-labelledby": "levels-head" }, h("h2", { id: "levels-head" }, "Level by level"), boxes.levels),
+    quasi ? h("section", { "aria-labelledby": "limit-head" }, h("h2", { id: "limit-head" }, "How far at most"), boxes.limit) : null,
+    h("section", { "aria-labelledby": "files-head" }, h("h2", { id: "files-head" }, "Files"), transferPart(page.name, (tree) => take(page, tree))));
+}
+
+function drawBody(page) {
+  const { name, facts, boxes } = page;
+  const own = column(page);
+  const spec = hierarchyOf(name);
+  const kind = spec === null && own.role === "sensitive" ? "" : kindOf(spec);
+  if (page.kind !== kind && page.stale) page.answer = null;  // what is known is about another kind
+  page.kind = kind;
+  const pairs = [...(own.role === "sensitive" ? [["", "none: values are simply different"]] : []), ...KINDS, ...(kind === "levels" ? [["levels", "in a file that is not here: import it below"]] : [])];
+  fill(boxes.head, h("h2", { id: "column-head" }, name),
+    h("p", { class: "soft" }, `${count(facts.distinct, "different value")}, ${facts.kind}; ${facts.missing ? `missing in ${count(facts.missing, "record")}` : "none missing"}.`,
+      facts.values.length < facts.found ? ` Only the ${count(facts.values.length)} most frequent values are listed here.` : ""),
+    field("How values are blurred", choice("kind", pairs, kind, (next) => setKind(page, kind, next)), "What you made under another choice is kept while the page is open."));
+  drawEditor(page, kind, spec);
+  boxes.levels.setAttribute("aria-busy", String(page.stale));
+  fill(boxes.levels, page.stale && page.answer ? h("p", { class: "soft", role: "status" }, "Counting anew …") : null, levelTable(page.answer, page.view, (changes) => look(page, changes)));
+  const high = kind === "tree" ? height(readTree(spec.tree)) : page.answer?.height ?? 0;
+  fill(boxes.limit, limitPart({ answer: page.answer, height: high, limit: readLimit(own.boundary), set: (boundary) => setBoundary(page, boundary), view: page.view, look: (changes) => look(page, changes), inTree: kind === "tree" }));
+}
+
+function look(page, changes) {
+  page.view = Object.fromEntries(Object.entries({ ...page.view, ...changes }).filter(([, value]) => value !== undefined));
+  ask(page);
+}
+
+/** Change the column in the policy, in one step that can be undone. */
+function write(page, change) { return edit((policy) => change(policy.columns[page.name])); }
+
+function setBoundary(page, boundary) {
+  write(page, (own) => { if (boundary === undefined) delete own.boundary; else own.boundary = boundary; });
+  say(boundary === undefined ? "No limit." : "The limit is set.");
+}
+
+/** Another kind: what was made under it before, else what suits the values. Limits belong to the kind. */
+async function setKind(page, from, to) {
+  const { kept } = remembered();
+  if (!kept.get(page.name)?.[to] && !page.proposals) await page.known;  // it brings what suits the values
+  if (page.gone) return;
+  const own = kept.get(page.name) ?? {};
+  kept.set(page.name, own);
+  own[from] = { hierarchy: hierarchyOf(page.name) ?? undefined, boundary: column(page).boundary };
+  const next = own[to] ?? { hierarchy: begun(page, to) };
+  page.view = {};
+  write(page, (spec) => {
+    if (next.hierarchy === undefined || to === "") delete spec.hierarchy; else spec.hierarchy = structuredClone(next.hierarchy);
+    if (next.boundary === undefined) delete spec.boundary; else spec.boundary = structuredClone(next.boundary);
+  });
+}
+
+function begun(page, kind) {
+  const proposed = page.proposals?.[kind];
+  const plain = { flat: { flat: true }, tree: { tree: [] }, intervals: { intervals: { widths: [10, 20] } }, dates: { dates: { units: ["month", "year"] } }, mask: { mask: { side: "right" } } };
+  if (kind === "order") return { order: { values: sorted([...page.values.keys()].filter((value) => value !== null)) } };
+  return proposed ?? plain[kind];
+}
+
+function drawEditor(page, kind, spec) {
+  const { boxes, editors } = page;
+  const change = (next) => write(page, (own) => { own.hierarchy = { [kind]: next }; });
+  const given = { spec: spec?.[kind] ?? {}, facts: page.facts, answer: page.answer, stale: page.stale, change, kept: editors.forms ??= {} };
+  const stays = (editor) => { if (boxes.editor.firstChild !== editor.element) fill(boxes.editor, editor.element); editor.draw(); };
+  if (kind === "tree" && typeof spec.tree !== "string") stays(editors.tree ??= treeEditor(treeParts(page)));
+  else if (kind === "tree") fill(boxes.editor, h("p", { class: "warning" }, "The tree is in a file that is not here: import it below."));
+  else if (kind === "order") stays(editors.order ??= orderEditor({ spec: () => hierarchyOf(page.name)?.order ?? {}, values: () => page.values, change }));
+  else if (kind === "intervals") fill(boxes.editor, intervalsEditor(given));
+  else if (kind === "dates") fill(boxes.editor, datesEditor(given));
+  else if (kind === "mask") fill(boxes.editor, maskEditor(given));
+  else fill(boxes.editor);
+}
+
+// --- trees --------------------------------------------------------------------------------------------------------
+
+function treeParts(page) {
+  const renamed = new Map();
+  return {
+    words: TREE, label: `Tree of ${page.name}`, values: () => page.values, partial: () => page.facts.values.length < page.facts.found,
+    read: () => readTree(hierarchyOf(page.name)?.tree),
+    write: (root) => write(page, (own) => {
+      own.hierarchy = { tree: writeTree(root) };
+      keepLimits(own, root, renamed);
+      renamed.clear();
+    }),
+    renamed: (from, to) => renamed.set(from, to),
+    limit: () => readLimit(column(page).boundary),
+    setLimit: column(page).role === "quasi" ? (labels) => setBoundary(page, labels.length ? labels : undefined) : null,
+  };
+}
+
+/** Limits follow the names of their groups, and go when their group goes. */
+function keepLimits(own, root, renamed) {
+  const limit = readLimit(own.boundary);
+  if (!limit || limit.level !== null) return;
+  const labels = new Set();
+  walk(root, (node) => labels.add(node.label));
+  const kept = limit.labels.map((label) => renamed.get(label) ?? label).filter((label) => labels.has(label));
+  if (kept.length) own.boundary = kept; else delete own.boundary;
+}
+
+function take(page, tree) {
+  write(page, (own) => { own.hierarchy = { tree }; keepLimits(own, readTree(tree), new Map()); });
+  document.getElementById("kind")?.focus();
+}

@@ -1,0 +1,27 @@
+// Codes masked from one side, character by character or in steps.
+import { choice, field, h, say } from "./core.js";
+
+const ALPHABETS = [["", "only the codes of the data count"], ["digits", "every code of digits exists"], ["letters", "every code of letters exists"], ["alphanumeric", "every code of letters and digits exists"], ["own", "every code of these characters exists:"]];
+
+/** The editor for {mask: spec}; what three values become stands in the table of levels below it. */
+export function maskEditor({ spec, facts, change }) {
+  const write = (changes) => {
+    const next = { side: "right", ...spec, ...changes };
+    for (const key of Object.keys(next)) if (next[key] === undefined || next[key] === null) delete next[key];
+    change(next);
+  };
+  const own = spec.alphabet && !ALPHABETS.some(([name]) => name === spec.alphabet);
+  const steps = h("input", { id: "mask-steps", value: (spec.steps ?? []).join(", "), placeholder: "each character", autocomplete: "off", onchange: (event) => {
+    const given = event.target.value.split(/[,;\s]+/).filter((part) => part !== "").map(Number);
+    const fine = given.every((step) => Number.isInteger(step) && step > 0);
+    event.target.setAttribute("aria-invalid", String(!fine));
+    if (!fine) { say("Write whole numbers with commas, such as 1, 3, 5."); return; }
+    write({ steps: given.length ? given : undefined });
+  } });
+  return h("div", {},
+    field("Characters become * from", choice("mask-side", [["right", "the right: 14248, 1424*, 142**"], ["left", "the left: 14248, *4248, **248"]], spec.side ?? "right", (side) => write({ side }))),
+    field("Levels", steps, `How many characters each level masks, such as 2, 4. Left empty, every character is a level; the longest value has ${facts.longest} characters.`),
+    field("What a masked code stands for", choice("mask-alphabet", ALPHABETS, own ? "own" : spec.alphabet ?? "", (name) => write({ alphabet: name === "own" ? "0123456789" : name || undefined })),
+      "This only changes how the loss is counted. Where few codes exist, as with postal codes, let only those of the data count."),
+    own || spec.alphabet === "0123456789" ? field("The characters", h("input", { id: "mask-characters", value: spec.alphabet, autocomplete: "off", onchange: (event) => { if (event.target.value) write({ alphabet: event.target.value }); } })) : null);
+}

@@ -1,0 +1,180 @@
+// Trees as the policy nests them, as nodes that can be moved about, and back. No page and no server in here.
+// A node is { label, kids }: kids is null for a value, a list for a group; the missing value's label is null.
+import { MISSING } from "./core.js";
+
+const ROOT = "*";
+
+const isMap = (node) => node !== null && typeof node === "object" && !Array.isArray(node);
+const isEmpty = (below) => below === null || below === undefined || (Array.isArray(below) && !below.length) || (isMap(below) && !Object.keys(below).length);
+/** Names that JavaScript would put first as keys, whatever their order. */
+const likePlace = (name) => /^(0|[1-9][0-9]*)$/.test(name);
+
+export const value = (label) => ({ label, kids: null });
+export const isGroup = (node) => node.kids !== null;
+
+/** The tree of a policy as nodes under one root. What is no tree (a path, nothing) is a root without anything. */
+export function readTree(tree) {
+  if (!isMap(tree) && !Array.isArray(tree)) return { label: ROOT, kids: [] };
+  const keys = isMap(tree) ? Object.keys(tree) : [];
+  if (keys.length === 1 && !isEmpty(tree[keys[0]])) return { label: keys[0], kids: kidsOf(tree[keys[0]]) };
+  return { label: ROOT, kids: kidsOf(tree) };
+}
+
+function kidsOf(node) {
+  if (Array.isArray(node)) return node.flatMap((each) => (isMap(each) ? kidsOf(each) : Array.isArray(each) ? kidsOf(each) : [value(text(each))]));
+  if (isMap(node)) return Object.entries(node).map(([key, below]) => named(key, below));
+  return [value(text(node))];
+}
+
+function named(key, below) {
+  if (key === MISSING) return value(null);
+  if (below === null || below === undefined) return value(key);
+  return { label: key, kids: isEmpty(below) ? [] : kidsOf(below) };
+}
+
+const text = (scalar) => (scalar === null ? null : String(scalar));
+
+/** The tree as a policy nests it; `readTree` reads it back. */
+export function writeTree(root) {
+  const below = writeKids(root.kids);
+  if (!root.kids.length) return [];
+  const sole = isMap(below) && Object.keys(below).length === 1 && !isEmpty(Object.values(below)[0]);
+  return root.label === ROOT && !sole ? below : { [root.label]: below };
+}
+
+function writeKids(kids) {
+  if (kids.every((kid) => !isGroup(kid))) return kids.map((kid) => kid.label);
+  const names = kids.map((kid) => kid.label);
+  const mapping = kids.every(isGroup) && new Set(names).size === names.length && !(names.length > 1 && names.some(likePlace));
+  if (mapping) return Object.fromEntries(kids.map((kid) => [kid.label, writeKids(kid.kids)]));
+  return kids.map((kid) => (isGroup(kid) ? { [kid.label]: writeKids(kid.kids) } : kid.label));
+}
+
+/** The node at a path of places ("" is the root, "0.2" the third below the first). */
+export function nodeAt(root, path) {
+  let node = root;
+  for (const place of steps(path)) node = node?.kids?.[place];
+  return node;
+}
+
+const steps = (path) => (path === "" ? [] : path.split(".").map(Number));
+export const parentPath = (path) => path.split(".").slice(0, -1).join(".");
+
+/** Call for every node: with its path and its depth, parents first. */
+export function walk(root, visit, path = "", depth = 0) {
+  visit(root, path, depth);
+  root.kids?.forEach((kid, place) => walk(kid, visit, path === "" ? String(place) : `${path}.${place}`, depth + 1));
+}
+
+/** Steps from the root to the deepest node: the level of the root. */
+export function height(root) {
+  let most = 0;
+  walk(root, (_, __, depth) => { most = Math.max(most, depth); });
+  return most;
+}
+
+/** What a tree lacks of a column's values (a Map to their records), has twice, has without need; and empty groups. */
+export function findings(root, values) {
+  const places = new Map();
+  const empty = [];
+  walk(root, (node, path) => {
+    if (!isGroup(node)) places.set(node.label, [...(places.get(node.label) ?? []), path]);
+    else if (!node.kids.length && path !== "") empty.push(path);
+  });
+  return {
+    unplaced: [...values.keys()].filter((label) => !places.has(label)),
+    doubled: [...places].filter(([, paths]) => paths.length > 1).map(([label, paths]) => ({ label, paths })),
+    absent: [...places.keys()].filter((label) => !values.has(label)),
+    empty,
+  };
+}
+
+/** Records and values under every node, by path. */
+export function amounts(root, values) {
+  const found = new Map();
+  const count = (node, path) => {
+    const sum = { records: 0, values: 0 };
+    if (!isGroup(node)) { sum.records = values.get(node.label) ?? 0; sum.values = 1; } else node.kids.forEach((kid, place) => {
+      const below = count(kid, path === "" ? String(place) : `${path}.${place}`);
+      sum.records += below.records;
+      sum.values += below.values;
+    });
+    found.set(path, sum);
+    return sum;
+  };
+  count(root, "");
+  return found;
+}
+
+/** The uppermost of some paths: what lies under another of them goes along with it. */
+export function uppermost(paths) {
+  return paths.filter((path) => !paths.some((other) => other !== path && (other === "" || path.startsWith(`${other}.`))));
+}
+
+function cut(root, nodes) {
+  walk(root, (node) => { if (node.kids) node.kids = node.kids.filter((kid) => !nodes.has(kid)); });
+}
+
+/** Move nodes, and values that have no place yet, to the end of a group. Returns why not, or "". */
+export function move(root, paths, labels, target) {
+  const goal = nodeAt(root, target);
+  const upper = uppermost(paths);
+  if (upper.some((path) => path === "" || target === path || target.startsWith(`${path}.`))) return "A group cannot be moved into itself.";
+  const nodes = upper.map((path) => nodeAt(root, path));
+  cut(root, new Set(nodes));
+  goal.kids.push(...nodes, ...labels.map(value));
+  return "";
+}
+
+/** Put nodes and unplaced values into a new group, which takes the place of the first of them; with `onTop`, under the root. */
+export function group(root, paths, labels, name, onTop = false) {
+  const upper = uppermost(paths).filter((path) => path !== "");
+  const nodes = upper.map((path) => nodeAt(root, path));
+  const made = { label: name, kids: [] };
+  const home = upper.length && !onTop ? nodeAt(root, commonParent(upper)) : root;
+  const at = upper.length ? home.kids.findIndex((kid) => nodes.includes(kid) || holds(kid, nodes)) : home.kids.length;
+  home.kids.splice(at, 0, made);
+  cut(root, new Set(nodes));
+  made.kids.push(...nodes, ...labels.map(value));
+}
+
+const holds = (node, others) => { let found = false; walk(node, (each) => { found ||= others.includes(each); }); return found; };
+
+function commonParent(paths) {
+  const all = paths.map((path) => path.split(".").slice(0, -1));
+  const first = all[0];
+  let depth = 0;
+  while (depth < first.length && all.every((each) => each[depth] === first[depth])) depth += 1;
+  return first.slice(0, depth).join(".");
+}
+
+/** Put what is in a group in the place of the group. */
+export function dissolve(root, path) {
+  const parent = nodeAt(root, parentPath(path));
+  const place = steps(path).at(-1);
+  parent.kids.splice(place, 1, ...parent.kids[place].kids);
+}
+
+/** Take nodes out; values under them have no place any more. */
+export function remove(root, paths) { cut(root, new Set(uppermost(paths).filter((path) => path !== "").map((path) => nodeAt(root, path)))); }
+
+/** Move a node among its neighbours. */
+export function shift(root, path, by) {
+  const kids = nodeAt(root, parentPath(path)).kids;
+  const place = steps(path).at(-1);
+  const to = Math.max(0, Math.min(kids.length - 1, place + by));
+  kids.splice(to, 0, ...kids.splice(place, 1));
+  return [...path.split(".").slice(0, -1), to].join(".");
+}
+
+/** The categories of a sensitive column, most sensitive first, as pairs of name and values. */
+export function readCategories(column) {
+  const given = column?.categories;
+  if (Array.isArray(given)) return given.filter((pair) => Array.isArray(pair) && pair.length === 2);
+  return isMap(given) ? Object.entries(given) : [];
+}
+
+/** Categories as the policy document has them: a mapping, or pairs where JavaScript would reorder the names. */
+export function writeCategories(pairs) {
+  return pairs.some(([name]) => likePlace(name)) ? pairs : Object.fromEntries(pairs);
+}

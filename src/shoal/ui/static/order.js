@@ -1,0 +1,106 @@
+// Values in an order of your own, joined with their neighbours level by level.
+import { count, field, fill, h, say, shown } from "./core.js";
+
+const ROWS = 400;
+
+/** The editor for {order: spec}: a list that is put in order by dragging, buttons and keys. Returns { element, draw }. */
+export function orderEditor(given) {
+  const own = { at: 0, rows: ROWS, search: "", dragged: null, late: false };
+  const editor = { given, own, element: h("div", { class: "order-editor" }) };
+  editor.draw = () => draw(editor);
+  return editor;
+}
+
+const text = (value) => (value === null ? null : String(value));
+
+function draw(editor) {
+  const { given, own } = editor;
+  if (own.dragged !== null) { own.late = true; return; }  // another element in its place would end the dragging
+  const spec = given.spec();
+  const values = (spec.values ?? []).map(text);
+  const data = given.values();
+  const placed = new Set(values);
+  const seen = new Set();
+  const twice = values.filter((value) => seen.size === seen.add(value).size);
+  const unplaced = [...data.keys()].filter((value) => value !== null && !placed.has(value));
+  own.at = Math.min(own.at, Math.max(0, values.length - 1));
+  fill(editor.element,
+    sizes(spec, given.change),
+    h("div", { class: "buttons", role: "toolbar", "aria-label": "What to do with the value in hand" },
+      h("span", { class: "soft" }, values.length ? ["In hand: ", shown(values[own.at])] : "No value yet"),
+      [["order-up", "Earlier", own.at - 1], ["order-down", "Later", own.at + 1], ["order-first", "To the start", 0], ["order-last", "To the end", values.length - 1]].map(([id, name, to]) =>
+        h("button", { type: "button", id, disabled: !values.length || to < 0 || to >= values.length || to === own.at, onclick: () => moved(editor, values, own.at, to) }, name)),
+      h("button", { type: "button", id: "order-remove", disabled: !values.length, onclick: () => given.change({ ...spec, values: values.filter((_, place) => place !== own.at) }) }, "Take out"),
+      h("button", { type: "button", id: "order-sort", disabled: values.length < 2, onclick: () => given.change({ ...spec, values: sorted(values) }) }, "Sort by number and alphabet"),
+      h("button", { type: "button", id: "order-reverse", disabled: values.length < 2, onclick: () => given.change({ ...spec, values: [...values].reverse() }) }, "Turn around")),
+    twice.length ? h("p", { class: "warning" }, `${count(twice.length, "value stands", "values stand")} twice: `, twice.slice(0, 12).map((value) => [shown(value), " "])) : null,
+    h("div", { class: "field" }, h("label", { for: "order-search" }, "Search"), h("input", { id: "order-search", type: "search", value: own.search, oninput: (event) => { own.search = event.target.value; editor.draw(); } })),
+    h("div", { class: "tree-halves" }, list(editor, values, data), rest(editor, spec, values, unplaced, data)));
+}
+
+/** Numbers by size, then texts by alphabet, the missing value last. */
+export function sorted(values) {
+  const key = (value) => (value === null ? [2, 0, ""] : value.trim() !== "" && Number.isFinite(Number(value)) ? [0, Number(value), value] : [1, 0, value]);
+  return values.map((value) => [key(value), value]).sort(([a], [b]) => a[0] - b[0] || a[1] - b[1] || a[2].localeCompare(b[2])).map(([, value]) => value);
+}
+
+function sizes(spec, change) {
+  const input = h("input", { id: "order-groups", value: (spec.groups ?? []).join(", "), placeholder: "2, 4, 8, …", autocomplete: "off", onchange: (event) => {
+    const given = event.target.value.split(/[,;\s]+/).filter((part) => part !== "").map(Number);
+    const fine = given.every((size) => Number.isInteger(size) && size > 1);
+    event.target.setAttribute("aria-invalid", String(!fine));
+    if (!fine) { say("Write whole numbers from 2 on with commas."); return; }
+    const { groups: _, ...rest } = spec;
+    change(given.length ? { ...rest, groups: given } : rest);
+  } });
+  return field("Neighbours that join at each level", input, "Such as 2, 6: pairs at the first level, six at the second. Each a multiple of the one before. Left empty, each level joins twice as many.");
+}
+
+function moved(editor, values, from, to) {
+  const next = [...values];
+  next.splice(to, 0, ...next.splice(from, 1));
+  editor.own.at = to;
+  editor.given.change({ ...editor.given.spec(), values: next });
+  say(`${values[from] ?? "the missing value"} is now number ${to + 1} of ${values.length}.`);
+  document.getElementById(`order-${to}`)?.scrollIntoView({ block: "nearest" });
+}
+
+function list(editor, values, data) {
+  const { own } = editor;
+  const wanted = own.search.toLowerCase();
+  const found = values.map((value, place) => ({ value, place })).filter(({ value }) => (value ?? "missing").toLowerCase().includes(wanted));
+  const rows = h("div", { class: "rows", role: "listbox", id: "order-list", tabindex: "0", "aria-label": "Values from first to last", "aria-activedescendant": `order-${own.at}`, "data-scroll": "order" },
+    found.slice(0, own.rows).map(({ value, place }) => h("div", { class: "row", role: "option", id: `order-${place}`, "aria-selected": String(place === own.at), draggable: "true", "data-place": place },
+      h("span", { class: "soft" }, `${place + 1}.`), h("span", { class: "row-label" }, shown(value)), data.has(value) ? null : h("span", { class: "badge" }, "not in the data"), h("span", { class: "row-amount" }, count(data.get(value) ?? 0, "record")))));
+  const place = (event) => { const row = event.target.closest(".row"); return row ? Number(row.dataset.place) : null; };
+  rows.addEventListener("click", (event) => { const at = place(event); if (at !== null) { own.at = at; editor.draw(); document.getElementById("order-list").focus({ preventScroll: true }); } });
+  rows.addEventListener("keydown", (event) => keyed(editor, event, values));
+  rows.addEventListener("dragstart", (event) => { own.dragged = place(event); event.dataTransfer.effectAllowed = "move"; event.dataTransfer.setData("text/plain", "moved within the page"); });
+  rows.addEventListener("dragend", () => { own.dragged = null; if (own.late) { own.late = false; editor.draw(); } });
+  rows.addEventListener("dragover", (event) => { if (own.dragged !== null && place(event) !== null) event.preventDefault(); });
+  rows.addEventListener("drop", (event) => { const to = place(event); const from = own.dragged; own.dragged = null; event.preventDefault(); if (from !== null && to !== null && to !== from) moved(editor, values, from, to); });
+  return h("div", { class: "tree-box" }, rows, found.length > own.rows ? h("button", { type: "button", id: "order-more", onclick: () => { own.rows += ROWS; editor.draw(); } }, `Show more of ${count(found.length)}`) : null,
+    h("p", { class: "soft" }, "Click a value to take it in hand, drag it to its place. Keys: arrows choose, Alt with arrows moves, Delete takes out."));
+}
+
+function keyed(editor, event, values) {
+  const { own } = editor;
+  const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+  if (event.key === "Delete") editor.given.change({ ...editor.given.spec(), values: values.filter((_, place) => place !== own.at) });
+  else if (by && own.at + by >= 0 && own.at + by < values.length) {
+    if (event.altKey) moved(editor, values, own.at, own.at + by);
+    else { own.at += by; if (own.at >= own.rows) own.rows += ROWS; editor.draw(); document.getElementById(`order-${own.at}`)?.scrollIntoView({ block: "nearest" }); }
+  } else return;
+  event.preventDefault();
+}
+
+function rest(editor, spec, values, unplaced, data) {
+  const add = (more) => editor.given.change({ ...spec, values: [...values, ...more] });
+  const missing = data.has(null) && !values.includes(null);
+  const found = unplaced.filter((value) => value.toLowerCase().includes(editor.own.search.toLowerCase()));
+  return h("div", { class: "tree-box spare", id: "order-unplaced" }, h("h3", {}, "Not in the order yet ", h("span", { class: `badge ${unplaced.length ? "bad" : "good"}` }, unplaced.length ? count(unplaced.length, "value") : "none")),
+    unplaced.length ? h("div", { class: "buttons" }, h("button", { type: "button", id: "order-add-all", onclick: () => add(sorted(unplaced)) }, "Add all, sorted")) : null,
+    h("ul", { class: "rows" }, found.slice(0, ROWS).map((value) => h("li", {}, h("button", { type: "button", class: "row", onclick: () => add([value]) }, h("span", { class: "row-label" }, "Add ", shown(value)), h("span", { class: "row-amount" }, count(data.get(value), "record"))))),
+      found.length > ROWS ? h("li", { class: "soft" }, `${count(found.length - ROWS)} more: search for them.`) : null),
+    missing ? h("p", {}, "The missing value stays missing, unless it has a place in the order. ", h("button", { type: "button", id: "order-add-missing", onclick: () => add([null]) }, "Give it one at the end")) : null);
+}

@@ -1,0 +1,129 @@
+// Step 4: the privacy that is asked for, what may be given up for it, and how it is reached; beside it what can be reached.
+import { api, attempt, count, edit, field, fill, h, problemList, say, state, watch } from "./core.js";
+import { outlook, replaceWith, watchOutlook, withChange } from "./outlook.js";
+import { drawAlgorithm, drawAlgorithmProblems } from "./privacy_algorithm.js";
+import { editQuietly, keepingOpen, quiet } from "./privacy_controls.js";
+import { badge, drawAdd, drawAsked, drawLive, drawPresets } from "./privacy_models.js";
+
+export const id = "privacy";
+export const title = "Privacy";
+
+let known = null;
+
+export function render(root) {
+  const parts = { asked: h("div"), add: h("div"), presets: h("div"), suppression: h("div"), algorithm: h("div"), outlook: h("div"),
+    bar: h("button", { type: "button", class: "outlook-bar", id: "outlook-bar", onclick: () => { const head = document.getElementById("outlook-head"); head.scrollIntoView(); head.focus(); } }) };
+  fill(root, h("h1", {}, title),
+    h("p", {}, "A release shows the same columns with less detail, so that records look alike. The records that look alike in all quasi-identifiers are called a ", h("strong", {}, "class"), ". A ", h("strong", {}, "model"), " is a rule that every class must obey."),
+    h("div", { class: "with-outlook" },
+      h("div", {},
+        h("section", { "aria-labelledby": "asked-head" }, h("h2", { id: "asked-head" }, "What must hold"), parts.presets, parts.asked, parts.add),
+        h("section", { "aria-labelledby": "suppression-head" }, h("h2", { id: "suppression-head" }, "Records that may be left out"), parts.suppression),
+        h("section", { "aria-labelledby": "algorithm-head" }, h("h2", { id: "algorithm-head" }, "How it is reached"), parts.algorithm)),
+      h("section", { class: "outlook", id: "outlook", "aria-labelledby": "outlook-head" }, h("h2", { id: "outlook-head", tabindex: "-1" }, "What can be reached"), parts.outlook)), parts.bar);
+  const drawAll = () => {
+    drawPresets(parts.presets, known);
+    drawAsked(parts.asked, known);
+    drawAdd(parts.add, known);
+    drawSuppression(parts.suppression);
+    drawAlgorithm(parts.algorithm, known);
+  };
+  const drawTold = () => { drawOutlook(parts.outlook); drawBar(parts.bar); drawLive(); drawAlgorithmProblems(); };
+  const stops = [];
+  let gone = false;
+  attempt(async () => {
+    known ??= await api.desk("choices");
+    if (gone) return;
+    drawAll();
+    stops.push(watch((what) => { if (what === "policy" && !quiet) drawAll(); else if (what === "saved") drawTold(); }), watchOutlook(drawTold));
+    drawTold();
+  });
+  return () => { gone = true; for (const stop of stops) stop(); };
+}
+
+/** How many records a share is: the share is exact to a millionth, so that 0.29 of 100 are 29. */
+const recordsOf = (share) => Math.floor(Math.round(share * 1e6) * state.table.records / 1e6);
+
+function drawSuppression(box) {
+  const share = Number(state.policy.suppression) || 0;
+  const said = h("p", { id: "suppression-records", role: "status" });
+  const tell = (given) => fill(said, given === 0 ? "No record may be left out. A single unusual person can then decide how far everybody is blurred."
+    : `At most ${count(recordsOf(given), "record")} of ${count(state.table.records)} may be left out (${Number((100 * given).toFixed(4))} %). They are not a random sample: say so to those who use the release.`);
+  const number = h("input", { type: "number", id: "suppression-percent", min: "0", max: "100", step: "0.5", value: Number((100 * share).toFixed(4)) });
+  const slider = h("input", { type: "range", id: "suppression", min: "0", max: Math.max(20, Math.ceil(100 * share)), step: "0.1", "aria-describedby": "suppression-records", value: 100 * share });
+  const set = (percent) => {
+    const given = Number((Math.min(Math.max(percent, 0), 100) / 100).toFixed(6));
+    slider.value = 100 * given;
+    number.value = Number((100 * given).toFixed(4));
+    tell(given);
+    if (given !== Number(state.policy.suppression)) editQuietly((policy) => { policy.suppression = given; });
+  };
+  slider.addEventListener("input", () => { number.value = Number(slider.value); tell(Number(slider.value) / 100); });
+  slider.addEventListener("change", () => set(Number(slider.value)));
+  number.addEventListener("change", () => set(Number(number.value) || 0));
+  const how = (value, text) => h("label", {}, h("input", { type: "radio", name: "suppressed", id: `suppressed-${value}`, checked: (state.policy.suppressed ?? "drop") === value,
+    onchange: () => editQuietly((policy) => { policy.suppressed = value; }) }), " ", text);
+  fill(box, field("Share of the records", slider), h("div", { class: "field" }, h("label", { for: "suppression-percent" }, "The same as a number, in percent"), number), said,
+    h("fieldset", { class: "ticks" }, h("legend", {}, "What becomes of them"),
+      how("drop", "They are left out of the release."), how("star", "They stay as rows of * without sensitive values, so that their number is seen.")));
+  tell(share);
+}
+
+const HEADS = {
+  reachable: "A release with this privacy exists.",
+  unreachable: "No release can have this privacy.",
+  open: "Whether a release can have this privacy, only a run tells.",
+};
+
+let spoken = "";
+
+/** Say the verdict aloud when it is another one. */
+function speak() {
+  if (outlook.renewing) return;
+  const verdict = outlook.problems.length ? `${count(outlook.problems.length, "problem")} to be put right.` : HEADS[outlook.forecast?.verdict] ?? "";
+  if (spoken && verdict && verdict !== spoken) say(verdict);
+  spoken = verdict;
+}
+
+function drawOutlook(box) {
+  const { problems, forecast, estimate, trouble, renewing } = outlook;
+  speak();
+  box.classList.toggle("renewing", renewing);
+  box.setAttribute("aria-busy", String(renewing));
+  keepingOpen(box, () => fill(box,
+    h("p", { class: "soft renew", id: "outlook-state" }, renewing ? "Being looked at anew …" : "Up to date."),
+    trouble ? h("p", { class: "complaint" }, trouble) : null,
+    problems.length ? [h("p", {}, h("strong", {}, `First ${problems.length === 1 ? "this has" : "these have"} to be put right:`)), problemList(problems)] : null,
+    forecast ? reached(forecast) : null,
+    estimate ? h("div", { id: "outlook-time" }, h("p", {}, "A run takes ", h("strong", {}, estimate.words), ` (${estimate.range}).`),
+      h("details", { id: "outlook-why-time" }, h("summary", {}, "Why so long?"), h("ul", {}, estimate.based_on.map((each) => h("li", {}, each))))) : null,
+    h("p", {}, h("a", { href: "#/runs" }, "Go on to the run"))));
+}
+
+/** On a narrow screen the verdict stays in sight below, and leads to the whole. */
+function drawBar(bar) {
+  const { problems, forecast, estimate, renewing } = outlook;
+  bar.classList.toggle("renewing", renewing);
+  fill(bar, problems.length ? h("span", { class: "badge bad" }, `✗ ${count(problems.length, "problem")}`) : forecast ? badge(forecast.verdict) : h("span", {}, "What can be reached"),
+    estimate ? h("span", { class: "soft" }, `a run takes ${estimate.words}`) : null, h("span", { class: "soft" }, renewing ? "…" : "See more"));
+}
+
+function reached(forecast) {
+  const [first, ...rest] = forecast.general;
+  return [
+    h("p", { id: "outlook-verdict" }, badge(forecast.verdict), " ", h("strong", {}, HEADS[forecast.verdict])),
+    h("p", {}, first),
+    rest.length ? h("ul", {}, rest.map((each) => h("li", {}, each))) : null,
+    forecast.by_algorithm !== forecast.verdict ? h("p", { class: "warning" }, "With the chosen algorithm: ", badge(forecast.by_algorithm)) : null,
+    forecast.relaxations.length ? h("div", { id: "outlook-changes" }, h("p", {}, h("strong", {}, "Any one of these changes would do:")),
+      h("ul", { class: "changes" }, forecast.relaxations.map((change, place) => h("li", {}, h("button", { type: "button", id: `change-${place}`, onclick: () => apply(change) }, change.label))))) : null,
+    h("details", { id: "outlook-facts" }, h("summary", {}, "The table in figures"), h("ul", {}, forecast.facts_in_words.map((each) => h("li", {}, each)))),
+  ];
+}
+
+async function apply(change) {
+  const policy = await attempt(() => withChange(change));
+  if (!policy) return;
+  edit(replaceWith(policy));
+  say(`Changed: ${change.label}. Undo takes it back.`);
+}

@@ -1,0 +1,93 @@
+// The algorithm: one of several, with the options that it takes.
+import { bare, choice, columnFacts, columns, edit, field, fill, h, joined, problemList, problemsAt, say, state } from "./core.js";
+import { outlook } from "./outlook.js";
+import { editQuietly, keepingOpen, stepper, ticks } from "./privacy_controls.js";
+
+/** The algorithm as the policy has it; one that says nothing means optimal. */
+function algorithmOf(policy) {
+  const said = policy.algorithm;
+  return typeof said === "string" ? { name: said } : { name: "optimal", ...(said ?? {}) };
+}
+
+/** Choose another algorithm; the options that it understands too stay. */
+function choose(entry) {
+  edit((policy) => {
+    const before = algorithmOf(policy);
+    policy.algorithm = { name: entry.name };
+    for (const [key, value] of Object.entries(before)) if (entry.shared.includes(key)) policy.algorithm[key] = value;
+  });
+  say(`The algorithm is ${entry.name}.`);
+}
+
+/** Set an option; the value that counts when nothing is said is not written. */
+function set(name, value, loud = false) {
+  (loud ? edit : editQuietly)((policy) => {
+    const algorithm = policy.algorithm = algorithmOf(policy);
+    const empty = value === "" || value === false || value === null || (typeof value === "object" && !Object.keys(value).length);
+    if (empty) delete algorithm[name]; else algorithm[name] = value;
+  });
+}
+
+/** Set one number of an option that has one for each column; "" takes it away. */
+function setOf(name, column, value) {
+  const all = bare(algorithmOf(state.policy)[name] ?? {});
+  if (value === "") delete all[column]; else all[column] = value;
+  set(name, all);
+}
+
+export function drawAlgorithm(box, known) {
+  const chosen = algorithmOf(state.policy);
+  const entry = known.algorithms.find((each) => each.name === chosen.name);
+  const kinds = [...new Set(known.algorithms.map((each) => each.kind))];
+  keepingOpen(box, () => fill(box,
+    h("p", { class: "soft" }, "“One level a column” blurs a column alike for all records: easy to read. “Each class for itself” blurs each group of records only as far as it needs: far less is lost, and labels of different width stand side by side."),
+    kinds.map((kind) => h("fieldset", { class: "algorithms" }, h("legend", {}, kind[0].toUpperCase() + kind.slice(1)),
+      h("div", { class: "cards" }, known.algorithms.filter((each) => each.kind === kind).map((each) => one(each, chosen.name))))),
+    h("div", { id: "algorithm-problems" }),
+    entry ? h("div", { class: "parameters", id: "algorithm-options", role: "group", "aria-label": `Options of ${chosen.name}` }, entry.options.map((name) => option(name, chosen, entry, known))) : null));
+  drawAlgorithmProblems();
+}
+
+function one(entry, chosen) {
+  const id = `algorithm-${entry.name}`;
+  return h("div", { class: "card", "data-chosen": entry.name === chosen ? "yes" : null },
+    h("label", { class: "pick" }, h("input", { type: "radio", name: "algorithm", id, checked: entry.name === chosen, "aria-describedby": `${id}-about`, onchange: () => choose(entry) }), " ", h("strong", {}, entry.name)),
+    h("div", { id: `${id}-about` }, h("p", {}, entry.does), h("p", { class: "soft" }, h("strong", {}, "When: "), entry.when), h("p", { class: "soft" }, h("strong", {}, "But: "), entry.not)));
+}
+
+/** Problems with the algorithm, of the policy itself and with the data. */
+export function drawAlgorithmProblems() {
+  const box = document.getElementById("algorithm-problems");
+  if (!box) return;
+  fill(box, problemList(joined(problemsAt("algorithm"), outlook.problems.filter((each) => each.where.startsWith("algorithm")))));
+}
+
+function option(name, chosen, entry, known) {
+  const { kind, label, help, default: usual } = known.options[name];
+  const id = `option-${name}`;
+  const value = chosen[name];
+  if (kind === "measure") return field(label, choice(id, known.measures.map((each) => [each.name, `${each.name}: ${each.text}`]), value ?? usual, (picked) => set(name, picked === usual ? "" : picked)), help);
+  if (kind === "whole") return stepper(id, label, value ?? usual, { kind: "whole" }, (picked) => set(name, picked === usual ? "" : picked), help);
+  if (kind === "seconds") return stepper(id, label, value, { kind: "number", low: 0, step: 5, start: 20, optional: true, placeholder: "none" }, (picked) => set(name, picked), help);
+  if (kind === "yes-no") return h("div", { class: "field" }, h("label", {}, h("input", { type: "checkbox", id, checked: Boolean(value), "aria-describedby": `${id}-help`, onchange: (event) => set(name, event.target.checked, true) }), " ", label), h("p", { class: "soft", id: `${id}-help` }, help));
+  if (kind === "columns") return ranges(id, label, help, name, value);
+  return byColumn(id, label, help, name, chosen, entry);
+}
+
+function ranges(id, label, help, name, said) {
+  const value = Array.isArray(said) ? said : [];
+  const numbers = columns("quasi").filter((each) => ["whole numbers", "numbers"].includes(columnFacts(each)?.kind) || value.includes(each));
+  if (!numbers.length) return h("p", { class: "soft" }, `${label}: no quasi-identifier is a number.`);
+  return ticks(id, label, numbers, new Set(value), (picked) => set(name, picked), help);
+}
+
+/** A number for each column: weights from 0 to 1, or levels. */
+function byColumn(id, label, help, name, chosen, entry) {
+  const weights = name === "weights";
+  if (weights && entry.weights.role === "sensitive" && !chosen.faithful) return null;
+  const names = columns(weights ? entry.weights.role : "quasi");
+  const bounds = weights ? { kind: "number", low: 0, high: 1, step: 0.1, start: 0.5, optional: true, placeholder: "none" } : { kind: "whole", low: 0, start: 1, optional: true, placeholder: "none" };
+  return h("details", { open: Object.keys(chosen[name] ?? {}).length > 0 || entry.needs.includes(name), class: "wide", id: `${id}-all` }, h("summary", {}, label),
+    h("p", { class: "soft" }, weights ? entry.weights.help : help),
+    h("div", { class: "parameters" }, names.map((column, place) => stepper(`${id}-${place}`, column, chosen[name]?.[column], bounds, (picked) => setOf(name, column, picked)))));
+}

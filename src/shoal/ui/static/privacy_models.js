@@ -1,0 +1,221 @@
+// The models asked for as cards, and the models that may be added, each by the fear that it answers.
+import { MISSING, api, choice, columnFacts, columns, edit, field, fill, h, joined, later, problemList, problemsAt, say, state, unprotected, unprotectedWarning } from "./core.js";
+import { outlook } from "./outlook.js";
+import { editQuietly, keepingOpen, stepper, ticks } from "./privacy_controls.js";
+import { readCategories } from "./nested.js";
+
+/** The models asked for; a policy that was written by hand may hold anything there, and its problems say so. */
+function asked() {
+  const said = state.policy.privacy;
+  return Array.isArray(said) ? said.map((entry) => typeof entry === "object" && entry !== null ? entry : { model: entry }) : [];
+}
+
+/** The sensitive columns that an entry is on. */
+function columnsOf(entry) {
+  if (entry.sensitive === undefined || entry.sensitive === null) return columns("sensitive");
+  return Array.isArray(entry.sensitive) ? entry.sensitive : [entry.sensitive];
+}
+
+const spoken = (key) => key === MISSING ? "missing" : key === "" ? "the empty text" : key;
+const categoriesOf = (name) => readCategories(state.policy.columns?.[name]).map(([category]) => category);
+
+/** All cards. */
+export function drawAsked(box, known) {
+  const again = () => drawAsked(box, known);
+  keepingOpen(box, () => {
+    fill(box, asked().length
+      ? h("ul", { class: "asked" }, asked().map((entry, place) => h("li", { class: "card model" }, card(entry, place, known, again))))
+      : h("p", { class: "warning" }, "No model is asked for yet. Without one nothing is protected: add one below."), unprotectedWarning(unprotected(), "Add one below."));
+    drawLive();
+  });
+}
+
+function card(entry, place, known, again) {
+  const model = known.models.find((each) => each.name === entry.model);
+  const remove = h("button", { type: "button", id: `model-${place}-remove`, onclick: () => {
+    edit((policy) => { policy.privacy.splice(place, 1); });
+    say(`${model?.title ?? entry.model} is removed.`);
+    document.getElementById("add-model-head")?.focus();
+  } }, `Remove ${model?.title ?? entry.model}`);
+  if (!model) return [h("h3", {}, String(entry.model ?? "no model")), h("p", {}, "This model is not known."), h("div", { id: `model-${place}-problems` }), remove];
+  return [
+    h("h3", { id: `model-${place}-head` }, model.title, " ", h("code", {}, model.name)),
+    h("p", {}, model.protects),
+    h("div", { class: "parameters" }, model.parameters.map((each) => parameter(entry, place, each, known))),
+    on(entry, place, model, again),
+    h("div", { id: `model-${place}-problems` }),
+    h("div", { id: `model-${place}-live`, class: "live", "aria-live": "off" }),
+    h("details", { id: `model-${place}-more` }, h("summary", {}, "For whom, an example, and what it does not protect"), about(model)),
+    h("div", { class: "buttons" }, remove),
+  ];
+}
+
+function about(model) {
+  return [h("p", {}, h("strong", {}, "For: "), model.whom), h("p", {}, h("strong", {}, "Example: "), model.example),
+    h("p", {}, h("strong", {}, "It does not protect:")), h("ul", {}, model.not.map((each) => h("li", {}, each)))];
+}
+
+/** The column or columns that a model is on. */
+function on(entry, place, model, again) {
+  if (!model.sensitive) return null;
+  const names = columns("sensitive");
+  if (!names.length) return h("p", { class: "warning" }, "No column is sensitive. ", h("a", { href: "#/data" }, "Say which one is."));
+  const without = model.categories ? columnsOf(entry).filter((name) => !categoriesOf(name).length) : [];
+  const hint = without.length ? h("p", { class: "warning" }, `${without.join(", ")} has no categories yet. `, h("a", { href: "#/sensitive" }, "Put its values into categories.")) : null;
+  if (names.length === 1 && columnsOf(entry).includes(names[0])) return [h("p", {}, "On ", h("strong", {}, names[0]), "."), hint];
+  return [ticks(`model-${place}-on`, "On these sensitive columns", names, new Set(columnsOf(entry)), (chosen) => {
+    if (!chosen.length) { say("A model needs a column. Remove the model instead."); again(); return; }
+    edit((policy) => { policy.privacy[place].sensitive = chosen.length === 1 ? chosen[0] : chosen; });
+  }), hint];
+}
+
+function parameter(entry, place, bounds, known) {
+  const id = `model-${place}-${bounds.name}`;
+  const value = entry[bounds.name];
+  const set = (chosen) => editQuietly((policy) => { policy.privacy[place][bounds.name] = chosen; });
+  if (bounds.kind === "choice") return field(bounds.label, choice(id, known.distances, value ?? bounds.start, set), bounds.help);
+  if (bounds.kind === "by-category") return byCategory(entry, place, bounds);
+  if (bounds.kind === "limits") return byValue(entry, place, bounds, ["alp", "dif"]);
+  if (bounds.kind === "by-value-or-one") return oneOrByValue(entry, place, bounds, set);
+  return stepper(id, bounds.label, value, bounds, set, bounds.help);
+}
+
+function oneOrByValue(entry, place, bounds, set) {
+  const several = typeof entry[bounds.name] === "object" && entry[bounds.name] !== null;
+  const id = `model-${place}-${bounds.name}`;
+  return [
+    field("Limit", choice(`${id}-how`, [["one", "one limit for all values"], ["several", "a limit for each value that I name"]], several ? "several" : "one",
+      (how) => edit((policy) => { policy.privacy[place][bounds.name] = how === "one" ? bounds.start : {}; }))),
+    several ? byValue(entry, place, bounds, [null]) : stepper(id, bounds.label, entry[bounds.name], { ...bounds, kind: "number" }, set, bounds.help),
+  ];
+}
+
+/** A limit for each category; an empty field is no limit. */
+function byCategory(entry, place, bounds) {
+  const names = [...new Set([...columnsOf(entry).flatMap(categoriesOf), ...Object.keys(entry[bounds.name] ?? {})])];
+  return h("fieldset", { class: "limits" }, h("legend", {}, `${bounds.label}: ${bounds.help}`),
+    h("p", { class: "soft" }, "From the most to the least sensitive one; a less sensitive one may not have a smaller limit. Empty for no limit."),
+    names.map((name, number) => stepper(`model-${place}-${bounds.name}-${number}`, name, entry[bounds.name]?.[name], { ...bounds, kind: "number", optional: true, placeholder: "no limit" },
+      (chosen) => editQuietly((policy) => {
+        const limits = policy.privacy[place][bounds.name] ??= {};
+        if (chosen === "") delete limits[name]; else limits[name] = chosen;
+      }))));
+}
+
+/** Limits of single values: `parts` are the names of the numbers of each, or [null] for a plain number. */
+function byValue(entry, place, bounds, parts) {
+  const limits = entry[bounds.name] ?? {};
+  const id = `model-${place}-${bounds.name}`;
+  const rows = Object.keys(limits).map((key, number) => h("li", {},
+    parts.map((part) => stepper(`${id}-${number}-${part ?? "limit"}`, `${part ?? "α"} of ${spoken(key)}`, part ? limits[key]?.[part] ?? 1 : limits[key], { ...bounds, kind: "number", start: 0.5 },
+      (chosen) => editQuietly((policy) => { const all = policy.privacy[place][bounds.name]; if (part) all[key] = { ...all[key], [part]: chosen }; else all[key] = chosen; }))),
+    h("button", { type: "button", id: `${id}-${number}-remove`, "aria-label": `Remove the limit of ${spoken(key)}`,
+      onclick: () => edit((policy) => { delete policy.privacy[place][bounds.name][key]; }) }, "Remove")));
+  return h("fieldset", { class: "limits" },
+    h("legend", {}, parts[0] ? "alp: largest belief on average; dif: how far a class may exceed it" : `${bounds.label}: ${bounds.help}`),
+    rows.length ? h("ul", { class: "by-value" }, rows) : h("p", { class: "warning" }, "Name at least one value to protect."),
+    adder(entry, place, bounds, parts[0] ? bounds.start : 0.5));
+}
+
+/** A field that finds values of the column, and a button that gives one a limit. */
+function adder(entry, place, bounds, start) {
+  const id = `model-${place}-${bounds.name}-add`;
+  const list = h("datalist", { id: `${id}-list` });
+  const input = h("input", { id, list: list.id, autocomplete: "off" });
+  const search = async () => {
+    const answers = await Promise.all(columnsOf(entry).map((name) => api.desk("column", { name, search: input.value }).catch(() => ({ values: [] }))));
+    fill(list, [...new Set(answers.flatMap((answer) => answer.values.slice(0, 100).map(([value]) => value)))].map((value) => h("option", { value })));
+  };
+  const put = (key) => {
+    edit((policy) => { (policy.privacy[place][bounds.name] ??= {})[key] ??= structuredClone(start); });
+    say(`${spoken(key)} has a limit.`);
+  };
+  input.addEventListener("focus", search, { once: true });
+  input.addEventListener("input", later(search, 200));
+  input.addEventListener("keydown", (event) => { if (event.key === "Enter" && input.value) put(input.value); });
+  return h("div", { class: "field" }, h("label", { for: id }, "Value to protect"), list,
+    h("div", { class: "buttons" }, input, h("button", { type: "button", id: `${id}-button`, onclick: () => { if (input.value) put(input.value); else input.focus(); } }, "Give it a limit"),
+      columnsOf(entry).some((name) => columnFacts(name)?.missing) ? h("button", { type: "button", id: `${id}-missing`, onclick: () => put(MISSING) }, "Limit the missing value") : null));
+}
+
+/** What the forecast and the checks say of each card; drawn again without touching the controls. */
+export function drawLive() {
+  asked().forEach((entry, place) => {
+    const live = document.getElementById(`model-${place}-live`);
+    const wrong = document.getElementById(`model-${place}-problems`);
+    const where = `privacy[${place}]`;
+    const others = outlook.problems.filter((each) => each.where === where || each.where.startsWith(`${where}.`));
+    if (wrong) fill(wrong, problemList(joined(problemsAt(where), others)));
+    if (live) {
+      live.classList.toggle("renewing", outlook.renewing);
+      keepingOpen(live, () => fill(live, (outlook.forecast?.models ?? []).filter((each) => each.where === where && each.model === entry.model).map((each) => found(each, place))));
+    }
+  });
+}
+
+const SIGNS = { reachable: ["good", "✓ reachable"], unreachable: ["bad", "✗ not reachable"], open: ["open", "? only a run tells"] };
+
+/** A verdict as a word with a sign, never by colour alone. */
+export function badge(verdict) { return h("span", { class: `badge ${SIGNS[verdict][0]}` }, SIGNS[verdict][1]); }
+
+function found(told, place) {
+  const [first, ...rest] = told.sentences;
+  return [h("p", {}, badge(told.alone), " ", first),
+    rest.length ? h("details", { id: `model-${place}-blocks-${told.sensitive ?? ""}` }, h("summary", {}, told.alone === "reachable" ? "Who stands out" : "What blocks"),
+      h("ul", {}, rest.map((each) => h("li", {}, each)))) : null];
+}
+
+/** The models that may be added. */
+export function drawAdd(box, known) {
+  const names = columns("sensitive");
+  const open = !asked().length;
+  keepingOpen(box, () => fill(box, h("details", { id: "add-model", open }, h("summary", { id: "add-model-head" }, "Add a model"),
+    h("p", { class: "soft" }, "Several models may be asked for at once; all of them hold. Choose by what you fear."),
+    h("ul", { class: "cards" }, known.models.map((model) => h("li", { class: "card" },
+      h("h3", {}, model.fear), h("p", {}, h("strong", {}, model.title), ": ", model.protects),
+      model.categories && !names.some((name) => categoriesOf(name).length) ? h("p", { class: "soft" }, "Needs values in categories: ", h("a", { href: "#/sensitive" }, "make them first"), ".") : null,
+      h("details", { id: `add-${model.name}-more` }, h("summary", {}, "More"), about(model)),
+      h("button", { type: "button", id: `add-${model.name}`, disabled: model.sensitive && !names.length,
+        "aria-describedby": model.sensitive && !names.length ? "add-model-needs" : null, onclick: () => add(model) },
+      asked().some((entry) => entry.model === model.name) ? `Add another ${model.title}` : `Add ${model.title}`)))),
+    names.length ? null : h("p", { class: "soft", id: "add-model-needs" }, "All but k-anonymity need a sensitive column. ", h("a", { href: "#/data" }, "Say which one is.")))));
+}
+
+function add(model) {
+  const all = columns("sensitive");
+  const fitting = model.categories ? all.filter((name) => categoriesOf(name).length) : all;
+  const names = fitting.length ? fitting : all;
+  const entry = { model: model.name };
+  for (const each of model.parameters) {
+    const first = categoriesOf(names[0])[0];
+    if (each.kind === "by-category") entry[each.name] = first === undefined ? {} : { [first]: each.start };
+    else if (each.kind === "limits") entry[each.name] = {};
+    else if (each.kind !== "choice") entry[each.name] = each.start;
+  }
+  if (model.sensitive) entry.sensitive = names.length === 1 ? names[0] : names;
+  edit((policy) => { policy.privacy = [...asked(), entry]; });
+  say(`${model.title} is added.`);
+  document.getElementById(`model-${asked().length - 1}-${model.parameters[0].name}`)?.focus();
+}
+
+/** Beginnings that others use, each with the reason for its figures. */
+export function drawPresets(box, known) {
+  keepingOpen(box, () => fill(box, h("details", { id: "presets" }, h("summary", {}, "Beginnings that others use"),
+    h("p", { class: "soft" }, "Nobody can choose for you: begin here, then look at what it costs and what attackers still get."),
+    h("ul", { class: "cards" }, known.presets.map((preset) => h("li", { class: "card" }, h("h3", {}, preset.title), h("p", {}, preset.why),
+      h("button", { type: "button", id: `preset-${preset.id}`, onclick: () => begin(preset) }, `Begin with k = ${preset.k}`)))))));
+}
+
+function begin(preset) {
+  edit((policy) => {
+    policy.privacy = structuredClone(asked());
+    const size = policy.privacy.find((entry) => entry.model === "k-anonymity");
+    if (size) size.k = preset.k; else policy.privacy.unshift({ model: "k-anonymity", k: preset.k });
+    if (preset.suppression !== null) policy.suppression = preset.suppression;
+    if (!preset.categories) return;
+    const covered = policy.privacy.filter((entry) => entry.model === "p-plus-alpha-sensitive").flatMap(columnsOf);
+    for (const name of columns("sensitive").filter((each) => categoriesOf(each).length > 1 && !covered.includes(each)))
+      policy.privacy.push({ model: "p-plus-alpha-sensitive", p: 2, alpha: 1, sensitive: name });
+  });
+  say(`${preset.title} is put in.`);
+}

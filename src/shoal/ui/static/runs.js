@@ -1,0 +1,229 @@
+// Step 5: start runs, follow them, keep several and compare them.
+import { api, attempt, columns, confirmed, count, duration, edit, field, fill, h, joined, problemList, say, state, table, tellOthers, unprotectedWarning, watch } from "./core.js";
+import { outlook, replaceWith, watchOutlook, withChange } from "./outlook.js";
+import { keepingOpen } from "./privacy_controls.js";
+import { comparison, modelsInShort } from "./runs_compare.js";
+import { called, fetchRuns, keyOf, promisedTo, startRun } from "./runs_poll.js";
+
+export const id = "runs";
+export const title = "Run";
+
+const STATES = { done: ["good", "✓ done"], failed: ["bad", "✗ failed"], cancelled: ["open", "cancelled"], interrupted: ["bad", "interrupted"], running: ["open", "… going on"] };
+const policies = new Map();
+const waysOut = new Map();
+const ticked = new Set();
+let higher = new Set();
+
+/** The policy of a run, once it is known. */
+const policyOf = (run) => policies.get(keyOf(run));
+const releases = () => state.runs.filter((run) => run.kind === "release");
+
+export function render(root) {
+  const parts = { reason: h("div"), going: h("div"), kept: h("div"), wrong: h("div"), compare: h("div") };
+  const name = h("input", { id: "run-name", maxlength: "200", autocomplete: "off" });
+  const button = h("button", { type: "button", class: "strong", id: "run-start", "aria-describedby": "run-why", onclick: () => begin(name, button) }, "Start the run");
+  fill(root, h("h1", {}, title),
+    h("section", { "aria-labelledby": "start-head" }, h("h2", { id: "start-head" }, "Start"),
+      h("p", {}, "A run makes the release from the policy as it stands, has it checked by code of its own, and tries what attackers would. Nothing is published by it."),
+      field("Name of the run", name, "If you like: to know it again among several."), h("div", { class: "buttons" }, button), parts.reason),
+    h("div", {}, parts.going),
+    h("section", { "aria-labelledby": "kept-head" }, h("h2", { id: "kept-head" }, "Runs"), parts.kept, parts.wrong, parts.compare));
+  const drawGoing = goingOn(parts.going);
+  let drawn = "";
+  const drawRuns = () => {
+    drawGoing();
+    if (drawn === signature()) return;
+    drawn = signature();
+    drawKept(parts.kept, () => drawCompare(parts.compare));
+    drawWrong(parts.wrong);
+    drawCompare(parts.compare);
+    learn(drawRuns);
+  };
+  const drawStart = () => drawReason(parts.reason, button);
+  const stops = [watch((what) => { if (what === "runs") drawRuns(); else drawStart(); }), watchOutlook(drawStart)];
+  drawStart();
+  drawRuns();
+  attempt(async () => { higher = new Set((await api.desk("choices")).measures.filter((each) => each.higher).map((each) => each.name)); });
+  return () => { for (const stop of stops) stop(); };
+}
+
+/** What the table of runs shows: it is drawn again only when this changes, not with every figure of a run that goes on. */
+function signature() {
+  return JSON.stringify(releases().map((run) => [keyOf(run), run.state, run.name, waits(run), Boolean(policyOf(run)), Boolean(waysOut.get(keyOf(run)))]));
+}
+
+/** Everything that keeps a run from starting: problems of the policy, and those with the data that are known by now. */
+function hindrances() {
+  return joined(state.problems, outlook.of === state.policy ? outlook.problems : []);
+}
+
+function drawReason(box, button) {
+  const problems = hindrances();
+  button.disabled = problems.length > 0;
+  const { forecast, estimate } = outlook;
+  fill(box, h("div", { id: "run-why" },
+    problems.length ? [h("p", { class: "warning" }, "The run cannot start before this is put right:"), problemList(problems), h("p", {}, h("a", { href: "#/privacy" }, "Back to privacy"))] : null,
+    !problems.length && forecast && forecast.by_algorithm === "unreachable" ? h("p", { class: "warning" }, "No release can have this privacy; a run will say so too. ", h("a", { href: "#/privacy" }, "See what would help.")) : null,
+    problems.length ? null : unprotectedWarning(),
+    !problems.length && estimate ? h("p", { class: outlook.renewing ? "soft renewing" : "soft", id: "run-estimate" }, `It will take ${estimate.words} (${estimate.range}). Runs go one after the other.`) : null));
+}
+
+async function begin(name, button) {
+  button.disabled = true;
+  const estimate = outlook.of === state.policy ? outlook.estimate : null;
+  const run = await attempt(() => startRun("release", name.value.trim(), estimate));
+  button.disabled = hindrances().length > 0;
+  if (!run) return;
+  name.value = "";
+  say(`${called(run)} has started.`);
+}
+
+/** Ask for the policies of runs, and for what would help those that failed; neither changes once it is known. */
+function learn(then) {
+  const unknown = releases().filter((run) => !policies.has(keyOf(run)));
+  const stuck = releases().filter((run) => run.error?.diagnosis?.relaxations.length && !waysOut.has(keyOf(run)));
+  if (!unknown.length && !stuck.length) return;
+  for (const run of unknown) policies.set(keyOf(run), null);
+  for (const run of stuck) waysOut.set(keyOf(run), null);
+  attempt(async () => {
+    await Promise.all([
+      ...unknown.map(async (run) => { policies.set(keyOf(run), (await api.get(`/api/runs/${run.number}/policy`)).policy); }),
+      ...stuck.map(async (run) => { waysOut.set(keyOf(run), (await api.desk("way_out", { run: run.number })).changes); }),
+    ]);
+    if (document.getElementById("kept-head")) then();
+  });
+}
+
+function left(run) {
+  const estimate = promisedTo(run);
+  if (!estimate) return "";
+  if (run.seconds > estimate.high) return " Longer than estimated.";
+  const [low, high] = [Math.max(estimate.low - run.seconds, 0), estimate.high - run.seconds];
+  return low < 1 ? ` At most ${duration(Math.max(high, 1))} to go.` : ` About ${duration(low)} to ${duration(high)} to go.`;
+}
+
+const waits = (run) => run.stage === "waiting for its turn";
+
+/** The runs that go on. Their cards stay while figures change, so that no click on them is lost. */
+function goingOn(box) {
+  const cards = new Map();
+  return () => {
+    const going = state.runs.filter((run) => run.state === "running");
+    const known = going.length === cards.size && going.every((run) => cards.has(called(run)));
+    if (!known) {
+      cards.clear();
+      for (const run of going) cards.set(called(run), goingCard(run));
+      fill(box, going.length ? h("section", { "aria-labelledby": "going-head" }, h("h2", { id: "going-head" }, "Going on"), [...cards.values()].map((card) => card.element)) : null);
+    }
+    for (const run of going) cards.get(called(run)).show(run);
+  };
+}
+
+function goingCard(run) {
+  const bar = h("progress", { max: "1" });
+  const words = h("p", { id: `run-${run.number}-words` });
+  const element = h("div", { class: "card going", id: `run-${run.number}-going` },
+    h("h3", {}, run.kind === "lattice" ? `${called(run)}: the picture of all combinations` : called(run)), bar, words,
+    h("button", { type: "button", id: `run-${run.number}-cancel`, onclick: () => attempt(async () => { await api.post(`/api/runs/${run.number}/cancel`); await fetchRuns(); }) }, `Cancel ${called(run)}`));
+  const show = (now) => {
+    const share = waits(now) ? 0 : now.share ?? 0;  // a stage that cannot tell how far it is says 0
+    if (share > 0) bar.value = share; else bar.removeAttribute("value");
+    bar.setAttribute("aria-label", `${called(now)}: ${now.stage ?? "starting"}`);
+    words.textContent = waits(now) ? "Waiting for its turn: runs go one after the other."
+      : `${sentence(now.stage ?? "starting")}${share > 0 ? `, ${Math.round(100 * share)} % of this stage` : ""}. ${sentence(duration(now.seconds ?? 0))} so far.${left(now)}`;
+  };
+  return { element, show };
+}
+
+const sentence = (text) => text[0].toUpperCase() + text.slice(1);
+
+function drawKept(box, onTick) {
+  const runs = releases();
+  if (!runs.length) { fill(box, h("p", { class: "soft" }, "There is none yet.")); return; }
+  const present = new Set(state.runs.map(keyOf));
+  for (const key of [...ticked]) if (!present.has(key)) ticked.delete(key);
+  fill(box, table("Runs of this table; tick two or more to compare them", ["Compare", "Run", "State", "Algorithm and models", "Released", "Left out", "Classes", "Loss", "Time", "What next"], runs.map((run) => row(run, onTick)), { class: "runs stacks" }));
+}
+
+function row(run, onTick) {
+  const { summary } = run;
+  const policy = policyOf(run);
+  const [kind, text] = waits(run) && run.state === "running" ? ["open", "… waits"] : STATES[run.state];
+  const tick = h("input", { type: "checkbox", id: `run-${run.number}-tick`, checked: ticked.has(keyOf(run)), disabled: run.state === "running", "aria-label": `Compare ${called(run)}`,
+    onchange: (event) => { if (event.target.checked) ticked.add(keyOf(run)); else ticked.delete(keyOf(run)); onTick(); } });
+  return [
+    tick,
+    h("span", {}, h("strong", {}, Number(run.number)), run.name ? [" ", run.name] : null),
+    h("span", { class: `badge ${kind}` }, text),
+    policy ? h("span", {}, policy.algorithm?.name ?? "optimal", h("br"), h("span", { class: "soft" }, modelsInShort(policy, columns("sensitive")))) : "…",
+    summary?.released === undefined ? "–" : count(summary.released),
+    summary?.suppressed === undefined ? "–" : count(summary.suppressed),
+    summary?.classes === undefined ? "–" : count(summary.classes),
+    summary?.measures?.loss === undefined ? "–" : summary.measures.loss.toFixed(4),
+    run.seconds === undefined || run.state === "running" ? "–" : duration(run.seconds),
+    next(run, policy),
+  ];
+}
+
+function next(run, policy) {
+  const named = called(run);
+  return h("div", { class: "buttons" },
+    run.state === "done" ? [h("a", { href: `#/understand/${run.number}`, id: `run-${run.number}-understand`, "aria-label": `Understand ${named}` }, "Understand"), h("a", { href: `#/take/${run.number}`, id: `run-${run.number}-take`, "aria-label": `Take away ${named}` }, "Take away")] : null,
+    policy ? h("button", { type: "button", id: `run-${run.number}-again`, "aria-label": `Use the policy of ${named} again`, onclick: () => { edit(replaceWith(policy)); say(`The policy is that of ${named} again. Undo takes it back.`); } }, "Use its policy again") : null,
+    h("button", { type: "button", id: `run-${run.number}-rename`, "aria-label": `Rename ${named}`, onclick: () => rename(run) }, "Rename"),
+    run.state === "running" ? null : h("button", { type: "button", id: `run-${run.number}-delete`, "aria-label": `Delete ${named}`, onclick: () => remove(run) }, "Delete"));
+}
+
+async function remove(run) {
+  if (!await confirmed(`Delete ${called(run)}? Its release and everything about it are deleted here.`, "Delete it")) return;
+  await attempt(async () => { await api.delete(`/api/runs/${run.number}`); await fetchRuns(); tellOthers(); });
+  say(`${called(run)} is deleted.`);
+  document.getElementById("run-name")?.focus();
+}
+
+function rename(run) {
+  const input = h("input", { id: "run-new-name", maxlength: "200", value: run.name ?? "" });
+  const dialog = h("dialog", { "aria-label": `Rename ${called(run)}` }, h("form", { method: "dialog" }, field("Name of the run", input),
+    h("div", { class: "buttons" }, h("button", { value: "yes", type: "submit", class: "strong", id: "run-rename" }, "Rename"), h("button", { value: "no", type: "submit", formnovalidate: true }, "Keep the name"))));
+  dialog.addEventListener("close", () => {
+    dialog.remove();
+    if (dialog.returnValue === "yes") attempt(async () => { await api.put(`/api/runs/${run.number}`, { name: input.value.trim() }); await fetchRuns(); tellOthers(); });
+    document.getElementById(`run-${run.number}-rename`)?.focus();
+  });
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+function drawWrong(box) {
+  const failed = state.runs.filter((run) => run.state === "failed" || run.state === "interrupted");
+  keepingOpen(box, () => fill(box, failed.map((run) => h("details", { class: "card wrong", id: `run-${run.number}-error`, open: run === failed.at(-1) },
+    h("summary", {}, `${called(run)}: ${run.state === "failed" ? "why it failed" : "it was interrupted"}`), reasons(run)))));
+}
+
+/** The error in words, without the list of changes that stands under it as buttons. */
+const CHANGES = /^(?:Any one of these changes|This change) would do.*:$/m;
+
+function reasons(run) {
+  if (run.state === "interrupted") return h("p", {}, "The server ended before the run was done. What it had written is deleted; start it again with its policy.");
+  const { message, problems, diagnosis } = run.error;
+  const changes = waysOut.get(keyOf(run)) ?? diagnosis?.relaxations ?? [];
+  const head = message.match(CHANGES);
+  return [
+    problems ? problemList(problems) : h("p", { class: "told" }, head && changes.length ? message.slice(0, head.index).trim() : message),
+    changes.length ? [h("p", {}, h("strong", {}, head ? head[0] : "What would help:"), " a click puts this run's policy back with the change in it."),
+      h("ul", { class: "changes" }, changes.map((change, place) => h("li", {}, h("button", { type: "button", id: `run-${run.number}-change-${place}`, onclick: () => apply(run, change) }, change.label ?? change.text))))] : null,
+  ];
+}
+
+async function apply(run, change) {
+  const policy = await attempt(() => withChange(change, run.number));
+  if (!policy) return;
+  edit(replaceWith(policy));
+  say(`The policy is that of ${called(run)} with: ${change.label ?? change.text}. Start the run when you like.`);
+  document.getElementById("run-start")?.focus();
+}
+
+function drawCompare(box) {
+  const chosen = releases().filter((run) => ticked.has(keyOf(run)));
+  fill(box, chosen.length > 1 && chosen.every(policyOf) ? comparison(chosen.map((run) => ({ run, policy: policyOf(run), name: called(run) })), higher) : null);
+}

@@ -1,0 +1,68 @@
+// Runs side by side: what they reached, and in what their policies differ.
+import { count, duration, h, table } from "./core.js";
+
+/** The models of a policy in a line: "k-anonymity k = 5; p-sensitive p = 2 on condition". */
+export function modelsInShort(policy, sensitive) {
+  return entries(policy).map((entry) => inShort(entry, sensitive)).join("; ");
+}
+
+/** The models of a policy; one that was written by hand may hold anything there. */
+const entries = (policy) => (Array.isArray(policy.privacy) ? policy.privacy : []).map((entry) => Object(entry));
+
+function inShort({ model, sensitive, ...rest }, all = []) {
+  const numbers = Object.entries(rest).map(([key, value]) => `${key} = ${typeof value === "object" ? JSON.stringify(value).replace(/\\u0000/g, "missing").replace(/[{}"]/g, "").replace(/:/g, " ").replace(/,/g, ", ") : value}`);
+  const on = sensitive === undefined || all.length === 1 ? "" : ` on ${[sensitive].flat().join(", ")}`;
+  return `${model} ${numbers.join(", ")}${on}`;
+}
+
+const number = (value) => value === undefined || value === null ? "–" : Number.isInteger(value) ? count(value) : value.toFixed(4);
+
+/** Measures side by side, the best of each row marked, and the differences of the policies. */
+export function comparison(runs, higher) {
+  const names = [...new Set(runs.flatMap(({ run }) => Object.keys(run.summary?.measures ?? {})))];
+  const heads = ["", ...runs.map(({ name }) => name)];
+  const rows = [
+    ["released records", ...runs.map(({ run }) => number(run.summary?.released))],
+    ["classes", ...runs.map(({ run }) => number(run.summary?.classes))],
+    ["time", ...runs.map(({ run }) => run.seconds === undefined ? "–" : duration(run.seconds))],
+    ...names.map((name) => [`${name} (${higher.has(name) ? "higher" : "lower"} is better)`, ...best(runs.map(({ run }) => run.summary?.measures?.[name]), higher.has(name))]),
+  ];
+  const differing = differences(runs.map(({ policy }) => policy));
+  return h("section", { id: "comparison", "aria-labelledby": "comparison-head" }, h("h3", { id: "comparison-head" }, "Side by side"),
+    table("What the runs reached", heads, rows),
+    differing.length ? table("In what their policies differ", heads, differing) : h("p", {}, "Their policies are the same."));
+}
+
+function best(values, higher) {
+  const known = values.filter((value) => typeof value === "number");
+  const top = higher ? Math.max(...known) : Math.min(...known);
+  const marked = known.length > 1 && known.some((value) => value !== top);
+  return values.map((value) => marked && value === top ? h("strong", {}, number(value), " (best)") : number(value));
+}
+
+/** The settings of a policy, each with a place that a reader finds again; hierarchies and categories are one each. */
+function settings(policy) {
+  const found = new Map();
+  for (const [key, value] of Object.entries(policy)) {
+    if (key === "privacy") entries(policy).forEach((entry, place) => found.set(`model ${place + 1}`, inShort(entry)));
+    else if (key === "columns") for (const [name, column] of Object.entries(value ?? {})) for (const [part, each] of Object.entries(column ?? {})) found.set(`${name}: ${part}`, short(each));
+    else if (typeof value === "object" && value !== null && !Array.isArray(value)) for (const [part, each] of Object.entries(value)) found.set(`${key}: ${part}`, short(each));
+    else found.set(key, short(value));
+  }
+  return found;
+}
+
+const LONGEST = 160;
+
+function short(value) {
+  const text = typeof value === "string" ? value : JSON.stringify(value) ?? "";
+  return { whole: text, shown: text.length > LONGEST ? `${text.slice(0, LONGEST)} …` : text };
+}
+
+function differences(policies) {
+  const all = policies.map(settings);
+  const places = [...new Set(all.flatMap((each) => [...each.keys()]))];
+  const whole = (value) => value?.whole ?? value ?? "";
+  return places.filter((place) => new Set(all.map((each) => whole(each.get(place)))).size > 1)
+    .map((place) => [place, ...all.map((each) => { const value = each.get(place); return value === undefined ? h("em", { class: "missing" }, "not said") : value.shown ?? value; })]);
+}

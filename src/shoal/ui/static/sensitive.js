@@ -1,0 +1,168 @@
+// Step three: what is secret, how secret, and what of it is published.
+import { api, attempt, choice, columns, count, edit, field, fill, h, problemList, saved, say, shown, state, table, watch } from "./core.js";
+import { readCategories, writeCategories, isGroup } from "./nested.js";
+import { longForm } from "./longform.js";
+import { treeEditor } from "./tree.js";
+
+export const id = "sensitive";
+export const title = "Sensitive values";
+
+const WORDS = {
+  group: "category", groups: "categories", top: "no category", unplaced: "In no category yet",
+  unplacedHelp: "Values of the data without a category. Once there are categories, every value needs one, the missing value too.",
+  make: "Make a category of these …", made: "New category", up: "More sensitive", down: "Less sensitive",
+};
+const PUBLISHED = [
+  ["values", "The values", "An attacker who finds a person's group reads which values occur in it; whose is which the models keep secret as far as you ask."],
+  ["categories", "The categories only", "An attacker learns at most how sensitive a person's value is, never the value; readers of the release learn no more either."],
+  ["both", "Values and categories", "An attacker reads the values in a person's group and how sensitive you hold each to be; the models are judged on the values."],
+];
+
+export function render(root, rest) {
+  const known = columns("sensitive");
+  const name = known.includes(rest.join("/")) ? rest.join("/") : known[0];
+  const parts = { list: h("nav", { "aria-label": "Sensitive columns" }), body: h("div") };
+  fill(root, h("h1", {}, title), h("p", {}, "A sensitive column holds what people keep to themselves, such as a diagnosis. It is released, and the privacy models keep an attacker from telling whose value is which."), parts.list, parts.body);
+  if (name === undefined) {
+    fill(parts.body, h("p", {}, "No column is sensitive yet. ", h("a", { href: "#/data" }, "Say what each column is first.")));
+    return () => {};
+  }
+  const page = { name, parts, values: null, answer: null, view: { distance: "equal" }, asked: 0, gone: false, editor: null, renamed: new Map() };
+  drawList(page, known);
+  begin(page);
+  const stop = watch((what) => {
+    if (what !== "policy" && what !== "saved") return;
+    if (!sameColumns(known)) { leave(); leave = render(root, rest); return; }  // undone, or done in another window
+    if (!page.boxes) return;
+    if (what === "policy") drawBody(page);
+    if (what === "saved") ask(page);
+  });
+  let leave = () => { page.gone = true; stop(); };
+  return () => leave();
+}
+
+const sameColumns = (known) => columns("sensitive").join("\n") === known.join("\n");
+const column = (page) => state.policy.columns?.[page.name];
+
+function drawList(page, known) {
+  fill(page.parts.list, known.length > 1 ? h("ul", { class: "tabs" }, known.map((name) => h("li", {}, h("a", { href: `#/sensitive/${encodeURIComponent(name)}`, "aria-current": name === page.name ? "page" : null }, name)))) : null);
+}
+
+async function begin(page) {
+  const facts = await attempt(() => api.desk("column", { name: page.name }));
+  if (!facts || page.gone) return;
+  page.facts = facts;
+  page.values = new Map([...facts.values, ...(facts.missing ? [[null, facts.missing]] : [])]);
+  page.editor = treeEditor({
+    words: WORDS, label: `Categories of ${page.name}, most sensitive first`, flat: true, ordered: true, missingMustBePlaced: true,
+    values: () => page.values, read: () => readRoot(page), write: (tree) => writeRoot(page, tree), renamed: (from, to) => page.renamed.set(from, to), partial: () => facts.values.length < facts.found, note: (node, path) => weightOf(page, node, path),
+  });
+  frame(page);
+  drawBody(page);
+  ask(page);
+}
+
+/** The categories as a tree of one level of groups, which is what the editor edits. */
+function readRoot(page) {
+  return { label: "*", kids: readCategories(column(page)).map(([label, values]) => ({ label, kids: [values ?? []].flat().map((each) => ({ label: each === null ? null : String(each), kids: null })) })) };
+}
+
+function writeRoot(page, tree) {
+  const pairs = tree.kids.filter(isGroup).map((kid) => [kid.label, kid.kids.map((each) => each.label)]);
+  edit((policy) => {
+    const own = policy.columns[page.name];
+    renameLimits(policy, page);
+    if (pairs.length) own.categories = writeCategories(pairs);
+    else {
+      delete own.categories;
+      if (own.publish === "categories" || own.publish === "both") delete own.publish;
+    }
+  });
+}
+
+/** Limits of group leakage name categories of the column: they follow their names. */
+function renameLimits(policy, page) {
+  for (const model of policy.privacy ?? []) {
+    const about = model.sensitive === undefined || [model.sensitive].flat().includes(page.name);
+    if (!about || model.model !== "group-leakage" || typeof model.alpha !== "object" || model.alpha === null) continue;
+    model.alpha = Object.fromEntries(Object.entries(model.alpha).map(([name, limit]) => [page.renamed.get(name) ?? name, limit]));
+  }
+  page.renamed.clear();
+}
+
+/** What a category weighs, as the models compute it. */
+function weightOf(page, node, path) {
+  const known = page.answer?.categories;
+  const place = known?.names.indexOf(node.label) ?? -1;
+  return isGroup(node) && place >= 0 && place === Number(path) && known.weights.length ? `weighs ${known.weights[place]}` : null;
+}
+
+async function ask(page) {
+  const mine = page.asked += 1;
+  await saved();
+  const answer = await attempt(() => api.desk("sensitivity", { name: page.name, ...page.view }));
+  if (!answer || page.gone || mine !== page.asked) return;
+  page.answer = answer;
+  drawBody(page);
+}
+
+function look(page, changes) { Object.assign(page.view, changes); ask(page); }
+
+/** The frame of the page, made once: the editor stays in it, so that focus and scrolling stay. */
+function frame(page) {
+  const boxes = page.boxes = { head: h("div"), problems: h("div"), rest: h("div") };
+  fill(page.parts.body, h("section", { "aria-labelledby": "categories-head" }, boxes.head, page.editor.element, boxes.problems), boxes.rest);
+}
+
+function drawBody(page) {
+  const { facts, answer, boxes } = page;
+  const pairs = readCategories(column(page));
+  fill(boxes.head, h("h2", { id: "categories-head" }, `${page.name}: categories`),
+    h("p", { class: "soft" }, `${count(facts.distinct, "different value")}${facts.missing ? `, missing in ${count(facts.missing, "record")}` : ""}. Categories run from the most sensitive to the least. Drag a category onto another to take its place. Models such as (p⁺, α) ask for values of several categories in every group of records that look alike.`),
+    !pairs.length ? h("p", {}, "There are no categories. Select values below and make one, or leave it so: then only models that count values can be used.") : null,
+    pairs.length === 1 ? h("p", { class: "warning" }, "One category weighs nothing: make a second one.") : null);
+  page.editor.draw();
+  fill(boxes.problems, answer?.problems.length ? problemList(answer.problems) : null);
+  fill(boxes.rest, weights(answer), publishPart(page, pairs, answer), distancePart(page, answer));
+}
+
+function weights(answer) {
+  const known = answer?.categories;
+  if (!known?.weights.length) return null;
+  return h("section", { "aria-labelledby": "weights-head" }, h("h2", { id: "weights-head" }, "What categories weigh"),
+    h("p", { class: "soft" }, "(p, α) and (p⁺, α) add up the weights of a group's records and ask for at least α in all. The most sensitive category weighs 0, so a group of secrets alone never reaches α."),
+    table("Weights, and how far categories lie apart", ["Category", "Weight", ...known.names.map((name) => `to ${name}`)], known.names.map((name, place) => [h("strong", {}, name), known.weights[place], ...known.apart[place]])));
+}
+
+function publishPart(page, pairs, answer) {
+  const chosen = column(page).publish ?? answer?.publish ?? "values";
+  const set = (publish) => { edit((policy) => { policy.columns[page.name].publish = publish; }); say(`${publish} are published.`); };
+  return h("section", { "aria-labelledby": "publish-head" }, h("h2", { id: "publish-head" }, "What is published"),
+    h("fieldset", { class: "plain" }, h("legend", { class: "visually-hidden" }, "What is published"), PUBLISHED.map(([value, text, tells]) => h("div", { class: "option-block" },
+      h("label", { class: "option" }, h("input", { type: "radio", name: "publish", id: `publish-${value}`, value, checked: chosen === value, disabled: value !== "values" && !pairs.length, onchange: () => set(value), "aria-describedby": `publish-${value}-tells` }), ` ${text}`),
+      h("p", { class: "soft", id: `publish-${value}-tells` }, tells, value === "both" ? ` A column ${page.name}_category is added.` : "")))),
+    column(page).publish === undefined ? h("p", { class: "soft" }, "Not said in the policy, so it follows from the models: categories where (p⁺, α) is the only one on this column, values otherwise.") : null);
+}
+
+const DISTANCES = [["equal", "equal: any two values are 1 apart"], ["ordered", "ordered: by their places in an order"], ["hierarchical", "hierarchical: by how high they first meet in the hierarchy"]];
+
+function distancePart(page, answer) {
+  const known = answer?.distances;
+  const spec = longForm(column(page).hierarchy);
+  return h("section", { "aria-labelledby": "distance-head" }, h("h2", { id: "distance-head" }, "How far values lie apart"),
+    h("p", { class: "soft" }, "t-closeness asks that the values of every group are spread nearly as in the whole release; how near depends on the distance between two values."),
+    h("p", {}, spec ? `The values have a hierarchy of their own (${Object.keys(spec)[0]}). ` : "The values have no hierarchy of their own; the hierarchical distance takes the categories. ",
+      h("a", { href: `#/hierarchies/${encodeURIComponent(page.name)}`, id: "value-hierarchy" }, spec ? "Change it" : "Make one")),
+    known ? [
+      field("Distance", choice("distance", DISTANCES, known.kind, (distance) => look(page, { distance }))),
+      known.kinds[known.kind] ? h("p", { class: "warning" }, known.kinds[known.kind]) : distances(page, known),
+    ] : h("p", { class: "soft" }, "Distances can be shown once the problems above are solved."));
+}
+
+function distances(page, known) {
+  if (!known.values.length) return h("p", { class: "soft" }, "There is one value.");
+  const figure = (number) => Number(number.toFixed(4)).toString();
+  if (known.from === undefined) return table("Distances between published values", ["", ...known.values.map(shown)], known.values.map((value, place) => [h("strong", {}, shown(value)), ...known.apart[place].map(figure)]));
+  return h("div", {}, field("From the value", h("input", { id: "distance-from", value: known.from ?? "", autocomplete: "off", onchange: (event) => look(page, { value: event.target.value }) })),
+    table(`Distances from ${known.from ?? "the missing value"}: the nearest ${count(known.values.length)} of ${count(known.count, "value")}`, ["Value", "Distance"], known.values.map((value, place) => [shown(value), figure(known.apart[0][place])])));
+}

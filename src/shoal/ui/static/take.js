@@ -1,0 +1,79 @@
+// Step 7: the files of a run, with what proves that they are what the command line makes.
+import { api, attempt, count, field, fill, h, say, shown } from "./core.js";
+import { reported } from "./report_parts.js";
+import { finished, runAt, runChoice } from "./run_choice.js";
+import { fetchRuns } from "./runs_poll.js";
+
+export const id = "take";
+export const title = "Take away";
+
+const FORMS = { csv: "CSV, for everyone", parquet: "Parquet, for programs" };
+const FILES = {
+  release: ["Release", "The table that may be published."],
+  policy: ["Policy", "What was asked, for the command line. It has values of the data: keep it in the house."],
+  evidence: ["Evidence", "The facts for programs: what was checked and reached. Keep it in the house."],
+  report: ["Report", "The same facts for people, as one page. Keep it in the house."],
+  recoding: ["Recoding", "How values became labels, with which shoal apply treats new records."],
+};
+
+export function render(root, [number]) {
+  let there = true;
+  fill(root, h("h1", {}, title), h("p", { class: "soft" }, "Loading …"));
+  attempt(async () => {
+    await fetchRuns();
+    if (there) await draw(root, number, () => there);
+  });
+  return () => { there = false; };
+}
+
+async function draw(root, number, alive) {
+  const run = runAt(number);
+  if (!run) {
+    fill(root, h("h1", {}, title), h("p", {}, finished().length ? "There is no such finished run. " : "No run is finished yet. ", finished().length ? h("a", { href: "#/take" }, "See the last one.") : h("a", { href: "#/runs" }, "Start one.")));
+    return;
+  }
+  const [files, about] = await Promise.all([api.desk("run_files", { run: run.number }), api.desk("about_run", { run: run.number, sections: ["verdict", "told"] })]);
+  if (!alive()) return;
+  fill(root, h("h1", {}, title), field("The run", runChoice("take-run", run, (at) => `#/take/${at}`)),
+    h("section", { "aria-labelledby": "take-verdict" }, h("h2", { id: "take-verdict" }, "What the release still tells"), reported(about.verdict),
+      h("p", {}, h("a", { href: `#/understand/${run.number}/summary` }, "What each attacker gets, in full")),
+      h("details", {}, h("summary", {}, "What stays open whatever is asked"), reported(about.told))),
+    formulas(files.formulas),
+    h("p", {}, "Publish the release only. A download is the file as it was verified, byte for byte; its SHA-256 is a fingerprint by which anybody can check that nothing was changed."),
+    files.forms.map((form) => formSection(run, form, files.data)));
+}
+
+/** Cells that a spreadsheet would run, told and left as they are. */
+function formulas(found) {
+  if (!found.length) return null;
+  return h("section", { class: "complaint", id: "take-formulas", "aria-label": "Cells that look like formulas" },
+    h("p", {}, h("strong", {}, "Some cells look like formulas. "), "They begin with =, +, - or @. A spreadsheet may run such a cell when it opens the file; import the file with every column as text instead. Cells are data: they stay as they are here."),
+    h("ul", {}, found.map((each) => h("li", {}, h("bdi", {}, each.column), each.cells ? `: ${count(each.cells, "cell")}, such as ` : ": the name of the column, ", h("code", {}, shown(each.example))))));
+}
+
+function formSection(run, { form, files, make, check }, data) {
+  const ordered = Object.keys(FILES).map((what) => files.find((file) => file.what === what)).filter(Boolean);
+  const others = files.filter((file) => !FILES[file.what]);
+  return h("section", { "aria-labelledby": `take-${form}` }, h("h2", { id: `take-${form}` }, FORMS[form] ?? form),
+    h("ul", { class: "cards files" }, [...ordered, ...others].map((file) => fileCard(run, form, file))),
+    h("p", {}, "The same release, byte for byte, from the command line, in a folder with ", h("code", {}, data), " and the policy; evidence and report differ in nothing but the times and the memory of the run:"), command(`make-${form}`, make),
+    h("p", {}, "And this checks them, with code of its own:"), command(`check-${form}`, check));
+}
+
+function fileCard(run, form, { what, name, bytes, sha256 }) {
+  const [head, words] = FILES[what] ?? [what, ""];
+  const address = `/api/runs/${run.number}/files/${form}/${what}`;
+  return h("li", { class: "card" }, h("h3", {}, head), h("p", { class: "soft" }, words),
+    h("p", {}, h("a", { class: "button", id: `download-${form}-${what}`, href: address, download: name }, `Download ${name}`)),
+    what === "report" ? h("p", {}, h("a", { id: `look-${form}`, href: `${address}?look`, target: "_blank", rel: "noopener" }, "Look at it in a new tab")) : null,
+    h("p", { class: "soft" }, size(bytes), h("br"), "SHA-256 ", h("code", { id: `sha-${form}-${what}` }, sha256)));
+}
+
+function size(bytes) {
+  return bytes < 1e4 ? count(bytes, "byte") : bytes < 1e6 ? `${(bytes / 1e3).toFixed(0)} kB (${count(bytes, "byte")})` : `${(bytes / 1e6).toFixed(1)} MB (${count(bytes, "byte")})`;
+}
+
+function command(name, text) {
+  return h("div", { class: "command" }, h("pre", { id: name, tabindex: "0" }, text),
+    !navigator.clipboard ? null : h("button", { type: "button", id: `copy-${name}`, onclick: () => attempt(async () => { await navigator.clipboard.writeText(text); say("Copied."); }) }, "Copy"));
+}

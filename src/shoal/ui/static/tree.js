@@ -1,0 +1,85 @@
+// A tree that is edited by looking: values and groups are selected, dragged, grouped, renamed, moved; all by keys too.
+import { count, fill, h, say, someOf, state } from "./core.js";
+import { amounts, dissolve, findings, height, isGroup, nodeAt, remove } from "./nested.js";
+import { change, chosen, makeGroup, moveTo, newGroup, rename, shiftedOn, takeOut, toggleLimit } from "./tree_actions.js";
+import { ROWS, button, spareBox, treeBox } from "./tree_rows.js";
+
+
+/**
+ * An editor of one tree. `given` has: read() -> root, write(root, changes), values() -> Map of value to records,
+ * partial() -> whether there are more values than those,
+ * limit() -> {labels, level} or null where there are none, setLimit(labels), words (see TREE), flat (one level of groups,
+ * in an order that matters), note(node, path) -> text beside a group. Returns { element, draw }.
+ */
+export function treeEditor(given) {
+  const element = h("div", { class: "tree-editor" });
+  const own = { selected: new Set(), flipped: new Set(), search: "", rows: ROWS, spare: ROWS, focus: "", cut: null, dragged: null, late: false, seen: null };
+  const editor = { given, own, element, draw: () => draw(editor) };
+  return editor;
+}
+
+export const TREE = {
+  group: "group", groups: "groups", top: "everything", unplaced: "Not placed yet",
+  unplacedHelp: "Values of the data that stand nowhere in the tree. The policy cannot run before each has a place.",
+  make: "Group these …", made: "New group",
+};
+
+function draw(editor) {
+  const { given, own, element } = editor;
+  if (own.dragged) { own.late = true; return; }  // another element in its place would end the dragging
+  if (own.seen !== state.policy || editor.values !== given.values()) look(editor);
+  fill(element, toolbar(editor), notices(editor), h("div", { class: "tree-halves" }, treeBox(editor), spareBox(editor)));
+}
+
+/** Read the tree of another policy; places mean something else in it, so nothing stays selected. */
+function look(editor) {
+  const { given, own } = editor;
+  editor.root = given.read();
+  editor.values = given.values();
+  editor.amounts = amounts(editor.root, editor.values);
+  editor.found = findings(editor.root, editor.values);
+  if (given.partial?.()) editor.found.absent = [];
+  editor.doubled = new Set(editor.found.doubled.map((each) => each.label));
+  editor.height = height(editor.root);
+  own.selected.clear();
+  own.seen = state.policy;
+}
+
+function toolbar(editor) {
+  const { own, given } = editor;
+  const { paths, labels } = chosen(editor);
+  const nodes = paths.map((path) => nodeAt(editor.root, path));
+  const one = paths.length === 1 && !labels.length ? nodes[0] : null;
+  const some = paths.length + labels.length;
+  const inner = paths.filter((path) => path !== "");
+  const search = h("input", { type: "search", id: "tree-search", value: own.search, autocomplete: "off", oninput: (event) => { own.search = event.target.value; own.rows = own.spare = ROWS; editor.draw(); } });
+  const limited = given.limit?.()?.labels ?? [];
+  return h("div", {},
+    h("div", { class: "field" }, h("label", { for: "tree-search" }, "Search values and names"), search),
+    h("div", { class: "buttons", role: "toolbar", "aria-label": "What to do with the selected" },
+      h("span", { class: "soft tree-chosen" }, some ? `${count(some)} selected` : "Nothing selected"),
+      button("tree-group", given.words.make, some && !nodes.some((node) => given.flat && isGroup(node)) && inner.length === paths.length, () => makeGroup(editor)),
+      button("tree-new", `${given.words.made} …`, !some || (one && isGroup(one) && !given.flat), () => newGroup(editor, one ? paths[0] : "")),
+      button("tree-move", "Move to …", some && inner.length === paths.length && !(given.flat && nodes.some(isGroup)), () => moveTo(editor)),
+      button("tree-rename", "Rename …", one && isGroup(one) && (paths[0] !== "" || !given.flat), () => rename(editor, paths[0])),
+      given.flat ? null : button("tree-dissolve", "Dissolve group", one && isGroup(one) && paths[0] !== "", () => change(editor, (root) => dissolve(root, paths[0]), `${one.label} dissolved`)),
+      given.ordered ? [
+        button("tree-up", given.words.up, one && isGroup(one), () => shiftedOn(editor, paths[0], -1)),
+        button("tree-down", given.words.down, one && isGroup(one), () => shiftedOn(editor, paths[0], 1))] : null,
+      button("tree-remove", "Take out", inner.length && !labels.length, () => takeOut(editor, inner)),
+      given.setLimit ? button("tree-limit", nodes.length && nodes.every((node) => limited.includes(node.label)) ? "Remove this limit" : "At most this far", paths.length && !labels.length && inner.length === paths.length, () => toggleLimit(editor, paths)) : null,
+      button("tree-none", "Select none", some, () => { own.selected.clear(); editor.draw(); })),
+    h("p", { class: "warning tree-said", role: "alert" }));
+}
+
+const LISTED = 12;
+
+function notices(editor) {
+  const { doubled, absent, empty } = editor.found;
+  return h("ul", { class: "tree-notices" },
+    doubled.length ? h("li", { class: "warning" }, `${count(doubled.length, "value stands", "values stand")} in two places, and a value can have one: `, someOf(doubled.map((each) => each.label), LISTED), ". ",
+      h("button", { type: "button", id: "tree-doubled", onclick: () => { editor.own.selected = new Set(doubled.flatMap((each) => each.paths.slice(1).map((path) => `t:${path}`))); editor.draw(); say("The second places are selected. Take them out, or move them."); } }, "Select the second places")) : null,
+    absent.length ? h("li", { class: "soft" }, `${count(absent.length, "value is", "values are")} in the tree and not in the data, which is allowed: `, someOf(absent, LISTED), ".") : null,
+    empty.length ? h("li", { class: "soft" }, `${count(empty.length, `${editor.given.words.group} is`, `${editor.given.words.groups} are`)} empty. `,
+      h("button", { type: "button", id: "tree-empty", onclick: () => change(editor, (root) => remove(root, editor.found.empty), "Empty ones deleted") }, "Delete what is empty")) : null);
+}

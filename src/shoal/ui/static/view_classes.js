@@ -1,0 +1,49 @@
+// The classes: how large, where each model is weakest, and all of them, the smallest first.
+import { api, attempt, count, fill, h, rounded, shown, table } from "./core.js";
+import { reported } from "./report_parts.js";
+
+const PAGE = 25;
+
+export async function drawClasses({ run, body, alive, address }) {
+  const [about, first] = await Promise.all([api.desk("about_run", { run: run.number, sections: ["sizes"] }), api.desk("classes", { run: run.number, limit: PAGE })]);
+  if (!alive()) return;
+  const list = h("div");
+  fill(body,
+    h("p", {}, "A class is the records that are released alike: whoever knows a person's quasi-identifiers finds the class, not the record."),
+    reported(about.sizes),
+    h("h3", {}, "Where each model is weakest"),
+    first.weakest.length ? weakestTable(first.weakest, address) : h("p", {}, "The evidence names no weakest class."),
+    h("h3", {}, "All classes, the smallest first"), list);
+  drawList({ run, list, alive, address }, first);
+}
+
+function weakestTable(weakest, address) {
+  return table("The class that satisfies each model least", ["Model", "Reached there", "See", "Its records", "What it shows"], weakest.map((each) => [
+    [each.title, each.sensitive === null ? "" : [" on ", h("bdi", {}, each.sensitive)]],
+    `${each.parameter} = ${each.strength === null ? "without limit" : rounded(each.strength, 6)}${each.as_weak > 1 ? ` (${count(each.as_weak)} classes are as weak)` : ""}`,
+    links(each.class, address), count(each.size), labels(each.labels)]));
+}
+
+function labels(given) {
+  return h("span", {}, Object.entries(given).map(([name, label], at) => [at ? ", " : "", h("bdi", { class: "soft" }, name), " ", h("bdi", {}, shown(label))]));
+}
+
+function links(number, address) {
+  return number ? [h("a", { href: address(`records/class/${number}`) }, `Class ${count(number)}`), ", ", h("a", { href: address(`why/class/${number}`) }, "why")] : null;
+}
+
+function drawList(place, answer) {
+  const secrets = Object.keys(answer.listed[0]?.secrets ?? {});
+  const end = answer.offset + answer.listed.length;
+  const move = (offset) => attempt(async () => {
+    const next = await api.desk("classes", { run: place.run.number, offset, limit: PAGE });
+    if (place.alive()) drawList(place, next);
+  });
+  fill(place.list,
+    table(`Classes ${count(answer.offset + 1)} to ${count(end)} of ${count(answer.classes)}`, ["Class", "Records", ...answer.quasi, ...secrets.map((name) => `Values of ${name}`)], answer.listed.map((each) => [
+      links(each.class, place.address), count(each.size), ...answer.quasi.map((name) => shown(each.labels[name])),
+      ...secrets.map((name) => [`${count(each.secrets[name].values, "value")}; most: `, h("bdi", {}, shown(each.secrets[name].most)), ` (${count(each.secrets[name].records)} of ${count(each.size)})`])])),
+    h("div", { class: "buttons" },
+      h("button", { type: "button", id: "classes-before", disabled: answer.offset === 0, onclick: () => move(Math.max(0, answer.offset - PAGE)) }, "Smaller classes"),
+      h("button", { type: "button", id: "classes-after", disabled: end >= answer.classes, onclick: () => move(end) }, "Larger classes")));
+}

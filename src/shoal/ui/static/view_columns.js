@@ -1,0 +1,67 @@
+// Each column before and after, as bars with their figures.
+import { api, count, fill, h, rounded, shown, table } from "./core.js";
+
+const ROLES = { quasi: "quasi-identifier", sensitive: "sensitive", insensitive: "insensitive, released as it is" };
+
+export async function drawColumns({ run, body, alive }) {
+  const answer = await api.desk("distributions", { run: run.number });
+  if (!alive()) return;
+  const share = (100 * answer.left_out / answer.records).toFixed(1);
+  fill(body,
+    h("p", {}, "Before counts every record of your file. After is what a reader of the release must think: a full bar where the released label says it, an outlined bar where a label says less and its records are spread evenly – over the values under the label, and over the width of an interval where values are numbers, for the release tells no more. The flatter the outlined bars are beside the full ones, the more was lost."),
+    h("p", {}, answer.left_out
+      ? `${count(answer.left_out, "record")} of ${count(answer.records)} (${share} %) ${answer.left_out === 1 ? "was" : "were"} left out: counted before, and not after.`
+      : "No record was left out."),
+    h("div", { class: "spreads" }, answer.columns.map(figure)),
+    answer.not_released.length ? h("p", {}, "Not released at all: ", answer.not_released.map((name, at) => [at ? ", " : "", h("bdi", {}, name)]), ".") : null);
+}
+
+function figure(column, place) {
+  const narrowed = column.role === "quasi" ? `${count(column.values, "value")}, released as ${count(column.labels, "label")}` : `${count(column.values ?? 0, "value")}`;
+  const published = { categories: "; its categories are released", both: "; its values and their categories are released", values: "; its values are released" }[column.published] ?? "";
+  return h("figure", { class: "spread", "aria-labelledby": `spread-${place}` },
+    h("figcaption", { id: `spread-${place}` }, h("strong", {}, column.name), ` – ${ROLES[column.role]}`, column.kind === "bars" ? `: ${narrowed}${published}.` : "."),
+    column.kind === "bars" ? barTable(column) : histogram(column));
+}
+
+function barTable({ bars }) {
+  const most = Math.max(1, ...bars.flatMap((bar) => [bar.before, bar.after]));
+  return h("table", { class: "bar-table" },
+    h("thead", {}, h("tr", {}, ["Value", "Before", "After"].map((head) => h("th", { scope: "col" }, head)))),
+    h("tbody", {}, bars.map((bar) => h("tr", {},
+      h("th", { scope: "row" }, bar.others ? h("em", {}, `others (${count(bar.others, "value")})`) : shown(bar.label)),
+      h("td", {}, measured(bar.before, [["before", bar.before]], most)),
+      h("td", {}, measured(bar.after, [["full", bar.sure], ["hollow", bar.after - bar.sure]], most))))));
+}
+
+/** A figure and its bar; the parts follow each other. */
+function measured(value, parts, most) {
+  return h("div", { class: "measured" }, h("span", {}, amount(value)),
+    h("span", { class: "track", "aria-hidden": "true" }, parts.filter(([, length]) => length > 0.0001).map(([kind, length]) =>
+      h("span", { class: `length ${kind}`, style: { width: `${100 * length / most}%` } }))));
+}
+
+function amount(value) {
+  return Number.isInteger(value) || value >= 10 ? count(Math.round(value)) : value < 0.1 && value > 0 ? "under 0.1" : value.toFixed(1);
+}
+
+/** Pairs of bars over a line of numbers: left before, right after. */
+function histogram(column) {
+  const { edges, before, sure, after } = column;
+  const most = Math.max(1, ...before, ...after);
+  const bins = before.length;
+  const wide = 100 / bins;
+  const tall = 100;
+  const bar = (at, side, from, value, kind) => value > 0 ? h("svg:rect", { class: kind, x: `${at * wide + wide * (0.08 + 0.44 * side)}%`, width: `${wide * 0.4}%`, y: `${tall * (1 - (from + value) / most)}%`, height: `${tall * value / most}%` }) : null;
+  const name = (at) => `${rounded(edges[at], 12)} to under ${rounded(edges[at + 1], 12)}`;
+  const every = Math.max(1, Math.ceil(bins / 6));
+  return h("div", {},
+    h("svg:svg", { class: "histogram", width: "100%", height: "9em", role: "img", "aria-label": `Histogram of ${column.name}; its figures are in the table below` },
+      before.map((_, at) => h("svg:g", {}, h("svg:title", {}, `${name(at)}: ${count(before[at])} before, ${amount(after[at])} after`),
+        bar(at, 0, 0, before[at], "before"), bar(at, 1, 0, sure[at], "full"), bar(at, 1, sure[at], after[at] - sure[at], "hollow")))),
+    h("div", { class: "histogram-line", "aria-hidden": "true" }, edges.map((edge, at) => at % every === 0 ? h("span", { style: { left: `${at * wide}%` } }, rounded(edge, 12)) : null)),
+    h("p", { class: "soft key" }, h("span", { class: "length before" }), " left: before ", h("span", { class: "length full" }), " right: after, as the label says ", h("span", { class: "length hollow" }), " after, spread over the interval"),
+    column.missing ? h("p", { class: "soft" }, `Without a value: ${count(column.missing[0])} before, ${count(column.missing[1])} after.`) : null,
+    h("details", {}, h("summary", {}, "The same as a table"),
+      table(`${column.name} before and after`, ["From", "Before", "After", "Of these for sure"], before.map((_, at) => [name(at), count(before[at]), amount(after[at]), amount(sure[at])]))));
+}

@@ -1,0 +1,119 @@
+// Before and after: each record as it was, and what is released of it, by class.
+import { api, attempt, choice, count, field, fill, h, later, say, shown } from "./core.js";
+
+const PAGE = 25;
+const NARROW = matchMedia("(max-width: 44rem)");
+const asked = { run: null, search: "", column: "", offset: 0 };
+
+export async function drawRecords({ run, body, rest, alive, address }) {
+  if (asked.run !== run.number) Object.assign(asked, { run: run.number, search: "", column: "", offset: 0 });
+  const only = rest[0] === "class" ? Number(rest[1]) : rest[0] === "left-out" ? 0 : null;
+  asked.offset = 0;
+  const box = h("div");
+  const place = { run, box, only, alive, address };
+  const again = (changes) => { Object.assign(asked, { offset: 0 }, changes); attempt(() => page(place)); };
+  const search = h("input", { id: "records-search", type: "search", value: asked.search, oninput: later((event) => again({ search: event.target.value })) });
+  const first = await api.desk("before_after", question(place));
+  if (!alive()) return;
+  fill(body,
+    h("p", {}, "On the left each record as it is in your file, on the right what is released of it. Records that are released alike form a class. ",
+      h("span", { class: "changed-mark" }, "≈"), " marks what says less than the original. Choose a record's number to see why it came out so."),
+    h("div", { class: "columns-2" },
+      field("Search the original values", search, "Any part of a value."),
+      field("In", choice("records-column", [["", "any column"], ...first.before.map((each) => [each.name, each.name])], asked.column, (column) => again({ column })))),
+    filters(place, first), box);
+  drawPage(place, first);
+  const turned = () => { if (alive()) attempt(() => page(place)); else NARROW.removeEventListener("change", turned); };
+  NARROW.addEventListener("change", turned);
+}
+
+function filters({ only, address }, first) {
+  const link = (to, text, here) => h("a", { href: address(to), "aria-current": here ? "true" : null }, text);
+  return h("p", { class: "filters" },
+    link("records", "All records", only === null), " ",
+    first.left_out ? link("records/left-out", `Left out only (${count(first.left_out)})`, only === 0) : "No record was left out.", " ",
+    only ? link(`records/class/${only}`, `Class ${only} only`, true) : null);
+}
+
+function question({ run, only }) {
+  return { run: run.number, offset: asked.offset, limit: PAGE, search: asked.search, column: asked.column, ...(only === null ? {} : { class: only }) };
+}
+
+async function page(place) {
+  const wanted = JSON.stringify(question(place));
+  const answer = await api.desk("before_after", question(place));
+  if (place.alive() && wanted === JSON.stringify(question(place))) drawPage(place, answer);
+}
+
+function drawPage(place, answer) {
+  const end = answer.offset + answer.rows.length;
+  const said = answer.found ? `Records ${count(answer.offset + 1)} to ${count(end)} of ${count(answer.found)}, by class` : "No record fits";
+  const move = (offset) => { asked.offset = offset; attempt(() => page(place)); };
+  fill(place.box,
+    answer.found ? pairs(place, answer, said) : h("p", {}, "No record fits."),
+    h("div", { class: "buttons" },
+      h("button", { type: "button", id: "records-before", disabled: answer.offset === 0, onclick: () => move(Math.max(0, answer.offset - PAGE)) }, "Earlier records"),
+      h("button", { type: "button", id: "records-after", disabled: end >= answer.found, onclick: () => move(end) }, "Later records")));
+  say(said);
+}
+
+/** Side by side where there is room: two tables whose rows stand on one line. On a narrow screen one under the other. */
+function pairs(place, answer, said) {
+  return NARROW.matches ? cards(place, answer) : panes(place, answer, said);
+}
+
+function panes(place, answer, said) {
+  const { after } = answer;
+  const order = facing(answer);
+  const before = order.map((at) => answer.before[at]);
+  const kept = new Set(after.flatMap(({ name, of }) => [name, of]));
+  const pane = (name, columns, row) => h("div", { class: "table", tabindex: "0", role: "region", "aria-label": `${name}. ${said}`, "data-scroll": name },
+    h("table", {}, h("caption", {}, h("strong", {}, name)),
+      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Record"), columns.map((each) => h("th", { scope: "col" }, each.name, kept.has(each.name) ? null : h("span", { class: "soft" }, " (not released)"))))),
+      h("tbody", {}, answer.rows.map((each, at) => [classRow(place, answer, each, answer.rows[at - 1], columns.length + 1), row(each)]))));
+  return h("div", { class: "panes" },
+    pane("Original", before, (row) => h("tr", {}, h("th", { scope: "row" }, recordLink(place, row)), order.map((at) => cell(row.before[at])))),
+    pane("Released", after, (row) => h("tr", { class: row.after ? null : "left-out" }, h("th", { scope: "row" }, count(row.record)),
+      row.after ? row.after.map((value, at) => cell(value, row.changed[at])) : h("td", { colspan: after.length }, "left out"))));
+}
+
+/** The places of the original columns: first those that are released, in the same order, so that they face each other. */
+function facing({ before, after }) {
+  const released = new Set(after.map(({ of }) => of));
+  const places = before.map((_, at) => at);
+  return [...places.filter((at) => released.has(before[at].name)), ...places.filter((at) => !released.has(before[at].name))];
+}
+
+function cell(value, changed) {
+  return h("td", { class: changed === true ? "changed" : null, title: value ?? "missing" }, changed === true ? changedMark() : null, shown(value));
+}
+
+function recordLink({ address }, { record }) {
+  return h("a", { href: address(`why/${record}`), "aria-label": `Record ${record}: why` }, count(record));
+}
+
+/** A line above the first record of each class, in both tables. */
+function classRow(place, answer, row, previous, width) {
+  if (previous && previous.class === row.class) return null;
+  return h("tr", { class: "class-head" }, h("th", { colspan: width, scope: "rowgroup" }, h("span", {}, classWords(place, answer, row))));
+}
+
+function classWords({ address }, { starred }, row) {
+  if (row.class === null) return starred ? "Left out: stands in the release as a row of * only" : "Left out: not in the release";
+  return [h("a", { href: address(`records/class/${row.class}`) }, `Class ${count(row.class)}`), `: ${count(row.size, "record")} released alike. `,
+    h("a", { href: address(`why/class/${row.class}`) }, "Why so?")];
+}
+
+function cards(place, answer) {
+  const { before, after } = answer;
+  const released = (row, name) => after.map((each, at) => each.of === name ? h("dd", { class: row.changed[at] ? "changed" : null }, "→ ", row.changed[at] ? changedMark() : null, each.name === name ? null : `${each.name}: `, shown(row.after[at])) : null);
+  return h("ol", { class: "cards pair-cards" }, answer.rows.map((row, at) => h("li", { class: "card" },
+    answer.rows[at - 1]?.class === row.class && at ? null : h("p", { class: "class-words" }, classWords(place, answer, row)),
+    h("h4", {}, "Record ", recordLink(place, row), row.after ? null : h("span", { class: "badge bad" }, "left out")),
+    h("dl", {}, before.map((each, column) => h("div", {}, h("dt", {}, each.name), h("dd", {}, shown(row.before[column])),
+      !row.after ? null : after.some(({ of }) => of === each.name) ? released(row, each.name) : h("dd", { class: "soft" }, "→ not released")))))));
+}
+
+function changedMark() {
+  return [h("span", { class: "changed-mark", "aria-hidden": "true" }, "≈ "), h("span", { class: "visually-hidden" }, "less exact: ")];
+}

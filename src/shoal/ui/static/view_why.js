@@ -1,0 +1,41 @@
+// Why a record or a class was generalized so far, and what one step less would do, column by column.
+import { api, count, fill, h, say, state } from "./core.js";
+
+const VERDICTS = {
+  "as it is": ["released as it is", "good"],
+  open: ["nothing blocks less", "good"],
+  "open at a price": ["less is possible if more records are left out", "good"],
+  blocked: ["less is blocked", "bad"],
+};
+
+export async function drawWhy({ run, body, rest, alive, address }) {
+  const box = h("div");
+  const input = h("input", { id: "why-record", type: "number", min: "1", max: state.table.records, step: "1", required: true, value: rest[0] === "class" ? "" : rest[0] ?? "" });
+  const form = h("form", { class: "buttons", onsubmit: (event) => { event.preventDefault(); location.hash = address(`why/${Number(input.value)}`); } },
+    h("label", { for: "why-record" }, "Record number"), input, h("button", { type: "submit", id: "why-ask", class: "strong" }, "Why?"));
+  fill(body,
+    h("p", {}, `Records are counted from 1 to ${count(state.table.records)} in the order of your file. `, h("a", { href: address("records") }, "Find one by its values"), "."),
+    form, box);
+  if (!rest.length) return;
+  const asked = rest[0] === "class" ? { class: Number(rest[1]) } : { record: Number(rest[0]) };
+  const answer = await api.desk("why", { run: run.number, ...asked });
+  if (alive()) drawAnswer(box, answer, address);
+}
+
+function drawAnswer(box, answer, address) {
+  fill(box,
+    h("div", { id: "why-answer" }, answer.head.map((line) => h("p", {}, line)),
+      answer.said.length ? h("ul", {}, answer.said.map((line) => h("li", {}, line))) : null,
+      answer.class ? h("p", {}, h("a", { href: address(`records/class/${answer.class}`) }, `See the ${count(answer.size, "record")} of class ${count(answer.class)}`)) : null),
+    answer.columns.length ? h("h3", {}, "What blocks less, column by column") : null,
+    h("ul", { class: "cards" }, answer.columns.map(columnCard)));
+  say(answer.head.join(" "));
+}
+
+function columnCard({ column, verdict, title, lines }) {
+  const [words, kind] = VERDICTS[verdict] ?? [verdict, ""];
+  const rest = title.slice(column.length + 2).replace(/ One step less:$/, "").replace(/, as it is\.$/, ".");
+  return h("li", { class: "card" }, h("h4", {}, h("bdi", {}, column), h("span", { class: `badge ${kind}` }, words)),
+    h("p", {}, `Released: ${rest}`),
+    lines.length ? [h("p", {}, "One step less:"), h("ul", {}, lines.map((line) => h("li", {}, line)))] : null);
+}

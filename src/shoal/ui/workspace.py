@@ -1,0 +1,195 @@
+"""The folder of a session: data, policy and runs. It outlives a crash, and nothing of it outlives the session's end."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import secrets
+import shutil
+import time
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import InputError
+
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f<>:\"/\\|?*]")
+_LONGEST, _LONGEST_SUFFIX = 200, 20
+"""Bytes of a file name and of what follows its last point, at most; file systems take 255."""
+_LOCK = ".lock"
+RUN = re.compile(r"[0-9]{3,6}")
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """A session's folder, readable by its owner only."""
+
+    folder: Path
+
+    @staticmethod
+    def of(root: Path, secret: str) -> Workspace:
+        """The folder of the session that a secret opens; its name does not give the secret away."""
+        return Workspace(root / f"session-{hashlib.sha256(secret.encode()).hexdigest()[:32]}")
+
+    def create(self) -> None:
+        """Make the folder and those in it; what is there already stays."""
+        for folder in (self.folder, self.data, self.runs):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    @property
+    def exists(self) -> bool:
+        """Whether the session has begun and not ended."""
+        return self.folder.is_dir()
+
+    @property
+    def policy(self) -> Path:
+        """The policy as it stands, perhaps with problems."""
+        return self.folder / "policy.yaml"
+
+    @property
+    def data(self) -> Path:
+        """Where the uploaded file lies, alone."""
+        return self.folder / "data"
+
+    @property
+    def runs(self) -> Path:
+        """A folder for each run."""
+        return self.folder / "runs"
+
+    def table(self) -> Path | None:
+        """The uploaded file; None before there is one."""
+        return next((path for path in sorted(self.data.iterdir()) if not path.name.startswith(".")), None)
+
+    def run(self, number: str) -> Path:
+        """The folder of a run."""
+        folder = self.runs / number
+        if not RUN.fullmatch(number) or not folder.is_dir():
+            raise InputError(f"there is no run {number!r}.")
+        return folder
+
+    def read(self, name: str) -> dict[str, Any]:
+        """One of the session's own notes; empty where there is none."""
+        return read_json(self.folder / name)
+
+    def write(self, name: str, content: dict[str, Any]) -> None:
+        """Write a note, whole or not at all."""
+        write_json(self.folder / name, content)
+
+    @property
+    def age(self) -> float:
+        """Seconds since something came or went in the folder; 0 when it has just gone itself."""
+        try:
+            return time.time() - self.folder.stat().st_mtime
+        except FileNotFoundError:
+            return 0.0
+
+    def clear_incoming(self) -> None:
+        """Remove what an upload left that a kill of the server broke off."""
+        shutil.rmtree(self.folder / "incoming", ignore_errors=True)
+
+    def without_paths(self, told: Any) -> Any:
+        """An answer without the folder in it: where a server keeps its files helps nobody who uses it."""
+        if isinstance(told, dict):
+            return {self.without_paths(key): self.without_paths(each) for key, each in told.items()}
+        if isinstance(told, (list, tuple)):
+            return [self.without_paths(each) for each in told]
+        folder = rf"{re.escape(str(self.folder))}[/\\](?:(?:incoming|data|runs[/\\][0-9]+)[/\\])?"
+        return re.sub(folder, "", told) if isinstance(told, str) else told
+
+    def delete(self) -> None:
+        """Remove everything, also where something was just being written."""
+        for last in (False, False, True):
+            with contextlib.suppress(*(() if last else (OSError,))):
+                shutil.rmtree(self.folder)
+            if not self.folder.exists():
+                return
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A note on disk; empty where there is none."""
+    try:
+        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    return content
+
+
+def write_json(path: Path, content: dict[str, Any]) -> None:
+    """Write a note, whole or not at all."""
+    write_bytes(path, json.dumps(content, ensure_ascii=False).encode())
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file, whole or not at all, for its owner only."""
+    aside = path.with_name(f".{secrets.token_hex(8)}")
+    handle = os.open(aside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(content)
+    aside.replace(path)
+
+
+def safe_name(given: str) -> str:
+    """A file name from what a browser says, without any way out of the folder: only its last part, no odd signs."""
+    last = unicodedata.normalize("NFC", given).replace("\\", "/").rsplit("/", 1)[-1]
+    plain = "".join("_" if unicodedata.category(each) in {"Cc", "Cf", "Cs"} else each for each in last)
+    name = _UNSAFE.sub("_", plain).strip(" .")
+    if not name or name.startswith("-"):
+        name = f"table{name}"
+    if len(name.encode()) <= _LONGEST:
+        return name
+    stem, dot, suffix = name.rpartition(".")
+    if not stem or len(suffix.encode()) > _LONGEST_SUFFIX:
+        stem, dot, suffix = name, "", ""
+    room = _LONGEST - len(f"{dot}{suffix}".encode())
+    return f"{stem.encode()[:room].decode(errors='ignore')}{dot}{suffix}"
+
+
+@contextlib.contextmanager
+def held(root: Path) -> Iterator[bool]:
+    """Whether this process alone holds a workspace; the lock goes with the process, however it ends."""
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle = os.open(root / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+    alone = _locked(handle) and os.path.samestat(os.fstat(handle), (root / _LOCK).stat())
+    try:
+        yield alone
+    finally:
+        if alone and not left_behind(root):
+            with contextlib.suppress(OSError):  # the folder stays where its owner keeps other things in it
+                (root / _LOCK).unlink()
+                root.rmdir()
+        os.close(handle)
+
+
+def _locked(handle: int) -> bool:
+    """Lock an open file for this process; False where another one has it."""
+    try:
+        if os.name == "nt":
+            import msvcrt  # noqa: PLC0415 - only there
+
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+        else:
+            import fcntl  # noqa: PLC0415 - only there
+
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def left_behind(root: Path) -> list[Workspace]:
+    """The sessions that have a folder, those of a server that was killed included."""
+    if not root.is_dir():
+        return []
+    folders = [path for path in root.glob("session-*") if path.is_dir()]
+    return [Workspace(path) for path in sorted(folders)]
+
+
+def delete_all(root: Path) -> None:
+    """Remove every session, and nothing else: the folder may be one that its owner keeps other things in."""
+    for workspace in left_behind(root):
+        workspace.delete()
