@@ -1,19 +1,25 @@
 # Two commands for a new machine with Python 3.11 or newer:
 #   make demo   sets everything up and runs the main job on bundled hospital data
 #   make test   sets everything up and runs the whole test suite
+# one for the engine on a Spark cluster, which needs Java 17 and an environment of its own (see docs/spark.md):
+#   make test-spark   starts a master and two workers on this machine and runs the tests of the Spark engine
 # and one for readers and writers of the documentation:
 #   make docs   builds the pages of docs/ into site/ and checks every link and anchor of them
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+SPARK  := .venv-spark
 
-.PHONY: demo test lint docs benchmark clean
+.PHONY: demo test test-spark lint docs benchmark clean
 
 demo: $(VENV)/.installed
 	$(BIN)/shoal demo --out out/demo
 
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n auto
+
+test-spark: $(SPARK)/.installed
+	SHOAL_SPARK_TESTS=1 $(SPARK)/bin/python -m pytest tests/spark
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -34,6 +40,12 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
+$(SPARK)/.installed: pyproject.toml
+	test -x $(SPARK)/bin/python || $(PYTHON) -m venv $(SPARK)
+	$(SPARK)/bin/python -m pip install --quiet --upgrade pip
+	$(SPARK)/bin/python -m pip install --quiet -e ".[spark]" "pyspark[connect]>=4.0" "hypothesis>=6.120" "pytest>=8.3"
+	@touch $@
+
 $(VENV)/.installed: $(VENV)/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet -e .
 	@touch $@
@@ -47,4 +59,4 @@ $(VENV)/.installed-docs: $(VENV)/bin/python pyproject.toml
 	@touch $@ $(VENV)/.installed
 
 clean:
-	rm -rf $(VENV) out site build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(SPARK) out site build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

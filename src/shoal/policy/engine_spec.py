@@ -1,0 +1,91 @@
+"""Where a policy is carried out, and tables that Spark reads and writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Integral
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, PlainValidator, WithJsonSchema
+
+from shoal.engines.spark_place import Place
+from shoal.hierarchies.text import is_scalar, scalar_text
+from shoal.policy.fields import refuse
+from shoal.policy.parts import Draft, read_part
+from shoal.policy.spec import Spec
+
+CELLS = 5_000_000
+"""Cells that the driver may hold unless a policy says otherwise: 4 GB at ten columns, 6 GB for local algorithms."""
+
+BLOCKS, LEAST = 32, 1_000_000
+"""Blocks of a local recoding, and from how many distinct records on, unless a policy says otherwise."""
+
+
+def _settings(value: Any) -> dict[str, str]:
+    if not isinstance(value, Mapping):
+        raise refuse("must be a mapping from settings of Spark to their values")
+    for key, content in value.items():
+        if not isinstance(key, str) or content is None or not is_scalar(content):
+            raise refuse(f"the setting {key!r} must have a single value")
+    return {key: str(scalar_text(content)) for key, content in value.items()}
+
+
+def _cells(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise refuse("must be a whole number above 0")
+    return int(value)
+
+
+Budget = Annotated[int, PlainValidator(_cells), WithJsonSchema({"type": "integer", "minimum": 1})]
+Settings = Annotated[
+    dict[str, str],
+    PlainValidator(_settings),
+    WithJsonSchema({"type": "object", "additionalProperties": {"type": ["string", "number", "boolean"]}}),
+]
+
+
+class EngineSpec(Spec):
+    """What carries the policy out: this machine, or a Spark cluster."""
+
+    short_forms = ({"enum": ["local", "spark"]},)
+    example = "spark"
+
+    name: Literal["local", "spark"] = Field("local", description="this machine, or a Spark cluster")
+    cells: Budget | None = Field(
+        None,
+        description=f"spark: how many cells the driver may hold, {CELLS:,} when left out; where the data has more, "
+        "quasi-identifiers are coarsened first",
+    )
+    blocks: Budget | None = Field(
+        None,
+        description="spark: into how many blocks mondrian divides the classes that it has the cluster cut; when left "
+        f"out, {BLOCKS} where there are at least {LEAST:,} distinct records, and none below",
+    )
+    settings: Settings = Field(default_factory=dict, description="spark: settings of the session, such as spark.master")
+
+    @classmethod
+    def written_out(cls, value: Any) -> Any:
+        """A name alone."""
+        return {"name": value} if isinstance(value, str) else value
+
+
+def check_engine(raw: Mapping[Any, Any], draft: Draft) -> None:
+    """What is wrong with the engine, or with what it is asked to read and write."""
+    spec = EngineSpec() if raw.get("engine") is None else read_part(EngineSpec, raw["engine"], "engine", draft).whole
+    if spec is None:
+        return
+    if spec.name == "local":
+        for key in sorted(spec.model_fields_set - {"name"}):
+            draft.add(f"engine.{key}", "belongs to Spark, and the engine is this machine.", "Write name: spark.")
+        for key in ("data", "output"):
+            if is_spark(raw.get(key)):
+                draft.add(f"{key}.spark", "is a table of Spark's, and the engine is this machine.",
+                          "Add engine: spark.")  # fmt: skip
+
+
+def is_spark(given: Any) -> bool:
+    """Whether data or an output is a table of Spark's, as it stands in a policy."""
+    if isinstance(given, Mapping):
+        return "spark" in given or is_spark(given.get("path"))
+    path = getattr(given, "path", given)
+    return isinstance(path, str) and Place.of(path) is not None

@@ -1,0 +1,95 @@
+"""Machines that die in the middle of a run."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from shoal.io import write_table
+from shoal.pipeline.write import publish
+from support.spark import Cluster, environment
+from support.spark_cases import policy, table
+from support.spark_slow import slow_down
+
+OPTIMAL = {"name": "optimal"}
+PATIENCE = 120.0
+DRIVER = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from support.spark_slow import slow_down
+from support.spark_cases import policy
+from shoal.pipeline.write import publish
+import json
+slow_down(sys.argv[2])
+settings = json.loads(sys.argv[5])
+publish(policy({"name": "optimal"}, engine={"name": "spark", "settings": settings}), data=sys.argv[3], out=sys.argv[4])
+"""
+
+
+def wait_for(ready: Callable[[], bool], what: str) -> None:
+    end = time.monotonic() + PATIENCE
+    while not ready():
+        assert time.monotonic() < end, f"waited in vain for {what}"
+        time.sleep(0.05)
+
+
+def text_of(folder: Path) -> bytes:
+    return b"".join(path.read_bytes().split(b"\n", 1)[1] for path in sorted(folder.glob("part-*.csv")))
+
+
+@pytest.mark.usefixtures("session")
+def test_a_killed_executor_changes_nothing(cluster: Cluster, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    data, marks = tmp_path / "patients.parquet", tmp_path / "marks"
+    marks.mkdir()
+    write_table(table(), data)
+    publish(policy(OPTIMAL), data=data, out=tmp_path / "ours.csv")
+    request.addfinalizer(slow_down(str(marks)))
+    before, killed = set(cluster.executors()), []
+
+    def kill() -> None:
+        wait_for(lambda: bool(list(marks.iterdir())), "a task that recodes")
+        killed.append(cluster.kill_an_executor())
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    publish(policy(OPTIMAL, engine="spark"), data=data, out=tmp_path / "theirs.csv")
+    killer.join()
+    assert killed
+    assert killed[0] in before
+    assert killed[0] not in cluster.executors()
+    assert text_of(tmp_path / "theirs.csv") == (tmp_path / "ours.csv").read_bytes().split(b"\n", 1)[1]
+
+
+def test_a_killed_driver_leaves_no_release(cluster: Cluster, tmp_path: Path) -> None:
+    data, marks, out = tmp_path / "patients.parquet", tmp_path / "marks", tmp_path / "out"
+    marks.mkdir()
+    out.mkdir()
+    write_table(table(), data)
+    script = tmp_path / "driver.py"
+    script.write_text(DRIVER)
+    driver = subprocess.Popen(
+        [sys.executable, str(script), str(Path(__file__).parents[1]), str(marks), str(data), str(out / "release.csv"),
+         settings_of(cluster)],
+        env=environment(), start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        wait_for(lambda: bool(list(marks.iterdir())) or driver.poll() is not None, "a task that recodes")
+        assert driver.poll() is None, "the driver ended before it could be killed"
+    finally:
+        os.killpg(driver.pid, signal.SIGKILL)
+        driver.wait()
+    time.sleep(2)  # tasks under way must not finish what the driver began
+    assert [path.name for path in out.iterdir() if not path.name.startswith(".shoal-")] == []
+
+
+def settings_of(cluster: Cluster) -> str:
+    return json.dumps({**cluster.settings(), "spark.cores.max": "1"})

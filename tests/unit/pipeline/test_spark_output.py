@@ -1,0 +1,124 @@
+"""Where releases of Spark's go: names, hidden folders, and folders that are put in place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import shoal
+from shoal.errors import DataError, OutputError
+from shoal.pipeline.spark_input import place_of, text_options
+from shoal.pipeline.spark_output import Target
+from shoal.pipeline.spark_release import about_paths
+from shoal.policy.spec import DataSpec
+
+POLICY = shoal.Policy(columns={"age": {"role": "quasi"}}, privacy=[{"model": "k-anonymity", "k": 2}], engine="spark")
+
+
+def target(out: Any, *, force: bool = False) -> Target:
+    return Target.of(POLICY, out, force=force)
+
+
+def fill(folder: Path, text: str) -> None:
+    folder.mkdir()
+    (folder / "part-0.csv").write_text(text)
+
+
+def test_a_hidden_folder_gets_its_name(tmp_path: Path) -> None:
+    goal = target(tmp_path / "a release.csv")
+    with goal.hidden() as hidden:
+        fill(Path(str(hidden.path)), "new")
+        assert Path(str(hidden.path)).name.startswith(".shoal-")
+        goal.put(hidden)
+    assert [path.name for path in tmp_path.iterdir()] == ["a release.csv"]
+
+
+def test_what_is_left_under_a_hidden_name_is_removed(tmp_path: Path) -> None:
+    goal = target(tmp_path / "release.csv")
+    with goal.hidden() as hidden:
+        fill(Path(str(hidden.path)), "half")
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_old_release_goes_only_when_told_to(tmp_path: Path) -> None:
+    fill(tmp_path / "release.csv", "old")
+    with pytest.raises(OutputError, match="exists already"):
+        target(tmp_path / "release.csv")
+    goal = target(tmp_path / "release.csv", force=True)
+    with goal.hidden() as hidden:
+        fill(Path(str(hidden.path)), "new")
+        goal.put(hidden)
+    assert (tmp_path / "release.csv" / "part-0.csv").read_text() == "new"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_an_old_release_comes_back_when_the_new_one_cannot_be_put_in_place(tmp_path: Path) -> None:
+    fill(tmp_path / "release.csv", "old")
+    goal = target(tmp_path / "release.csv", force=True)
+    with goal.hidden() as hidden, pytest.raises(OutputError, match="Nothing was changed"):
+        goal.put(hidden)  # nothing was written there
+    assert (tmp_path / "release.csv" / "part-0.csv").read_text() == "old"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_release_that_came_meanwhile_is_not_replaced(tmp_path: Path) -> None:
+    goal = target(tmp_path / "release.csv")
+    with goal.hidden() as hidden:
+        fill(Path(str(hidden.path)), "new")
+        fill(tmp_path / "release.csv", "somebody else's")
+        with pytest.raises(OutputError, match="meanwhile"):
+            goal.put(hidden)
+    assert (tmp_path / "release.csv" / "part-0.csv").read_text() == "somebody else's"
+
+
+def test_a_folder_that_is_not_there_is_told_before_any_work(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="does not exist"):
+        target(tmp_path / "none" / "release.csv")
+
+
+def test_an_output_of_no_known_format_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="cannot be told"):
+        target(tmp_path / "release.xlsx")
+
+
+def test_no_output_at_all_is_refused() -> None:
+    with pytest.raises(OutputError, match="names no output"):
+        target(None)
+
+
+def test_evidence_lies_beside_a_local_release_and_else_beside_the_policy(tmp_path: Path) -> None:
+    beside = about_paths(POLICY, target(tmp_path / "claims.parquet"), None)
+    assert beside["evidence"] == tmp_path / "claims.evidence.json"
+    table = about_paths(POLICY, target("spark:delta:table:clinic.claims"), None)
+    assert table["report"] == Path("clinic.claims.report.html")
+    with pytest.raises(OutputError, match="JSON"):
+        about_paths(POLICY, target("spark:delta:table:clinic.claims"), tmp_path / "evidence.txt")
+
+
+@pytest.mark.parametrize(
+    ("given", "path"),
+    [
+        ("spark:parquet:hdfs:/namenode/x", "hdfs://namenode/x"),
+        ("spark:parquet:s3a://bucket/x/", "s3a://bucket/x"),
+        ("spark:csv:dbfs:/x", "dbfs:/x"),
+        ("file:/x.parquet", "file:/x.parquet"),
+    ],
+)
+def test_addresses_keep_their_slashes(given: str, path: str) -> None:
+    assert place_of(given, None, "data").path == path
+
+
+def test_a_relative_path_is_relative_to_the_policy(tmp_path: Path) -> None:
+    file = tmp_path / "policy.yaml"
+    file.write_text(POLICY.to_yaml())
+    loaded = shoal.Policy.load(file)
+    assert place_of("in.parquet", loaded, "data").path == str(tmp_path / "in.parquet")
+
+
+def test_spark_reads_few_encodings() -> None:
+    place = place_of("/x.csv", None, "data")
+    assert text_options(DataSpec(path="/x.csv", encoding="latin-1"), place)["encoding"] == "ISO-8859-1"
+    with pytest.raises(DataError, match="cp1252"):
+        text_options(DataSpec(path="/x.csv", encoding="cp1252"), place)
