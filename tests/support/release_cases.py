@@ -30,7 +30,7 @@ def policy_of(columns: Mapping[str, Any] = COLUMNS, *models: Any, **others: Any)
 def entry_of(policy: shoal.Policy, released: pa.Table, *, name: str = "first", date: str = "2026-01-31") -> Entry:
     """What a registry keeps of a released table."""
     rows = rows_of_release(released, policy)
-    signature = signature_of(policy, rows.labels, rows.cells, rows.owner, rows.sensitive)
+    signature = signature_of(policy, rows.labels, rows.cells, rows.owner, rows.sensitive, rows.weights)
     return Entry(name, date, f"{name:0>64}", policy.sha256, signature)
 
 

@@ -29,7 +29,8 @@ LAYERS = (
     {"registry"},
     {"evidence", "report", "utility"},
     {"pipeline", "draft"},
-    {"comparison", "reproduce"},
+    {"comparison", "forecast", "reproduce"},
+    {"ui"},
     {"cli"},
     {"__init__", "__main__"},
 )
@@ -134,15 +135,47 @@ def test_only_io_knows_pandas_and_polars(path: Path) -> None:
     assert not [(word, line) for word, line in code_words(path) if "pandas" in word.lower() or "polars" in word.lower()]
 
 
+def test_only_io_knows_the_readers_of_other_formats() -> None:
+    known = {"fastexcel", "pyreadstat", "adbc_driver_manager", "adbc_driver_postgresql"}
+    found = {name(path) for path in FILES for each in imports_of(path) if each.module.split(".")[0] in known}
+    assert found == {"io/excel.py", "io/statfile.py", "io/postgres_connection.py"}
+
+
 def test_only_the_kernels_know_numba() -> None:
     found = {name(path) for path in FILES for each in imports_of(path) if each.module.split(".")[0] == "numba"}
     assert found == {"engines/_kernels.py"}
+
+
+def test_only_the_spark_engine_knows_pyspark() -> None:
+    found = {name(path) for path in FILES for each in imports_of(path) if each.module.split(".")[0] == "pyspark"}
+    assert found == {"engines/spark.py", "engines/spark_check.py", "engines/spark_counts.py"}
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if name(path).startswith("engines/spark")], ids=name)
+def test_the_spark_engine_keeps_to_what_spark_connect_offers(path: Path) -> None:
+    """There is no context, no RDD and no broadcast variable behind a remote session."""
+    refused = {"sparkContext", "SparkContext", "rdd", "broadcast", "_jdf", "_jvm", "_sc", "rand", "randn"}
+    assert not [(word, line) for word, line in code_words(path) if word in refused]
+
+
+def test_a_release_on_spark_is_checked_by_other_code_than_made_it() -> None:
+    checking = next(path for path in FILES if name(path) == "engines/spark_check.py")
+    assert not [each.module for each in imports_of(checking) if own_package(each.module)]
+    verifying = next(path for path in FILES if name(path) == "pipeline/spark_verify.py")
+    engines = [each.module for each in imports_of(verifying) if each.module.startswith("shoal.engines")]
+    assert engines == ["shoal.engines"]
 
 
 def test_only_the_learners_know_scikit_learn() -> None:
     known = {"sklearn", "scipy", "threadpoolctl"}
     found = {name(path) for path in FILES for each in imports_of(path) if each.module.split(".")[0] in known}
     assert found == {"utility/learners.py"}
+
+
+def test_only_the_web_page_knows_its_server() -> None:
+    known = {"starlette", "uvicorn"}
+    found = {package_of(path) for path in FILES for each in imports_of(path) if each.module.split(".")[0] in known}
+    assert found == {"ui"}
 
 
 @pytest.mark.parametrize("path", [path for path in FILES if package_of(path) == "verification"], ids=name)

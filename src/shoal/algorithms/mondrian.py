@@ -36,6 +36,8 @@ from shoal.engines.local import LocalEngine
 from shoal.engines.spread import Spread
 from shoal.table.classes import Mask
 
+_TIE_PLACES = 9
+"""Costs that agree in so many places are equal: of equal partitions that by ranges is released, however sums round."""
 _Way = Callable[[Space, Entries, Indices, Indices, Codes], Cut]
 """Cuts the classes of some entries in the chosen attribute of each class, given the nodes of all classes."""
 
@@ -52,7 +54,7 @@ def mondrian(problem: Problem, engine: LocalEngine) -> Outcome:
         facts: dict[str, Any] = {"rounds": rounds, "classes": recoding.n_classes}
         tried.append(Outcome(recoding, {**facts, "cuts": way} if ground.ranged else facts))
     problem.progress("cutting classes", 1.0)
-    best = min(tried, key=lambda outcome: cost_of(problem, outcome.recoding))
+    best = min(tried, key=lambda outcome: round(cost_of(problem, outcome.recoding), _TIE_PLACES))
     return conclude(ground, best.recoding, best.search)
 
 

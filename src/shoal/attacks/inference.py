@@ -29,6 +29,8 @@ ATTACKER = "Somebody who knows a person's quasi-identifiers and learns from all 
 _SMOOTHING = 1.0
 """Laplace: one record more of each label with each secret, so that nothing is held to be impossible."""
 _LEAST = 2
+_ONE_BY_ONE = 2_000_000
+"""Records up to which each is drawn by itself; of more, how many of each entry are in the half is drawn at once."""
 _CHANCE = 0.01
 
 
@@ -96,6 +98,9 @@ def _beyond_chance(target: Guesses, control: Guesses) -> bool:
 def _half(histogram: Histogram, seed: int) -> Ints:
     """How many records of each entry are in the half that is learnt from: half of all records, drawn at random."""
     total = int(histogram.counts.sum())
+    if total > _ONE_BY_ONE:
+        generator = np.random.default_rng(seed)
+        return generator.multivariate_hypergeometric(histogram.counts, total // 2, method="marginals")
     drawn = np.random.default_rng(seed).permutation(total) < total // 2
     ends = np.cumsum(histogram.counts)
     before = np.concatenate([[0], np.cumsum(drawn)])

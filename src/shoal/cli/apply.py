@@ -12,7 +12,7 @@ from shoal.cli.commands import interruptible, load_policy
 from shoal.cli.progress import progress_bar
 from shoal.cli.show_releases import show_applied, show_composition, show_records
 from shoal.errors import InputError
-from shoal.io import check_outputs, check_table_suffix
+from shoal.io import Place, check_outputs, check_table_suffix
 from shoal.pipeline.apply import apply
 from shoal.pipeline.apply_write import applied_paths
 
@@ -20,7 +20,7 @@ from shoal.pipeline.apply_write import applied_paths
 @interruptible
 def run_apply(
     recoding: Path,
-    data: Path,
+    data: Place,
     *,
     policy: Path | None,
     out: Path | None,
@@ -38,7 +38,8 @@ def run_apply(
         raise InputError("--show is for the terminal: values of withheld records do not go into JSON.")
     if out is not None:
         check_table_suffix(out)
-        check_outputs(list(applied_paths(out).values()), [recoding, data], force=force)
+        inputs = [recoding, *([data] if isinstance(data, Path) else [])]
+        check_outputs(list(applied_paths(out).values()), inputs, force=force)
     with progress_bar() as progress:
         applied = apply(
             recoding,

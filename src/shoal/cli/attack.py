@@ -16,6 +16,7 @@ from shoal.attacks.estimate import Estimate, counted, percent
 from shoal.cli.commands import interruptible, load_policy
 from shoal.cli.progress import progress_bar
 from shoal.errors import InputError
+from shoal.io import Place
 from shoal.pipeline.attack import AttackReport, attack
 
 _WIDTH = 100
@@ -27,7 +28,7 @@ def run_attack(
     release: Path,
     policy_path: Path,
     *,
-    original: Path | None,
+    original: Place | None,
     earlier: Sequence[Path],
     earlier_policies: Sequence[Path],
     seed: int,

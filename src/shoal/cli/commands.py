@@ -14,13 +14,12 @@ import typer
 
 from shoal.algorithms import shared_options
 from shoal.cli.progress import progress_bar
-from shoal.cli.show import show_evidence, show_lattice, show_sample
+from shoal.cli.show import show_evidence, show_sample
 from shoal.cli.show_releases import show_composition
 from shoal.errors import DataError, InterruptedRunError, OutputError, PolicyError
 from shoal.evidence import evidence_schema
-from shoal.io import Staged
+from shoal.io import Place, Staged
 from shoal.pipeline import publish
-from shoal.pipeline.lattice import list_minimal_nodes
 from shoal.pipeline.run import complete_problems, data_source
 from shoal.policy import Policy
 
@@ -41,7 +40,7 @@ def interruptible(command: Callable[P, None]) -> Callable[P, None]:
     return run
 
 
-def load_policy(path: Path, data: Path | None = None) -> Policy:
+def load_policy(path: Path, data: Place | None = None) -> Policy:
     """Read a policy; if it has problems, add those that its good parts have with the data, so that all are told."""
     try:
         return Policy.load(path)
@@ -62,17 +61,20 @@ def with_algorithm(policy: Policy, name: str | None) -> Policy:
 
 
 @interruptible
-def run_init(data: Path, out: Path | None, *, separator: str | None, encoding: str | None, force: bool) -> None:
+def run_init(
+    data: Place, out: Path | None, *, separator: str | None, encoding: str | None, sheet: str | None, force: bool
+) -> None:
     """Draft a policy and write it; never over the data, and only under a name that says YAML."""
-    from shoal.draft import base_name, draft_policy  # noqa: PLC0415 - only init needs it
+    from shoal.draft import draft_name, draft_policy  # noqa: PLC0415 - only init needs it
 
-    if data.is_dir():
+    if isinstance(data, Path) and data.is_dir():
         raise DataError(f"{data} is a folder, not a file. Name the file inside it.")
-    target = out if out is not None else data.with_name(f"{base_name(data)}.yaml")
+    folder = data.parent if isinstance(data, Path) else Path()
+    target = out if out is not None else folder / f"{draft_name(data)}.yaml"
     if target.suffix.lower() not in POLICY_SUFFIXES:
         raise OutputError(f"{target} is no name for a policy, which ends in {' or '.join(POLICY_SUFFIXES)}.")
-    with Staged([target], inputs=[data], force=force) as stage:
-        text = draft_policy(data, separator=separator, encoding=encoding, folder=target.parent)
+    with Staged([target], inputs=[data] if isinstance(data, Path) else [], force=force) as stage:
+        text = draft_policy(data, separator=separator, encoding=encoding, sheet=sheet, folder=target.parent)
         try:
             stage.path(target).write_text(text, encoding="utf-8")
         except OSError as error:
@@ -84,7 +86,7 @@ def run_init(data: Path, out: Path | None, *, separator: str | None, encoding: s
 
 @interruptible
 def run_anonymize(
-    policy_path: Path, *, data: Path | None, out: Path | None, algorithm: str | None, as_json: bool, **options: Any
+    policy_path: Path, *, data: Place | None, out: Place | None, algorithm: str | None, as_json: bool, **options: Any
 ) -> None:
     """Anonymize and write; ``options`` are those of `publish`."""
     policy = load_policy(policy_path, data)
@@ -99,18 +101,6 @@ def run_anonymize(
     show_composition(evidence)
     for name, path in published.paths.items():
         typer.echo(f"  {name:<9} {path}")
-
-
-@interruptible
-def run_lattice(policy_path: Path, data: Path | None, *, as_json: bool) -> None:
-    """List all minimal nodes."""
-    policy = load_policy(policy_path, data)
-    with progress_bar() as progress:
-        listing = list_minimal_nodes(policy, data, progress=progress)
-    if as_json:
-        typer.echo(json.dumps(listing))
-        return
-    show_lattice(listing)
 
 
 @interruptible

@@ -14,10 +14,11 @@ import os
 import sys
 import warnings
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from shoal.cli.places import read_place, refuse_passwords, with_table
 from shoal.errors import DisclosureWarning, ShoalError
 
 app = typer.Typer(
@@ -37,7 +38,27 @@ FailOn = Annotated[
         help="Exit 1 when an attack that leaks exposes more: similarity>0 records, linkage>5%; repeatable.",
     ),
 ]
-Data = Annotated[Path | None, typer.Option("--data", help="Input table, instead of the policy's own.")]
+Data = Annotated[
+    Any,
+    typer.Option(
+        "--data",
+        parser=read_place,
+        metavar="TABLE",
+        help="Input table, instead of the policy's own: a file, or postgresql://host/database#table.",
+    ),
+]
+Table = Annotated[
+    str | None, typer.Option("--table", help="Table of the database that the data is in: patients, clinic.patients.")
+]
+Original = Annotated[
+    Any,
+    typer.Option(
+        "--original",
+        parser=read_place,
+        metavar="TABLE",
+        help="The original table: also checks truthfulness, boundaries and suppression.",
+    ),
+]
 Registry = Annotated[
     Path | None, typer.Option("--registry", help="Folder that remembers releases; this one is held against them.")
 ]
@@ -70,16 +91,27 @@ def _root(
 
 @app.command()
 def init(
-    data: Annotated[Path, typer.Argument(help="CSV or Parquet file to draft a policy for.")],
+    data: Annotated[
+        Any,
+        typer.Argument(
+            parser=read_place,
+            metavar="DATA",
+            help="Table to draft a policy for: a file (CSV, Parquet, Excel, SPSS, SAS, Stata) or postgresql://…#table.",
+        ),
+    ],
     out: Annotated[Path | None, typer.Option("--out", help="Where the policy goes (default: beside the data).")] = None,
+    table: Table = None,
     separator: Annotated[str | None, typer.Option("--separator", help="Column separator of a CSV file.")] = None,
     encoding: Annotated[str | None, typer.Option("--encoding", help="Text encoding of a CSV file.")] = None,
+    sheet: Annotated[
+        str | None, typer.Option("--sheet", help="Sheet of a workbook, by name or number (default: the first).")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing policy file.")] = False,
 ) -> None:
     """Draft a commented policy for a table: roles, hierarchies, likely quasi-identifiers."""
     from shoal.cli.commands import run_init  # noqa: PLC0415
 
-    run_init(data, out, separator=separator, encoding=encoding, force=force)
+    run_init(with_table(data, table), out, separator=separator, encoding=encoding, sheet=sheet, force=force)
 
 
 @app.command()
@@ -87,7 +119,23 @@ def anonymize(
     policy: Annotated[Path, typer.Argument(help="Policy file.")],
     *,
     data: Data = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Release file, instead of the policy's own.")] = None,
+    table: Table = None,
+    out: Annotated[
+        Any,
+        typer.Option(
+            "--out",
+            parser=read_place,
+            metavar="RELEASE",
+            help="Where the release goes, instead of the policy's own: a file, or postgresql://host/database#table.",
+        ),
+    ] = None,
+    out_table: Annotated[
+        str | None, typer.Option("--out-table", help="Table of the database that the release goes to.")
+    ] = None,
+    evidence: Annotated[
+        Path | None,
+        typer.Option("--evidence", help="Evidence of a release in a database (default: beside the policy)."),
+    ] = None,
     algorithm: Annotated[str | None, typer.Option("--algorithm", help="Algorithm, instead of the policy's.")] = None,
     recoding: Annotated[
         bool, typer.Option("--recoding", help="Write the recoding too, with which shoal apply recodes new records.")
@@ -99,6 +147,10 @@ def anonymize(
         typer.Option("--replaces", help="An entry of the registry that is withdrawn for this one; may be repeated."),
     ] = None,
     fail_on: FailBefore = None,
+    memory: Annotated[
+        str | None,
+        typer.Option("--memory", help="The most that the run may take, such as 2GB; records are then streamed."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace existing outputs.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -107,14 +159,16 @@ def anonymize(
 
     run_anonymize(
         policy,
-        data=data,
-        out=out,
+        data=with_table(data, table),
+        out=with_table(out, out_table, "--out-table"),
+        evidence=evidence,
         algorithm=algorithm,
         recoding=recoding,
         registry=registry,
         as_of=as_of,
         replaces=replaces or [],
         fail_on=fail_on or [],
+        memory=memory,
         force=force,
         as_json=as_json,
     )
@@ -124,7 +178,7 @@ def anonymize(
 def apply(
     recoding: Annotated[Path, typer.Argument(help="Recoding file of a release, or the release itself.")],
     *,
-    data: Annotated[Path, typer.Option("--data", help="New records.")],
+    data: Annotated[Any, typer.Option("--data", parser=read_place, metavar="TABLE", help="New records.")],
     policy: Annotated[
         Path | None, typer.Option("--policy", help="Policy of the recoding, where it does not name it.")
     ] = None,
@@ -170,10 +224,7 @@ def apply(
 def verify(
     release: Annotated[Path, typer.Argument(help="Release to check.")],
     policy: Annotated[Path, typer.Option("--policy", help="Policy that it must satisfy.")],
-    original: Annotated[
-        Path | None,
-        typer.Option("--original", help="The original table: also checks truthfulness, boundaries and suppression."),
-    ] = None,
+    original: Original = None,
     evidence: Annotated[
         Path | None, typer.Option("--evidence", help="Its evidence, instead of the one beside the release.")
     ] = None,
@@ -190,12 +241,14 @@ def verify(
 def lattice(
     policy: Annotated[Path, typer.Argument(help="Policy file.")],
     data: Data = None,
+    svg: Annotated[Path | None, typer.Option("--svg", help="Draw the lattice to this file, too.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing drawing.")] = False,
     as_json: Json = False,
 ) -> None:
     """List all minimal full-domain nodes with their measures and what each leaves open to attack."""
-    from shoal.cli.commands import run_lattice  # noqa: PLC0415
+    from shoal.cli.lattice import run_lattice  # noqa: PLC0415
 
-    run_lattice(policy, data, as_json=as_json)
+    run_lattice(policy, data, svg=svg, force=force, as_json=as_json)
 
 
 @app.command()
@@ -204,7 +257,13 @@ def attack(
     policy: Annotated[Path, typer.Option("--policy", help="Policy that it was made by.")],
     *,
     original: Annotated[
-        Path | None, typer.Option("--original", help="The original table, for attackers who know people in it.")
+        Any,
+        typer.Option(
+            "--original",
+            parser=read_place,
+            metavar="TABLE",
+            help="The original table, for attackers who know people in it.",
+        ),
     ] = None,
     earlier: Annotated[
         list[Path] | None, typer.Option("--earlier", help="An earlier release of the same people; may be repeated.")
@@ -237,7 +296,9 @@ def attack(
 
 @app.command()
 def risk(
-    data: Annotated[Path, typer.Argument(help="Table to look at: the data, or a release.")],
+    data: Annotated[
+        Any, typer.Argument(parser=read_place, metavar="DATA", help="Table to look at: data or a release.")
+    ],
     policy: Annotated[Path, typer.Option("--policy", help="Policy that says what the columns are.")],
     max_columns: Annotated[
         int, typer.Option("--max-columns", min=1, help="Look at every subset of at most so many quasi-identifiers.")
@@ -372,6 +433,54 @@ def reproduce(
 
 
 @app.command()
+def ui(
+    *,
+    host: Annotated[
+        str, typer.Option("--host", help="Address to listen on; another than this machine's own needs a secret.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 0,
+    name: Annotated[
+        list[str] | None,
+        typer.Option("--name", help="Further name of the page, such as that of a proxy; may be repeated."),
+    ] = None,
+    password_file: Annotated[
+        Path | None, typer.Option("--password-file", help="File with the password that lets in on a server.")
+    ] = None,
+    token_file: Annotated[
+        Path | None, typer.Option("--token-file", help="File with the token of the address, instead of a random one.")
+    ] = None,
+    workspace: Annotated[
+        Path | None, typer.Option("--workspace", help="Folder for sessions; what a killed server left is found again.")
+    ] = None,
+    max_upload: Annotated[str, typer.Option("--max-upload", help="Largest file that is taken.")] = "2GB",
+    max_rows: Annotated[int, typer.Option("--max-rows", min=1, help="Most records that are taken.")] = 5_000_000,
+    idle: Annotated[
+        float, typer.Option("--idle", min=0.01, help="Minutes after which an unused session is deleted.")
+    ] = 240.0,
+    certificate: Annotated[Path | None, typer.Option("--certificate", help="TLS certificate, PEM.")] = None,
+    key: Annotated[Path | None, typer.Option("--key", help="Key of the certificate, PEM.")] = None,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
+) -> None:
+    """Open the web page on which a table becomes a release, on this machine or for a server's users."""
+    from shoal.cli.ui import run_ui  # noqa: PLC0415
+
+    run_ui(
+        host=host,
+        port=port,
+        names=name or [],
+        password_file=password_file,
+        token_file=token_file,
+        workspace=workspace,
+        max_upload=max_upload,
+        max_rows=max_rows,
+        idle_minutes=idle,
+        certificate=certificate,
+        key=key,
+        browser=browser,
+    )
+
+
+@app.command()
 def demo(
     out: Annotated[Path, typer.Option("--out", help="Folder for the files of the demo.")] = Path("shoal-demo"),
     force: Annotated[bool, typer.Option("--force", help="Replace files of the demo that were edited.")] = False,
@@ -402,6 +511,7 @@ def main() -> None:
             with warnings.catch_warnings():
                 warnings.simplefilter("always", DisclosureWarning)
                 warnings.showwarning = _show_warning  # type: ignore[assignment]  # reads the first argument only
+                refuse_passwords(sys.argv[1:])
                 app()
         except ShoalError as error:
             sys.stderr.write(f"shoal: {error}\n")

@@ -14,6 +14,7 @@ from shoal.cli.attack import condition_lines
 from shoal.cli.commands import interruptible, load_policy
 from shoal.cli.progress import progress_bar
 from shoal.cli.show import counted
+from shoal.io import Place
 from shoal.pipeline.audit import Audit, audit
 
 
@@ -22,7 +23,7 @@ def run_verify(
     release: Path,
     policy_path: Path,
     *,
-    original: Path | None,
+    original: Place | None,
     evidence: Path | None,
     fail_on: Sequence[str],
     as_json: bool,

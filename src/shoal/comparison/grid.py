@@ -13,6 +13,7 @@ from shoal.algorithms import ALGORITHMS, shared_options
 from shoal.comparison.axes import Axis
 from shoal.comparison.values import MOST, Number
 from shoal.errors import InputError, PolicyError, did_you_mean
+from shoal.io import DatabaseTable, Place
 from shoal.metrics import METRICS
 from shoal.policy import Policy
 from shoal.policy.yaml_text import dump_yaml
@@ -60,7 +61,7 @@ def read_metric(name: str | None, policy: Policy) -> str:
 
 
 def points_of(
-    policy: Policy, algorithms: Sequence[str], axes: Sequence[Axis], *, metric: str, folder: Path, data: Path | None
+    policy: Policy, algorithms: Sequence[str], axes: Sequence[Axis], *, metric: str, folder: Path, data: Place | None
 ) -> tuple[Point, ...]:
     """Every point, algorithm by algorithm. Raises `InputError` for too many, `PolicyError` where none can be."""
     size = len(algorithms)
@@ -105,14 +106,15 @@ def _text(name: str, content: Mapping[str, Any]) -> str:
     )
 
 
-def _content(policy: Policy, algorithm: str, metric: str, folder: Path, data: Path | None) -> dict[str, Any]:
+def _content(policy: Policy, algorithm: str, metric: str, folder: Path, data: Place | None) -> dict[str, Any]:
     """The policy with another algorithm, and paths that are right in the folder of the points."""
     content = policy.to_dict()
     for key in ("registry", "recoding"):  # the releases of a comparison are not published
         content.pop(key, None)
     content["algorithm"] = _options(policy, algorithm, metric)
     if data is not None:
-        content["data"] = {**(content.get("data") or {}), "path": _rebased(data, folder)}
+        where = data.text if isinstance(data, DatabaseTable) else _rebased(data, folder)
+        content["data"] = {**(content.get("data") or {}), "path": where}
     for column in content["columns"].values():
         declared = column.get("hierarchy") or {}
         if isinstance(declared.get("tree"), str):

@@ -55,7 +55,8 @@ def run_point(
 
 def _released(policy: Policy, ready: Prepared, clock: Clock, target: Path | None, progress: Progress) -> dict[str, Any]:
     task_free = policy.changed(utility=None)
-    made = make_release(Prepared(ready.loaded, resolve_again(task_free, ready.resolved)), task_free, clock, progress)
+    again = Prepared(ready.loaded, resolve_again(task_free, ready.resolved), task_free)
+    made = make_release(again, task_free, clock, progress)
     progress("verifying", 1.0)
     with clock.stage("verify"):
         verification = verify(made.table, policy, original=made.loaded.table)

@@ -21,9 +21,9 @@ from shoal.comparison.point import run_point
 from shoal.comparison.result import RISKS, Comparison
 from shoal.comparison.values import Values
 from shoal.errors import InputError, OutputError, did_you_mean
-from shoal.io import canonical_text, check_outputs, in_order_of_content
+from shoal.io import DatabaseTable, canonical_text, check_outputs, in_order_of_content
 from shoal.pipeline.run import Loaded, Prepared, as_policy, data_source, load_data
-from shoal.pipeline.write import input_files
+from shoal.pipeline.write import input_files, policy_files
 from shoal.policy import Policy
 from shoal.policy.resolve import resolve
 
@@ -115,11 +115,15 @@ def plan_comparison(
     _check_risk(risk, asked)
     axes = axes_of(asked, short, settings)
     folder = Folder(_target(asked, out))
-    path = data_source(asked, data).path if data is None or isinstance(data, (str, Path)) else None
+    source = data_source(asked, data) if data is None or isinstance(data, (str, Path, DatabaseTable)) else None
+    path = source.path if source is not None and source.database is None else None
     loaded = load_data(data, asked) if path is None else None
-    points = points_of(asked, names, axes, metric=measure, folder=folder.points, data=path)
+    table = source.database if source is not None else None
+    if loaded is not None and table is not None:  # a database gives its rows in any order
+        loaded = replace(loaded, table=in_order_of_content(loaded.table))
+    points = points_of(asked, names, axes, metric=measure, folder=folder.points, data=table or path)
     inputs = _hashes(asked, path, loaded)
-    folder.check(points, input_files(asked, path or Path()), force=force)
+    folder.check(points, policy_files(asked) if path is None else input_files(asked, path), force=force)
     done = {} if force else folder.finished(points, inputs, release=releases)
     plan = Plan(asked, loaded or path, folder, names, axes, points, done, inputs, measure, risk, releases)
     if releases and not force and folder.points.is_dir():
@@ -169,7 +173,7 @@ def _prepare(plan: Plan, progress: Progress) -> Prepared:
     policy = plan.policy.changed(utility=None)
     loaded = plan.data if isinstance(plan.data, Loaded) else load_data(plan.data, policy)
     loaded = replace(loaded, table=in_order_of_content(loaded.table))
-    return Prepared(loaded, resolve(policy, loaded.table))
+    return Prepared(loaded, resolve(policy, loaded.table), policy)
 
 
 def _within(progress: Progress, name: str, place: int, size: int) -> Progress:

@@ -60,5 +60,6 @@ def crowd_of(policy: Policy, recoding: Recoding) -> int:
 
 def _released(recoding: Recoding, codes: Codes, n_leaves: int) -> NDArray[np.int64]:
     """Released records by the value they had; suppressed ones are not looked at."""
-    kept = codes if not recoding.suppressed else codes[recoding.row_class >= 0]
-    return np.bincount(kept, minlength=n_leaves).astype(np.int64)
+    kept = recoding.row_class >= 0
+    weights = None if recoding.weights is None else recoding.weights[kept]
+    return np.bincount(codes[kept], weights=weights, minlength=n_leaves).astype(np.int64)

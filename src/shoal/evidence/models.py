@@ -45,7 +45,7 @@ def _weakest(model: Model, view: ClassView, recoding: Recoding) -> dict[str, Any
 
     Of several the smallest, of equally small ones the first by its labels, so that no order of classes decides.
     """
-    limits, found = dict(_limits(model)), {}
+    limits, found = dict(asked_limits(model)), {}
     for parameter, strength in model.strengths(view).items():
         if not strength.of_class or not len(strength.per_class):
             continue
@@ -69,7 +69,7 @@ def _at_limit(strength: Strength, limit: float | None) -> int:
     return int(np.count_nonzero(np.abs(strength.per_class - limit) <= _SAME * max(1.0, abs(limit))))
 
 
-def _limits(model: Model) -> Iterator[tuple[str, float]]:
+def asked_limits(model: Model) -> Iterator[tuple[str, float]]:
     """Each number of a model under the name that its strength has: ``k``, ``alpha[HIV]``, ``dif[HIV]``."""
     for each in fields(model):
         value = getattr(model, each.name)

@@ -173,6 +173,12 @@ class Evidence(_Facts):
     applied: dict[str, Any] | None = Field(
         default=None, description="For new records of a published recoding: what they joined, and who could not."
     )
+    not_done: dict[str, str] | None = Field(
+        default=None, description="What was not done at this size, each with the reason."
+    )
+    engine: dict[str, Any] | None = Field(
+        default=None, description="How an engine other than this machine went about it."
+    )
     checks: list[CheckFacts]
     policy: dict[str, Any] = Field(description="The policy without paths.")
     policy_sha256: Sha256 = Field(description="Of the policy file; of the policy as JSON where it was made in Python.")

@@ -1,31 +1,52 @@
 """Tables in and out: files, DataFrames, canonical text, and outputs that appear together or not at all."""
 
+from shoal.io.batches import read_batches
+from shoal.io.cells import CellColumn, CellCounter, Cells, count_cells
 from shoal.io.frames import Kind, frame_names, from_arrow, is_frame, to_arrow
-from shoal.io.order import in_order_of_cells, in_order_of_content, order_of_content
+from shoal.io.kinds import FileKind, base_name, readable_suffixes, sniff_kind
+from shoal.io.order import in_order_of_cells, in_order_of_content, order_of_cells, order_of_content
+from shoal.io.place import DatabaseTable, Place, place
 from shoal.io.read import column_names, read_table, separator_hint
 from shoal.io.source import DataSource, release_source
+from shoal.io.spill import SortedRuns
 from shoal.io.staged import Staged, check_outputs
 from shoal.io.text import canonical_text, encode
-from shoal.io.write import check_table_suffix, write_table
+from shoal.io.write import check_table_suffix, write_counted, write_sorted, write_table
 
 __all__ = [
+    "CellColumn",
+    "CellCounter",
+    "Cells",
     "DataSource",
+    "DatabaseTable",
+    "FileKind",
     "Kind",
+    "Place",
+    "SortedRuns",
     "Staged",
+    "base_name",
     "canonical_text",
     "check_outputs",
     "check_table_suffix",
     "column_names",
+    "count_cells",
     "encode",
     "frame_names",
     "from_arrow",
     "in_order_of_cells",
     "in_order_of_content",
     "is_frame",
+    "order_of_cells",
     "order_of_content",
+    "place",
+    "read_batches",
     "read_table",
+    "readable_suffixes",
     "release_source",
     "separator_hint",
+    "sniff_kind",
     "to_arrow",
+    "write_counted",
+    "write_sorted",
     "write_table",
 ]

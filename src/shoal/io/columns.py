@@ -15,6 +15,8 @@ import pyarrow.compute as pc
 
 from shoal.errors import DataError, did_you_mean
 
+_EXACT = 2.0**53
+"""Up to here every whole number is a double."""
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
 
 
@@ -60,6 +62,13 @@ def plain(table: pa.Table, where: str, missing: Sequence[str] = ()) -> pa.Table:
     if not arrays:
         return table.replace_schema_metadata(None)
     return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def without_fractions(numbers: pa.Array) -> pa.Array:
+    """Integers where no number has a fraction and all are exact, as files that know only floats keep them."""
+    whole = pc.equal(numbers, pc.trunc(numbers))
+    exact = pc.less_equal(pc.abs(numbers), pa.scalar(_EXACT, numbers.type))
+    return numbers.cast(pa.int64()) if pc.all(pc.and_(whole, exact)).as_py() is not False else numbers
 
 
 def is_text(kind: pa.DataType) -> bool:
@@ -126,3 +135,14 @@ def has_text(kind: pa.DataType) -> bool:
         types.is_null,
     )
     return is_text(kind) or any(test(kind) for test in tests)
+
+
+def one_dictionary(encoded: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The same array with one dictionary for all its chunks. Encoding a chunked array mostly gives it that already, and
+    unifying hashes the whole dictionary once a chunk.
+    """
+    places = set()
+    for dictionary in (chunk.dictionary for chunk in encoded.chunks):
+        addresses = [None if buffer is None else buffer.address for buffer in dictionary.buffers()]
+        places.add((dictionary.offset, len(dictionary), *addresses))
+    return encoded if len(places) <= 1 else encoded.unify_dictionaries()

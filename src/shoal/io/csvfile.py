@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,8 +23,8 @@ from shoal.io.columns import check_names, chosen
 from shoal.io.source import DataSource
 from shoal.io.textstream import STAND_IN, TextStream
 
-_END = "\x1eend\x1e"
-_BLOCKS = (1 << 20, 1 << 24, 1 << 28, (1 << 31) - 1)
+END = "\x1eend\x1e"
+BLOCKS = (1 << 20, 1 << 24, 1 << 28, (1 << 31) - 1)
 _ROWS_COUNT = "the header counts as a row"
 
 
@@ -60,13 +61,13 @@ def read_csv(source: DataSource, columns: Sequence[str] | None) -> pa.Table:
     """The columns asked for, each of type string."""
     header = read_header(source)
     wanted = chosen(header.names, columns, str(source.path))
-    for block in _BLOCKS:
+    for block in BLOCKS:
         try:
             table = _parse(source, header, wanted or header.names[:1], block)
         except pa.ArrowInvalid as error:
             if "straddling" in str(error):
                 continue
-            raise _explained(source, header, block, error) from None
+            raise explained(source, header, block, error) from None
         return _without_end(source, header, table, block).select(wanted)
     raise DataError(
         f"{source.path} has a record of more than 2 GiB. Most likely a quote {source.quote} is never closed."
@@ -89,65 +90,97 @@ def _names(row: list[str], source: DataSource) -> list[str]:
     return names
 
 
+def _options(
+    source: DataSource, header: Header, wanted: Sequence[str], block: int, kind: pa.DataType, invalid_row: Any = None
+) -> dict[str, Any]:
+    """How the parser is to read: the columns wanted, as one type of text."""
+    from pyarrow import csv as arrow_csv  # noqa: PLC0415  only text files need it
+
+    names = header.names
+    return {
+        "read_options": arrow_csv.ReadOptions(
+            column_names=names,
+            skip_rows=header.empty_lines,
+            skip_rows_after_names=1,
+            block_size=block,
+            use_threads=invalid_row is None,
+        ),
+        "parse_options": arrow_csv.ParseOptions(
+            delimiter=_separator(source),
+            quote_char=source.quote or False,
+            newlines_in_values=True,
+            ignore_empty_lines=len(names) > 1,
+            invalid_row_handler=invalid_row,
+        ),
+        "convert_options": arrow_csv.ConvertOptions(
+            column_types=dict.fromkeys(names, kind),
+            include_columns=list(wanted),
+            strings_can_be_null=bool(source.missing),
+            quoted_strings_can_be_null=source.quoted_missing,
+            null_values=list(source.missing),
+        ),
+    }
+
+
+def _end_of(source: DataSource, header: Header) -> str:
+    """The record appended at the end of the text."""
+    return _separator(source).join([END] * len(header.names))
+
+
 def _parse(
     source: DataSource, header: Header, wanted: Sequence[str], block: int, *, invalid_row: Any = None
 ) -> pa.Table:
     from pyarrow import csv as arrow_csv  # noqa: PLC0415  only text files need it
 
-    names = header.names
-    end = _separator(source).join([_END] * len(names))
-    with TextStream(source, end) as stream:
-        table = arrow_csv.read_csv(
-            stream,
-            read_options=arrow_csv.ReadOptions(
-                column_names=names,
-                skip_rows=header.empty_lines,
-                skip_rows_after_names=1,
-                block_size=block,
-                use_threads=invalid_row is None,
-            ),
-            parse_options=arrow_csv.ParseOptions(
-                delimiter=_separator(source),
-                quote_char=source.quote or False,
-                newlines_in_values=True,
-                ignore_empty_lines=len(names) > 1,
-                invalid_row_handler=invalid_row,
-            ),
-            convert_options=arrow_csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.string()),
-                include_columns=list(wanted),
-                strings_can_be_null=bool(source.missing),
-                quoted_strings_can_be_null=source.quoted_missing,
-                null_values=list(source.missing),
-            ),
-        )
+    with TextStream(source, _end_of(source, header)) as stream:
+        table = arrow_csv.read_csv(stream, **_options(source, header, wanted, block, pa.string(), invalid_row))
     if source.separator.isascii():
         return table
     restored = [pc.replace_substring(column, STAND_IN, source.separator) for column in table.columns]
     return pa.Table.from_arrays(restored, table.column_names)
 
 
+@contextmanager
+def open_batches(
+    source: DataSource, header: Header, wanted: Sequence[str], block: int, kind: pa.DataType
+) -> Iterator[tuple[Iterator[pa.RecordBatch], Callable[[], float]]]:
+    """The records in blocks, the one appended at the end among them, and the share of the file read so far."""
+    from pyarrow import csv as arrow_csv  # noqa: PLC0415  only text files need it
+
+    with TextStream(source, _end_of(source, header)) as stream:
+        reader = arrow_csv.open_csv(stream, **_options(source, header, wanted, block, kind))
+        yield (_restored(batch, source) for batch in reader), stream.share
+
+
+def _restored(batch: pa.RecordBatch, source: DataSource) -> pa.RecordBatch:
+    if source.separator.isascii():
+        return batch
+    restored = [pc.replace_substring(column, STAND_IN, source.separator) for column in batch.columns]
+    return pa.RecordBatch.from_arrays(restored, batch.schema.names)
+
+
 def _without_end(source: DataSource, header: Header, table: pa.Table, block: int) -> pa.Table:
     """The table without the record appended at its end; where that is swallowed, a quote was never closed."""
     last = table.num_rows - 1
-    if last >= 0 and all(column[last].as_py() == _END for column in table.columns):
+    if last >= 0 and all(column[last].as_py() == END for column in table.columns):
         return table.slice(0, last)
-    raise _never_closed(source, _records(source, header, block))
+    raise never_closed(source, records_seen(source, header, block))
 
 
-def _records(source: DataSource, header: Header, block: int) -> int:
+def records_seen(source: DataSource, header: Header, block: int) -> int:
     """How many records the parser sees, the header being one of them and empty lines before it too."""
     return int(_parse(source, header, header.names[:1], block).num_rows) + 1 + header.empty_lines
 
 
-def _never_closed(source: DataSource, row: int) -> DataError:
+def never_closed(source: DataSource, row: int) -> DataError:
+    """What is wrong with a file whose end was swallowed by a quote."""
     return DataError(
         f"{source.path}: the quote {source.quote} that opens in row {row} ({_ROWS_COUNT}) is never closed, so the rest "
         'of the file would be one cell. Close it, or give quote: "" in the policy if the file has no quoting.'
     )
 
 
-def _explained(source: DataSource, header: Header, block: int, error: pa.ArrowInvalid) -> DataError:
+def explained(source: DataSource, header: Header, block: int, error: pa.ArrowInvalid) -> DataError:
     """Parse once more, in order, to say which record has too many or too few fields."""
     first: Any = None
     count = 0
@@ -164,8 +197,8 @@ def _explained(source: DataSource, header: Header, block: int, error: pa.ArrowIn
         error = again
     if first is None:
         return DataError(f"{source.path} cannot be read as a table: {str(error).splitlines()[0]}.")
-    if first.text.rstrip("\r\n").endswith(_END):
-        return _never_closed(source, first.number)
+    if first.text.rstrip("\r\n").endswith(END):
+        return never_closed(source, first.number)
     more = f" So it is with {count - 1} more rows." if count > 1 else ""
     return DataError(
         f"{source.path}: row {first.number} ({_ROWS_COUNT}) has {_fields(first.actual_columns)} where the header has "

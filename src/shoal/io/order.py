@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.io.text import encode
+from shoal.io.text import ranks
 
 
 def in_order_of_content(table: pa.Table) -> pa.Table:
@@ -16,7 +16,7 @@ def in_order_of_content(table: pa.Table) -> pa.Table:
 
 def order_of_content(table: pa.Table) -> NDArray[np.int64]:
     """The rows in the order of what stands in them: for each place, which row of the table goes there."""
-    keys = [encode(table.column(name))[1] for name in sorted(table.column_names)]
+    keys = [ranks(table.column(name)) for name in sorted(table.column_names)]
     return np.lexsort(keys) if keys else np.arange(table.num_rows)
 
 
@@ -25,5 +25,10 @@ def in_order_of_cells(table: pa.Table) -> pa.Table:
 
     Texts are compared by code point, so that a file of text and a table of numbers have the same order.
     """
-    keys = [encode(column)[1] for column in table.columns]
-    return table.take(pa.array(np.lexsort(keys[::-1]))) if keys else table
+    return table.take(pa.array(order_of_cells(table))) if table.num_columns else table
+
+
+def order_of_cells(table: pa.Table) -> NDArray[np.int64]:
+    """The rows in the order of a release: for each place, which row of the table goes there."""
+    keys = [ranks(column) for column in table.columns]
+    return np.lexsort(keys[::-1]) if keys else np.arange(table.num_rows)

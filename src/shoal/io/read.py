@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import pyarrow as pa
@@ -12,14 +11,16 @@ import pyarrow as pa
 from shoal.errors import DataError
 from shoal.io.columns import check_names, chosen, plain, without_unnamed_index
 from shoal.io.csvfile import read_csv, read_header
+from shoal.io.excel import excel_names, read_excel
+from shoal.io.kinds import FileKind, sniff_kind
+from shoal.io.parts import check_same_columns, data_files, is_many, parts_of
+from shoal.io.postgres import database_names, read_database
 from shoal.io.source import DataSource
-from shoal.io.textstream import COMPRESSIONS
+from shoal.io.statfile import read_stat, stat_names
 
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
 
-TEXT_SUFFIXES: Final = (".csv", ".tsv", ".txt")
-PARQUET_SUFFIXES: Final = (".parquet", ".pq")
 _SEPARATORS: Final = (",", ";", "\t", "|", ":")
 Result = TypeVar("Result")
 
@@ -27,26 +28,39 @@ Result = TypeVar("Result")
 def read_table(source: DataSource, columns: Sequence[str] | None = None) -> pa.Table:
     """The table in a file, or those of its columns that are asked for, in the order asked for.
 
-    Cells of a text file stay text. Parquet columns keep their types, without dictionaries and NaN. A file that has a
-    header and no record gives a table of no rows.
+    Cells of a text file stay text. Parquet columns keep their types, without dictionaries and NaN; those of workbooks
+    and statistics packages get the type that all their cells have. A file that has a header and no record gives a table
+    of no rows. The files of a folder or a pattern are one table.
     """
-    with _readable(source):
-        if _is_parquet(source.path):
+    if source.database is not None:
+        return read_database(source, columns)
+    if is_many(source.path):
+        return _read_parts(source, columns)
+    with readable(source) as kind:
+        if kind is FileKind.TEXT:
+            return read_csv(source, columns)
+        if kind is FileKind.PARQUET:
             return _read_parquet(source, columns)
-        return read_csv(source, columns)
+        return read_excel(source, columns) if kind is FileKind.EXCEL else read_stat(source, columns)
 
 
 def column_names(source: DataSource) -> list[str]:
-    """The names of a file's columns, reading no more than its header or footer."""
-    with _readable(source):
-        if _is_parquet(source.path):
+    """The names of a file's columns; of most kinds no more is read than the header or footer."""
+    if source.database is not None:
+        return database_names(source)
+    if is_many(source.path):
+        return column_names(parts_of(source)[0])
+    with readable(source) as kind:
+        if kind is FileKind.TEXT:
+            return read_header(source).names
+        if kind is FileKind.PARQUET:
             return _with_parquet(source, lambda file: _parquet_names(file, source))
-        return read_header(source).names
+        return excel_names(source) if kind is FileKind.EXCEL else stat_names(source)
 
 
 def separator_hint(source: DataSource, names: Sequence[str]) -> str:
     """A question to add to "unknown column": whether the file's only column is many, apart by another separator."""
-    if len(names) != 1 or _is_parquet(source.path):
+    if len(names) != 1 or source.database is not None or sniff_kind(data_files(source.path)[0]) is not FileKind.TEXT:
         return ""
     others = [each for each in _SEPARATORS if each != source.separator and each in names[0]]
     if not others:
@@ -56,29 +70,28 @@ def separator_hint(source: DataSource, names: Sequence[str]) -> str:
     return f"the file's only column is {shown!r}: is the separator {likely!r}?"
 
 
-def _is_parquet(path: Path) -> bool:
-    """Whether the suffix says Parquet; a `DataError` when it says nothing that is known."""
-    suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
-    if suffixes and suffixes[-1] in PARQUET_SUFFIXES:
-        return True
-    kind = suffixes[0] if suffixes and suffixes[-1] in COMPRESSIONS else path.suffix.lower()
-    if kind in TEXT_SUFFIXES:
-        return False
-    raise DataError(
-        f"{path} has the suffix {path.suffix!r}, which is not known. Known: {', '.join(TEXT_SUFFIXES)} "
-        f"(also followed by {', '.join(COMPRESSIONS)}), {', '.join(PARQUET_SUFFIXES)}."
-    )
+def _read_parts(source: DataSource, columns: Sequence[str] | None) -> pa.Table:
+    """The tables of several files one after the other."""
+    parts = parts_of(source)
+    names, tables = column_names(parts[0]), []
+    for part in parts:
+        check_same_columns(parts[0].path, names, part.path, column_names(part))
+        tables.append(read_table(part, names if columns is None else columns))
+    try:
+        return pa.concat_tables(tables)
+    except pa.ArrowInvalid as error:
+        raise DataError(f"the files of {source.path} differ in the types of their columns: {error}.") from None
 
 
 @contextmanager
-def _readable(source: DataSource) -> Iterator[None]:
-    """Turn what the operating system says about the file into a `DataError`."""
+def readable(source: DataSource) -> Iterator[FileKind]:
+    """The kind of the file; what the operating system says about it becomes a `DataError`."""
     try:
         if source.path.is_dir():
             raise DataError(f"{source.path} is a folder, not a file. Name the file inside it.")
         if not source.path.exists():
             raise DataError(f"There is no file {source.path}. Check the path.")
-        yield
+        yield sniff_kind(source.path)
     except PermissionError:
         raise DataError(f"{source.path} may not be read by this user. Change its permissions.") from None
     except OSError as error:

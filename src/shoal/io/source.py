@@ -6,11 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shoal.errors import DataError
+from shoal.io.place import DatabaseTable
 
 
 @dataclass(frozen=True)
 class DataSource:
-    """A file that holds a table. Separator, encoding and quote concern text files; Parquet carries its own."""
+    """What holds a table: a file, or a table of a database.
+
+    Separator, encoding and quote concern text files; others carry their own.
+    """
 
     path: Path
     separator: str = ","
@@ -20,7 +24,13 @@ class DataSource:
     missing: tuple[str, ...] = ("",)
     """Texts that stand for a missing value, compared exactly."""
     quoted_missing: bool = True
-    """Whether a quoted cell can be missing too. Text in a Parquet file counts as quoted."""
+    """Whether a quoted cell can be missing too. Text in a file that has types counts as quoted."""
+    sheet: str | int | None = None
+    """Which sheet of a workbook: its name, or its number counted from 1; None is the first."""
+    labels: bool = True
+    """Whether values of a statistics package that have a label are read as their label."""
+    database: DatabaseTable | None = None
+    """The table of a database; ``path`` is then no more than its name for messages."""
 
     def __post_init__(self) -> None:
         if len(self.separator) != 1 or self.separator in "\r\n\0\ufeff":

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import secrets
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -104,7 +104,9 @@ class Staged:
         check_outputs(self._outputs, self._inputs, force=self._force)
         try:
             for output in self._outputs:
-                self._hidden[output] = _create_hidden(output)
+                name = _hidden_name(output)
+                self._hidden[output] = _Hidden(name, 0o600)  # known before it is there: a signal may come any time
+                self._hidden[output] = _create_hidden(name)
         except BaseException as error:
             self._clear()
             if isinstance(error, OSError):
@@ -120,8 +122,11 @@ class Staged:
         """Where to write an output for now: a hidden file in its folder, with its suffix."""
         return self._hidden[output].path
 
-    def commit(self) -> None:
-        """Put all outputs in place, the release last. If that fails, everything is as it was before."""
+    def commit(self, confirm: Callable[[], None] | None = None) -> None:
+        """Put all outputs in place, the release last. If that fails, everything is as it was before.
+
+        So it is where ``confirm``, called when all are in place, raises: what must happen together with the outputs.
+        """
         release, *rest = self._outputs
         moved: dict[Path, Path] = {}
         placed: list[Path] = []
@@ -136,6 +141,8 @@ class Staged:
             for output in (*rest, release):  # and the new one comes last
                 placed.append(output)
                 self._hidden[output].path.replace(output)
+            if confirm is not None:
+                confirm()
         except BaseException as error:
             _undo(moved, placed)
             if isinstance(error, OSError):
@@ -160,9 +167,8 @@ def _hidden_name(output: Path) -> Path:
     return output.with_name(f".shoal-{secrets.token_hex(8)}{output.suffix}")
 
 
-def _create_hidden(output: Path) -> _Hidden:
+def _create_hidden(path: Path) -> _Hidden:
     """An empty file that only its owner may read; it gets the permissions of any new file when it is renamed."""
-    path = _hidden_name(output)
     handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
     try:
         mode = stat.S_IMODE(os.fstat(handle).st_mode)

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.errors import DataError
-from shoal.io.columns import decoded, has_text, is_text
+from shoal.io.columns import decoded, has_text, is_text, one_dictionary
 
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
@@ -41,6 +41,20 @@ def encode(array: pa.Array | pa.ChunkedArray) -> tuple[list[str | None], NDArray
     Values that differ but have the same canonical text share a code. The result does not depend on the order of the
     rows, nor on how the array is chunked.
     """
+    texts, rows = _ranked(array)
+    labels: list[str | None] = texts.to_pylist()
+    if len(rows) and rows.max() == len(labels):
+        labels.append(None)
+    return labels, rows
+
+
+def ranks(array: pa.Array | pa.ChunkedArray) -> NDArray[np.int32]:
+    """The codes that `encode` gives, without the texts."""
+    return _ranked(array)[1]
+
+
+def _ranked(array: pa.Array | pa.ChunkedArray) -> tuple[pa.Array, NDArray[np.int32]]:
+    """The distinct canonical texts in order, and the place of each row's; one past the last for a missing value."""
     texts, codes = _distinct(array)
     folded = texts.dictionary_encode()
     order = pc.array_sort_indices(folded.dictionary).to_numpy()
@@ -48,29 +62,39 @@ def encode(array: pa.Array | pa.ChunkedArray) -> tuple[list[str | None], NDArray
     rank[order] = np.arange(len(order), dtype=np.int32)
     rank[-1] = len(order)
     of_raw = np.append(rank[_indices(folded)], rank[-1])
-    rows = of_raw[codes]
-    labels: list[str | None] = folded.dictionary.take(pa.array(order)).to_pylist()
-    if len(rows) and rows.max() == len(order):
-        labels.append(None)
-    return labels, rows.astype(np.int32, copy=False)
+    return folded.dictionary.take(pa.array(order)), of_raw[codes].astype(np.int32, copy=False)
 
 
-def _distinct(array: pa.Array | pa.ChunkedArray) -> tuple[pa.Array, NDArray[np.int32]]:
-    """The canonical texts of the distinct raw values, and for each row its place among them (-1: missing)."""
+def texts_and_codes(
+    array: pa.Array | pa.ChunkedArray, *, dictionary: bool = False
+) -> tuple[pa.Array, pa.Array, NDArray[np.int32]]:
+    """The distinct raw values, the canonical text of each, and for each row its place among them (-1: missing).
+
+    With ``dictionary``, one of texts that the array brings along is taken as it is: it may list values of no row.
+    """
     column = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
-    column = decoded(column)
-    kind = column.type
+    if not (dictionary and pa.types.is_dictionary(column.type) and column.num_chunks == 1
+            and pa.types.is_string(column.type.value_type)):  # fmt: skip
+        column = decoded(column)
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if pa.types.is_null(kind):
-        return pa.array([], pa.string()), np.full(len(column), -1, dtype=np.int32)
+        return pa.array([], kind), pa.array([], pa.string()), np.full(len(column), -1, dtype=np.int32)
     if not has_text(kind):
         raise DataError(f"Values of the type {kind} have no canonical text. Turn them into text, numbers or dates.")
     if pa.types.is_decimal(kind) and kind.bit_width < 128:
         column = column.cast(pa.decimal128(kind.precision, kind.scale))
-    encoded = column.dictionary_encode().unify_dictionaries()
+    encoded = column if pa.types.is_dictionary(column.type) else one_dictionary(column.dictionary_encode())
     if not encoded.num_chunks:
-        return pa.array([], pa.string()), np.zeros(0, dtype=np.int32)
+        return pa.array([], kind), pa.array([], pa.string()), np.zeros(0, dtype=np.int32)
     codes = np.concatenate([_indices(chunk) for chunk in encoded.chunks])
-    return _texts(encoded.chunk(0).dictionary), codes
+    values = encoded.chunk(0).dictionary
+    return values.cast(kind), _texts(values), codes
+
+
+def _distinct(array: pa.Array | pa.ChunkedArray) -> tuple[pa.Array, NDArray[np.int32]]:
+    """The canonical texts of the distinct raw values, and for each row its place among them (-1: missing)."""
+    _, texts, codes = texts_and_codes(array)
+    return texts, codes
 
 
 def _indices(encoded: pa.DictionaryArray) -> NDArray[np.int32]:
@@ -87,7 +111,7 @@ def _texts(values: pa.Array) -> pa.Array:
     if pa.types.is_floating(kind):
         return _strings(_float_text(value) for value in _shortest_doubles(values))
     if pa.types.is_decimal(kind):
-        return _strings(_decimal_text(value) for value in values.to_pylist())
+        return _strings(decimal_text(value) for value in values.to_pylist())
     if pa.types.is_date(kind):
         days = values.cast(pa.date32()).cast(pa.int32()).to_numpy().astype("datetime64[D]")
         return _strings(np.datetime_as_string(days).tolist())
@@ -116,7 +140,7 @@ def _float_text(value: float) -> str | None:
     return str(int(value)) if value.is_integer() else repr(value)
 
 
-def _decimal_text(value: Decimal) -> str:
+def decimal_text(value: Decimal) -> str:
     """The text of the float with the same digits, where there is one, so that both types agree."""
     if value == value.to_integral_value():
         return str(int(value))

@@ -29,14 +29,22 @@ class TextStream(io.RawIOBase):
     def __init__(self, source: DataSource, end: str = "") -> None:
         super().__init__()
         self._source = source
-        self._raw = pa.input_stream(str(source.path), compression=COMPRESSIONS.get(source.path.suffix.lower()))
+        self._file = source.path.open("rb")
+        try:
+            self._size = max(source.path.stat().st_size, 1)
+            self._raw = pa.input_stream(self._file, compression=COMPRESSIONS.get(source.path.suffix.lower()))
+        except BaseException:
+            self._file.close()
+            raise
         self._decoder = codecs.getincrementaldecoder(source.encoding)()
+        self._as_it_is = codecs.lookup(source.encoding).name == "utf-8" and source.separator.isascii()
         self._end = end
         self._lines = 0
         self._started = False
         self._broken_line = False
         self._done = False
         self._spare = b""
+        self._held = b""
 
     def readable(self) -> bool:
         """Yes."""
@@ -44,8 +52,14 @@ class TextStream(io.RawIOBase):
 
     def close(self) -> None:
         """Close the file as well."""
-        self._raw.close()
+        if not self.closed:
+            self._raw.close()
+            self._file.close()
         super().close()
+
+    def share(self) -> float:
+        """How much of the file's bytes has been read, from 0 to 1."""
+        return 1.0 if self._file.closed else min(self._file.tell() / self._size, 1.0)
 
     def read(self, size: int = -1, /) -> bytes:
         """At most ``size`` bytes (all when negative); none at the end.
@@ -78,6 +92,8 @@ class TextStream(io.RawIOBase):
             text = self._decoder.decode(raw, final=self._done)
         except UnicodeDecodeError as error:
             raise self._not_in_encoding(error) from None
+        if self._as_it_is and not self._done:  # checked, and given on as it was read
+            return self._unchanged(raw, begun=bool(text))
         if text and not self._started:
             self._started = True
             text = text.removeprefix("\ufeff")
@@ -89,6 +105,18 @@ class TextStream(io.RawIOBase):
         if self._done and self._end:
             text += ("\n" if self._broken_line else "") + self._end + "\n"
         return text.encode("utf-8", "surrogatepass")
+
+    def _unchanged(self, raw: bytes, *, begun: bool) -> bytes:
+        """Bytes of a file in UTF-8, without the mark before the first character; it may come in pieces."""
+        if not self._started:
+            self._held += raw
+            if not begun:
+                return b""
+            self._started = True
+            raw = self._held.removeprefix(codecs.BOM_UTF8)
+        self._broken_line = raw[-1:] not in (b"\r", b"\n")
+        self._lines += raw.count(b"\n")
+        return raw
 
     def _with_stand_in(self, text: str) -> str:
         if STAND_IN in text:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from shoal.errors import OutputError
 from shoal.io.columns import check_names, plain
@@ -16,6 +18,7 @@ from shoal.io.text import canonical_text
 _CSV: Final = (".csv",)
 _PARQUET: Final = (".parquet", ".pq")
 _ROWS_AT_A_TIME: Final = 1 << 16
+_ROW_GROUP: Final = 1 << 20
 _NEEDS_QUOTES: Final = '[",\r\n]|^\ufeff|^$'
 
 
@@ -34,42 +37,111 @@ def write_table(table: pa.Table, path: Path) -> None:
     CSV is UTF-8 with commas and line feeds. A missing value is an empty cell and an empty text is ``""``, so the two
     stay apart. Parquet gets no metadata of the input's and no dictionary that lists values which no row holds.
     """
+    write_counted(table, None, path)
+
+
+def write_counted(
+    table: pa.Table, counts: NDArray[np.int64] | None, path: Path, done: Callable[[float], None] | None = None
+) -> None:
+    """Write a table of which each row stands for so many equal ones: the bytes are those of the table with all rows.
+
+    ``done`` is told the share of the rows that has been written.
+    """
     check_table_suffix(path)
     check_names(table.column_names, str(path))
     table = plain(table, str(path))
     try:
         if path.suffix.lower() in _CSV:
-            _write_csv(table, path)
+            _write_csv(table, counts, path, done)
         else:
-            _write_parquet(table, path)
+            _write_parquet(table, counts, path, done)
     except OSError as error:
         raise OutputError(f"{path} cannot be written: {error}.") from None
 
 
-def _write_csv(table: pa.Table, path: Path) -> None:
+def write_sorted(tables: Iterable[pa.Table], path: Path, schema: pa.Schema) -> None:
+    """Write tables one after the other: the bytes are those of one table with all their rows."""
+    check_table_suffix(path)
+    check_names(schema.names, str(path))
+    try:
+        if path.suffix.lower() in _CSV:
+            with path.open("wb") as file:
+                file.write(_bytes(_lines([pa.array([name]) for name in schema.names])))
+                for table in tables:
+                    for _, columns in _blocks(plain(table, str(path))):
+                        file.write(_bytes(_lines(columns)))
+        else:
+            _write_row_groups((plain(table, str(path)) for table in tables), path, schema)
+    except OSError as error:
+        raise OutputError(f"{path} cannot be written: {error}.") from None
+
+
+def _write_row_groups(tables: Iterable[pa.Table], path: Path, schema: pa.Schema) -> None:
+    """Tables of any length as row groups of one length."""
+    from pyarrow import parquet  # noqa: PLC0415  start-up is quicker without it
+
+    waiting: list[pa.Table] = []
+    with path.open("wb") as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+
+        def put(least: int) -> None:
+            while sum(each.num_rows for each in waiting) >= least:
+                joined = pa.concat_tables(waiting)
+                writer.write_table(joined.slice(0, _ROW_GROUP).combine_chunks(), row_group_size=_ROW_GROUP)
+                waiting[:] = [joined.slice(_ROW_GROUP)]
+
+        for table in tables:
+            waiting.append(table)
+            put(_ROW_GROUP)
+        put(1)
+
+
+def _write_csv(
+    table: pa.Table, counts: NDArray[np.int64] | None, path: Path, done: Callable[[float], None] | None
+) -> None:
     with path.open("wb") as file:
         names = [pa.array([name]) for name in table.column_names]
-        file.write(_lines(names))
-        for columns in _blocks(table):
-            file.write(_lines(columns))
+        file.write(_bytes(_lines(names)) if names else b"\n")
+        for start, columns in _blocks(table):
+            lines = _lines(columns)
+            if counts is None:
+                file.write(_bytes(lines))
+            else:
+                for _, places in _places(counts[start : start + len(lines)], _ROWS_AT_A_TIME):
+                    file.write(_bytes(lines.take(pa.array(places))))
+            if done is not None:
+                done(min((start + _ROWS_AT_A_TIME) / max(table.num_rows, 1), 1.0))
 
 
-def _blocks(table: pa.Table) -> Iterator[list[pa.Array]]:
-    """Some rows at a time, as text: a large table is never held twice."""
+def _places(counts: NDArray[np.int64], size: int) -> Iterator[tuple[float, NDArray[np.int64]]]:
+    """Which row stands in each place when each is repeated, so many places at a time, and the share done by then."""
+    ends = np.cumsum(counts)
+    total = int(ends[-1]) if len(ends) else 0
+    for start in range(0, total, size):
+        stop = min(start + size, total)
+        first, last = np.searchsorted(ends, start, side="right"), np.searchsorted(ends, stop)
+        some = np.arange(first, last + 1)
+        repeats = np.minimum(ends[some], stop) - np.maximum(ends[some] - counts[some], start)
+        yield stop / total, np.repeat(some, repeats)
+
+
+def _blocks(table: pa.Table) -> Iterator[tuple[int, list[pa.Array]]]:
+    """Some rows at a time, as text, and the first of them: a large table is never held twice."""
     for start in range(0, table.num_rows if table.num_columns else 0, _ROWS_AT_A_TIME):
         rows = table.slice(start, _ROWS_AT_A_TIME)
-        yield [canonical_text(column) for column in rows.columns]
+        yield start, [canonical_text(column) for column in rows.columns]
 
 
-def _lines(columns: list[pa.Array]) -> memoryview:
+def _lines(columns: list[pa.Array]) -> pa.Array:
     """The columns side by side, a line a row."""
-    if not columns:
-        return memoryview(b"\n")
     cells = [_quoted(column.cast(pa.large_string())) for column in columns]
     lines = pc.binary_join_element_wise(*cells, _large(","), null_handling="replace", null_replacement="")
-    ended = pc.binary_join_element_wise(lines, _large(""), _large("\n"))
-    _, _, text = ended.buffers()
-    return memoryview(text)[: pc.sum(pc.binary_length(ended)).as_py()]
+    return pc.binary_join_element_wise(lines, _large(""), _large("\n"))
+
+
+def _bytes(lines: pa.Array) -> memoryview:
+    """The text of lines that lie one after the other."""
+    _, _, text = lines.buffers()
+    return memoryview(text)[: pc.sum(pc.binary_length(lines)).as_py()]
 
 
 def _quoted(texts: pa.Array) -> pa.Array:
@@ -86,7 +158,15 @@ def _large(text: str) -> pa.Scalar:
     return pa.scalar(text, pa.large_string())
 
 
-def _write_parquet(table: pa.Table, path: Path) -> None:
+def _write_parquet(
+    table: pa.Table, counts: NDArray[np.int64] | None, path: Path, done: Callable[[float], None] | None
+) -> None:
+    """Row groups of one size, each from columns in one piece: how the table came about leaves no trace in the file."""
     from pyarrow import parquet  # noqa: PLC0415  start-up is quicker without it
 
-    parquet.write_table(table, path, compression="zstd")
+    repeated = _places(np.ones(table.num_rows, dtype=np.int64) if counts is None else counts, _ROW_GROUP)
+    with path.open("wb") as file, parquet.ParquetWriter(file, table.schema, compression="zstd") as writer:
+        for share, places in repeated:
+            writer.write_table(table.take(pa.array(places)).combine_chunks(), row_group_size=_ROW_GROUP)
+            if done is not None:
+                done(share)

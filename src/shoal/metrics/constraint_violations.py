@@ -27,6 +27,7 @@ def count_violations(
 ) -> int:
     """Count the released cells whose node covers more than the boundary of the row's own leaf allows."""
     kept = recoding.row_class >= 0
+    weights = None if recoding.weights is None else recoding.weights[kept]
     count = 0
     for j, hierarchy in enumerate(recoding.hierarchies):
         node = recoding.nodes[recoding.row_class[kept], j]
@@ -38,5 +39,6 @@ def count_violations(
             & (hierarchy.last[node] == hierarchy.last[cap])
             & (hierarchy.node_levels[node] > hierarchy.node_levels[cap])
         )  # a chain: same values, a further name
-        count += int(np.count_nonzero(wider | raised))
+        beyond = wider | raised
+        count += int(np.count_nonzero(beyond) if weights is None else weights[beyond].sum())
     return count

@@ -181,7 +181,7 @@ def _composed(
         shown = None
         if replaces:
             rows = rows_of_release(together([base.table, made.table]), base.policy)
-            shown = signature_of(base.policy, rows.labels, rows.cells, rows.owner, rows.sensitive)
+            shown = signature_of(base.policy, rows.labels, rows.cells, rows.owner, rows.sensitive, rows.weights)
         new = NewRelease(made.policy, made.loaded.table, made.resolved.problem, made.recoding, shown)
         return keeping.composition(new)
 
@@ -199,13 +199,13 @@ def _load(data: Any, policy: Policy) -> Loaded:
 def _extension(new: NewRecords, base: Base, n_classes: int, *, alone: bool) -> Extension:
     """The published classes beside the new records."""
     problem, rows = new.resolved.problem, base.rows
-    sizes = np.bincount(rows.owner, minlength=n_classes).astype(np.int64)
+    sizes = np.bincount(rows.owner, weights=rows.weights, minlength=n_classes).astype(np.int64)
     entries = {}
     for name in problem.sensitive_columns:
         values, codes = rows.sensitive[name]
         place = {value: code for code, value in enumerate(problem.domains[name].values)}
         number = np.array([place[value] for value in values], dtype=np.int32)
-        held = Histogram.of(rows.owner, number[codes], n_classes, len(place))
+        held = Histogram.of(rows.owner, number[codes], n_classes, len(place), rows.weights)
         entries[name] = (held.class_of, held.values, held.counts)
     secrets = {name: problem.table.row_sensitive[name] for name in problem.sensitive_columns}
     return Extension(problem.models, problem.domains, Before(sizes, entries), secrets, alone)

@@ -6,12 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from shoal.algorithms.problem import Progress, no_progress
 from shoal.errors import PolicyError
+from shoal.io import Cells
 from shoal.pipeline.attack_earlier import read_earlier
 from shoal.pipeline.attack_scene import rows_of_release
 from shoal.pipeline.attack_stage import RULED_OUT, AttackReport, Stage, check_options
 from shoal.pipeline.run import as_policy, read_columns
+from shoal.pipeline.stream import columns_or_cells
 from shoal.policy import Policy
 from shoal.policy.resolve import resolve, unknown_columns, used_columns
 
@@ -46,8 +50,13 @@ def attack(
     if original is None:
         return stage.report()
     wanted = {*used_columns(asked), *(name for each in before for name in each.released.quasi)}
-    loaded, hint = read_columns(original, asked, sorted(wanted))
-    lacking = unknown_columns({name: asked.columns[name] for name in used_columns(asked)}, loaded.names, hint)
+    people: pa.Table | Cells
+    if before:  # earlier releases may show columns that this one does not
+        loaded, hint = read_columns(original, asked, sorted(wanted))
+        people, names = loaded.table, loaded.names
+    else:
+        people, names, hint = columns_or_cells(original, asked, sorted(wanted))
+    lacking = unknown_columns({name: asked.columns[name] for name in used_columns(asked)}, names, hint)
     if lacking:
         raise PolicyError(lacking, asked.source)
-    return stage.report(loaded.table, resolve(asked, loaded.table))
+    return stage.report(people, resolve(asked, people))

@@ -9,23 +9,28 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.attacks.scene import Codes, Population, Released
+from shoal.attacks.scene import Population, Released
 from shoal.errors import DataError
 from shoal.hierarchies.hierarchy import Hierarchy, Label
 from shoal.hierarchies.problems import listing, quoted
 from shoal.hierarchies.ranges import RANGE_SIGN, with_ranges
-from shoal.io import encode
-from shoal.pipeline.attack_scene import Rows, by_text
+from shoal.io import Cells
+from shoal.pipeline.attack_scene import Rows, by_text, coded_column
 from shoal.policy import Policy
 from shoal.policy.resolve import Resolved
-from shoal.table.encoded import combine_codes
+from shoal.table.encoded import EncodedTable, combine_codes
 from shoal.table.recoding import Recoding
 
 _LISTED = 5
 
 
 def population_scene(
-    released: Released, rows: Rows, policy: Policy, table: pa.Table, resolved: Resolved, recoding: Recoding | None
+    released: Released,
+    rows: Rows,
+    policy: Policy,
+    table: pa.Table | Cells,
+    resolved: Resolved,
+    recoding: Recoding | None,
 ) -> tuple[Released, Population]:
     """Everybody of the original, and the release with its insensitive columns numbered as theirs."""
     encoded = resolved.problem.table
@@ -52,7 +57,7 @@ def population_scene(
     )
     if released.extras is None:
         return released, population
-    return _with_extras(released, rows, population, table, encoded.row_tuple)
+    return _with_extras(released, rows, population, table, encoded)
 
 
 def _check_found(name: str, lost: Sequence[Label], policy: Policy) -> None:
@@ -71,19 +76,21 @@ def _check_found(name: str, lost: Sequence[Label], policy: Policy) -> None:
 
 
 def _with_extras(
-    released: Released, rows: Rows, population: Population, table: pa.Table, row_tuple: Codes
+    released: Released, rows: Rows, population: Population, table: pa.Table | Cells, encoded: EncodedTable
 ) -> tuple[Released, Population]:
     """Insensitive columns of both sides in one numbering, that of all texts in order."""
     assert released.extras is not None
+    row_tuple = encoded.row_tuple
     columns, ours, widths = [row_tuple], [], [len(population.counts)]
     for place, (name, (values, _)) in enumerate(rows.insensitive.items()):
-        texts, codes = encode(table.column(name))
+        texts, codes = coded_column(table, name)
         everything = sorted({*texts, *values}, key=by_text)
         rank = {text: number for number, text in enumerate(everything)}
         columns.append(np.array([rank[text] for text in texts], dtype=np.int32)[codes])
         ours.append(np.array([rank[value] for value in values], dtype=np.int32)[released.extras.codes[place]])
         widths.append(len(everything))
-    _, first, counts = np.unique(combine_codes(columns, widths)[0], return_index=True, return_counts=True)
+    _, first, of_row = np.unique(combine_codes(columns, widths)[0], return_index=True, return_inverse=True)
+    counts = np.bincount(of_row, weights=encoded.weights, minlength=len(first))
     theirs = np.array([column[first] for column in columns[1:]], dtype=np.int32)
     extras = (theirs, row_tuple[first].astype(np.int64), counts.astype(np.int64))
     return replace(released, extras=replace(released.extras, codes=np.array(ours))), replace(population, extras=extras)

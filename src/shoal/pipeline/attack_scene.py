@@ -17,7 +17,7 @@ from shoal.attacks.scene import Codes, Extras, Ints, Released
 from shoal.errors import DataError
 from shoal.hierarchies.hierarchy import Label
 from shoal.hierarchies.problems import listing, quoted
-from shoal.io import encode
+from shoal.io import Cells, encode
 from shoal.models import AlpDif, AlphaKAnonymity
 from shoal.policy import Policy
 from shoal.policy.resolve import Resolved
@@ -45,9 +45,13 @@ class Rows:
     cells: Codes
     """``cells[j, c]``: place of the label of class ``c`` in column ``j``; classes in the order of their labels."""
     owner: Ints
-    """Class of each record."""
+    """Class of each row."""
     sensitive: Mapping[str, Column]
     insensitive: Mapping[str, Column]
+    weights: Ints
+    """Records that each row stands for."""
+    unseen: tuple[str, ...] = ()
+    """Insensitive columns that are released and not looked at, since they tell too many records apart."""
 
 
 def rows_of_release(release: Any, policy: Policy) -> Rows:
@@ -61,10 +65,10 @@ def rows_of_release(release: Any, policy: Policy) -> Rows:
             f"{', '.join(map(repr, given.names))}. Attack a release with the policy that it was made by."
         )
     cells = {name: given.columns[name] for name in expected}
-    starred = star_rows(cells, policy, quasi_labels(policy))
+    starred = star_rows(cells, policy, quasi_labels(policy), given.counts)
     if starred.any():
         cells = {name: column.filter(pa.array(~starred)) for name, column in cells.items()}
-    if starred.sum() == given.rows:
+    if starred.all():
         raise DataError("The release has no record: there is nothing to attack.")
     quasi = {name: _coded(cells[name]) for name in policy.names("quasi")}
     columns = [codes for _, codes in quasi.values()]
@@ -77,10 +81,11 @@ def rows_of_release(release: Any, policy: Policy) -> Rows:
         owner=owner.astype(np.int64),
         sensitive={name: _coded(cells[name]) for name in policy.names("sensitive")},
         insensitive={name: _coded(cells[name]) for name in policy.names("insensitive")},
+        weights=given.counts[~starred],
     )
 
 
-def rows_of_recoding(policy: Policy, table: pa.Table, resolved: Resolved, recoding: Recoding) -> Rows:
+def rows_of_recoding(policy: Policy, table: pa.Table | Cells, resolved: Resolved, recoding: Recoding) -> Rows:
     """The same records from the recoding that a release was written from, without reading it again."""
     shown = [_occurring(hierarchy.labels, recoding.nodes[:, j]) for j, hierarchy in enumerate(recoding.hierarchies)]
     cells = np.array([codes for _, codes in shown], dtype=np.int32)
@@ -88,7 +93,8 @@ def rows_of_recoding(policy: Policy, table: pa.Table, resolved: Resolved, recodi
     number = np.empty(recoding.n_classes, dtype=np.int64)
     number[order] = np.arange(recoding.n_classes)
     kept = np.flatnonzero(recoding.row_class >= 0)
-    insensitive = {name: _coded(table.column(name)) for name in policy.names("insensitive")}
+    names = [name for name in policy.names("insensitive") if isinstance(table, pa.Table) or name in table.columns]
+    insensitive = {name: coded_column(table, name) for name in names}
     return Rows(
         quasi=recoding.quasi,
         labels=tuple(labels for labels, _ in shown),
@@ -98,7 +104,16 @@ def rows_of_recoding(policy: Policy, table: pa.Table, resolved: Resolved, recodi
             name: _occurring(secret.domain.values, secret.codes[kept]) for name, secret in resolved.sensitive.items()
         },
         insensitive={name: _occurring(texts, codes[kept]) for name, (texts, codes) in insensitive.items()},
+        weights=np.ones(len(kept), dtype=np.int64) if recoding.weights is None else recoding.weights[kept],
+        unseen=tuple(name for name in policy.names("insensitive") if name not in names),
     )
+
+
+def coded_column(table: pa.Table | Cells, name: str) -> Column:
+    """A column of the data: its texts in order, and the place of each row's."""
+    if isinstance(table, Cells):
+        return table.columns[name].labels, table.columns[name].codes
+    return _coded(table.column(name))
 
 
 def _coded(column: Any) -> Column:
@@ -123,10 +138,11 @@ def by_text(label: Label) -> tuple[bool, str]:
 def released_scene(rows: Rows, policy: Policy) -> Released:
     """The release as classes."""
     n_classes = rows.cells.shape[1]
-    sizes = np.bincount(rows.owner, minlength=n_classes).astype(np.int64)
+    sizes = np.bincount(rows.owner, weights=rows.weights, minlength=n_classes).astype(np.int64)
     domains = {name: _domain(name, values, policy) for name, (values, _) in rows.sensitive.items()}
     histograms = {
-        name: _histogram(rows.owner, codes, n_classes, len(values)) for name, (values, codes) in rows.sensitive.items()
+        name: _histogram(rows.owner, codes, n_classes, len(values), rows.weights)
+        for name, (values, codes) in rows.sensitive.items()
     }
     return Released(
         quasi=rows.quasi,
@@ -139,11 +155,11 @@ def released_scene(rows: Rows, policy: Policy) -> Released:
     )
 
 
-def _histogram(owner: Ints, values: Codes, n_classes: int, width: int) -> Histogram:
+def _histogram(owner: Ints, values: Codes, n_classes: int, width: int, weights: Ints) -> Histogram:
     """The histogram of the classes, counted in a table where that is no longer than the records, else sorted."""
     if n_classes * width > 4 * len(owner):
-        return Histogram.of(owner, values, n_classes, width)
-    counts = np.bincount(owner * width + values, minlength=n_classes * width)
+        return Histogram.of(owner, values, n_classes, width, weights)
+    counts = np.bincount(owner * width + values, weights=weights, minlength=n_classes * width)
     keys = np.flatnonzero(counts)
     starts = np.searchsorted(keys, np.arange(n_classes + 1) * width)
     return Histogram(starts.astype(np.int64), (keys % width).astype(np.int32), counts[keys].astype(np.int64))
@@ -151,7 +167,7 @@ def _histogram(owner: Ints, values: Codes, n_classes: int, width: int) -> Histog
 
 def _extras(rows: Rows, domains: Mapping[str, SensitiveDomain]) -> Extras | None:
     """The distinct combinations of class and insensitive columns; None without such columns."""
-    if not rows.insensitive:
+    if not rows.insensitive or rows.unseen:
         return None
     columns = [codes for _, codes in rows.insensitive.values()]
     parts = [rows.owner.astype(np.int32), *columns]
@@ -159,10 +175,11 @@ def _extras(rows: Rows, domains: Mapping[str, SensitiveDomain]) -> Extras | None
     _, first, owner = np.unique(combine_codes(parts, widths)[0], return_index=True, return_inverse=True)
     codes = np.array([column[first] for column in columns], dtype=np.int32)
     histograms = {
-        name: _histogram(owner.astype(np.int64), secret, len(first), len(values))
+        name: _histogram(owner.astype(np.int64), secret, len(first), len(values), rows.weights)
         for name, (values, secret) in rows.sensitive.items()
     }
-    stats = ClassStats(np.bincount(owner, minlength=len(first)).astype(np.int64), histograms, domains)
+    sizes = np.bincount(owner, weights=rows.weights, minlength=len(first)).astype(np.int64)
+    stats = ClassStats(sizes, histograms, domains)
     return Extras(tuple(rows.insensitive), rows.owner[first], codes, stats)
 
 

@@ -21,6 +21,7 @@ from shoal.attacks.scene import Population, Released
 from shoal.attacks.similarity import similarity
 from shoal.attacks.skewness import skewness
 from shoal.errors import InputError
+from shoal.io import Cells
 from shoal.pipeline.attack_earlier import Earlier, composed
 from shoal.pipeline.attack_population import population_scene
 from shoal.pipeline.attack_scene import Rows, released_scene, rows_of_recoding, rows_of_release
@@ -30,6 +31,8 @@ from shoal.table.recoding import Recoding
 
 RULED_OUT = 3
 """Values that the attacker with background knowledge can rule out, unless said otherwise."""
+BY_INSENSITIVE = ("homogeneity-insensitive", linkage.WITH_INSENSITIVE)
+"""The attacks by insensitive columns, which are not made where these were kept apart."""
 _NO_EARLIER = "no earlier release was given."
 _NOTHING_SENSITIVE = "the policy names no sensitive column."
 
@@ -59,7 +62,7 @@ class AttackReport:
 def attack_tables(
     policy: Policy,
     released: pa.Table,
-    original: pa.Table | None = None,
+    original: pa.Table | Cells | None = None,
     *,
     resolved: Resolved | None = None,
     recoding: Recoding | None = None,
@@ -91,6 +94,12 @@ def check_options(seed: int, ruled_out: int) -> None:
         raise InputError(f"{ruled_out} values are to be ruled out; at least 1 can be.")
 
 
+def _unseen(rows: Rows) -> str:
+    """Why attacks by insensitive columns were not made."""
+    names = ", ".join(rows.unseen)
+    return f"at this size {names} were released without being held against each other in memory."
+
+
 @dataclass(frozen=True, eq=False)
 class Stage:
     """A release and what is known of the attackers."""
@@ -103,7 +112,10 @@ class Stage:
     progress: Progress
 
     def report(
-        self, original: pa.Table | None = None, resolved: Resolved | None = None, recoding: Recoding | None = None
+        self,
+        original: pa.Table | Cells | None = None,
+        resolved: Resolved | None = None,
+        recoding: Recoding | None = None,
     ) -> AttackReport:
         """Set the scene and let everybody try."""
         released = released_scene(self.rows, self.policy)
@@ -118,13 +130,17 @@ class Stage:
         return AttackReport(tuple(estimates), self.seed)
 
     def _acts(
-        self, released: Released, population: Population | None, original: pa.Table | None, resolved: Resolved | None
+        self,
+        released: Released,
+        population: Population | None,
+        original: pa.Table | Cells | None,
+        resolved: Resolved | None,
     ) -> Iterator[tuple[str, Callable[[], list[Estimate]]]]:
         """Each attack by name, ready to be run, in the order of reports."""
         yield "homogeneity", lambda: self._on_secrets("homogeneity", released, homogeneity)
         yield (
             "homogeneity-insensitive",
-            lambda: self._on_secrets("homogeneity-insensitive", released, homogeneity_insensitive),
+            lambda: self._on_secrets("homogeneity-insensitive", released, self._homogeneity_insensitive),
         )
         yield "similarity", lambda: self._on_secrets("similarity", released, similarity)
         yield "skewness", lambda: self._on_secrets("skewness", released, skewness)
@@ -153,6 +169,11 @@ class Stage:
             return [not_applicable(name, "Somebody who wants to know a secret.", _NOTHING_SENSITIVE)]
         return [one(released, column) for column in columns]
 
+    def _homogeneity_insensitive(self, released: Released, column: str) -> Estimate:
+        if self.rows.unseen:
+            return not_tried("homogeneity-insensitive", linkage.ATTACKER_INSENSITIVE, _unseen(self.rows), column)
+        return homogeneity_insensitive(released, column)
+
     def _minimality(self, released: Released, population: Population | None) -> Estimate:
         if population is None:
             return not_tried(minimality.NAME, minimality.ATTACKER, NEEDS_ORIGINAL)
@@ -164,13 +185,20 @@ class Stage:
         return downcoding.downcoding(released, population)
 
     def _linkage(self, released: Released, population: Population | None) -> list[Estimate]:
+        if population is not None and self.rows.unseen:
+            first = linkage.linkage(released, population, self.seed)[0]
+            return [first, not_tried(linkage.WITH_INSENSITIVE, linkage.ATTACKER_INSENSITIVE, _unseen(self.rows))]
         if population is not None:
             return linkage.linkage(released, population, self.seed)
         first = not_tried(linkage.NAME, linkage.ATTACKER, NEEDS_ORIGINAL)
         return [first, not_tried(linkage.WITH_INSENSITIVE, linkage.ATTACKER_INSENSITIVE, NEEDS_ORIGINAL)]
 
     def _composition(
-        self, released: Released, population: Population | None, original: pa.Table | None, resolved: Resolved | None
+        self,
+        released: Released,
+        population: Population | None,
+        original: pa.Table | Cells | None,
+        resolved: Resolved | None,
     ) -> list[Estimate]:
         if not released.stats.domains:
             return [not_applicable(composition.NAME, composition.ATTACKER, _NOTHING_SENSITIVE)]
@@ -178,6 +206,8 @@ class Stage:
             return [not_tried(composition.NAME, composition.ATTACKER, _NO_EARLIER)]
         row_tuple = None if resolved is None else resolved.problem.table.row_tuple
         this = Earlier(released, self.policy)
+        if isinstance(original, Cells):
+            raise InputError("an attack with earlier releases needs the original as a table, not as counts.")
         return composed(this, population, original, row_tuple, self.earlier, self.seed)
 
     def _range_method(self) -> RangeMethod | None:

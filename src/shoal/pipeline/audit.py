@@ -8,7 +8,6 @@ that was changed.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,9 +19,10 @@ from shoal.attacks.conditions import Condition, exceeded
 from shoal.errors import DataError, InputError
 from shoal.evidence import describe_policy, evidence_problems, seal
 from shoal.pipeline.attack import attack
+from shoal.pipeline.attack_stage import BY_INSENSITIVE
 from shoal.pipeline.recorded import differing_attacks, differing_facts, differing_figures
 from shoal.pipeline.shown import BY_ORIGINAL, NEVER, shown_beside_original, shown_by_release
-from shoal.pipeline.write import output_paths
+from shoal.pipeline.write import output_paths, sha256_of
 from shoal.policy import Policy
 from shoal.verification import Check, Verification, verify
 
@@ -122,7 +122,7 @@ def _sealed(content: Mapping[str, Any]) -> Check:
 
 def _hash(release: Path, content: Mapping[str, Any]) -> Check:
     """The evidence speaks of these very bytes; the verifier has looked where it lies beside the release."""
-    claimed, found = content["release_sha256"], hashlib.sha256(release.read_bytes()).hexdigest()
+    claimed, found = content["release_sha256"], sha256_of(release)
     message = (
         f"the evidence has {'the' if claimed == found else 'another'} sha256 {'of' if claimed == found else 'than'}"
     )
@@ -183,5 +183,6 @@ def _attacked(release: Path, policy: Policy, original: Any, content: Mapping[str
     """The attacks once more: all that the file, and the original where it is given, are enough for."""
     report = attack(release, _asked(policy, content), original=original, seed=content["attack_seed"], progress=progress)
     again = json.loads(json.dumps(report.to_dict()["attacks"]))
-    problems, compared = differing_attacks(again, content["attacks"], original=original is not None)
+    lacking = BY_INSENSITIVE if "insensitive columns" in (content.get("not_done") or {}) else ()
+    problems, compared = differing_attacks(again, content["attacks"], original=original is not None, lacking=lacking)
     return _check("evidence-attacks", problems, f"{compared} attacks made again find what is recorded")

@@ -26,15 +26,17 @@ from shoal.verification import Verification
 
 if TYPE_CHECKING:
     from shoal.pipeline.run import Clock, Unverified
+    from shoal.pipeline.search import Searched
 
 
 def make_evidence(
-    made: Unverified,
+    made: Unverified | Searched,
     verification: Verification,
     clock: Clock,
     release_sha256: str | None = None,
     utility: Mapping[str, Any] | None = None,
     attacks: AttackReport | None = None,
+    not_done: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """The evidence of a release and its verification, of what attackers got, and what it is worth for a task.
 
@@ -50,6 +52,7 @@ def make_evidence(
             **facts,
             **({} if attacks is None else {"attacks": attacks.to_dict()["attacks"], "attack_seed": attacks.seed}),
             **({} if utility is None else {"utility": utility}),
+            **({"not_done": dict(not_done)} if not_done else {}),
             "checks": [check.to_dict() for check in verification.checks],
             "policy": describe_policy(policy),
             "policy_sha256": policy.sha256,
@@ -63,7 +66,7 @@ def make_evidence(
     )
 
 
-def _facts(made: Unverified) -> dict[str, Any]:
+def _facts(made: Unverified | Searched) -> dict[str, Any]:
     """What can be counted and measured of the recoding itself."""
     policy, recoding, resolved = made.policy, made.recoding, made.resolved
     stats = release_stats(resolved, recoding)
@@ -89,8 +92,8 @@ def _facts(made: Unverified) -> dict[str, Any]:
         "seed": policy.algorithm.seed,
         "search": dict(made.search),
         "columns": describe_columns(policy, summary, recoding, codes),
-        "not_released": sorted(set(made.loaded.names) - set(used_columns(policy))),
-        "not_named": sorted(set(made.loaded.names) - set(policy.columns)),
+        "not_released": sorted(set(made.names) - set(used_columns(policy))),
+        "not_named": sorted(set(made.names) - set(policy.columns)),
         "class_sizes": describe_sizes(recoding),
         "exposure": describe_exposure(stats),
     }

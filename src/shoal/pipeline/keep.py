@@ -99,7 +99,7 @@ class Keeping:
             date=self.date,
             release_sha256=digest,
             policy_sha256=policy.sha256,
-            signature=signature_of(policy, rows.labels, rows.cells, rows.owner, rows.sensitive),
+            signature=signature_of(policy, rows.labels, rows.cells, rows.owner, rows.sensitive, rows.weights),
             replaces=tuple(entry.release_sha256 for entry in self.replaces),
         )
         with self.registry.adding(entry) as path:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from shoal.algorithms.problem import Problem
 from shoal.errors import InputError, OutputError
-from shoal.io import Kind, from_arrow
+from shoal.io import Kind, from_arrow, read_table, release_source
 from shoal.policy import Policy
 from shoal.report import write_report
 from shoal.table.recoding import Recoding
@@ -38,8 +38,8 @@ class Release:
     """A release that has been verified."""
 
     policy: Policy
-    table: pa.Table
-    """The released table, as Arrow."""
+    held: pa.Table | Path
+    """The released table, or the file that holds it where it was streamed."""
     recoding: Recoding
     evidence: Mapping[str, Any]
     """What was asked, what holds, what was lost: the content of ``*.evidence.json``."""
@@ -59,6 +59,11 @@ class Release:
             f"<Release: {facts['released']} of {facts['records']} records in {classes}, "
             f"{facts['suppressed']} suppressed, loss {facts['measures']['loss']:.4f}>"
         )
+
+    @property
+    def table(self) -> pa.Table:
+        """The released table, as Arrow; one that was streamed is read from its file."""
+        return read_table(release_source(self.held)) if isinstance(self.held, Path) else self.held
 
     @property
     def data(self) -> Any:

@@ -23,7 +23,7 @@ from shoal.disclosure.scenarios import enough, marketer, scenario
 from shoal.disclosure.subsets import measure_subsets
 from shoal.errors import DataError, InputError, PolicyError, PolicyProblem, did_you_mean
 from shoal.hierarchies.hierarchy import ROOT_LABEL
-from shoal.io import column_names, encode, read_table, release_source
+from shoal.io import column_names, encode, place, read_table, release_source
 from shoal.pipeline.run import as_policy, read_columns
 from shoal.policy import Policy
 from shoal.policy.resolve import unknown_columns, used_columns
@@ -146,7 +146,7 @@ def _read(data: Any, policy: Policy) -> pa.Table:
     wanted = used_columns(policy)
     loaded, hint = read_columns(data, policy, wanted)
     table, names = loaded.table, loaded.names
-    if not set(wanted) <= set(names) and isinstance(data, (str, Path)):
+    if not set(wanted) <= set(names) and isinstance(data, (str, Path)) and isinstance(place(data), Path):
         source = release_source(Path(data))  # a release has commas and UTF-8 whatever the data had
         if set(wanted) <= set(column_names(source)):
             table, names = read_table(source, wanted), wanted

@@ -18,13 +18,18 @@ from shoal.algorithms import ALGORITHMS
 from shoal.algorithms.bound import Bound
 from shoal.algorithms.problem import Progress, no_progress
 from shoal.engines.local import LocalEngine
+from shoal.engines.spark import is_spark_frame
+from shoal.engines.spark_place import Place as SparkPlace
 from shoal.errors import DataError, PolicyError, PolicyProblem, ShoalError
 from shoal.io import (
+    DatabaseTable,
     Kind,
+    Place,
     column_names,
     frame_names,
     is_frame,
     order_of_content,
+    place,
     read_table,
     separator_hint,
     to_arrow,
@@ -60,19 +65,19 @@ class Clock:
             self.stages[name] = self.stages.get(name, 0.0) + time.perf_counter() - start
 
 
-def data_source(policy: Policy, path: str | Path | None = None) -> DataSource:
-    """The file that a policy reads, or another one read in the same manner."""
+def data_source(policy: Policy, path: str | Place | None = None) -> DataSource:
+    """What a policy reads, or another file or table read in the same manner."""
     spec = policy.data if policy.data is not None else DataSpec(path="")
     if path is None and not spec.path:
         raise DataError("the policy names no data and none was given. Set data: in the policy or pass --data.")
-    return source_of(spec, Path(path) if path is not None else policy.path(spec.path))
+    if SparkPlace.of(str(path if path is not None else spec.path)) is not None:
+        raise DataError("a table of Spark's is only read by shoal anonymize with engine: spark in the policy.")
+    return source_of(spec, place(path) if path is not None else policy.place(spec.path))
 
 
-def source_of(spec: DataSpec, path: Path) -> DataSource:
-    """A file to be read as the policy's ``data`` says; without a separator, a comma, or a tab for .tsv."""
-    tabs = ".tsv" in [suffix.lower() for suffix in path.suffixes]
-    separator = spec.separator if spec.separator is not None else ("\t" if tabs else ",")
-    return DataSource(path, separator, spec.encoding, spec.quote, tuple(spec.missing))
+def source_of(spec: DataSpec, path: Place) -> DataSource:
+    """A table to be read as the policy's ``data`` says."""
+    return spec.source(path)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +104,7 @@ def load_data(data: Any, policy: Policy) -> Loaded:
 
 def read_columns(data: Any, policy: Policy, wanted: Sequence[str]) -> tuple[Loaded, str]:
     """Those of some columns that the input has, and what to add where it lacks some: a guess at the separator."""
-    if data is None or isinstance(data, (str, Path)):
+    if data is None or isinstance(data, (str, Path, DatabaseTable)):
         source = data_source(policy, data)
         names = column_names(source)
         hint = separator_hint(source, names) if any(name not in names for name in policy.columns) else ""
@@ -119,14 +124,17 @@ def as_policy(policy: Policy | str | Path | Mapping[str, Any]) -> Policy:
     return Policy.load(policy) if isinstance(policy, (str, Path)) else Policy.model_validate(policy)
 
 
-def complete_problems(error: PolicyError, path: Path, data: str | Path | None = None) -> PolicyError:
+def complete_problems(error: PolicyError, path: Path, data: str | Place | None = None) -> PolicyError:
     """The problems of a policy file, and those that its right parts have with the data where that can be read."""
     draft = error.draft
     if draft is None or not draft.columns:
         return error
     try:
         given = DataSpec.model_validate(draft.data)
-        target = Path(data) if data is not None else path.parent / given.path
+        if data is None and not given.path:
+            return error
+        found = place(data if data is not None else given.path)
+        target = path.parent / found if data is None and isinstance(found, Path) else found
         source = source_of(given, target)
         names = column_names(source)
         named = [name for name, column in draft.columns.items() if column.role != "identifier"]
@@ -151,6 +159,11 @@ class Unverified:
     bound: Bound | None
     """How little any release could lose."""
 
+    @property
+    def names(self) -> list[str]:
+        """All columns of the data."""
+        return self.loaded.names
+
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
@@ -158,6 +171,7 @@ class Prepared:
 
     loaded: Loaded
     resolved: Resolved
+    policy: Policy
 
 
 def prepare(data: Any, policy: Policy, clock: Clock, progress: Progress = no_progress) -> Prepared:
@@ -166,12 +180,17 @@ def prepare(data: Any, policy: Policy, clock: Clock, progress: Progress = no_pro
     with clock.stage("read"):
         loaded = data if isinstance(data, Loaded) else load_data(data, policy)
     with clock.stage("encode"):
-        if ALGORITHMS[policy.algorithm.name].parts_equals or policy.algorithm.refine is not None:
+        if needs_order(policy):
             order = order_of_content(loaded.table)
             loaded = replace(loaded, table=loaded.table.take(pa.array(order)), order=order)
         resolved = resolve(policy, loaded.table)
         check_task(policy, loaded.table, resolved)
-    return Prepared(loaded, resolved)
+    return Prepared(loaded, resolved, policy)
+
+
+def needs_order(policy: Policy) -> bool:
+    """Whether records with equal quasi-identifiers may part, so that they must stand in an order of their content."""
+    return ALGORITHMS[policy.algorithm.name].parts_equals or policy.algorithm.refine is not None
 
 
 def make_release(data: Any, policy: Policy, clock: Clock, progress: Progress) -> Unverified:
@@ -236,15 +255,20 @@ def anonymize(
 ) -> Release:
     """Turn a table into one that may be published.
 
-    ``data`` is a path (CSV, Parquet), a pandas or polars DataFrame, or an Arrow table; None takes the policy's own
-    ``data``. The release is checked by the independent verifier before it is returned. With a ``registry`` (or that of
-    the policy) it is held against the releases in it, and `Release.write` adds it to them.
+    ``data`` is a path (CSV, Parquet, Excel, SPSS, SAS, Stata), ``postgresql://host/database#table``, a pandas or polars
+    DataFrame, or an Arrow table; None takes the policy's own ``data``. The release is checked by the independent
+    verifier before it is returned. With a ``registry`` (or that of the policy) it is held against the releases in it,
+    and `Release.write` adds it to them.
 
     Raises `PolicyError` or `DataError` for input that is wrong, `InfeasibleError` when no release satisfies the policy.
     """
     if policy is None:
         raise PolicyError([PolicyProblem("", "none was given to anonymize().", "Pass a Policy or the path of one.")])
     asked, clock = as_policy(policy), Clock()
+    if asked.engine.name == "spark" or is_spark_frame(data):
+        from shoal.pipeline.spark_release import anonymize_spark  # noqa: PLC0415 - it builds on this file
+
+        return anonymize_spark(data, asked, registry=registry, progress=progress)
     keeping = Keeping.of(asked, registry=registry)
     made = make_release(data, asked, clock, progress)
     progress("verifying", 0.0)

@@ -19,7 +19,7 @@ from shoal.hierarchies.hierarchy import Hierarchy, Label
 from shoal.metrics import METRICS, CellMetric, ReleaseSummary
 from shoal.pipeline.attack_population import label_nodes
 from shoal.pipeline.attack_scene import Rows, released_scene, rows_of_release
-from shoal.pipeline.run import read_columns
+from shoal.pipeline.stream import columns_or_cells
 from shoal.policy import Policy
 from shoal.policy.resolve import Resolved, resolve, used_columns
 from shoal.table.classes import ClassStats, Histogram
@@ -46,7 +46,7 @@ def shown_by_release(release: Path, policy: Policy) -> dict[str, Any]:
     rows = rows_of_release(release, policy)
     scene = released_scene(rows, policy)
     hierarchies = tuple(cast("Hierarchy", _Shown(labels)) for labels in rows.labels)
-    recoding = Recoding(rows.quasi, hierarchies, rows.owner.astype(np.int32), rows.cells.T)
+    recoding = Recoding(rows.quasi, hierarchies, rows.owner.astype(np.int32), rows.cells.T, weights=rows.weights)
     models = [model for model in policy.models() if model.name not in _BY_RESOLVED]
     return {
         "class_sizes": describe_sizes(recoding),
@@ -60,20 +60,21 @@ def shown_by_release(release: Path, policy: Policy) -> dict[str, Any]:
 def shown_beside_original(release: Path, policy: Policy, original: Any) -> dict[str, Any]:
     """The same facts and more, from the hierarchies that the original's values build."""
     rows = rows_of_release(release, policy)
-    loaded, _ = read_columns(original, policy, used_columns(policy))
-    resolved = resolve(policy, loaded.table)
+    people, names, _ = columns_or_cells(original, policy, used_columns(policy))
+    resolved = resolve(policy, people)
+    records = resolved.problem.table.n_rows
     recoding = _recoding(rows, policy, resolved)
-    summary = ReleaseSummary(recoding.hierarchies, recoding.nodes, recoding.sizes, loaded.table.num_rows)
+    summary = ReleaseSummary(recoding.hierarchies, recoding.nodes, recoding.sizes, records)
     stats = _stats(rows, resolved, recoding)
     return {
-        "records": loaded.table.num_rows,
+        "records": records,
         "class_sizes": describe_sizes(recoding),
         "exposure": describe_exposure(stats),
         "models": describe_models(resolved.problem.models, stats, recoding),
         "measures": measure(summary),
         "columns": _columns(policy, rows, recoding, summary),
         "wrong_levels": _wrong_levels(recoding),
-        **(_left_out(policy, loaded.names) if set(policy.columns) <= set(loaded.names) else {}),
+        **(_left_out(policy, names) if set(policy.columns) <= set(names) else {}),
     }
 
 
@@ -136,7 +137,8 @@ def _recoding(rows: Rows, policy: Policy, resolved: Resolved) -> Recoding:
         extended, of_label = label_nodes(hierarchy, rows.labels[place], name, policy)
         hierarchies.append(extended)
         nodes.append(of_label[rows.cells[place]])
-    return Recoding(rows.quasi, tuple(hierarchies), rows.owner.astype(np.int32), np.array(nodes, dtype=np.int32).T)
+    of_class = np.array(nodes, dtype=np.int32).T
+    return Recoding(rows.quasi, tuple(hierarchies), rows.owner.astype(np.int32), of_class, weights=rows.weights)
 
 
 def _stats(rows: Rows, resolved: Resolved, recoding: Recoding) -> ClassStats:
@@ -145,6 +147,7 @@ def _stats(rows: Rows, resolved: Resolved, recoding: Recoding) -> ClassStats:
         domain = resolved.sensitive[name].domain
         place: Mapping[Label, int] = {value: code for code, value in enumerate(domain.values)}
         number = np.array([place[value] for value in values], dtype=np.int32)
-        histograms[name] = Histogram.of(rows.owner, number[codes], recoding.n_classes, len(domain.values))
+        width = len(domain.values)
+        histograms[name] = Histogram.of(rows.owner, number[codes], recoding.n_classes, width, rows.weights)
         domains[name] = domain
     return ClassStats(recoding.sizes, histograms, domains)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.algorithms.diagnosis import counted
+from shoal.algorithms.relaxing import counted
 from shoal.errors import InputError, did_you_mean
 from shoal.hierarchies.hierarchy import Hierarchy, Label
 from shoal.hierarchies.text import is_scalar, scalar_text

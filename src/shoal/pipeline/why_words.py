@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from shoal.algorithms.diagnosis import counted
 from shoal.algorithms.judging import Judgement, Lack, Split, named
+from shoal.algorithms.relaxing import counted
 from shoal.hierarchies.hierarchy import Label
 from shoal.report.asked import flat_parameters
 from shoal.report.figures import is_number

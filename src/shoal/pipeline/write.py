@@ -5,23 +5,36 @@ from __future__ import annotations
 import datetime
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from shoal.algorithms.problem import Progress, no_progress
-from shoal.errors import OutputError
+from shoal.errors import InputError, OutputError
 from shoal.evidence import sealed, to_json
-from shoal.io import Staged, canonical_text, check_table_suffix, write_table
-from shoal.pipeline.attack_scene import rows_of_recoding, rows_of_release
+from shoal.io import (
+    DatabaseTable,
+    Kind,
+    Place,
+    Staged,
+    canonical_text,
+    check_table_suffix,
+    place,
+    write_table,
+)
+from shoal.io.parts import data_files, is_many, would_be_read
+from shoal.pipeline.attack_scene import Rows, rows_of_recoding, rows_of_release
+from shoal.pipeline.database import Confirm, publish_table
 from shoal.pipeline.evidence_of import make_evidence
 from shoal.pipeline.keep import Keeping, with_composition
+from shoal.pipeline.memory import parse_memory, streams
 from shoal.pipeline.recoding_file import PublishedFile, heights_of, recoding_path, recoding_text
 from shoal.pipeline.release import Origin, Release
 from shoal.pipeline.run import (
     Clock,
+    Unverified,
     as_policy,
     attack_made,
     composed_with,
@@ -29,7 +42,9 @@ from shoal.pipeline.run import (
     make_release,
     measure_utility,
 )
+from shoal.pipeline.stream import Streamed, make_streamed
 from shoal.policy import Policy
+from shoal.registry import NewRelease
 from shoal.report import write_report
 from shoal.verification import verify
 
@@ -39,7 +54,7 @@ class Published:
     """A release on disk."""
 
     release: Release
-    paths: Mapping[str, Path]
+    paths: Mapping[str, Any]
     """Where release, evidence and report lie, and its recoding and its entry in a registry where there are any."""
 
 
@@ -56,50 +71,133 @@ def output_paths(release: Path, *, recoding: bool = False) -> dict[str, Path]:
 def publish(
     policy: Policy | str | Path,
     *,
-    data: str | Path | None = None,
-    out: str | Path | None = None,
+    data: str | Place | None = None,
+    out: str | Place | None = None,
+    evidence: str | Path | None = None,
     force: bool = False,
     recoding: bool = False,
     registry: str | Path | None = None,
     as_of: str | datetime.date | None = None,
     replaces: Sequence[str] = (),
     fail_on: Sequence[str] = (),
+    memory: str | int | None = None,
     progress: Progress = no_progress,
+    confirm: Confirm | None = None,
 ) -> Published:
     """Anonymize the policy's data and write the release: verified on the written file, or nothing is left on disk.
 
     ``recoding`` writes the recoding too, for `shoal.apply`. ``registry`` is a folder that remembers releases: this one
     is held against those in it, but for those it ``replaces``, and becomes an entry of the day ``as_of``. ``fail_on``
     has conditions such as ``similarity>0`` or ``composition>0``; an `ExposureError` says which is exceeded.
+
+    ``data`` and ``out`` are files, or tables of a database (``postgresql://host/database#table``); evidence and report
+    of a table go beside the policy, or to ``evidence``. ``confirm`` is called when all files are in place; where it
+    raises they are taken back.
+
+    ``memory`` is the most that the run may take, in bytes or as ``"2GB"``: records are then streamed, as they are from
+    large or several files anyway, and what would not fit is refused before the search. The release is the same.
     """
-    asked, clock = as_policy(policy), Clock()
+    asked, clock, limit = as_policy(policy), Clock(), parse_memory(memory)
+    if asked.engine.name == "spark":
+        from shoal.pipeline.spark_release import publish_spark  # noqa: PLC0415 - only for those who use it
+
+        if memory is not None:
+            raise InputError("--memory is for this machine. On Spark, engine.cells says what the driver may hold.")
+        return publish_spark(
+            asked, data=data, out=str(out) if isinstance(out, DatabaseTable) else out, evidence=evidence,
+            force=force, recoding=recoding, registry=registry,
+            as_of=as_of, replaces=replaces, fail_on=fail_on, progress=progress,
+        )  # fmt: skip
+    table = _table_of(asked, out)
+    if table is not None:
+        options: dict[str, Any] = {"registry": registry, "as_of": as_of, "replaces": replaces, "fail_on": fail_on}
+
+        def publish_file(path: Path, final: Confirm) -> Published:
+            return publish(asked, data=data, out=path, memory=memory, progress=progress, confirm=final, **options)
+
+        source = data_source(asked, data)
+        return publish_table(asked, source, table, publish_file, evidence=evidence, recoding=recoding, force=force)
+    if evidence is not None:
+        raise InputError("--evidence is for a release in a database; beside a file it takes the file's name.")
     keeping = Keeping.of(asked, registry=registry, as_of=as_of, replaces=replaces, fail_on=fail_on)
     source = data_source(asked, data)
     target = _target(asked, out)
     paths = output_paths(target, recoding=recoding or asked.recoding)
-    with Staged(list(paths.values()), inputs=input_files(asked, source.path), force=force) as stage:
-        made = make_release(data, asked, clock, progress)
-        staged = stage.path(target)
-        progress("writing", 0.0)
-        with clock.stage("write"):
-            write_table(as_written(made.table, target), staged)
-        progress("verifying", 0.0)
-        with clock.stage("verify"):
-            verification = verify(staged, asked, original=made.loaded.table)
-            verification.raise_if_failed()
-        attacks = attack_made(made, clock, progress)
-        utility = measure_utility(made, clock, progress)
-        digest = hashlib.sha256(staged.read_bytes()).hexdigest()
-        composed = composed_with(keeping, made, clock, progress)
-        evidence = with_composition(make_evidence(made, verification, clock, digest, utility, attacks), composed)
-        keeping.refuse(evidence["attacks"])
-        _write_about(stage, paths, asked, evidence)
-        rows = rows_of_recoding(asked, made.loaded.table, made.resolved, made.recoding)
-        with keeping.adding(asked, rows, target.stem, digest) as kept:
-            stage.commit()
+    inputs = input_files(asked, source.path)
+    if target not in inputs and would_be_read(target, source.path):
+        raise OutputError(f"{target} would be read as data with {source.path} the next time. Choose another folder.")
+    with Staged(list(paths.values()), inputs=inputs, force=force) as stage:
+        if streams(asked, source, limit):
+            streamed = make_streamed(source, asked, limit=limit, clock=clock, progress=progress)
+            written = _write_streamed(streamed, stage.path(target), keeping, clock, progress)
+        else:
+            written = _write_made(
+                make_release(data, asked, clock, progress), stage.path(target), keeping, clock, progress
+            )
+        facts = written.release.evidence
+        keeping.refuse(facts["attacks"])
+        write_about(stage, paths, asked, facts)
+        with keeping.adding(asked, written.rows, target.stem, facts["release_sha256"]) as kept:
+            stage.commit(None if confirm is None else lambda: confirm(paths))
+    held = target if isinstance(written.release.held, Path) else written.release.held
+    return Published(replace(written.release, held=held), {**paths, **kept})
+
+
+@dataclass(frozen=True, eq=False)
+class _Written:
+    """A release that is written aside and verified, and its records by class."""
+
+    release: Release
+    rows: Rows
+
+
+def _write_made(made: Unverified, staged: Path, keeping: Keeping, clock: Clock, progress: Progress) -> _Written:
+    """Write a release whose records are in memory."""
+    progress("writing", 0.0)
+    with clock.stage("write"):
+        write_table(as_written(made.table, staged), staged)
+    progress("verifying", 0.0)
+    with clock.stage("verify"):
+        verification = verify(staged, made.policy, original=made.loaded.table)
+        verification.raise_if_failed()
+    attacks = attack_made(made, clock, progress)
+    utility = measure_utility(made, clock, progress)
+    composed = composed_with(keeping, made, clock, progress)
+    facts = make_evidence(made, verification, clock, sha256_of(staged), utility, attacks)
+    evidence = with_composition(facts, composed)
     origin = Origin(made.resolved.problem, made.loaded.order)
-    release = Release(asked, made.table, made.recoding, evidence, made.loaded.kind, made.search, origin)
-    return Published(release, {**paths, **kept})
+    release = Release(made.policy, made.table, made.recoding, evidence, made.loaded.kind, made.search, origin)
+    return _Written(release, rows_of_recoding(made.policy, made.loaded.table, made.resolved, made.recoding))
+
+
+def _write_streamed(made: Streamed, staged: Path, keeping: Keeping, clock: Clock, progress: Progress) -> _Written:
+    """Write a release from its counts."""
+    found, composed = made.searched, dict[str, Any]()
+    progress("writing", 0.0)
+    with clock.stage("write"):
+        made.write(staged, progress)
+    progress("verifying", 0.0)
+    with clock.stage("verify"):
+        verification = made.verified(staged)
+        verification.raise_if_failed()
+    with clock.stage("attack"):
+        attacks = made.attacked(progress)
+    if keeping.registry is not None:
+        progress("comparing with earlier releases", 0.0)
+        with clock.stage("compose"):
+            new = NewRelease(found.policy, found.cells.to_table(), found.resolved.problem, found.recoding)
+            composed = keeping.composition(new)
+    digest, lacking = sha256_of(staged), made.not_done()
+    facts = make_evidence(found, verification, clock, digest, attacks=attacks, not_done=lacking)
+    evidence = with_composition(facts, composed)
+    release = Release(found.policy, staged, found.recoding, evidence, Kind.ARROW, found.search)
+    return _Written(release, rows_of_recoding(found.policy, found.cells, found.resolved, found.recoding))
+
+
+def sha256_of(path: Path) -> str:
+    """The hash of a file, without holding it."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_release(
@@ -115,9 +213,9 @@ def write_release(
         staged = stage.path(target)
         write_table(as_written(release.table, target), staged)
         verify(staged, release.policy).raise_if_failed()
-        digest = hashlib.sha256(staged.read_bytes()).hexdigest()
+        digest = sha256_of(staged)
         evidence = sealed(release.evidence, release_sha256=digest)
-        _write_about(stage, paths, release.policy, evidence)
+        write_about(stage, paths, release.policy, evidence)
         with keeping.adding(
             release.policy, rows_of_release(release.table, release.policy), target.stem, digest
         ) as kept:
@@ -125,7 +223,7 @@ def write_release(
     return Published(release, {**paths, **kept})
 
 
-def _write_about(stage: Staged, paths: Mapping[str, Path], policy: Policy, evidence: Mapping[str, Any]) -> None:
+def write_about(stage: Staged, paths: Mapping[str, Path], policy: Policy, evidence: Mapping[str, Any]) -> None:
     """What stands beside a release: evidence, report and, where it is asked for, the recoding."""
     write_text(stage, paths["evidence"], to_json(evidence))
     write_text(stage, paths["report"], write_report(evidence))
@@ -144,17 +242,24 @@ def write_text(stage: Staged, target: Path, text: str) -> None:
         raise OutputError(f"{target} cannot be written: {error.strerror or error}.") from None
 
 
-def _target(policy: Policy, out: str | Path | None) -> Path:
+def _table_of(policy: Policy, out: str | Place | None) -> DatabaseTable | None:
+    """The table of a database that a release goes to; None where it goes to a file."""
+    given = out if out is not None else policy.output
+    found = place(given) if given is not None else None
+    return found if isinstance(found, DatabaseTable) else None
+
+
+def _target(policy: Policy, out: str | Place | None) -> Path:
     if out is None and policy.output is None:
         raise OutputError("the policy names no output and none was given. Set output: in the policy or pass --out.")
-    target = Path(out) if out is not None else policy.path(str(policy.output))
+    target = Path(str(out)) if out is not None else policy.path(str(policy.output))
     check_table_suffix(target)
     return target
 
 
 def input_files(policy: Policy, data: Path) -> list[Path]:
     """The files that a run reads, the data first; an output must never replace one."""
-    return [data, *policy_files(policy)]
+    return [*(data_files(data) if is_many(data) else [data]), *policy_files(policy)]
 
 
 def policy_files(policy: Policy) -> list[Path]:

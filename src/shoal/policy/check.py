@@ -7,15 +7,18 @@ wrong in another, and causes no further complaint.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from shoal.algorithms import ALGORITHMS
 from shoal.errors import did_you_mean
 from shoal.hierarchies.text import is_scalar, scalar_text
+from shoal.io.kinds import SUFFIXES, FileKind
 from shoal.metrics import METRICS
 from shoal.policy.check_columns import check_column, usable
 from shoal.policy.check_models import Asked, check_model, read_model, usable_models
-from shoal.policy.fields import Flag, PathText, Share, Suppressed
+from shoal.policy.engine_spec import check_engine
+from shoal.policy.fields import Flag, Output, PathText, Share, Suppressed
 from shoal.policy.parts import Draft, Part, read_part, read_value
 from shoal.policy.spec import AlgorithmSpec, ColumnSpec, DataSpec
 from shoal.policy.utility_spec import read_utility
@@ -26,7 +29,7 @@ __all__ = ["Draft", "check"]
 _SETTINGS = {
     "suppression": Share,
     "suppressed": Suppressed,
-    "output": PathText,
+    "output": Output,
     "registry": PathText,
     "recoding": Flag,
 }
@@ -44,6 +47,7 @@ def check(raw: Mapping[Any, Any], known_keys: list[str]) -> Draft:
     asked = _read_models(raw.get("privacy"), draft)
     algorithm = _read_algorithm(raw.get("algorithm"), columns, draft)
     read_utility(raw.get("utility"), columns, draft)
+    check_engine(raw, draft)
     for key, kind in _SETTINGS.items():
         if key in raw:
             read_value(kind, raw[key], key, draft)
@@ -79,6 +83,10 @@ def _read_data(raw: Any, draft: Draft) -> None:
         draft.add("data.encoding", f"there is no text encoding {draft.data.encoding!r}.",
                   "Common ones are utf-8, latin-1, cp1252 and utf-16.")  # fmt: skip
         draft.data = None
+        return
+    if draft.data.sheet is not None and Path(draft.data.path).suffix.lower() not in SUFFIXES[FileKind.EXCEL]:
+        draft.add("data.sheet", f"{draft.data.path} is no workbook, so it has no sheets.",
+                  f"Leave sheet out; workbooks are {', '.join(SUFFIXES[FileKind.EXCEL])}.")  # fmt: skip
 
 
 def _read_columns(raw: Any, draft: Draft) -> dict[str, Part[ColumnSpec]]:

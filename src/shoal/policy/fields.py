@@ -11,10 +11,40 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Discriminator, PlainValidator, Tag, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
+from shoal.engines.spark_place import Place as SparkPlace
+from shoal.errors import DataError
 from shoal.hierarchies.text import is_scalar, scalar_text
+from shoal.io.place import DatabaseTable, place
 
 NAME_SCHEMA: dict[str, Any] = {"type": ["string", "number", "boolean"]}
 LABEL_SCHEMA: dict[str, Any] = {"type": ["string", "number", "boolean", "null"]}
+DATABASE_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "description": "a table of a PostgreSQL database",
+    "properties": {"postgresql": {"type": "string"}, "table": {"type": "string"}},
+    "required": ["postgresql", "table"],
+    "additionalProperties": False,
+}
+SPARK_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "description": "a table that Spark reads or writes: a format with a path, or with a table of the catalog",
+    "properties": {
+        "spark": {
+            "type": "object",
+            "properties": {
+                "format": {"type": "string"},
+                "path": {"type": "string"},
+                "table": {"type": "string"},
+                "options": {"type": "object"},
+            },
+            "additionalProperties": False,
+        }
+    },
+    "required": ["spark"],
+    "additionalProperties": False,
+}
+UNSHOWN = "unshown"
+"""The kind of an error about a value that must not be shown."""
 _INFINITE = {"inf": math.inf, "+inf": math.inf, "-inf": -math.inf}
 TAGS = frozenset({"<number>", "<mapping>", "<level>", "<labels>", "<column>", "<columns>", "<list>"})
 """How pydantic names the branches of our unions in an error's place; no key of a policy reads like this."""
@@ -95,6 +125,61 @@ def _path(value: Any) -> str:
     if not isinstance(value, (str, Path)):
         raise refuse("must be a path")
     return str(value)
+
+
+def _place(value: Any) -> str:
+    """A path, or the address of a table of a database; what is wrong with an address is told without showing it."""
+    if isinstance(value, Mapping) and set(value) == {"spark"}:
+        return spark_address(value["spark"])
+    text = _path(value)
+    try:
+        found = place(text)
+        if isinstance(found, DatabaseTable):
+            _ = found.parts
+    except DataError as error:
+        raise PydanticCustomError(UNSHOWN, "{message}", {"message": str(error).rstrip(".")}) from None
+    return text
+
+
+def database_address(value: Any) -> Any:
+    """The address that a mapping ``{postgresql: …, table: …}`` stands for; anything else as it is."""
+    if not isinstance(value, Mapping) or "postgresql" not in value:
+        return value
+    url, table = value["postgresql"], value.get("table", "")
+    if not isinstance(url, str) or not isinstance(table, str):
+        return value
+    return f"{url}#{table}" if table else url
+
+
+def spark_address(value: Any) -> str:
+    """The address that ``{format: …, path: …}``, or ``table`` in place of ``path``, stands for."""
+    known = {"format", "path", "table", "options"}
+    if not isinstance(value, Mapping) or not set(value) <= known or ("path" in value) == ("table" in value):
+        raise refuse("spark must be a mapping with a path or a table, and format and options where they are needed")
+    options = value.get("options", {})
+    texts = [value.get(key, "") for key in ("format", "path", "table")]
+    if not all(isinstance(each, str) for each in texts) or not isinstance(options, Mapping):
+        raise refuse("format, path and table of spark must be texts, and options a mapping")
+    if not all(is_scalar(each) and each is not None for each in options.values()):
+        raise refuse("each of the options of spark must have a single value")
+    chosen = tuple((str(key), str(scalar_text(each))) for key, each in options.items())
+    return SparkPlace(value.get("format", "parquet"), value.get("path"), value.get("table"), chosen).address
+
+
+def _output(value: Any) -> str:
+    """A path, a table of a database, or one that Spark writes."""
+    if isinstance(value, Mapping) and set(value) not in ({"spark"}, {"postgresql", "table"}):
+        raise refuse("must be a path, a mapping with the keys postgresql and table, or one with the key spark")
+    return _place(database_address(value))
+
+
+def _sheet(value: Any) -> str | int:
+    """A sheet by its name or by its number from 1."""
+    if isinstance(value, str) and value:
+        return value
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise refuse("must be the name of a sheet, or its number counted from 1")
+    return int(value)
 
 
 def _role(value: Any) -> Any:
@@ -195,6 +280,15 @@ Bounds = Annotated[
 Label = Annotated[str | None, PlainValidator(label_text), WithJsonSchema(LABEL_SCHEMA)]
 Name = Annotated[str, PlainValidator(_name), WithJsonSchema(NAME_SCHEMA)]
 PathText = Annotated[str, PlainValidator(_path), WithJsonSchema({"type": "string"})]
+DataPath = Annotated[str, PlainValidator(_place), WithJsonSchema({"type": "string"})]
+Output = Annotated[
+    str, PlainValidator(_output), WithJsonSchema({"anyOf": [{"type": "string"}, DATABASE_SCHEMA, SPARK_SCHEMA]})
+]
+Sheet = Annotated[
+    str | int,
+    PlainValidator(_sheet),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "integer", "minimum": 1}]}),
+]
 Flag = Annotated[bool, PlainValidator(_flag), WithJsonSchema({"type": "boolean"})]
 OnlyTrue = Annotated[Literal[True], PlainValidator(_true), WithJsonSchema({"const": True})]
 TreeText = Annotated[Any, PlainValidator(_tree), WithJsonSchema({"type": ["object", "array", "string"]})]

@@ -12,9 +12,11 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from shoal.errors import PolicyError
+from shoal.io import DatabaseTable, Place, place
 from shoal.models import Model
 from shoal.policy.check import Draft, check
-from shoal.policy.fields import ByColumn, Flag, PathText, Share, Suppressed
+from shoal.policy.engine_spec import EngineSpec
+from shoal.policy.fields import ByColumn, Flag, Output, PathText, Share, Suppressed
 from shoal.policy.model_specs import AnyModelSpec, build_models
 from shoal.policy.spec import AlgorithmSpec, ColumnSpec, DataSpec, Spec
 from shoal.policy.utility_spec import UtilitySpec
@@ -41,11 +43,14 @@ class Policy(Spec):
     suppressed: Suppressed = Field(
         "drop", description="leave suppressed records out, or keep them as rows of * without sensitive values"
     )
-    output: PathText | None = Field(None, description="where the release goes, relative to the policy file")
+    output: Output | None = Field(
+        None, description="where the release goes: a path relative to the policy file, or a table of a database"
+    )
     utility: UtilitySpec | None = Field(None, description="a task that the release is measured by, for its evidence")
     registry: PathText | None = Field(
         None, description="folder that remembers what was released, relative to the policy file"
     )
+    engine: EngineSpec = Field(default_factory=EngineSpec, description="what carries it out: this machine, or Spark")
     recoding: Flag = Field(False, description="write the recoding too, with which shoal apply recodes new records")
 
     _folder: Path = PrivateAttr(default_factory=Path)
@@ -110,6 +115,11 @@ class Policy(Spec):
         """Hash of the policy file, or of the policy as JSON when it was built in Python."""
         return hashlib.sha256(self._bytes if self._bytes is not None else self.to_json().encode()).hexdigest()
 
+    def place(self, given: str) -> Place:
+        """A file of the policy, relative to its own, or a table of a database."""
+        found = place(given)
+        return found if isinstance(found, DatabaseTable) else self._folder / found
+
     def path(self, relative: str) -> Path:
         """A path of the policy, relative to its file."""
         return self._folder / relative
@@ -170,7 +180,7 @@ def _checked(raw: Any) -> Draft:
 
 def _settled(raw: Mapping[Any, Any]) -> dict[Any, Any]:
     """The policy without optional keys that say nothing."""
-    optional = {"data", "algorithm", "output", "utility", "registry"}
+    optional = {"data", "algorithm", "output", "utility", "registry", "engine"}
     return {key: value for key, value in raw.items() if value is not None or key not in optional}
 
 

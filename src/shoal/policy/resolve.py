@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from shoal.algorithms import Problem
 from shoal.errors import DataError, PolicyError, PolicyProblem, did_you_mean
 from shoal.hierarchies import Hierarchy, HierarchyError, boundary_caps, capped_levels
-from shoal.io import encode
+from shoal.io import Cells, encode
 from shoal.metrics import METRICS
 from shoal.models import Model
 from shoal.policy.policy import Policy, published
@@ -47,10 +47,24 @@ class Resolved:
     quasi: Mapping[str, QuasiColumn]
     sensitive: Mapping[str, SensitiveColumn]
 
+    def taken(self, entry: NDArray[np.int64], weights: NDArray[np.int64]) -> Resolved:
+        """The same with other rows: each is of the row ``entry`` and stands for so many records."""
+        quasi = {name: replace(column, codes=column.codes[entry]) for name, column in self.quasi.items()}
+        sensitive = {
+            name: replace(
+                column,
+                codes=column.codes[entry],
+                category_codes=None if column.category_codes is None else column.category_codes[entry],
+            )
+            for name, column in self.sensitive.items()
+        }
+        problem = replace(self.problem, table=replace(self.problem.table.parted(entry, weights), entry=None))
+        return Resolved(problem, quasi, sensitive)
+
 
 @dataclass
 class _Resolver:
-    table: pa.Table
+    table: pa.Table | Cells
     folder: Path
     problems: list[PolicyProblem] = field(default_factory=list)
 
@@ -59,16 +73,22 @@ class _Resolver:
 
     def values(self, name: str) -> Values | None:
         """The values of a column; None where there is nothing to encode."""
+        labels: Sequence[str | None]
         try:
-            labels, codes = encode(self.table.column(name))
+            if isinstance(self.table, Cells):
+                column = self.table.columns[name]
+                labels, codes, weights = column.labels, column.codes, self.table.weights
+            else:
+                (labels, codes), weights = encode(self.table.column(name)), None
         except DataError as error:
             self.add(f"columns.{name}", str(error))
             return None
-        if labels == [None]:
-            self.add(f"columns.{name}", f"has no value in any of the {len(codes)} records.",
+        counts = np.bincount(codes, weights=weights, minlength=len(labels)).astype(np.int64)
+        if list(labels) == [None]:
+            self.add(f"columns.{name}", f"has no value in any of the {counts.sum()} records.",
                      "Check the missing marks under data, or leave the column out.")  # fmt: skip
             return None
-        return Values(tuple(labels), codes, np.bincount(codes, minlength=len(labels)))
+        return Values(tuple(labels), codes, counts)
 
     def quasi(self, name: str, spec: ColumnSpec) -> QuasiColumn | None:
         where, values = f"columns.{name}.hierarchy", self.values(name)
@@ -115,7 +135,7 @@ def unknown_columns(columns: Mapping[str, ColumnSpec], names: Sequence[str], hin
 def data_problems(
     columns: Mapping[str, ColumnSpec],
     models: Sequence[tuple[str, Model]],
-    table: pa.Table,
+    table: pa.Table | Cells,
     folder: Path,
 ) -> list[PolicyProblem]:
     """Every problem of these columns and models with the data; columns that the table lacks are passed over."""
@@ -123,13 +143,13 @@ def data_problems(
 
 
 def _encode(
-    columns: Mapping[str, ColumnSpec], models: Sequence[tuple[str, Model]], table: pa.Table, folder: Path
+    columns: Mapping[str, ColumnSpec], models: Sequence[tuple[str, Model]], table: pa.Table | Cells, folder: Path
 ) -> tuple[dict[str, QuasiColumn], dict[str, SensitiveColumn], list[PolicyProblem]]:
     resolver = _Resolver(table, folder)
     asked = [model for _, model in models]
     quasi, sensitive = {}, {}
     for name, spec in columns.items():
-        if name not in table.column_names:
+        if name not in _names(table):
             continue
         if spec.role == "quasi" and (found := resolver.quasi(name, spec)) is not None:
             quasi[name] = found
@@ -151,19 +171,30 @@ def _model_problems(
                 yield replace(problem, where=f"{where}.{problem.where}" if problem.where else where)
 
 
-def resolve(policy: Policy, table: pa.Table) -> Resolved:
-    """Encode a table as its policy says. Raises `PolicyError` with every problem found."""
-    if not table.num_rows:
+def _names(table: pa.Table | Cells) -> list[str]:
+    return list(table.columns) if isinstance(table, Cells) else table.column_names
+
+
+def resolve(policy: Policy, table: pa.Table | Cells) -> Resolved:
+    """Encode a table, or its cells, as its policy says. Raises `PolicyError` with every problem found.
+
+    Insensitive columns need not be among the cells: they are released as they are.
+    """
+    weights = table.weights if isinstance(table, Cells) else None
+    rows = table.n_cells if isinstance(table, Cells) else table.num_rows
+    if not rows:
         raise DataError("the data has a header and no records: there is nothing to release.")
     used = {name: policy.columns[name] for name in used_columns(policy)}
-    lacking = unknown_columns(used, table.column_names, "")
+    needed = {name: column for name, column in used.items() if weights is None or column.role != "insensitive"}
+    lacking = unknown_columns(needed, _names(table), "")
     quasi, sensitive, problems = _encode(used, policy.placed_models(), table, policy.path("."))
     if lacking or problems:
         raise PolicyError([*lacking, *problems], policy.source)
     encoded = encode_table(
         {name: (column.codes, column.hierarchy.n_leaves) for name, column in quasi.items()},
         {name: (column.codes, len(column.domain.values)) for name, column in sensitive.items()},
-        table.num_rows,
+        rows,
+        weights,
     )
     return Resolved(_problem(policy, encoded, quasi, sensitive), quasi, sensitive)
 

@@ -14,13 +14,18 @@ from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, model_v
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
+from shoal.io import DatabaseTable, DataSource, Place
 from shoal.policy.fields import (
+    DATABASE_SCHEMA,
     LABEL_SCHEMA,
+    SPARK_SCHEMA,
     Boundary,
     Bounds,
     ByColumn,
     Categories,
     Cut,
+    DataPath,
+    Flag,
     Integer,
     Label,
     Level,
@@ -29,11 +34,24 @@ from shoal.policy.fields import (
     PathText,
     Publish,
     Role,
+    Sheet,
     TreeText,
+    database_address,
 )
 
 Character = Annotated[str, Field(min_length=1, max_length=1)]
 _TEXT = {"type": "string"}
+_DATABASE = DATABASE_SCHEMA | {
+    "properties": {**DATABASE_SCHEMA["properties"], "missing": {"type": "array", "items": _TEXT}}
+}
+_SPARK = SPARK_SCHEMA | {
+    "properties": {
+        **SPARK_SCHEMA["properties"],
+        **dict.fromkeys(("separator", "encoding", "quote"), _TEXT),
+        "missing": {"type": "array", "items": _TEXT},
+    }
+}
+_NO_PATTERN = str.maketrans("*?[]", "____")
 _NUMBERS = {"type": "array", "items": {"type": "number"}}
 
 
@@ -70,21 +88,49 @@ class Spec(BaseModel):
 class DataSpec(Spec):
     """Where the table is and how its text is to be read."""
 
-    short_forms = (_TEXT,)
+    short_forms = (_TEXT, _DATABASE, _SPARK)
     example = "patients.csv"
 
-    path: PathText = Field(description="CSV or Parquet file, relative to the policy file")
+    path: DataPath = Field(
+        description="file of text (CSV), Parquet, Excel, SPSS, SAS or Stata, relative to the policy file, or "
+        "postgresql://host/database#table"
+    )
     separator: Character | None = Field(
         None, description="column separator of a CSV file; a comma, or a tab for .tsv, when not given"
     )
     encoding: str = Field("utf-8", description="text encoding of a CSV file")
     quote: Annotated[str, Field(max_length=1)] = Field('"', description="quote character of a CSV file; empty for none")
-    missing: list[str] = Field(default_factory=lambda: [""], description="cells of a CSV file that mean: no value")
+    missing: list[str] = Field(default_factory=lambda: [""], description="cells that mean: no value")
+    sheet: Sheet | None = Field(None, description="sheet of a workbook: its name, or its number from 1; else the first")
+    labels: Flag = Field(True, description="read values of SPSS, SAS and Stata as their labels, where they have some")
 
     @classmethod
     def written_out(cls, value: Any) -> Any:
-        """A path alone."""
+        """A path or an address alone, a table of a database by address and name, or one of Spark's."""
+        if isinstance(value, Mapping) and "postgresql" in value and "path" not in value:
+            others = {key: each for key, each in value.items() if key not in {"postgresql", "table"}}
+            return {"path": database_address(value), **others}
+        if isinstance(value, Mapping) and "spark" in value and "path" not in value:
+            others = {key: each for key, each in value.items() if key != "spark"}
+            return {"path": {"spark": value["spark"]}, **others}
         return {"path": value} if isinstance(value, (str, Path)) else value
+
+    def source(self, path: Place) -> DataSource:
+        """A table to be read as this says; without a separator, a comma, or a tab for .tsv."""
+        if isinstance(path, DatabaseTable):
+            name = Path(str(path).translate(_NO_PATTERN))
+            return DataSource(name, missing=tuple(self.missing), database=path)
+        tabs = ".tsv" in [suffix.lower() for suffix in path.suffixes]
+        separator = self.separator if self.separator is not None else ("\t" if tabs else ",")
+        return DataSource(
+            path,
+            separator,
+            self.encoding,
+            self.quote,
+            tuple(self.missing),
+            sheet=self.sheet,
+            labels=self.labels,
+        )
 
 
 # --- hierarchies ----------------------------------------------------------------------------------------------------

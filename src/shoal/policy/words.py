@@ -11,7 +11,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from shoal.errors import PolicyProblem, did_you_mean
-from shoal.policy.fields import TAGS
+from shoal.policy.fields import TAGS, UNSHOWN
 
 _LONGEST = 60
 _DEEPEST = 3
@@ -66,6 +66,8 @@ def _words(detail: Any, loc: tuple[str | int, ...], spec: type[BaseModel] | None
         inner = _holder(spec, (*loc, ""))
         assert inner is not None, "a spec that lacks a mapping stands within a spec"
         return not_a_mapping(inner, given)
+    if kind == UNSHOWN:
+        return f"{detail['msg']}.", ""
     message, fix = _value_words(detail, given)
     return f"{message} (given: {shown(given)}).", fix
 

@@ -124,7 +124,9 @@ def _distinct(new: NewRelease, column: str, known: Known) -> tuple[Ints, Ints]:
     parts = [(table.row_tuple, table.n_tuples), (table.row_sensitive[column], len(new.problem.domains[column].values))]
     columns = [*parts, *others]
     keys, _ = combine_codes([codes[rows] for codes, _ in columns], [max(width, 1) for _, width in columns])
-    _, first, counts = np.unique(keys, return_index=True, return_counts=True)
+    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+    weights = None if table.weights is None else table.weights[rows]
+    counts = np.bincount(place, weights=weights, minlength=len(first))
     return rows[first], counts.astype(np.int64)
 
 

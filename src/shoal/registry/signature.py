@@ -133,8 +133,11 @@ def signature_of(
     cells: Codes,
     owner: Ints,
     secrets: Mapping[str, Column],
+    weights: Ints,
 ) -> Signature:
-    """The signature of released records: what each class shows, the class of each record, its sensitive columns."""
+    """The signature of released records: what each class shows, the class of each row, its sensitive columns, and how
+    many records it stands for.
+    """
     names = policy.names("quasi")
     quasi = [
         ReleasedQuasi(
@@ -154,8 +157,9 @@ def signature_of(
             for name, (values, _) in secrets.items()
         ),
         cells=cells.astype(np.int32),
-        sizes=np.bincount(owner, minlength=n_classes).astype(np.int64),
+        sizes=np.bincount(owner, weights=weights, minlength=n_classes).astype(np.int64),
         histograms={
-            name: Histogram.of(owner, codes, n_classes, len(values)) for name, (values, codes) in secrets.items()
+            name: Histogram.of(owner, codes, n_classes, len(values), weights)
+            for name, (values, codes) in secrets.items()
         },
     )

@@ -60,7 +60,7 @@ class _Runs:
         """Cluster, check the models with the verifier, and measure."""
         asked, clock = policy(kind, k, p), Clock()
         resolved = resolve_again(asked, self._free if kind == PK else self._bounded)
-        made = make_release(Prepared(self._loaded, resolved), asked, clock, no_progress)
+        made = make_release(Prepared(self._loaded, resolved, asked), asked, clock, no_progress)
         recoding = made.recoding
         summary = ReleaseSummary.of(recoding)
         return Run(

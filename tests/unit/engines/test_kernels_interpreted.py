@@ -11,7 +11,8 @@ TESTS = Path(__file__).parents[2]
 
 
 def test_the_kernels_give_the_same_without_compiling() -> None:
-    files = ["unit/engines/test_kernels.py", "unit/engines/test_local_engine.py"]
+    names = ("test_kernels.py", "test_local_engine.py", "test_row_counting.py")
+    files = [f"unit/engines/{name}" for name in names]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(str(TESTS / file) for file in files)],
         env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(sys.path)},

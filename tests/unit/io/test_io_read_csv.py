@@ -183,9 +183,9 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     assert "no file" in refusal(DataSource(tmp_path / "none.csv"))
 
 
-def test_a_folder_is_not_a_file(tmp_path: Path) -> None:
+def test_a_folder_without_tables_is_no_data(tmp_path: Path) -> None:
     (tmp_path / "folder.csv").mkdir()
-    assert "is a folder" in refusal(DataSource(tmp_path / "folder.csv"))
+    assert "names no file that can be read" in refusal(DataSource(tmp_path / "folder.csv"))
 
 
 def test_a_file_that_may_not_be_read_says_so(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -289,7 +289,7 @@ def test_a_source_that_cannot_be_is_refused_when_stated(options: dict[str, Any],
         DataSource(Path("people.csv"), **options)
 
 
-@pytest.mark.parametrize("name", ["people.xlsx", "people", "people.gz", "people.parquet.gz", "people.json"])
+@pytest.mark.parametrize("name", ["people.xml", "people", "people.gz", "people.parquet.gz", "people.json"])
 def test_an_unknown_suffix_lists_the_known_ones(write: Write, name: str) -> None:
     message = refusal(write("a\n1\n", name))
     assert ".csv, .tsv, .txt (also followed by .gz, .bz2, .zst), .parquet, .pq" in message
@@ -317,7 +317,7 @@ def test_a_line_break_in_a_cell_stays_whole_at_the_edge_of_a_block(write: Write)
     for padding in range(64):
         source = write(b"a,b\r\n" + b"x" * padding + b',"y\r\nz"\r\n1,2\r\n')
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(csvfile, "_BLOCKS", (32, *csvfile._BLOCKS))
+            patch.setattr(csvfile, "BLOCKS", (32, *csvfile.BLOCKS))
             assert rows(source)[0] == ("x" * padding or None, "y\r\nz")
 
 
@@ -333,7 +333,7 @@ def test_what_the_standard_library_writes_is_read_the_same(
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([list("xyz"[:width]), *table])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(csvfile, "_BLOCKS", (64, *csvfile._BLOCKS))  # so that records meet the edges of blocks
+        patch.setattr(csvfile, "BLOCKS", (64, *csvfile.BLOCKS))  # so that records meet the edges of blocks
         read = rows(DataSource(path, missing=()))
     assert read == [tuple(row) for row in table]
 
