@@ -13,6 +13,7 @@ from typing import Any
 from shoal.errors import ShoalError
 from shoal.ui import desk_hierarchy, desk_privacy, desk_runs, desk_sensitive, desk_table
 from shoal.ui.desk import Desk
+from shoal.ui.desk_questions import QUICK
 from shoal.ui.process import serve
 from shoal.ui.workspace import Workspace
 
@@ -41,4 +42,4 @@ def answer(desk: Desk, question: str, arguments: dict[str, Any]) -> dict[str, An
 
 if __name__ == "__main__":
     here = Desk(Workspace(Path(sys.argv[1])), int(sys.argv[2]))
-    serve(lambda question, arguments: answer(here, question, arguments))
+    serve(lambda question, arguments: answer(here, question, arguments), QUICK)

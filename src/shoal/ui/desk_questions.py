@@ -5,6 +5,9 @@ from __future__ import annotations
 NEWEST = frozenset({"check", "forecast", "estimate", "hierarchy"})
 """Questions that a change of the policy asks again: of those that wait, only the last of its name is answered."""
 
+QUICK = frozenset({"rows", "column"})
+"""Questions that only look at the table: they do not wait for those that work on it."""
+
 QUESTIONS = frozenset(
     {
         *("open_example", "reread", "about_table", "rows", "column"),

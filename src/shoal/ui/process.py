@@ -13,13 +13,18 @@ import queue
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 from shoal.errors import ShoalError
 
 _LINE = 256 * 1024 * 1024
 """Longest line that is read: a page of rows or a picture, never a table."""
+
+
+_GONE = "the work was ended before it was done: the memory may not have sufficed."
 
 
 class WorkerGoneError(ShoalError):
@@ -55,19 +60,48 @@ def kill(process: asyncio.subprocess.Process) -> None:
                 process.kill()
 
 
-class Asked:
-    """One process that answers questions one after the other; started when it is first asked, again when it died."""
+@dataclass(eq=False)
+class _Started:
+    """A process that runs, and who waits for which of its answers."""
 
-    def __init__(self, module: str, *arguments: str) -> None:
-        self._module, self._arguments = module, arguments
-        self._process: asyncio.subprocess.Process | None = None
-        self._turn = asyncio.Lock()
+    process: asyncio.subprocess.Process
+    waiting: dict[int, asyncio.Future[dict[str, Any]]] = field(default_factory=dict)
+
+    async def listen(self) -> None:
+        """Hand each answer to who waits for it, until the process ends; then nobody waits any more."""
+        assert self.process.stdout is not None
+        try:
+            async for line in self.process.stdout:
+                told = json.loads(line)
+                waiting = self.waiting.pop(told["number"], None)
+                if waiting is not None and not waiting.done():
+                    waiting.set_result(told["answer"])
+        finally:
+            kill(self.process)
+            for waiting in self.waiting.values():
+                if not waiting.done():
+                    waiting.set_exception(WorkerGoneError(_GONE))
+
+
+class Asked:
+    """One process that answers questions one after the other; started when it is first asked, again when it died.
+
+    ``quick`` questions do not wait for the others: they only look at what the process holds.
+    """
+
+    def __init__(self, module: str, *arguments: str, quick: Collection[str] = ()) -> None:
+        self._module, self._arguments, self._quick = module, arguments, frozenset(quick)
+        self._started: _Started | None = None
+        self._listening: asyncio.Task[None] | None = None
+        self._starting = asyncio.Lock()
+        self._turns = {True: asyncio.Lock(), False: asyncio.Lock()}
+        self._numbers = count()
         self._newest: dict[str, object] = {}
 
     @property
     def busy(self) -> bool:
         """Whether a question is being answered."""
-        return self._turn.locked()
+        return any(turn.locked() for turn in self._turns.values())
 
     async def ask(self, question: str, arguments: dict[str, Any], *, newest: str | None = None) -> dict[str, Any]:
         """The answer to a question. Among waiting questions of one ``newest`` kind only the last is answered: the
@@ -76,55 +110,73 @@ class Asked:
         ticket = object()
         if newest is not None:
             self._newest[newest] = ticket
-        async with self._turn:
+        async with self._turns[question in self._quick]:
             if newest is not None and self._newest.get(newest) is not ticket:
                 return {"outdated": True}
             return await self._exchange(question, arguments)
 
     async def _exchange(self, question: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        if self._process is None or self._process.returncode is not None:
-            self._process = await start(self._module, *self._arguments)
-        process = self._process
-        assert process.stdin is not None
-        assert process.stdout is not None
-        line = b""
+        started, number = await self._running(), next(self._numbers)
+        assert started.process.stdin is not None
+        waiting: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        started.waiting[number] = waiting
+        line = json.dumps({"number": number, "question": question, "arguments": arguments}).encode() + b"\n"
         try:
-            process.stdin.write(json.dumps({"question": question, "arguments": arguments}).encode() + b"\n")
-            await process.stdin.drain()
-            line = await process.stdout.readline()
-        except BaseException as error:
-            kill(process)  # an answer that nobody waits for must not meet the next question
-            if not isinstance(error, ConnectionError):
-                raise
-        if not line:
-            await process.wait()
-            raise WorkerGoneError("the work was ended before it was done: the memory may not have sufficed.")
-        answer: dict[str, Any] = json.loads(line)
-        return answer
+            started.process.stdin.write(line)
+            await started.process.stdin.drain()
+            return await waiting
+        except ConnectionError:
+            raise WorkerGoneError(_GONE) from None
+        finally:
+            started.waiting.pop(number, None)
+
+    async def _running(self) -> _Started:
+        async with self._starting:
+            if self._started is None or self._listening is None or self._listening.done():
+                self._started = _Started(await start(self._module, *self._arguments))
+                self._listening = asyncio.create_task(self._started.listen())
+            return self._started
 
     async def end(self) -> None:
         """End the process."""
-        if self._process is not None:
-            kill(self._process)
-            await self._process.wait()
-            self._process = None
+        if self._started is not None:
+            kill(self._started.process)
+            await self._started.process.wait()
+        if self._listening is not None:
+            with contextlib.suppress(asyncio.CancelledError, ValueError):
+                await self._listening
+        self._started = self._listening = None
 
 
-def serve(answer: Callable[[str, dict[str, Any]], dict[str, Any]]) -> None:
-    """The other end: answer each line of stdin with a line of stdout. When the input ends, nobody waits for an answer
-    any more: so does the process, at once.
+Answer = Callable[[str, dict[str, Any]], dict[str, Any]]
+Lines = queue.SimpleQueue[dict[str, Any]]
+
+
+def serve(answer: Answer, quick: Collection[str] = ()) -> None:
+    """The other end: answer each line of stdin with a line of stdout, ``quick`` questions beside the others. When the
+    input ends, nobody waits for an answer any more: so does the process, at once.
     """
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # a library that prints must not break the answers
-    lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-    threading.Thread(target=_take_lines, args=(lines,), daemon=True).start()
-    while True:
-        asked = json.loads(lines.get())
-        out.write(json.dumps(answer(asked["question"], asked["arguments"])) + "\n")
-        out.flush()
+    writing = threading.Lock()
+    lanes: dict[bool, Lines] = {True: queue.SimpleQueue(), False: queue.SimpleQueue()}
+
+    def work(lane: Lines) -> None:
+        while True:
+            asked = lane.get()
+            told = {"number": asked["number"], "answer": answer(asked["question"], asked["arguments"])}
+            line = json.dumps(told) + "\n"
+            with writing:
+                out.write(line)
+                out.flush()
+
+    threading.Thread(target=work, args=(lanes[True],), daemon=True).start()
+    threading.Thread(target=_take_lines, args=(lanes, frozenset(quick)), daemon=True).start()
+    work(lanes[False])
 
 
-def _take_lines(lines: queue.SimpleQueue[bytes]) -> None:
+def _take_lines(lanes: Mapping[bool, Lines], quick: frozenset[str]) -> None:
     for line in sys.stdin.buffer:
-        lines.put(line)
+        asked = json.loads(line)
+        lanes[asked["question"] in quick].put(asked)
     os._exit(0)

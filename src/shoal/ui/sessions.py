@@ -10,6 +10,7 @@ import time
 from dataclasses import dataclass, field
 
 from shoal.errors import InputError
+from shoal.ui.desk_questions import QUICK
 from shoal.ui.process import Asked
 from shoal.ui.runs import Runs
 from shoal.ui.settings import Settings
@@ -73,7 +74,7 @@ class Sessions:
         if session is None:
             workspace.create()
             workspace.clear_incoming()
-            desk = Asked("shoal.ui.desk_main", str(workspace.folder), str(self._settings.max_rows))
+            desk = Asked("shoal.ui.desk_main", str(workspace.folder), str(self._settings.max_rows), quick=QUICK)
             session = self._open[name] = Session(workspace, desk, Runs(workspace, self._slots))
         session.used = time.monotonic()
         return None if session.ending else session
