@@ -93,6 +93,9 @@ def _ods_cell(value: Any) -> str:
         return f'<table:table-cell office:value-type="float" office:value="{value}"/>'
     if isinstance(value, datetime.date):
         return f'<table:table-cell office:value-type="date" office:date-value="{value.isoformat()}"/>'
+    if isinstance(value, datetime.timedelta):
+        lasting = f"PT{value // datetime.timedelta(hours=1):02d}H{value.seconds // 60 % 60:02d}M00S"
+        return f'<table:table-cell office:value-type="time" office:time-value="{lasting}"/>'
     return f'<table:table-cell office:value-type="string"><text:p>{escape(str(value))}</text:p></table:table-cell>'
 
 

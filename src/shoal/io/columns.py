@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from decimal import Decimal
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -71,6 +73,25 @@ def without_fractions(numbers: pa.Array) -> pa.Array:
     return numbers.cast(pa.int64()) if pc.all(pc.and_(whole, exact)).as_py() is not False else numbers
 
 
+def duration_text(micros: pa.Array) -> pa.Array:
+    """Durations, given in microseconds, with as many hours as they have: a day and two hours are 26:00:00."""
+
+    def text(given: int) -> str:
+        seconds, fraction = divmod(abs(given), 10**6)
+        whole = f"{'-' if given < 0 else ''}{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
+        return f"{whole}.{fraction:06d}".rstrip("0") if fraction else whole
+
+    return pa.array([None if given is None else text(given) for given in micros.to_pylist()], pa.string())
+
+
+def differing_types(name: str, before: pa.DataType, now: pa.DataType) -> DataError:
+    """What to say of a column that has one type in one file and another in another."""
+    return DataError(
+        f"column {name!r} has the type {before} in one part of the data and {now} in another. "
+        "Give it one type in all files."
+    )
+
+
 def is_text(kind: pa.DataType) -> bool:
     """Whether the type is one of Arrow's text types."""
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
@@ -83,6 +104,8 @@ def _plain_column(column: pa.ChunkedArray, name: str, where: str, missing: Seque
             f"{where}: column {name!r} has the type {column.type}, which has no single value a cell. "
             "Turn it into text, numbers or dates, or leave the column out of the policy."
         )
+    if pa.types.is_float16(column.type):  # for which Arrow has few functions
+        column = pa.chunked_array([_wider(chunk) for chunk in column.chunks], pa.float32())
     if pa.types.is_floating(column.type):
         nan = pc.is_nan(column)
         if pc.any(nan).as_py():
@@ -98,11 +121,44 @@ def _marked(column: pa.ChunkedArray, missing: Sequence[str]) -> pa.ChunkedArray 
     """Which cells are marks of a missing value: texts, or numbers that a mark writes; None where none can be."""
     if missing and is_text(column.type):
         return pc.is_in(column, value_set=pa.array(missing, column.type))
-    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
-        numbers = [float(mark) for mark in missing if _NUMBER.fullmatch(mark)]
-        if numbers:
-            return pc.is_in(column.cast(pa.float64(), safe=False), value_set=pa.array(numbers, pa.float64()))
+    written = [Decimal(mark) for mark in missing if _NUMBER.fullmatch(mark)]
+    if written and pa.types.is_integer(column.type):
+        whole = [int(mark) for mark in written if mark == mark.to_integral_value() and _fits(int(mark), column.type)]
+        return pc.is_in(column, value_set=pa.array(whole, column.type))
+    if written and pa.types.is_floating(column.type):
+        return pc.is_in(column, value_set=pa.array(_floats(written, column.type), column.type))
     return None
+
+
+def _floats(marks: Sequence[Decimal], kind: pa.DataType) -> list[float]:
+    """The marks that a float of the type is by its digits: none other must be taken for it."""
+    with np.errstate(over="ignore"):
+        floats = np.array([float(mark) for mark in marks]).astype(kind.to_pandas_dtype())
+    return [float(number) for mark, number in zip(marks, floats, strict=True) if mark == _decimal(number)]
+
+
+def _decimal(number: np.floating) -> Decimal:
+    return Decimal(float(number)) if number.is_integer() else Decimal(str(number))
+
+
+def own_digits(number: np.floating) -> float:
+    """A narrow float as the double of its value where it is whole, else of its shortest digits: 0.1 in 32 bits is 0.1,
+    not 0.10000000149011612, but 2**30 is not 1073741800.
+    """
+    return float(number) if number.is_integer() else float(str(number))
+
+
+def _fits(number: int, kind: pa.DataType) -> bool:
+    """Whether an integer type has the number."""
+    bits: int = kind.bit_width
+    low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1)) if pa.types.is_signed_integer(kind) else (0, 2**bits)
+    return bool(low <= number < high)
+
+
+def _wider(halves: pa.Array) -> pa.Array:
+    """Floats of 16 bits as those of 32 with the same digits."""
+    distinct, places = np.unique(halves.to_numpy(zero_copy_only=False), return_inverse=True)
+    return pa.array(np.array([own_digits(each) for each in distinct], np.float32)[places])
 
 
 def decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:

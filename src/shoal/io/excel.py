@@ -1,7 +1,8 @@
 """Sheets of a workbook (Excel, OpenDocument), cell by cell: what a cell holds decides, not how it is shown.
 
-A sheet has no types, so the same column may hold numbers, texts and dates. The reader gives each cell in three ways -
-as text, as truth value and as duration - and which of them are there tells what the cell is. A column of one kind gets
+A sheet has no types, so the same column may hold numbers, texts and dates. The reader gives each cell in several ways -
+as text, truth value, number and duration - and which of them are there tells what the cell is. Its text of a number is
+rounded and so never taken. A column of one kind gets
 that type; in any other every cell stands in its canonical text. So a table gives the same release from a workbook as
 from a CSV file.
 """
@@ -19,8 +20,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.errors import DataError, MissingExtraError, did_you_mean
-from shoal.io.columns import check_names, chosen, plain, without_fractions
+from shoal.io.columns import check_names, chosen, duration_text, plain, without_fractions
+from shoal.io.formulas import uncalculated
 from shoal.io.source import DataSource
+from shoal.io.spans import Spans, spans_of
 from shoal.io.text import canonical_text
 
 _DAY: Final = 24 * 60 * 60 * 1000
@@ -29,6 +32,7 @@ _MOMENT: Final = pa.timestamp("ms")
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d 00:00:00")
 _ERROR: Final = re.compile(r"Error\((\w+)\)")
 _NOT_AVAILABLE: Final = "NA"
+_OPEN_XML: Final = frozenset({".xlsx", ".xlsm"})
 _ERRORS: Final = {"Div0": "#DIV/0!", "Name": "#NAME?", "Null": "#NULL!", "Num": "#NUM!", "Ref": "#REF!",
                   "Value": "#VALUE!", "GettingData": "#GETTING_DATA"}  # fmt: skip
 
@@ -41,6 +45,8 @@ class _Sheet:
     columns: dict[str, int]
     """The place of each named column among the cells."""
     texts: pa.RecordBatch
+    places: Sequence[int]
+    """The place of each column in the sheet, counted from A."""
     errors: Sequence[Any]
     """Cells that hold an error value instead of one."""
 
@@ -76,13 +82,19 @@ def read_excel(source: DataSource, columns: Sequence[str] | None) -> pa.Table:
     sheet = _sheet(source)
     wanted = chosen(list(sheet.columns), columns, str(source.path))
     _refuse_errors(sheet, wanted, source)
+    _refuse_uncalculated(sheet, wanted, source)
     truths, durations = _load(source, sheet.name, "boolean"), _load(source, sheet.name, "duration")
-    filled = _filled_rows(sheet)
+    loaded = _workbook(source).load_sheet(sheet.name, header_row=None, dtypes="float")
+    numbers, others = loaded.to_arrow_with_errors()
+    names = {sheet.columns[name]: name for name in wanted}
+    spans = spans_of(() if others is None else others.errors, names, f"{source.path}, sheet {sheet.name!r}")
+    filled = _filled_rows(sheet, spans)
     arrays = []
     for name in wanted:
         place = sheet.columns[name]
-        cells = [_records(each.column(place), filled) for each in (sheet.texts, truths, durations)]
-        arrays.append(_column(*cells))
+        cells = [each.column(place) for each in (sheet.texts, truths, numbers, durations)]
+        cells.append(spans.column(place, sheet.texts.num_rows))
+        arrays.append(_column(*(_records(each, filled) for each in cells)))
     table = pa.Table.from_arrays(arrays, wanted)
     return plain(table, str(source.path), source.missing if source.quoted_missing else ())
 
@@ -99,7 +111,7 @@ def _workbook(source: DataSource) -> Any:
 
 
 def _unreadable(source: DataSource, error: Exception) -> DataError:
-    reason = str(error).splitlines()[0].removeprefix("calamine error: ").rstrip(".")
+    reason = (str(error).splitlines() or [type(error).__name__])[0].removeprefix("calamine error: ").rstrip(".")
     if "password" in reason.lower():
         return DataError(f"{source.path} is protected by a password. Save it without one.")
     return DataError(f"{source.path} is not a workbook that can be read: {reason}.")
@@ -129,7 +141,7 @@ def _sheet(source: DataSource) -> _Sheet:
             )
     check_names([label for label in header if label], f"{source.path}, sheet {name!r}")
     named = {label: place for place, label in enumerate(header) if label}
-    return _Sheet(name, named, texts, () if found is None else found.errors)
+    return _Sheet(name, named, texts, places, () if found is None else found.errors)
 
 
 def _label(cell: str | None) -> str:
@@ -149,6 +161,25 @@ def _letters(place: int) -> str:
     return letters
 
 
+def _refuse_uncalculated(sheet: _Sheet, wanted: Iterable[str], source: DataSource) -> None:
+    """A formula without its value is no missing value. Only Office Open XML tells it from an empty cell."""
+    if source.path.suffix.lower() not in _OPEN_XML:
+        return
+    names = {sheet.places[sheet.columns[name]]: name for name in wanted}
+    try:
+        cells = uncalculated(source.path, sheet.name)
+    except Exception as error:  # whatever a damaged part gives
+        raise _unreadable(source, error) from None
+    found = [(names[place], cell) for place, cell in cells if place in names]
+    if found:
+        name, cell = found[0]
+        more = f" So it is with {len(found) - 1} more cells." if len(found) > 1 else ""
+        raise DataError(
+            f"{source.path}, sheet {sheet.name!r}: column {name!r} has a formula in cell {cell} that was never "
+            f"calculated.{more} Open the workbook in a spreadsheet program and save it, which calculates it."
+        )
+
+
 def _refuse_errors(sheet: _Sheet, wanted: Iterable[str], source: DataSource) -> None:
     """Errors of formulas are no values; only #N/A says that there is none."""
     names = {sheet.columns[name]: name for name in wanted}
@@ -157,7 +188,7 @@ def _refuse_errors(sheet: _Sheet, wanted: Iterable[str], source: DataSource) -> 
         row, place = each.position
         found = _ERROR.search(each.detail)
         kind = found.group(1) if found else each.detail
-        if row > 0 and place in names and kind != _NOT_AVAILABLE:
+        if row > 0 and place in names and kind != _NOT_AVAILABLE and "'DurationIso(" not in each.detail:
             broken.append((names[place], row + 1, _ERRORS.get(kind, kind)))
     if broken:
         name, row, kind = broken[0]
@@ -173,11 +204,11 @@ def _holds(column: pa.Array) -> pa.Array:
     return pc.fill_null(pc.not_equal(pc.utf8_trim_whitespace(column), ""), False)
 
 
-def _filled_rows(sheet: _Sheet) -> pa.Array:
+def _filled_rows(sheet: _Sheet, spans: Spans) -> pa.Array:
     """Which rows below the header hold something in any column, be it #N/A."""
     present = np.asarray(reduce(pc.or_, [_holds(column) for column in sheet.texts.columns]))
     filled = present.copy()
-    filled[[each.position[0] for each in sheet.errors]] = True
+    filled[[each.position[0] for each in sheet.errors] + spans.rows()] = True
     return pa.array(filled[1:])
 
 
@@ -185,18 +216,22 @@ def _records(column: pa.Array, filled: pa.Array) -> pa.Array:
     return column.slice(1).filter(filled)
 
 
-def _column(texts: pa.Array, truths: pa.Array, durations: pa.Array) -> pa.Array:
+def _column(texts: pa.Array, truths: pa.Array, numbers: pa.Array, durations: pa.Array, spans: pa.Array) -> pa.Array:
     """The cells of one column, as one type where they are of one kind, else in canonical text."""
     known = pc.is_valid(truths)
     is_truth = pc.and_(known, pc.fill_null(pc.is_in(texts, value_set=pa.array(["true", "false"])), False))
-    lasting = durations.cast(pa.duration("ms")).cast(pa.int64())
-    is_time = pc.fill_null(pc.less(lasting, _DAY), False)
-    is_span = pc.or_(is_time, pc.fill_null(pc.starts_with(texts, "PT"), False))  # OpenDocument writes PT30H
+    is_span = pc.is_valid(spans)
+    texts = pc.if_else(is_span, duration_text(pc.multiply(spans, 1000)), texts)
+    lasting = pc.if_else(is_span, spans, durations.cast(pa.duration("ms")).cast(pa.int64()))
+    is_time = pc.fill_null(pc.and_(pc.greater_equal(lasting, 0), pc.less(lasting, _DAY)), False)
     times = pc.if_else(is_time, lasting, None).cast(pa.int32()).cast(pa.time32("ms"))
     parts: list[tuple[pa.Array, Callable[[], pa.Array]]] = [
-        (is_number := pc.and_not(known, is_truth), lambda: without_fractions(_only(texts, is_number, pa.float64()))),
+        (is_number := pc.and_not(known, is_truth), lambda: without_fractions(pc.if_else(is_number, numbers, None))),
         (is_truth, lambda: pc.if_else(is_truth, truths, None)),
-        (is_date := pc.and_not(pc.is_valid(lasting), is_span), lambda: _dates(_only(texts, is_date, _MOMENT))),
+        (
+            is_date := pc.and_not(pc.is_valid(lasting), pc.or_(is_time, is_span)),
+            lambda: _dates(pc.if_else(is_date, texts, None).cast(_MOMENT)),
+        ),
         (is_time, lambda: times),
     ]
     cells = texts
@@ -207,10 +242,6 @@ def _column(texts: pa.Array, truths: pa.Array, durations: pa.Array) -> pa.Array:
         if held:
             cells = pc.if_else(mask, canonical_text(values()), cells)
     return cells
-
-
-def _only(texts: pa.Array, mask: pa.Array, kind: pa.DataType) -> pa.Array:
-    return pc.if_else(mask, texts, None).cast(kind)
 
 
 def _dates(moments: pa.Array) -> pa.Array:

@@ -7,7 +7,6 @@ in a file of their own, are not read.
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
@@ -16,6 +15,7 @@ import pyarrow as pa
 from shoal.errors import DataError, MissingExtraError
 from shoal.io.columns import check_names, chosen, plain, without_fractions
 from shoal.io.source import DataSource
+from shoal.io.statdates import from_format
 from shoal.io.text import canonical_text
 
 _READERS: Final = {
@@ -38,7 +38,7 @@ def read_stat(source: DataSource, columns: Sequence[str] | None) -> pa.Table:
     """The variables that are asked for, values with a label as their label."""
     names = stat_names(source)
     wanted = chosen(names, columns, str(source.path))
-    content, about = _read(source, usecols=wanted or names[:1])
+    content, about = _read(source, usecols=wanted or names[:1], disable_datetime_conversion=True)
     arrays = [_column(name, content[name], about, source) for name in wanted or names[:1]]
     table = pa.Table.from_arrays(arrays, wanted or names[:1]).select(wanted)
     return plain(table, str(source.path), source.missing if source.quoted_missing else ())
@@ -79,8 +79,7 @@ def _is_about_text(error: Exception) -> bool:
 
 
 def _column(name: str, values: Sequence[Any], about: Any, source: DataSource) -> pa.Array:
-    single = about.readstat_variable_types.get(name) == "float"  # Stata's 0.1 of 32 bits is 0.1
-    typed = _typed(values, pa.float32() if single else pa.float64())
+    typed = _typed(name, values, about, source)
     labels = {value: label for value, label in about.variable_value_labels.get(name, {}).items() if label}
     if not source.labels or not labels:
         return typed
@@ -90,18 +89,18 @@ def _column(name: str, values: Sequence[Any], about: Any, source: DataSource) ->
     return pa.array(shown, pa.string())
 
 
-def _typed(values: Sequence[Any], number: pa.DataType) -> pa.Array:
-    """The values of one variable, which are all of one kind."""
-    first = next((value for value in values if value is not None), None)
-    if isinstance(first, str):
+def _typed(name: str, values: Sequence[Any], about: Any, source: DataSource) -> pa.Array:
+    """The values of one variable, which are all texts or all numbers; what the numbers count is in its format."""
+    if isinstance(next((value for value in values if value is not None), None), str):
         return pa.array(values, pa.string())
-    if isinstance(first, datetime.datetime):
-        return pa.array(values, pa.timestamp("us"))
-    if isinstance(first, datetime.date):
-        return pa.array(values, pa.date32())
-    if isinstance(first, datetime.time):
-        return pa.array(values, pa.time64("us"))
-    return without_fractions(pa.array(values, number))
+    numbers = pa.array(values, pa.float64())
+    written = about.original_variable_types.get(name) or ""
+    where = f"{source.path}: column {name!r}"
+    dated = from_format(numbers.to_numpy(zero_copy_only=False), written, source.path.suffix.lower(), where)
+    if dated is not None:
+        return dated
+    single = about.readstat_variable_types.get(name) == "float"  # Stata's 0.1 of 32 bits is 0.1
+    return without_fractions(numbers.cast(pa.float32()) if single else numbers)
 
 
 def _refuse_shared_labels(name: str, texts: Sequence[Any], shown: Sequence[Any], source: DataSource) -> None:

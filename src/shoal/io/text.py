@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.errors import DataError
-from shoal.io.columns import decoded, has_text, is_text, one_dictionary
+from shoal.io.columns import decoded, has_text, is_text, one_dictionary, own_digits
 
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
@@ -126,12 +126,12 @@ def _strings(texts: Iterable[str | None]) -> pa.Array:
 
 
 def _shortest_doubles(values: pa.Array) -> Iterable[float]:
-    """Floats as doubles with the same shortest digits: 0.1 in 32 bits is 0.1, not 0.10000000149011612."""
+    """Floats as doubles with the same digits."""
     numbers = values.to_numpy(zero_copy_only=False)
     if numbers.dtype == np.float64:
         doubles: list[float] = numbers.tolist()
         return doubles
-    return (float(str(number)) for number in numbers)
+    return (own_digits(number) for number in numbers)
 
 
 def _float_text(value: float) -> str | None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 import struct
 import sys
+import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -39,6 +41,9 @@ def column(tmp_path: Path, cells: Sequence[Any], suffix: str = ".xlsx") -> pa.Ta
         ([5.0, 6.0, None], pa.int64(), ["5", "6", None]),
         ([5.0, 0.25, None], pa.float64(), ["5", "0.25", None]),
         ([1e-7, 2.0], pa.float64(), ["1e-07", "2"]),
+        ([4e-10, 0.1234567891, 1234.56789012345], pa.float64(), ["4e-10", "0.1234567891", "1234.56789012345"]),
+        ([0.9999999999, 2.0], pa.float64(), ["0.9999999999", "2"]),
+        ([0.1234567891, "x"], pa.string(), ["0.1234567891", "x"]),
         (["01234", "5.0", "5"], pa.string(), ["01234", "5.0", "5"]),
         ([True, False, None], pa.bool_(), ["true", "false", None]),
         ([5.0, "x", True, None], pa.string(), ["5", "x", "true", None]),
@@ -77,6 +82,59 @@ def test_a_column_of_days_has_the_type_of_days(tmp_path: Path) -> None:
     times = column(tmp_path, [dt.time(10, 30), dt.time(23, 59, 59)])
     assert texts(times, "c") == ["10:30:00", "23:59:59"]
     assert texts(column(tmp_path, [dt.time(10, 30), dt.date(2020, 3, 14)]), "c") == ["10:30:00", "2020-03-14"]
+
+
+def test_a_duration_has_as_many_hours_as_it_lasts(tmp_path: Path) -> None:
+    hours = [dt.timedelta(hours=30), dt.timedelta(hours=2), None, dt.timedelta(days=50, seconds=1)]
+    assert texts(column(tmp_path, hours), "c") == ["30:00:00", "02:00:00", None, "1200:00:01"]
+    assert column(tmp_path, hours[1:3]).schema.field("c").type == pa.time32("ms")
+    mixed = [dt.timedelta(hours=30), dt.date(1900, 1, 5), 7.0, "PT30H", dt.time(10, 30)]
+    assert texts(column(tmp_path, mixed), "c") == ["30:00:00", "1900-01-05", "7", "PT30H", "10:30:00"]
+
+
+def test_a_duration_of_opendocument_has_as_many_hours_as_it_lasts(tmp_path: Path) -> None:
+    write_ods(tmp_path / "t.ods", [["c"], *([dt.timedelta(hours=each)] for each in (30, 2, 26.5)), ["PT30H"]])
+    table = read_table(DataSource(tmp_path / "t.ods"))
+    assert texts(table, "c") == ["30:00:00", "02:00:00", "26:30:00", "PT30H"]
+
+
+def styled(path: Path, cells: dict[str, Any], formats: dict[str, str]) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    for cell, value in cells.items():
+        sheet[cell] = value
+    for cell, shown in formats.items():
+        sheet[cell].number_format = shown
+    book.save(path)
+
+
+def test_a_negative_number_is_a_duration_but_no_date(tmp_path: Path) -> None:
+    cells = {"A1": "a", "B1": "b", "A2": -5, "B2": -0.5, "A3": 43831, "B3": 1}
+    styled(tmp_path / "t.xlsx", cells, {"A2": "yyyy-mm-dd", "A3": "yyyy-mm-dd", "B2": "[h]:mm", "B3": "[h]:mm"})
+    assert texts(read_table(DataSource(tmp_path / "t.xlsx"), ["b"]), "b") == ["-12:00:00", "24:00:00"]
+    with pytest.raises(DataError, match=r"column 'a', row 2 .* format of dates, but holds -5"):
+        read_table(DataSource(tmp_path / "t.xlsx"))
+
+
+def test_a_formula_that_was_never_calculated_is_refused_in_a_column_that_is_read(tmp_path: Path) -> None:
+    cells = {"C4": "a", "D4": "b", "C5": 1, "D5": '=C5&"<>"', "D6": "=1+1"}
+    styled(tmp_path / "t.xlsx", cells, {})
+    with pytest.raises(DataError, match=r"column 'b' has a formula in cell D5 that was never calculated. .* 1 more"):
+        read_table(DataSource(tmp_path / "t.xlsx"))
+    assert read_table(DataSource(tmp_path / "t.xlsx"), ["a"]).to_pydict() == {"a": [1]}
+
+
+def test_a_formula_that_gives_an_empty_text_is_calculated(tmp_path: Path) -> None:
+    styled(tmp_path / "u.xlsx", {"A1": "a", "B1": "b", "A2": "=1+1", "B2": 5, "A3": 7, "B3": 6}, {})
+    for name, cell in {"text.xlsx": b'<c r="A2" t="str"><f>""</f><v></v></c>', "kept.xlsx": b"<v>2</v>"}.items():
+        with zipfile.ZipFile(tmp_path / "u.xlsx") as old, zipfile.ZipFile(tmp_path / name, "w") as new:
+            for part in old.namelist():
+                content = old.read(part)
+                pattern = rb'<c r="A2"><f>1\+1</f><v ?/></c>' if name == "text.xlsx" else rb"<v ?/>"
+                new.writestr(part, re.sub(pattern, cell, content) if "sheet1" in part else content)
+    assert texts(read_table(DataSource(tmp_path / "text.xlsx")), "a") == [None, "7"]
+    assert texts(read_table(DataSource(tmp_path / "kept.xlsx")), "a") == ["2", "7"]
 
 
 def test_not_available_is_missing_and_other_errors_are_refused(tmp_path: Path) -> None:

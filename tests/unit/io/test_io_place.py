@@ -13,7 +13,9 @@ from shoal.io import DatabaseTable, place
 from shoal.io.place import quoted
 
 
-@pytest.mark.parametrize("text", ["a.csv", "folder/a.csv", "C:\\data\\a.csv", "postgresql.csv", "a#b.csv"])
+@pytest.mark.parametrize(
+    "text", ["a.csv", "folder/a.csv", "C:\\data\\a.csv", "postgresql.csv", "postgres/a.csv", "a#b.csv"]
+)
 def test_what_is_no_address_is_a_path(text: str) -> None:
     assert place(text) == Path(text)
     assert place(Path(text)) == Path(text)
@@ -64,6 +66,19 @@ def test_the_table_may_be_named_beside_the_address() -> None:
         "postgresql://[me:hunter2@host/db",
         "postgresql+psycopg://me:hunter2@host/db",
         "mysql://me:hunter2@host/db",
+        "postgresql:me:hunter2@/db",
+        "postgresql:/me:hunter2@host/db",
+        "postgresql//me:hunter2@host/db",
+        "postgresql:hunter2",
+        "postgresql://me@/db;password=hunter2",
+        "postgresql://me@/db?pass%77ord=hunter2",
+        "postgresql://me%3Ahunter2@/db",
+        "postgresql:///db?dbname=password%3Dhunter2",
+        "jdbc:postgresql://host/db?password=hunter2",
+        "jdbc:postgresql://host/db?key=hunter2",
+        " postgresql://me:hunter2@host/db",
+        " postgresql://host/hunter2",
+        "host=host user=me password=hunter2",
     ],
 )
 def test_a_password_is_refused_and_not_repeated(text: str) -> None:

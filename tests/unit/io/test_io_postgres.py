@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from adbc_driver_manager import ProgrammingError
 
 from shoal.errors import DataError, MissingExtraError
 from shoal.io import DatabaseTable, DataSource, canonical_text, column_names, read_batches, read_table
 from shoal.io.place import quoted
 from shoal.io.postgres import database_batches
-from shoal.io.postgres_connection import called
+from shoal.io.postgres_connection import called, kind_of
 from support.postgres import Server
 
 
@@ -49,6 +50,9 @@ def column(server: Server, kind: str, *values: str) -> pa.ChunkedArray:
         ("bigint", ["9007199254740993"], pa.int64(), ["9007199254740993"]),
         ("numeric(6,2)", ["1.50", "5.00", "NULL", "'NaN'"], pa.decimal128(6, 2), ["1.5", "5", None, None]),
         ("numeric", ["1.50", "5", "0.00001", "1e30"], pa.string(), ["1.5", "5", "1e-05", "1" + "0" * 30]),
+        ("numeric(3,5)", ["0.00123", "0.009"], pa.decimal128(5, 5), ["0.00123", "0.009"]),
+        ("numeric(5,-2)", ["12300"], pa.string(), ["12300"]),
+        ("numeric(3,40)", ["123e-40"], pa.string(), ["1.23e-38"]),
         ("real", ["0.1", "39"], pa.float32(), ["0.1", "39"]),
         ("double precision", ["0.1", "39", "'NaN'"], pa.float64(), ["0.1", "39", None]),
         ("boolean", ["true", "false", "NULL"], pa.bool_(), ["true", "false", None]),
@@ -72,6 +76,15 @@ def test_enumerations_and_domains_are_what_is_underneath(server: Server) -> None
     server.run("CREATE TYPE mood AS ENUM ('sad', 'glad')", "CREATE DOMAIN age AS integer CHECK (VALUE > 0)")
     assert column(server, "mood", "'glad'").to_pylist() == ["glad"]
     assert column(server, "age", "30").to_pylist() == [30]
+    server.run(
+        "CREATE DOMAIN old AS age CHECK (VALUE > 60)", "CREATE DOMAIN spirit AS mood", "CREATE DOMAIN soul AS spirit"
+    )
+    assert column(server, "old", "70").to_pylist() == [70]
+    assert column(server, "spirit", "'sad'").to_pylist() == ["sad"]
+    assert column(server, "soul", "'glad'").to_pylist() == ["glad"]
+    server.run("CREATE DOMAIN many AS integer[]", "CREATE DOMAIN more AS many")
+    with pytest.raises(DataError, match=r"column 'c' has the type more"):
+        column(server, "more", "'{1}'")
 
 
 @pytest.mark.parametrize(
@@ -100,6 +113,48 @@ def test_types_without_a_single_value_are_refused_by_their_column(
 def test_days_outside_the_calendar_are_refused(server: Server, kind: str, value: str) -> None:
     with pytest.raises(DataError, match=r"column 'c' holds a date that lies outside the years 1 to 9999"):
         column(server, kind, value)
+
+
+def test_the_midnight_that_ends_a_day_is_refused(server: Server) -> None:
+    with pytest.raises(DataError, match=r"column 'c' holds the time 24:00:00"):
+        column(server, "time", "'10:30'", "'24:00'")
+    found = column(server, "time", "'23:59:59.999999'", "NULL")
+    assert canonical_text(found).to_pylist() == ["23:59:59.999999", None]
+
+
+def test_errors_of_the_server_are_told_without_values_of_the_data(server: Server) -> None:
+    server.run(
+        "CREATE TABLE people AS SELECT 'hunter2' AS name, 1 AS n",
+        "CREATE VIEW casting AS SELECT name::integer AS a FROM people",
+        "CREATE FUNCTION raises(text) RETURNS text LANGUAGE plpgsql AS "
+        "$$ BEGIN RAISE EXCEPTION 'ERROR: cannot take %', $1; END $$",
+        "CREATE VIEW raising AS SELECT raises(name) AS a FROM people",
+        "CREATE VIEW overflowing AS SELECT (name || n)::varchar::date AS a FROM people",
+    )
+    for view, told in (
+        ("casting", "invalid input syntax for type integer"),
+        ("raising", "server's log"),
+        ("overflowing", "invalid input syntax for type date"),
+    ):
+        with pytest.raises(DataError, match=told) as refused:
+            read_table(source(server, view))
+        assert "hunter2" not in str(refused.value)
+
+
+def test_a_right_that_is_lacking_is_told_with_the_table(server: Server) -> None:
+    server.run("CREATE ROLE stranger LOGIN", "CREATE TABLE closed (a integer)")
+    given = DataSource(Path("closed"), database=DatabaseTable(server.url_of("stranger"), "closed"))
+    with pytest.raises(DataError, match=r"#closed failed: permission denied for table closed\.$"):
+        read_table(given)
+
+
+def test_an_error_with_a_state_is_told_by_its_kind() -> None:
+    error = ProgrammingError(
+        "INTEGRITY: ERROR: duplicate key DETAIL: Key (a)=(hunter2)", status_code=3, sqlstate="23505"
+    )
+    assert kind_of(error) == "a constraint of the database is violated (SQLSTATE 23505; the server's log has more)"
+    assert kind_of(OSError(28, "No space left on device")) == "No space left on device"
+    assert "hunter2" not in kind_of(pa.ArrowInvalid("Decimal value hunter2 does not fit"))
 
 
 def test_a_numeric_infinity_is_refused(server: Server) -> None:

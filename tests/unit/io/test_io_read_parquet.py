@@ -2,13 +2,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from shoal.errors import DataError
-from shoal.io import DataSource, column_names, read_table, release_source
+from shoal.io import DataSource, canonical_text, column_names, read_table, release_source
 
 
 def stored(path: Path, table: pa.Table) -> DataSource:
@@ -37,6 +38,35 @@ def test_missing_marks_hold_for_text_in_parquet_too(tmp_path: Path) -> None:
     assert read_table(DataSource(path, missing=("?",)))["a"].to_pylist() == [None, "", "x"]
     assert read_table(DataSource(path))["a"].to_pylist() == ["?", None, "x"]
     assert read_table(release_source(path))["a"].to_pylist() == ["?", "", "x"]
+
+
+def test_a_missing_mark_takes_no_number_but_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    whole = [2**53, 2**53 + 1, 7]
+    floats = [2.0**53, 0.1, 1e22]
+    columns = {"i": pa.array(whole), "u": pa.array(whole, pa.uint64()), "s": pa.array([7, 8, 9], pa.int8())}
+    stored(path, pa.table({**columns, "f": floats, "g": pa.array(floats, pa.float32())}))
+    read = read_table(DataSource(path, missing=("9007199254740992", "8.0", "0.1", "-1", "1e3", "300")))
+    assert read["i"].to_pylist() == read["u"].to_pylist() == [None, 2**53 + 1, 7]
+    assert read["s"].to_pylist() == [7, None, 9]
+    assert read["f"].to_pylist() == [None, None, 1e22]
+    assert read["g"].is_null().to_pylist() == [True, True, False]
+    other = read_table(DataSource(path, missing=("9007199254740993", "0.10000000000000000001", "9" * 400)))
+    assert other["i"].to_pylist() == [2**53, None, 7]
+    assert other["f"].to_pylist() == floats
+
+
+def test_floats_of_16_bits_are_read_with_their_own_digits(tmp_path: Path) -> None:
+    halves = pa.array(np.array([0.1, 2.5, -0.0, np.nan, 65504], np.float16))
+    stored(tmp_path / "t.parquet", pa.table({"h": pa.concat_arrays([halves, pa.nulls(1, pa.float16())])}))
+    table = read_table(DataSource(tmp_path / "t.parquet", missing=("2.5",)))
+    assert canonical_text(table["h"]).to_pylist() == ["0.1", None, "0", None, "65504", None]
+
+
+def test_a_whole_number_of_32_bits_keeps_all_its_digits(tmp_path: Path) -> None:
+    stored(tmp_path / "t.parquet", pa.table({"f": pa.array([2.0**30, 0.1], pa.float32())}))
+    table = read_table(DataSource(tmp_path / "t.parquet"))
+    assert canonical_text(table["f"]).to_pylist() == ["1073741824", "0.1"]
 
 
 def test_the_unnamed_index_of_pandas_is_no_column(tmp_path: Path) -> None:

@@ -72,6 +72,93 @@ def test_moments_and_times_of_day_are_read_as_such(tmp_path: Path, suffix: str) 
     assert texts(table, "hour") == ["07:05:00", None]
 
 
+NEW_YEAR = 60.0 * 60 * 24 * (141428 + 18262)
+"""The seconds from 14 October 1582 to 1 January 2020."""
+SPSS_FORMATS: dict[str, tuple[list[float | None], list[str | None]]] = {
+    "DTIME12": ([7200, 26 * 3600, None, 122 * 3600 + 61.5], ["02:00:00", "26:00:00", None, "122:01:01.5"]),
+    "TIME8": ([86399, 86400, -1800], ["23:59:59", "24:00:00", "-00:30:00"]),
+    "TIME11.2": ([0, 1.25, None], ["00:00:00", "00:00:01.25", None]),
+    "MTIME8": ([61, 90000], ["00:01:01", "25:00:00"]),
+    "MOYR8": ([NEW_YEAR, NEW_YEAR + 45 * 86400], ["2020-01-01", "2020-02-15"]),
+    "QYR8": ([NEW_YEAR], ["2020-01-01"]),
+    "WKYR8": ([NEW_YEAR], ["2020-01-01"]),
+    "EDATE10": ([NEW_YEAR, NEW_YEAR + 3600, None], ["2020-01-01", "2020-01-01T01:00:00", None]),
+    "YMDHMS20": ([NEW_YEAR + 0.5], ["2020-01-01T00:00:00.5"]),
+    "WKDAY9": ([1, 7], ["1", "7"]),
+    "DOLLAR8.2": ([2.5], ["2.5"]),
+}
+STATA_FORMATS: dict[str, tuple[list[float | None], list[str | None]]] = {
+    **dict.fromkeys(
+        ("%td", "%d", "%-td", "%tdDD/NN/CCYY", "%dD_m_Y"), ([21915, None, -1], ["2020-01-01", None, "1959-12-31"])
+    ),
+    "%tcDDmonCCYY_HH:MM:SS": ([-1, 86400000], ["1959-12-31T23:59:59.999", "1960-01-02"]),
+    "%-tcHH:MM": ([3600000, 86399000], ["01:00:00", "23:59:59"]),
+    "%tm": ([722, -1, None], ["2020-03", "1959-12", None]),
+    "%tq": ([240, 243], ["2020-Q1", "2020-Q4"]),
+    "%th": ([120, 121], ["2020-H1", "2020-H2"]),
+    "%tw": ([3120, 3171], ["2020w01", "2020w52"]),
+    "%ty": ([2020], ["2020"]),
+    "%9.0g": ([21915], ["21915"]),
+}
+SAS_FORMATS: dict[str, tuple[list[float | None], list[str | None]]] = {
+    "TIME8": ([7200, 93600], ["02:00:00", "26:00:00"]),
+    "MONYY7": ([21915, None], ["2020-01-01", None]),
+    "DTDATE9": ([21915 * 86400.0], ["2020-01-01"]),
+    "BEST12": ([21915], ["21915"]),
+}
+
+
+def written(path: Path, numbers: list[float | None], form: str) -> DataSource:
+    write = {".sav": pyreadstat.write_sav, ".dta": pyreadstat.write_dta, ".xpt": pyreadstat.write_xport}[path.suffix]
+    frame = pd.DataFrame({"n": range(len(numbers)), "d": pd.Series(numbers, dtype="float64")})
+    write(frame, path, variable_format={"d": form})
+    return DataSource(path)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "form", "numbers", "expected"),
+    [
+        (suffix, form, *case)
+        for suffix, cases in ((".sav", SPSS_FORMATS), (".dta", STATA_FORMATS), (".xpt", SAS_FORMATS))
+        for form, case in cases.items()
+    ],
+)
+def test_a_number_is_what_its_format_counts(
+    tmp_path: Path, suffix: str, form: str, numbers: list[float | None], expected: list[str | None]
+) -> None:
+    assert texts(read_table(written(tmp_path / f"t{suffix}", numbers, form)), "d") == expected
+
+
+@pytest.mark.parametrize(
+    ("suffix", "form", "number", "told"),
+    [
+        (".dta", "%tb", 5, r"format %tb, which cannot be read.*dofb"),
+        (".dta", "%tC", 5, r"format %tC, which cannot be read.*cofC"),
+        (".dta", "%tm", 1.5, r"format %tm, but 1.5 is no whole period"),
+        (".dta", "%td", 1e8, r"format %td, but 100000000 is no date of the years 1 to 9999"),
+        (".dta", "%tcHH:MM:SS", 26 * 3600000.0, r"of a time of day, but 93600000 is not within one day"),
+        (".xpt", "TOD8", 93600, r"format TOD8 of a time of day, but 93600 is not within one day"),
+        (".xpt", "NLDATE20", 21915, r"format NLDATE20, which cannot be read.*DATE9"),
+        (".sav", "DATE11", -1e15, r"format DATE11, but -1e\+15 is no date"),
+    ],
+)
+def test_a_number_whose_format_leaves_open_what_it_is_is_refused_by_name(
+    tmp_path: Path, suffix: str, form: str, number: float, told: str
+) -> None:
+    source = written(tmp_path / f"t{suffix}", [number], form)
+    with pytest.raises(DataError, match=rf"column 'd' has the {told if told.startswith('format') else '.*' + told}"):
+        read_table(source)
+    assert read_table(source, ["n"]).num_rows == 1
+
+
+def test_a_date_may_have_a_label(tmp_path: Path) -> None:
+    rows = [["d"], [NEW_YEAR], [NEW_YEAR + 86400]]
+    write_sav(
+        tmp_path / "t.sav", rows, variable_format={"d": "DATE11"}, variable_value_labels={"d": {NEW_YEAR: "start"}}
+    )
+    assert texts(read_table(DataSource(tmp_path / "t.sav")), "d") == ["start", "2020-01-02"]
+
+
 def test_a_data_set_of_sas_is_read(tmp_path: Path) -> None:
     write_sas7bdat_of_patients(tmp_path / "patients.sas7bdat")
     source = DataSource(tmp_path / "patients.sas7bdat")

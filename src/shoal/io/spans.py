@@ -1,0 +1,76 @@
+"""Durations in a workbook. A cell with the format ``[h]:mm`` counts on over 24 hours; taken for a moment, 30 hours
+would be six o'clock on the first day of 1900. Only what the reader says of cells that are no numbers tells them apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.errors import DataError
+
+_DAY: Final = 24 * 60 * 60 * 1000
+_SERIAL: Final = re.compile(
+    r"Expected float but got 'DateTime\(ExcelDateTime \{ value: ([^,]+), datetime_type: (\w+), is_1904: \w+ \}\)'"
+)
+_ISO: Final = re.compile(r"Expected float but got 'DurationIso\(\"(.*)\"\)'")
+_PARTS: Final = re.compile(
+    r"(?P<sign>-)?P(?:(?P<D>\d+)D)?(?:T(?:(?P<H>\d+)H)?(?:(?P<M>\d+)M)?(?:(?P<S>\d+(?:[.,]\d+)?)S)?)?"
+)
+_LENGTHS: Final = {"D": _DAY, "H": 60 * 60 * 1000, "M": 60 * 1000, "S": 1000}
+
+
+@dataclass(frozen=True)
+class Spans:
+    """The durations of a sheet in milliseconds, by column and row."""
+
+    found: Mapping[int, Mapping[int, int]]
+
+    def rows(self) -> list[int]:
+        """The rows that hold a duration, in any column."""
+        return sorted({row for cells in self.found.values() for row in cells})
+
+    def column(self, place: int, height: int) -> pa.Array:
+        """A column's durations; null where a cell is none."""
+        values, missing = np.zeros(height, dtype=np.int64), np.ones(height, dtype=np.bool_)
+        for row, lasting in self.found.get(place, {}).items():
+            values[row], missing[row] = lasting, False
+        return pa.array(values, mask=missing)
+
+
+def spans_of(not_numbers: Iterable[Any], names: Mapping[int, str], where: str) -> Spans:
+    """The durations among the cells that are no numbers; a date before the first is an error where it is asked for."""
+    found: dict[int, dict[int, int]] = {}
+    for each in not_numbers:
+        row, place = each.position
+        asked = f"{where}: column {names[place]!r}, row {row + 1} of the table" if place in names and row else ""
+        lasting = _lasting(each.detail, asked)
+        if lasting is not None:
+            found.setdefault(place, {})[row] = lasting
+    return Spans(found)
+
+
+def _lasting(detail: str, asked: str) -> int | None:
+    if serial := _SERIAL.fullmatch(detail):
+        days, kind = float(serial[1]), serial[2]
+        if kind == "TimeDelta":
+            return round(days * _DAY)
+        if days < 0 and asked:
+            raise DataError(
+                f"{asked} (the header counts as row 1) has a format of dates, but holds {serial[1]}, which is before "
+                "the first date of a workbook. Correct it, or give it a format of numbers."
+            )
+        return None
+    if iso := _ISO.fullmatch(detail):
+        parts = _PARTS.fullmatch(iso[1])
+        if parts:
+            length = sum(float((parts[unit] or "0").replace(",", ".")) * of for unit, of in _LENGTHS.items())
+            return round(length) * (-1 if parts["sign"] else 1)
+        if asked:
+            raise DataError(f"{asked} (the header counts as row 1) has the duration {iso[1]}, which cannot be read.")
+    return None
