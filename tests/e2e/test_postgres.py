@@ -13,11 +13,12 @@ import pytest
 
 import shoal
 from e2e.conftest import PATIENTS, POLICY
-from shoal.errors import OutputError, PolicyError
+from shoal.errors import DataError, OutputError, PolicyError
 from shoal.io import DatabaseTable, canonical_text
 from shoal.io.place import quoted
 from shoal.io.postgres_write import TableWriter
 from shoal.pipeline import database
+from shoal.pipeline.memory import Budget
 from shoal.policy import Policy
 from support.cli import Cli, snapshot
 from support.postgres import Server
@@ -102,6 +103,41 @@ def test_records_of_a_database_may_be_streamed(paths: Path, server: Server) -> N
     assert streamed.release.table.num_rows == len(cells(server, "clinic.out")) == 12
 
 
+def test_columns_set_apart_are_read_as_the_table_was_when_it_was_counted(
+    paths: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Budget, "sets_apart", lambda _, counter, __: "ward" in counter.names)
+    whole = shoal.publish(paths, data=at(server, "clinic.patients"))
+    changed: list[str] = []
+
+    def change(stage: str, _: float) -> None:
+        if stage != "reading" and not changed:
+            changed.append(stage)
+            server.run("UPDATE clinic.patients SET ward = 'later'")
+
+    out = paths.with_name("apart.csv")
+    streamed = shoal.publish(paths, data=at(server, "clinic.patients"), out=out, memory="1GB", progress=change)
+    assert changed
+    assert "insensitive columns" in json.dumps(streamed.release.evidence["not_done"])
+    assert streamed.release.evidence["release_sha256"] == whole.release.evidence["release_sha256"]
+    assert server.run("SELECT DISTINCT ward FROM clinic.patients") == [("later",)]
+
+
+def test_a_table_that_could_not_be_kept_as_it_was_is_not_released(
+    paths: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Budget, "sets_apart", lambda _, counter, __: "ward" in counter.names)
+
+    def end(stage: str, _: float) -> None:
+        if stage != "reading":
+            end_other_connections(server)
+
+    before = snapshot(paths.parent)
+    with pytest.raises(DataError, match=r"kept the table as it was when it was counted"):
+        shoal.publish(paths, data=at(server, "clinic.patients"), memory="1GB", progress=end)
+    assert snapshot(paths.parent) == before
+
+
 def test_a_policy_may_name_both_ends(paths: Path, server: Server) -> None:
     text = POLICY.replace("data: patients.csv", f"data: {{postgresql: '{server.url}', table: clinic.patients}}")
     text = text.replace("output: release.csv", f"output: {{postgresql: '{server.url}', table: clinic.out}}")
@@ -172,6 +208,44 @@ def test_a_table_that_others_depend_on_stays_even_with_force(cli: Cli, paths: Pa
     assert snapshot(paths.parent) == before
     ran = cli("anonymize", paths, "--out", at(server, "clinic.seen"), "--force")
     assert (ran.code, "no ordinary table" in ran.err) == (2, True)
+
+
+@pytest.mark.parametrize("way", ["partition", "child", "parent"])
+def test_a_table_whose_rows_are_read_elsewhere_too_is_never_replaced(
+    cli: Cli, paths: Path, server: Server, way: str
+) -> None:
+    source, target = ("clinic.out", "clinic.whole") if way == "parent" else ("clinic.whole", "clinic.out")
+    if way == "partition":
+        server.run(
+            "CREATE TABLE clinic.whole (LIKE clinic.patients) PARTITION BY RANGE (age)",
+            "CREATE TABLE clinic.out PARTITION OF clinic.whole DEFAULT",
+        )
+    else:
+        server.run(
+            "CREATE TABLE clinic.whole (LIKE clinic.patients)", "CREATE TABLE clinic.out () INHERITS (clinic.whole)"
+        )
+    server.run("INSERT INTO clinic.out SELECT * FROM clinic.patients")
+    before = snapshot(paths.parent)
+    ran = cli("anonymize", paths, "--data", at(server, source), "--out", at(server, target), "--force")
+    assert ran.code == 2
+    assert "is a partition, or inherits" in ran.err
+    assert len(cells(server, "clinic.whole")) == len(cells(server, "clinic.out")) == 12
+    assert snapshot(paths.parent) == before
+
+
+def test_a_table_that_becomes_a_partition_during_the_run_stays(
+    paths: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.run("CREATE TABLE clinic.out (LIKE clinic.patients)", "INSERT INTO clinic.out SELECT * FROM clinic.patients")
+    server.run("CREATE TABLE clinic.whole (LIKE clinic.patients) PARTITION BY RANGE (age)")
+    spoil(monkeypatch, lambda: server.run("ALTER TABLE clinic.whole ATTACH PARTITION clinic.out DEFAULT"))
+    server.run("ALTER ROLE owner SET default_transaction_isolation = 'repeatable read'")
+    try:
+        with pytest.raises(OutputError, match=r"is a partition"):
+            shoal.publish(paths, out=at(server, "clinic.out"), force=True)
+    finally:
+        server.run("ALTER ROLE owner RESET default_transaction_isolation")
+    assert len(cells(server, "clinic.whole")) == 12
 
 
 def test_the_input_is_never_the_output(cli: Cli, paths: Path, server: Server) -> None:
@@ -385,10 +459,35 @@ def test_a_password_is_refused_in_a_policy_and_never_shown(cli: Cli, paths: Path
 @pytest.mark.parametrize(
     "address",
     [
+        f"postgresql:me:{SECRET}@/db",
+        f"postgresql://me@/db;password={SECRET}",
+        f"jdbc:postgresql://host/db?password={SECRET}",
+        f" postgresql://me:{SECRET}@host/db",
+        f"me:{SECRET}@host/db",
+    ],
+)
+def test_what_is_almost_an_address_is_not_shown_from_a_policy(cli: Cli, paths: Path, address: str) -> None:
+    for data in ({"postgresql": address, "table": "t"}, f"{address}#t"):
+        if isinstance(data, str) and address.startswith("me:"):
+            continue  # the name of a file
+        paths.write_text(POLICY.replace("data: patients.csv", f"data: {json.dumps(data)}"), encoding="utf-8")
+        ran = cli("anonymize", paths, "--json")
+        assert ran.code == 2
+        assert "PGPASSFILE" in ran.err
+        assert SECRET not in ran.err + ran.out
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
         f"postgresql://me:{SECRET}@host/db#t",
         f"postgresql://host/db?password={SECRET}#t",
         f"postgresql+psycopg://me:{SECRET}@host/db",
         f"postgresql://me:a/{SECRET}@host/db",
+        f"postgresql:me:{SECRET}@/db",
+        f"postgresql:/me:{SECRET}@host/db",
+        f"postgresql://me@/db;password={SECRET}",
+        f"jdbc:postgresql://host/db?password={SECRET}",
     ],
 )
 def test_a_password_is_refused_on_the_command_line_and_never_shown(cli: Cli, paths: Path, address: str) -> None:

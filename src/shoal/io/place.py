@@ -12,13 +12,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import unquote, urlsplit
 
 from shoal.errors import DataError
 
 _SCHEMES: Final = ("postgresql", "postgres")
 _ADDRESS: Final = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
-_SECRETS: Final = frozenset({"password", "sslpassword"})
+_ALMOST: Final = re.compile(r"\s*(jdbc:\s*)?postgres[a-z0-9+.-]*\s*:", re.IGNORECASE)
+"""What was meant as an address of a PostgreSQL database, well written or not."""
+_PASSWORD: Final = re.compile(
+    r"://[^/?#]*:[^/?#]*@|postgres[a-z0-9+.-]*[\s:/]+[^/?#]*:[^@]*@|(?:^|[?&;\s])(ssl)?password\s*=", re.IGNORECASE
+)
+"""One between a user and a host, also with signs in it that should have been escaped, or as a parameter."""
 _PART: Final = r'("(?:[^"]|"")+"|[^".]+)'
 _NAME: Final = re.compile(rf"{_PART}(?:\.{_PART})?")
 _LONGEST: Final = 63
@@ -28,6 +33,7 @@ _WHERE_PASSWORDS_GO: Final = (
     "Give the password in the environment (PGPASSWORD, PGPASSFILE or PGSERVICE) or in ~/.pgpass instead: there it "
     "reaches no history, log or evidence."
 )
+_HELD: Final = f"an address holds a password, so it is refused. {_WHERE_PASSWORDS_GO}"
 _UNREADABLE: Final = (
     "the address of the database cannot be read. Write postgresql://host/database#table, without a password. "
     + _WHERE_PASSWORDS_GO
@@ -42,6 +48,8 @@ class DatabaseTable:
     """The address of the database, without password."""
     table: str = ""
     """Its name as it stands, ``patients`` or ``clinic.patients``; a part with a dot in double quotes."""
+    snapshot: str = ""
+    """The state of the database that is read, as the server exported it; empty: the one of the moment."""
 
     def __post_init__(self) -> None:
         _check_address(self.url)
@@ -89,15 +97,24 @@ def place(given: str | Path | DatabaseTable) -> Place:
     """The file or the table of a database that was named; `DataError` for addresses of other kinds."""
     if not isinstance(given, str):
         return given
-    found = _ADDRESS.match(given)
-    if found is None:
+    if given.startswith("spark:"):  # read elsewhere
         return Path(given)
-    if found.group(1).lower() not in _SCHEMES:
+    found = _ADDRESS.match(given)
+    if found is not None and found.group(1).lower() not in _SCHEMES:
         raise DataError(
             f"an address that begins with {found.group(1)}:// cannot be read. Name a file, or a table of a PostgreSQL "
             "database: postgresql://host/database#table."
         )
-    return DatabaseTable.of(given)
+    if holds_password(given):
+        raise DataError(_HELD)
+    if found is None and _ALMOST.match(given):
+        raise DataError(_UNREADABLE)
+    return DatabaseTable.of(given) if found is not None else Path(given)
+
+
+def holds_password(text: str) -> bool:
+    """Whether something that may be an address, well written or not, holds a password: no message may repeat it."""
+    return any(_PASSWORD.search(each) for each in (text, unquote(text)))
 
 
 def quoted(*names: str | None) -> str:
@@ -113,8 +130,8 @@ def _check_address(url: str) -> None:
     user, _, hosts = split.netloc.rpartition("@")
     if split.scheme.lower() not in _SCHEMES:
         raise DataError("the address of a database begins with postgresql://.")
-    if ":" in user or _SECRETS & {key.lower() for key, _ in parse_qsl(split.query)}:
-        raise DataError(f"the address of the database holds a password, so it is refused. {_WHERE_PASSWORDS_GO}")
+    if ":" in unquote(user) or "password=" in unquote(url).lower().replace(" ", ""):
+        raise DataError(_HELD)
     if "@" in split.path or not all(_HOST.fullmatch(host) for host in hosts.split(",")):
         raise DataError(_UNREADABLE)
 

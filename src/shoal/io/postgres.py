@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Final
 
@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 
 from shoal.errors import DataError, did_you_mean
 from shoal.io.columns import check_names, chosen, plain
-from shoal.io.place import quoted
-from shoal.io.postgres_connection import called, connected, fetched
+from shoal.io.place import DatabaseTable, quoted
+from shoal.io.postgres_connection import called, close, connected, explained, fetched, opened
 from shoal.io.source import DataSource
 from shoal.io.text import decimal_text
 
@@ -43,12 +43,18 @@ _FIRST_DAY, _LAST_DAY = -719162, 2932896
 """Of the years 1 and 9999, counted from 1970: infinity and its like lie beyond."""
 _MICROSECONDS: Final = 24 * 60 * 60 * 10**6
 _COLUMNS: Final = """
+WITH RECURSIVE underneath AS (
+    SELECT a.attnum, a.atttypid AS type
+      FROM pg_attribute a
+     WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped
+    UNION ALL
+    SELECT u.attnum, t.typbasetype FROM underneath u JOIN pg_type t ON t.oid = u.type WHERE t.typtype = 'd')
 SELECT a.attname::text,
        format_type(a.atttypid, a.atttypmod),
-       CASE t.typtype WHEN 'e' THEN 'text'
-                      ELSE format_type(CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END, NULL) END
-  FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
- WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped
+       CASE t.typtype WHEN 'e' THEN 'text' ELSE format_type(t.oid, NULL) END
+  FROM underneath u
+  JOIN pg_type t ON t.oid = u.type AND t.typtype <> 'd'
+  JOIN pg_attribute a ON a.attrelid = to_regclass($1) AND a.attnum = u.attnum
  ORDER BY a.attnum"""
 _TABLES: Final = """
 SELECT CASE WHEN pg_table_is_visible(c.oid) THEN c.relname::text ELSE n.nspname || '.' || c.relname END
@@ -136,9 +142,43 @@ def read_database(source: DataSource, columns: Sequence[str] | None = None) -> p
 def _reading(source: DataSource) -> Iterator[Any]:
     assert source.database is not None
     with connected(source.database, "reading") as connection:
-        with connection.cursor() as cursor:
-            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        _begin(connection, source.database)
         yield connection
+
+
+@contextmanager
+def held_still(source: DataSource) -> Iterator[DataSource]:
+    """The source as its table is now, however often it is read inside; files have their own check.
+
+    A transaction stays open and lends its snapshot to those that read.
+    """
+    if source.database is None:
+        yield source
+        return
+    connection = opened(source.database, "reading")
+    try:
+        with explained(source.database, "reading"):
+            _begin(connection, source.database)
+            snapshot = fetched(connection, "SELECT pg_export_snapshot()")[0][0]
+        yield replace(source, database=replace(source.database, snapshot=snapshot))
+    finally:
+        close(connection)
+
+
+def _begin(connection: Any, table: DatabaseTable) -> None:
+    """See the database as it was at the beginning, or in the snapshot of another transaction, and change nothing."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        if not table.snapshot:
+            return
+        try:
+            cursor.execute("SET TRANSACTION SNAPSHOT '" + table.snapshot.replace("'", "''") + "'")
+        except Exception:
+            raise DataError(
+                f"{table}: the server has ended the transaction that kept the table as it was when it was counted, so "
+                "it cannot be read a second time. Start again, with more memory or a longer "
+                "idle_in_transaction_session_timeout."
+            ) from None
 
 
 def _quoted_name(source: DataSource) -> str:
@@ -176,7 +216,18 @@ def _typed(array: pa.Array, column: Column, where: str) -> pa.Array:
         _refuse_beyond(array.cast(pa.int32()), 1, column, where)
     elif pa.types.is_timestamp(array.type):
         _refuse_beyond(array.cast(pa.int64()), _MICROSECONDS, column, where)
+    elif pa.types.is_time(array.type):
+        _refuse_midnight(array.cast(pa.time64("us")).cast(pa.int64()), column, where)
     return array
+
+
+def _refuse_midnight(counts: pa.Array, column: Column, where: str) -> None:
+    latest = pc.max(counts).as_py()
+    if latest is not None and latest >= _MICROSECONDS:
+        raise DataError(
+            f"{where}: column {column.name!r} holds the time 24:00:00, which would become 00:00:00. Read a view "
+            "without it."
+        )
 
 
 def _refuse_beyond(counts: pa.Array, a_day: int, column: Column, where: str) -> None:
@@ -195,8 +246,10 @@ def _numeric(texts: pa.Array, column: Column, where: str) -> pa.Array:
     values = [_decimal(text, column, where) for text in known.dictionary.to_pylist()]
     declared = _NUMERIC.fullmatch(column.declared)
     kind = pa.string()
-    if declared is not None and declared.group(1) is not None and int(declared.group(1)) <= 38:
-        kind = pa.decimal128(int(declared.group(1)), int(declared.group(2)))
+    if declared is not None and declared.group(1) is not None:
+        scale = int(declared.group(2))
+        digits = max(int(declared.group(1)), scale)  # numeric(3,5) has three digits of five behind the point
+        kind = pa.decimal128(digits, scale) if digits <= 38 else kind
     show: Callable[[Decimal], Any] = decimal_text if kind == pa.string() else lambda value: value
     shown = pa.array([None if value is None else show(value) for value in values], kind)
     return shown.take(known.indices)

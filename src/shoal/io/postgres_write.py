@@ -8,7 +8,7 @@ as it was: the server rolls back when the connection ends.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,12 +18,13 @@ import pyarrow as pa
 from shoal.errors import OutputError
 from shoal.io.place import DatabaseTable, quoted
 from shoal.io.postgres import batches_within
-from shoal.io.postgres_connection import called, connected, fetched, message_of
+from shoal.io.postgres_connection import called, connected, fetched, kind_of
 from shoal.io.source import DataSource
 from shoal.io.staged import FORCE
 
 _STATE = """
-SELECT n.oid IS NOT NULL, n.oid IS NOT NULL AND has_schema_privilege(n.oid, 'CREATE'), c.relkind::text, c.oid::bigint
+SELECT n.oid IS NOT NULL, n.oid IS NOT NULL AND has_schema_privilege(n.oid, 'CREATE'), c.relkind::text,
+       EXISTS (SELECT FROM pg_inherits i WHERE c.oid IN (i.inhrelid, i.inhparent))
   FROM (SELECT $1::text AS schema) asked
   LEFT JOIN pg_namespace n ON n.nspname = asked.schema
   LEFT JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = $2"""
@@ -56,6 +57,8 @@ class TableWriter:
     @staticmethod
     def begin(connection: Any, target: DatabaseTable, types: Mapping[str, str]) -> TableWriter:
         """Create the table with its columns, each with the SQL type that `shoal.io.postgres.Column.kept` names."""
+        with connection.cursor() as cursor:  # so that checks see what others have committed meanwhile
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL READ COMMITTED")
         schema = _schema(connection, target)
         writer = TableWriter(connection, target, schema, f"shoal_{secrets.token_hex(8)}")
         columns = ", ".join(f"{quoted(name)} {kind}" for name, kind in types.items())
@@ -64,13 +67,10 @@ class TableWriter:
 
     def write(self, batches: Iterable[pa.RecordBatch], types: Mapping[str, str]) -> None:
         """Add the rows, which are text; the server turns them into the types of the columns."""
-        schema = pa.schema([(name, pa.string()) for name in types])
-        reader = pa.RecordBatchReader.from_batches(schema, batches)
-        with self.connection.cursor() as cursor:
-            if set(types.values()) == {"text"}:
-                self._ingest(cursor, self.name, reader, mode="append", db_schema_name=self.schema)
-                return
-            self._ingest(cursor, f"{self.name}_text", reader, mode="create", temporary=True)
+        if set(types.values()) == {"text"}:
+            self._ingest(self.name, batches, types, mode="append", db_schema_name=self.schema)
+            return
+        self._ingest(f"{self.name}_text", batches, types, mode="create", temporary=True)
         cast = ", ".join(f"{quoted(name)}::{kind}" for name, kind in types.items())
         texts, table = quoted("pg_temp", f"{self.name}_text"), quoted(self.schema, self.name)
         self._run(f"INSERT INTO {table} SELECT {cast} FROM {texts}")  # noqa: S608  every name is quoted
@@ -86,7 +86,10 @@ class TableWriter:
         """Give the table its name, in the place of the one that is there if that may be replaced."""
         table = self.target.parts[1]
         if _check(self.connection, self.target, force=force):
-            self._run(f"DROP TABLE {quoted(self.schema, table)}")
+            old = quoted(self.schema, table)
+            self._run(f"LOCK TABLE {old} IN ACCESS EXCLUSIVE MODE")
+            _check(self.connection, self.target, force=force)  # nobody can make it a partition from here on
+            self._run(f"DROP TABLE {old}")
         self._run(f"ALTER TABLE {quoted(self.schema, self.name)} RENAME TO {quoted(table)}")
 
     def commit(self) -> None:
@@ -95,7 +98,7 @@ class TableWriter:
             called(self.connection.commit, None)
         except Exception as error:
             raise OutputError(
-                f"the connection broke while {self.target} was committed ({message_of(error)}). Look whether the table "
+                f"the connection broke while {self.target} was committed ({kind_of(error)}). Look whether the table "
                 "is there; if it is, drop it and start again, since evidence and report were not written."
             ) from None
 
@@ -103,8 +106,29 @@ class TableWriter:
         with self.connection.cursor() as cursor:
             called(lambda: cursor.execute(sql), cursor.adbc_cancel)
 
-    def _ingest(self, cursor: Any, name: str, reader: pa.RecordBatchReader, **how: Any) -> None:
-        called(lambda: cursor.adbc_ingest(name, reader, **how), cursor.adbc_cancel)
+    def _ingest(self, name: str, batches: Iterable[pa.RecordBatch], names: Iterable[str], **how: Any) -> None:
+        failed: list[BaseException] = []
+        reader = pa.RecordBatchReader.from_batches(
+            pa.schema([(each, pa.string()) for each in names]), _watched(batches, failed)
+        )
+        try:
+            with self.connection.cursor() as cursor:
+                called(lambda: cursor.adbc_ingest(name, reader, **how), cursor.adbc_cancel)
+        except Exception:
+            if failed:  # not the server: what made the rows
+                raise failed[0] from None
+            raise
+
+
+def _watched(batches: Iterable[pa.RecordBatch], failed: list[BaseException]) -> Iterator[pa.RecordBatch]:
+    """The batches; what fails in making them is kept, since Arrow turns it into text on its way through the driver."""
+    try:
+        yield from batches
+    except GeneratorExit:
+        raise
+    except BaseException as error:
+        failed.append(error)
+        raise
 
 
 def _schema(connection: Any, target: DatabaseTable) -> str:
@@ -119,13 +143,18 @@ def _schema(connection: Any, target: DatabaseTable) -> str:
 def _check(connection: Any, target: DatabaseTable, *, force: bool) -> bool:
     """Whether the table is there and may be replaced; `OutputError` where it may not or cannot be created."""
     schema, table = _schema(connection, target), target.parts[1]
-    there, allowed, kind, _ = fetched(connection, _STATE, schema, table)[0]
+    there, allowed, kind, inherits = fetched(connection, _STATE, schema, table)[0]
     if not there:
         raise OutputError(f"{target}: there is no schema {schema!r} in the database. Create it first.")
     if not allowed:
         raise OutputError(f"{target}: this user may not create tables in the schema {schema!r}.")
     if kind is not None and kind != "r":
         raise OutputError(f"{target} is no ordinary table and is never replaced. Choose another output.")
+    if inherits:
+        raise OutputError(
+            f"{target} is a partition, or inherits from a table or is inherited by one: its rows are read there too, "
+            "so it is never replaced. Choose another output."
+        )
     if kind is not None and not force:
         raise OutputError(f"{target} exists already. Choose another output, or {FORCE}.")
     return kind is not None
