@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.algorithms.problem import Progress
@@ -17,16 +18,19 @@ from shoal.errors import DataError, PolicyError
 from shoal.io import (
     CellCounter,
     Cells,
+    FileKind,
     SortedRuns,
     canonical_text,
     column_names,
     count_cells,
     read_batches,
     separator_hint,
+    sniff_kind,
     write_counted,
     write_sorted,
 )
-from shoal.io.parts import Fingerprint
+from shoal.io.parts import Fingerprint, parts_of
+from shoal.io.read import readable
 from shoal.io.source import DataSource
 from shoal.pipeline.attack_stage import AttackReport, attack_tables
 from shoal.pipeline.build import released_counts
@@ -40,9 +44,23 @@ from shoal.verification import Counted, Verification, verify
 
 
 @dataclass(frozen=True, eq=False)
+class Read:
+    """What reading the data gave. A release is verified against this: nothing of the search has a part in it."""
+
+    cells: Cells
+    names: list[str]
+    """All columns of the data."""
+    records: int
+    """How many records there are, told by something else than the counts of the cells: see `_stated`."""
+    blank: int
+    """Records without a value in any insensitive column."""
+
+
+@dataclass(frozen=True, eq=False)
 class Streamed:
     """A release as counts, which nobody has checked yet."""
 
+    read: Read
     searched: Searched
     table: pa.Table
     """The distinct rows of the release, in its order; without the columns that are kept apart."""
@@ -54,15 +72,15 @@ class Streamed:
     def write(self, path: Path, progress: Progress) -> None:
         """Write the release: the bytes are those of the table with all its rows."""
         if self.apart is not None:
-            self.apart.write(self.searched, path, progress)
+            self.apart.write(self.read, self.searched, path, progress)
             return
         write_counted(_as_written(self.table, path), self.counts, path, lambda share: progress("writing", share))
 
     def verified(self, path: Path) -> Verification:
-        """The independent check of the written file against the cells of the original."""
-        cells = self.searched.cells
+        """The independent check of the written file against the cells of the original, as they were counted."""
+        cells = self.read.cells
         names = () if self.apart is None else self.apart.names
-        original = Counted(cells.to_dictionaries(), cells.weights)
+        original = Counted(cells.to_dictionaries(), cells.weights, self.read.records, self.read.blank)
         return verify(path, self.searched.policy, original=original, apart=names)
 
     def attacked(self, progress: Progress) -> AttackReport:
@@ -100,7 +118,7 @@ class Apart:
     before: Fingerprint
     """The files as they were when they were counted."""
 
-    def write(self, found: Searched, path: Path, progress: Progress) -> None:
+    def write(self, read: Read, found: Searched, path: Path, progress: Progress) -> None:
         """Recode every batch, sort on disk what does not fit in memory, and write."""
         columns = [name for name in found.names if name in used_columns(found.policy)]
         recoder = Recoder.of(found, columns)
@@ -111,9 +129,9 @@ class Apart:
                 runs.add(_as_written(recoder.recode(batch), path))
                 records += batch.num_rows
             self.before.check(self.source)
-            if records != found.cells.n_rows:
+            if records != read.records:
                 raise DataError(
-                    f"{self.source.path} had {found.cells.n_rows:,} records when it was counted and has {records:,} "
+                    f"{self.source.path} had {read.records:,} records when it was counted and has {records:,} "
                     "now. Start again when nobody writes to the data."
                 )
             schema = runs.schema
@@ -138,14 +156,15 @@ def _as_written(table: pa.Table, path: Path) -> pa.Table:
     return pa.table({name: canonical_text(table.column(name)) for name in table.column_names})
 
 
-def count_source(source: DataSource, policy: Policy, budget: Budget, progress: Progress) -> tuple[Cells, list[str]]:
-    """The cells of the data, and the names of all its columns; refused where they would not fit the budget.
+def count_source(source: DataSource, policy: Policy, budget: Budget, progress: Progress) -> Read:
+    """The cells of the data; refused where they would not fit the budget.
 
     Where they would not fit, insensitive columns are left out of the cells first: see `Apart`.
     """
     names = column_names(source)
     wanted = [name for name in names if name in used_columns(policy)]
-    counter, seen = CellCounter(wanted), [0.0]
+    insensitive = [name for name in wanted if name in policy.names("insensitive")]
+    counter, seen, records, blank = CellCounter(wanted), [0.0], 0, 0
 
     def done(share: float) -> None:
         seen[0] = share
@@ -153,6 +172,8 @@ def count_source(source: DataSource, policy: Policy, budget: Budget, progress: P
 
     for batch in _watched(read_batches(source, wanted, done)):
         counter.add(batch)
+        records += batch.num_rows
+        blank += _blank(batch, insensitive)
         if budget.sets_apart(counter, policy):
             counter.leave_out(policy.names("insensitive"))
         budget.check(counter, policy, seen[0])
@@ -162,7 +183,34 @@ def count_source(source: DataSource, policy: Policy, budget: Budget, progress: P
     if lacking:
         others = data_problems(policy.columns, policy.placed_models(), cells, policy.path(".")) if cells.n_cells else []
         raise PolicyError([*lacking, *others], policy.source)
-    return cells, names
+    stated = _stated(source)
+    return Read(cells, names, records if stated is None else stated, blank)
+
+
+def _blank(batch: pa.RecordBatch, names: Sequence[str]) -> int:
+    """The records of a batch without a value in any of some columns."""
+    missing = np.ones(batch.num_rows, dtype=np.bool_)
+    for name in names:
+        missing &= np.asarray(pc.is_null(batch.column(name), nan_is_null=True), dtype=np.bool_)
+    return int(missing.sum())
+
+
+def _stated(source: DataSource) -> int | None:
+    """How many records Parquet files say they have; None where a file is of another kind, or there is none."""
+    if source.database is not None or any(sniff_kind(part.path) is not FileKind.PARQUET for part in parts_of(source)):
+        return None
+    from pyarrow.parquet import read_metadata  # noqa: PLC0415  start-up is quicker without it
+
+    stated = 0
+    for part in parts_of(source):
+        with readable(part):
+            try:
+                stated += read_metadata(part.path).num_rows
+            except pa.ArrowException:  # its batches could be read
+                raise DataError(
+                    f"{part.path} has changed while it was read. Start again when it is left alone."
+                ) from None
+    return stated
 
 
 def _watched(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -193,9 +241,10 @@ def make_streamed(
     progress("reading", 0.0)
     before = Fingerprint.of(source)
     with clock.stage("read"):
-        cells, names = count_source(source, policy, Budget(limit), progress)
-    searched = search_cells(policy, cells, names=names, clock=clock, progress=progress)
+        read = count_source(source, policy, Budget(limit), progress)
+        before.check(source)
+    searched = search_cells(policy, read.cells, names=read.names, clock=clock, progress=progress)
     with clock.stage("recode"):
         table, counts = released_counts(policy, searched.cells, searched.resolved, searched.recoding)
-    left = tuple(name for name in policy.names("insensitive") if name not in cells.columns)
-    return Streamed(searched, table, counts, Apart(source, left, before) if left else None)
+    left = tuple(name for name in policy.names("insensitive") if name not in read.cells.columns)
+    return Streamed(read, searched, table, counts, Apart(source, left, before) if left else None)

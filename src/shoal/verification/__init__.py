@@ -47,7 +47,7 @@ def verify(
     release or an original that cannot be read at all; everything else that is wrong is a failing check.
 
     Insensitive columns ``apart`` tell too many records apart to be held: of a file, only their place in the order of
-    the rows is checked, and whether records are true is judged by the others.
+    the rows is checked, and which rows have nothing there; whether records are true is judged by the others.
     """
     policy = policy if isinstance(policy, Policy) else Policy.load(policy)
     given = read_release(release, apart)
@@ -63,13 +63,32 @@ def _verify_cells(given: Given, policy: Policy, original: Any, checks: list[Chec
     cells = {name: given.columns[name] for name in expected_columns(policy) if name in given.columns}
     names = [name for name in cells if name in policy.columns]
     texts = None if original is None else read_original(original, policy, names)
-    starred = star_rows(cells, policy, labels, given.counts)
+    starred = star_rows(cells, policy, labels, given.counts, given.blank)
+    checks = [*checks, *_check_original(original)]
     found = _verify_split(given, policy, cells, labels, texts, checks, starred)
-    if found.passed or not starred.any():
+    if found.passed or not starred.any() or _too_blank(given, original):
         return found
     # a row of * with nothing else may be a released record of the most general class that has no other value
     other = _verify_split(given, policy, cells, labels, texts, checks, np.zeros_like(starred))
     return other if other.passed else found
+
+
+def _check_original(original: Any) -> list[Check]:
+    """The rows of a counted original stand for as many records as were read; nothing where nobody says how many."""
+    if not isinstance(original, Counted) or original.read is None:
+        return []
+    counted = int(original.counts.sum())
+    if counted == original.read:
+        return []
+    message = f"{original.read:,} records of the original were read, and {counted:,} were counted"
+    return [Check("original", False, message, {"read": original.read, "counted": counted})]
+
+
+def _too_blank(given: Given, original: Any) -> bool:
+    """Whether more rows have nothing in the columns apart than records: then rows of ``*`` must be suppressed ones."""
+    if given.blank is None or not isinstance(original, Counted) or original.blank is None:
+        return False
+    return int(given.counts[given.blank].sum()) > original.blank
 
 
 def _verify_split(

@@ -1,4 +1,5 @@
-"""A release read block by block, for columns that tell nearly every record apart: only their order is looked at.
+"""A release read block by block, for columns that tell nearly every record apart: only their order is looked at, and
+which rows have nothing in any of them, as a suppressed record has.
 
 What is left of the rows is grouped as it comes, so memory follows the distinct rows without those columns.
 """
@@ -12,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import parquet
 
 from shoal.errors import DataError
@@ -88,10 +90,19 @@ def parquet_blocks(file: parquet.ParquetFile, beside: Any, found: dict[str, None
 
 
 def watched(
-    blocks: Iterator[list[Any]], names: Sequence[str], apart: Sequence[str], order: Order
+    blocks: Iterator[list[Any]], names: Sequence[str], apart: Sequence[str], order: Order, blank: str
 ) -> Iterator[pa.Table]:
-    """The blocks without some columns, after their order has been looked at."""
+    """The blocks without some columns, after their order has been looked at.
+
+    The column ``blank`` stands for those left out: "true" where all their cells are missing.
+    """
     kept = [place for place, name in enumerate(names) if name not in apart]
+    others = [place for place, name in enumerate(names) if name in apart]
     for columns in blocks:
         order.see(columns)
-        yield pa.table([columns[place] for place in kept], names=[names[place] for place in kept])
+        missing = np.ones(len(columns[0]), dtype=np.bool_)
+        for place in others:
+            missing &= np.asarray(pc.is_null(columns[place]), dtype=np.bool_)
+        yield pa.table(
+            [*(columns[place] for place in kept), pa.array(missing)], names=[*(names[place] for place in kept), blank]
+        )

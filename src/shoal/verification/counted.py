@@ -28,6 +28,10 @@ class Counted:
     table: Any
     """Arrow table."""
     counts: Codes
+    read: int | None = None
+    """Of an original: how many records were read, by another count than that of the rows."""
+    blank: int | None = None
+    """Of an original: how many records have nothing in any of the columns that are apart."""
 
 
 def runs(columns: Sequence[Any], counts: Codes | None = None) -> tuple[list[Any], Codes]:

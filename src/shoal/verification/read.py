@@ -23,7 +23,7 @@ from shoal.policy import Policy
 from shoal.policy.spec import DataSpec
 from shoal.verification.blocks import Order, csv_blocks, parquet_blocks, watched
 from shoal.verification.counted import Counted, distinct_rows, line_runs, runs
-from shoal.verification.text import Codes, text_column
+from shoal.verification.text import Codes, Mask, text_column
 
 _WRITTEN_BY_ARROW = {b"ARROW:schema"}
 """The one entry that a Parquet file of Arrow's always has: the types of its columns, which are checked themselves."""
@@ -45,6 +45,8 @@ class Given:
     """Of a file with evidence beside it, which claims one."""
     order: Order | None = None
     """What was seen of the order of the rows, where these were grouped while they were read."""
+    blank: Mask | None = None
+    """Where columns were left apart: the rows that have nothing in any of them."""
 
     @property
     def rows(self) -> int:
@@ -61,7 +63,8 @@ def evidence_beside(path: Path) -> Path | None:
 def read_release(release: Any, apart: Sequence[str] = ()) -> Given:
     """A release from a path or a table; a file that is no table is a `DataError`.
 
-    Of columns ``apart`` in a file only the order is looked at: they are not among the columns that are given.
+    Of columns ``apart`` in a file only the order is looked at, and whether a row has anything there: they are not among
+    the columns that are given.
     """
     if not isinstance(release, str | Path):
         return _from_table(release)
@@ -154,8 +157,10 @@ def _in_blocks(path: Path, apart: Sequence[str]) -> Given:
         read, baggage = _opened(str(path))
         names, blocks = read.schema_arrow.names, parquet_blocks(read, _unused, unused)
     kept = [name for name in names if name not in apart]
-    columns, counts = distinct_rows(watched(blocks, names, apart, order), kept)
-    return Given(tuple(names), columns, counts, (*baggage, *unused), path, order=order)
+    mark = "".join([*names, "blank"])  # longer than every name, so it is none of them
+    columns, counts = distinct_rows(watched(blocks, names, apart, order, mark), [*kept, mark])
+    blank = np.asarray(pc.equal(columns.pop(mark), "true"), dtype=np.bool_)
+    return Given(tuple(names), columns, counts, (*baggage, *unused), path, order=order, blank=blank)
 
 
 def _header(lines: list[bytes], path: Path) -> tuple[list[str], int]:

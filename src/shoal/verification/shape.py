@@ -15,7 +15,7 @@ from shoal.policy import Policy
 from shoal.verification.labels import ROOT, Labels
 from shoal.verification.read import Given, evidence_beside
 from shoal.verification.result import Check, listed
-from shoal.verification.text import Codes, code
+from shoal.verification.text import Codes, Mask, code
 
 
 def category_column(name: str) -> str:
@@ -105,17 +105,22 @@ def check_hash(given: Given) -> list[Check]:
 
 
 def star_rows(
-    columns: Mapping[str, Any], policy: Policy, labels: Mapping[str, Labels], counts: Codes | None = None
+    columns: Mapping[str, Any],
+    policy: Policy,
+    labels: Mapping[str, Labels],
+    counts: Codes | None = None,
+    blank: Mask | None = None,
 ) -> Any:
     """Which rows are suppressed records kept as ``*``: all quasi-identifiers ``*`` and every other cell missing.
 
     Where there is no other column, a row of ``*`` may also be a record that was generalized to the roots, and says the
     same either way. Such rows are read as a class of records if they can be one: if they are at least as many as every
     k asked for and no boundary forbids a root. Otherwise they can only be suppressed. With ``counts``, each row stands
-    for so many.
+    for so many; ``blank`` says which rows have nothing in any column that is not among these.
     """
     stars = [pc.fill_null(pc.equal(columns[name], ROOT), fill_value=False) for name in labels]
     others = [pc.is_null(column) for name, column in columns.items() if name not in labels]
+    others += [] if blank is None else [blank]
     mask = np.logical_and.reduce([np.asarray(each, dtype=np.bool_) for each in (*stars, *others)])
     if policy.suppressed != "star":
         return np.zeros_like(mask)

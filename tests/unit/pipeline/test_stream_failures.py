@@ -153,6 +153,27 @@ def test_files_of_one_table_must_have_the_same_types(tmp_path: Path) -> None:
         shoal.publish(policy_of(tmp_path, "parts"))
 
 
+@pytest.mark.parametrize("kind", [".csv", ".parquet"])
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_column_that_is_empty_in_one_file_has_the_type_of_the_other_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, apart: bool
+) -> None:
+    if apart:
+        monkeypatch.setattr(budget, "_BY_ITSELF", 1)
+    (tmp_path / "parts").mkdir()
+    table = records(100)
+    for name, visits in (("a", pa.nulls(100)), ("b", table.column("visit"))):
+        write_table(table.set_column(2, "visit", visits), tmp_path / "parts" / f"{name}.parquet")
+    published = shoal.publish(policy_of(tmp_path, "parts"), out=tmp_path / f"release{kind}")
+    assert ("not_done" in published.release.evidence) == apart
+    assert published.release.table.column("visit").null_count == 100
+
+
+@pytest.mark.usefixtures("spilling")
+def test_types_are_checked_in_columns_that_are_not_counted(tmp_path: Path) -> None:
+    test_files_of_one_table_must_have_the_same_types(tmp_path)
+
+
 @pytest.mark.parametrize("stage", ["reading", "recoding", "writing", "verifying"])
 @pytest.mark.usefixtures("spilling")
 def test_an_interrupted_run_leaves_nothing(tmp_path: Path, stage: str) -> None:
@@ -206,17 +227,21 @@ def test_a_disk_that_fills_while_sorting_is_an_error_of_the_output(
     assert files_in(tmp_path) == before
 
 
-def test_a_signal_ends_a_streamed_run_with_its_own_exit_code(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)], ids=str
+)
+def test_a_signal_ends_a_streamed_run_with_its_own_exit_code(tmp_path: Path, number: signal.Signals, code: int) -> None:
     write_table(records(400_000), tmp_path / "data.csv")
     policy = policy_of(tmp_path, "data.csv")
     before = files_in(tmp_path)
     command = [sys.executable, "-m", "shoal", "anonymize", str(policy), "--memory", "1GB"]
-    heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # even where the tests run in the background
+    heard = partial(signal.signal, number, signal.SIG_DFL)  # even where the tests run in the background
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=heard) as process:  # noqa: PLW1509
         while process.poll() is None and len(list(tmp_path.iterdir())) == len(before):
             time.sleep(0.02)  # until hidden outputs show that the run has begun
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         _, errors = process.communicate()
-    assert process.returncode == 130
+    assert process.returncode == code
+    assert "interrupted; no output was written" in errors
     assert "Traceback" not in errors
     assert files_in(tmp_path) == before

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +14,16 @@ import pyarrow.parquet as pq
 import pytest
 
 import shoal
-from shoal.errors import InputError
+from shoal.errors import InputError, VerificationError
 from shoal.evidence import VOLATILE
-from shoal.io import SortedRuns, write_table
+from shoal.io import CellCounter, Cells, SortedRuns, read_batches, spill, write_table
+from shoal.io import batches as reading
+from shoal.io import write as writing
 from shoal.pipeline import memory as budget
+from shoal.pipeline import stream
 from shoal.pipeline import write as pipeline_write
 from shoal.pipeline.audit import audit
+from shoal.pipeline.search import Searched, search_cells
 
 AGES = [str(age) for age in range(20, 60)]
 CITIES = {"North": ["Aa", "Bb", "Cc"], "South": ["Dd", "Ee"]}
@@ -162,6 +168,41 @@ def test_a_budget_that_does_not_suffice_is_refused_with_what_would_help(
     assert not (tmp_path / "out.csv").exists()
 
 
+def test_a_refusal_names_how_much_was_counted_and_what_was_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pq.write_table(records(300, wards=300), tmp_path / "data.parquet", row_group_size=100)
+    monkeypatch.setattr(budget, "_PER_CELL", 50_000_000)
+    with pytest.raises(InputError) as caught:
+        shoal.publish(policy_of(tmp_path, "data.parquet", algorithm="mondrian"), out=tmp_path / "out.csv",
+                      memory="500MB")  # fmt: skip
+    message = str(caught.value)
+    assert message.startswith("The first 100 records have")
+    assert "4 of the columns that are released (without ward, stay)" in message
+    assert "and more for the rest" in message
+
+
+@pytest.mark.parametrize("kind", [".csv", ".parquet"])
+def test_long_texts_are_written_the_same_held_or_sorted_on_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    table = records(200)
+    notes = pa.array([f"{place:03d}" + "x" * (place * 7 % 300) for place in range(200)])
+    write_table(table.set_column(1, "ward", notes), tmp_path / f"data{kind}")
+    for module, name in ((spill, "_BYTES_OF_A_RUN"), (writing, "_BYTES_OF_A_GROUP"), (reading, "_BYTES")):
+        monkeypatch.setattr(module, name, 3000)
+    policy = policy_of(tmp_path, f"data{kind}", algorithm="mondrian")
+    held = shoal.publish(policy, out=tmp_path / f"held{kind}")
+    counted = shoal.publish(policy, out=tmp_path / f"counted{kind}", memory="2GB")
+    for name in ("_BY_ITSELF", "TEXT_STREAMED", "PARQUET_STREAMED"):
+        monkeypatch.setattr(budget, name, 1)
+    sorted_ = shoal.publish(policy, out=tmp_path / f"sorted{kind}")
+    assert "not_done" in sorted_.release.evidence
+    assert len({each.paths["release"].read_bytes() for each in (held, counted, sorted_)}) == 1
+    if kind == ".parquet":
+        assert pq.ParquetFile(tmp_path / "held.parquet").num_row_groups > 5
+
+
 @pytest.mark.parametrize(
     ("text", "size"), [("2GB", 2 * 10**9), ("500 MB", 5 * 10**8), ("1.5GiB", 3 * 2**29), ("1g", 10**9)]
 )
@@ -235,8 +276,92 @@ def test_columns_that_tell_records_apart_are_written_record_by_record_with_the_s
     assert not list(tmp_path.glob(".*"))
     assert audit(streamed.paths["release"], policy, tmp_path / f"data{kind}").verification.passed
     assert "Not done at this size" in streamed.paths["report"].read_text()
+    for key in ("star_rows", "suppressed"):
+        counted = [_check(each.release.evidence, "suppression")["facts"][key] for each in (held, streamed)]
+        assert counted[0] == counted[1]
+    assert _check(evidence, "k-anonymity") == _check(held.release.evidence, "k-anonymity")
     same = {"models", "measures", "class_sizes", "columns", "records", "suppressed"}
     assert {key: evidence[key] for key in same} == {key: held.release.evidence[key] for key in same}
+
+
+def _check(evidence: Mapping[str, Any], name: str) -> Any:
+    return next(each for each in evidence["checks"] if each["name"] == name)
+
+
+@pytest.mark.parametrize("kind", [".csv", ".parquet"])
+def test_rows_of_stars_beside_columns_apart_are_suppressed_records_and_held_against_the_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    few = {"age": ["30"] * 40 + [str(age) for age in range(40, 52)], "note": [f"n{place}" for place in range(52)]}
+    write_table(pa.table(few), tmp_path / f"data{kind}")
+    columns = {"age": {"role": "quasi"}, "note": {"role": "insensitive"}}
+    policy = policy_of(
+        tmp_path, f"data{kind}", columns=columns, suppression=0.3, suppressed="star", algorithm="optimal"
+    )
+    monkeypatch.setattr(budget, "_BY_ITSELF", 1)
+    monkeypatch.setattr(budget, "TEXT_STREAMED", 1)
+    monkeypatch.setattr(budget, "PARQUET_STREAMED", 1)
+    published = shoal.publish(policy, out=tmp_path / f"out{kind}")
+    assert "insensitive columns" in published.release.evidence["not_done"]
+    assert _check(published.release.evidence, "suppression")["facts"]["star_rows"] == 12
+    assert audit(published.paths["release"], policy).verification.passed
+    strict = policy.changed(suppression=0.2)
+
+    def lax(_: shoal.Policy, *args: Any, **keys: Any) -> Searched:
+        return replace(search_cells(policy, *args, **keys), policy=strict)
+
+    monkeypatch.setattr(stream, "search_cells", lax)
+    with pytest.raises(VerificationError, match="12 of 52 records are suppressed, 10 allowed"):
+        shoal.publish(strict, out=tmp_path / f"strict{kind}")
+    assert not (tmp_path / f"strict{kind}").exists()
+
+
+@pytest.mark.parametrize("algorithm", ["top-down", "mondrian"])
+def test_a_streamed_release_is_verified_against_what_was_counted_and_not_what_was_searched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, algorithm: str
+) -> None:
+    """A search that loses one record and invents another in its place."""
+    write_table(records(), tmp_path / "data.csv")
+    honest = search_cells
+
+    def wrong(*args: Any, **keys: Any) -> Searched:
+        found = honest(*args, **keys)
+        kept = np.flatnonzero(found.recoding.row_class >= 0)
+        weights = found.cells.weights.copy()
+        weights[kept[0]] += 1
+        weights[kept[-1]] -= 1
+        return replace(
+            found, cells=Cells(found.cells.columns, weights), recoding=replace(found.recoding, weights=weights)
+        )
+
+    monkeypatch.setattr(stream, "search_cells", wrong)
+    policy = policy_of(tmp_path, "data.csv", algorithm=algorithm)
+    with pytest.raises(VerificationError, match="truthfulness: 1 of "):
+        shoal.publish(policy, out=tmp_path / "out.csv", memory="2GB")
+    assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize("kind", [".csv", ".parquet"])
+def test_a_count_that_misses_records_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    write_table(records(), tmp_path / f"data{kind}")
+    honest = CellCounter.add
+    monkeypatch.setattr(CellCounter, "add", lambda counter, batch: honest(counter, batch.slice(1)))
+    with pytest.raises(
+        VerificationError, match="original: 400 records of the original were read, and 399 were counted"
+    ):
+        shoal.publish(policy_of(tmp_path, f"data{kind}"), out=tmp_path / "out.csv", memory="2GB")
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_batches_that_lack_records_of_a_parquet_file_are_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_table(records(), tmp_path / "data.parquet")
+    monkeypatch.setattr(stream, "read_batches", lambda *args: (each.slice(2) for each in read_batches(*args)))
+    with pytest.raises(
+        VerificationError, match="original: 400 records of the original were read, and 398 were counted"
+    ):
+        shoal.publish(policy_of(tmp_path, "data.parquet"), out=tmp_path / "out.csv", memory="2GB")
 
 
 def test_a_release_that_parts_equal_records_keeps_all_columns_in_the_cells(

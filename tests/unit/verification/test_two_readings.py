@@ -96,11 +96,12 @@ MOMENT = datetime.datetime(2020, 3, 1, 14, 30, 0, 120000, datetime.UTC)
     [
         pa.array([1, None, -7]),
         pa.array([1.0, 0.1, -0.0, 1e300, float("nan"), None, float("inf")]),
-        pa.array([0.1, 2.5, 3.0], pa.float32()),
+        pa.array([0.1, 2.5, 3.0, 2.0**30, float("inf"), float("nan")], pa.float32()),
         pa.array([True, False, None]),
         pa.array([Decimal("1.50"), Decimal("2.00"), Decimal("0.1234567")]),
         pa.array([datetime.date(2020, 3, 1), None]),
         pa.array([datetime.time(14, 30), datetime.time(1, 2, 3, 400000)]),
+        pa.array([0, 1, 123_456_789, 86_399_999_999_999, 3_600_000_000_000, 120_000_000, None], pa.time64("ns")),
         pa.array([MOMENT.replace(tzinfo=None), datetime.datetime.combine(MOMENT.date(), datetime.time())]),
         pa.array([MOMENT], pa.timestamp("us", "Europe/Berlin")),
         pa.array([1_583_073_000_123_456_789], pa.int64()).cast(pa.timestamp("ns")),

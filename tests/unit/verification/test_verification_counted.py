@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -122,6 +123,51 @@ def test_columns_apart_are_judged_by_their_order_only(tmp_path: Path, suffix: st
     write_table(released.take(pa.array([0, 3, 1, 2])), path)
     wrong = verify(path, POLICY, original=_without_ward(people), apart=["ward"])
     assert [each.name for each in wrong.failures] == ["order"]
+
+
+STARS = POLICY.changed(suppressed="star", privacy=[{"model": "k-anonymity", "k": 2}])
+CELLS = st.tuples(
+    st.sampled_from(["[20, 30)", "*"]), st.sampled_from(["f", "*"]), st.sampled_from(["Flu", None]),
+    st.sampled_from(["w1", "w2", None]),
+)  # fmt: skip
+
+
+@given(st.lists(CELLS, min_size=1, max_size=12))
+def test_suppressed_records_are_told_by_columns_apart_as_by_columns_that_are_held(rows: list[tuple[str, ...]]) -> None:
+    table = in_order_of_cells(table_of(rows).cast(pa.schema([(name, pa.string()) for name in POLICY.columns])))
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "release.parquet"
+        write_table(table, path)
+        held, apart = verify(path, STARS), verify(path, STARS, apart=["ward"])
+    assert outcome(apart) == outcome(held)
+
+
+def test_rows_of_stars_beyond_the_limit_are_no_class_of_records_for_lack_of_a_column(tmp_path: Path) -> None:
+    people = table_of([("20", "f", None, "w1"), ("25", "f", None, "w2")] * 3).cast(  # type: ignore[list-item]
+        pa.schema([(name, pa.string()) for name in POLICY.columns])
+    )
+    stars = pa.table({name: pa.array(["*" if name in ("age", "sex") else None] * 4) for name in POLICY.columns})
+    kept = pa.table({**{name: people.column(name).slice(0, 2) for name in POLICY.columns}, "age": ["[20, 30)"] * 2})
+    path = tmp_path / "release.csv"
+    write_table(in_order_of_cells(pa.concat_tables([kept, stars.cast(kept.schema)])), path)
+    counts = np.ones(people.num_rows, dtype=np.int64)
+    original = people.drop_columns(["ward"])
+    wrong = verify(path, STARS, original=Counted(original, counts, blank=0), apart=["ward"])
+    assert [(each.name, each.facts["suppressed"]) for each in wrong.failures] == [("suppression", 4)]
+    right = verify(path, STARS, original=Counted(original, counts, blank=4), apart=["ward"])
+    assert right.passed  # four records have nothing in the column: the rows may be theirs
+    assert right.suppressed == 0
+
+
+@pytest.mark.parametrize(("read", "failing"), [(None, []), (4, []), (5, ["original"]), (3, ["original"])])
+def test_an_original_whose_counts_are_not_those_of_the_records_read_is_refused(
+    read: int | None, failing: list[str]
+) -> None:
+    people = table_of([("20", "f", "HIV", "w1"), ("25", "f", "Flu", "w2")])
+    released = table_of([("[20, 30)", "f", "Flu", "w2"), ("[20, 30)", "f", "HIV", "w1")])
+    found = verify(released, POLICY, original=Counted(people, np.array([1, 3]), read))
+    assert [each.name for each in found.failures] == failing
+    assert all(each.facts == {"read": read, "counted": 4} for each in found.failures)
 
 
 def _without_ward(people: pa.Table) -> Counted:
