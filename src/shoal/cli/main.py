@@ -1,9 +1,9 @@
 """The command line: a thin face of the pipeline.
 
 Exit codes: 0 done and verified; 1 the privacy asked for does not hold or cannot be reached; 2 bad input or usage;
-130 interrupted. Results go to stdout, errors and progress to stderr; with ``--json`` an error also goes to stdout, as
-JSON. Heavy libraries are imported inside the commands, so that
-``shoal --help`` answers at once.
+130 interrupted, 143 and 129 ended by SIGTERM and SIGHUP in the same clean way. Results go to stdout, errors and
+progress to stderr; with ``--json`` an error also goes to stdout, as JSON. Heavy libraries are imported inside the
+commands, so that ``shoal --help`` answers at once.
 """
 
 from __future__ import annotations
@@ -11,15 +11,19 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import sys
+import threading
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
 from typing import Annotated, Any
 
 import typer
 
 from shoal.cli.places import read_place, refuse_passwords, with_table
-from shoal.errors import DisclosureWarning, ShoalError
+from shoal.errors import DisclosureWarning, InterruptedRunError, ShoalError
 
 app = typer.Typer(
     name="shoal",
@@ -506,18 +510,20 @@ def schema(
 
 def main() -> None:
     """Entry point: users' mistakes end in one clear paragraph on stderr, never in a traceback."""
+    ended: list[int] = []
     try:
         try:
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), _ending_cleanly(ended):
                 warnings.simplefilter("always", DisclosureWarning)
                 warnings.showwarning = _show_warning  # type: ignore[assignment]  # reads the first argument only
                 refuse_passwords(sys.argv[1:])
                 app()
         except ShoalError as error:
+            code = 128 + ended[0] if ended and isinstance(error, InterruptedRunError) else error.exit_code
             sys.stderr.write(f"shoal: {error}\n")
             if "--json" in sys.argv[1:]:
-                typer.echo(json.dumps(error.to_dict()))
-            raise SystemExit(error.exit_code) from None
+                typer.echo(json.dumps({**error.to_dict(), "exit_code": code}))
+            raise SystemExit(code) from None
     except BrokenPipeError:
         sys.stderr.close()
         raise SystemExit(141) from None
@@ -526,6 +532,37 @@ def main() -> None:
         sys.stderr.write(f"shoal: {what}: {error.strerror or error}.\n")
         _forget_output()
         raise SystemExit(2) from None
+
+
+@contextlib.contextmanager
+def _ending_cleanly(ended: list[int]) -> Iterator[None]:
+    """Let SIGTERM and SIGHUP do what Ctrl-C does, so that nothing of a run stays on disk; ``ended`` has which came.
+
+    One that is ignored stays so: ``nohup`` means it. Who waits for Ctrl-C in a manner of its own is asked.
+    """
+
+    def end(number: int, frame: FrameType | None) -> None:
+        ended.append(number)
+        of_interrupt = signal.getsignal(signal.SIGINT)
+        if callable(of_interrupt):
+            of_interrupt(number, frame)
+        else:
+            raise KeyboardInterrupt
+
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+                before[number] = signal.signal(number, end)
+    try:
+        yield
+    except SystemExit as stopped:  # the end of a command that does not wait for Ctrl-C itself
+        interrupted = ended and stopped.code == InterruptedRunError.exit_code
+        raise SystemExit(128 + ended[0] if interrupted else stopped.code) from None
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _show_warning(message: Warning | str, *_: object) -> None:

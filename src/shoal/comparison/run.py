@@ -22,6 +22,7 @@ from shoal.comparison.result import RISKS, Comparison
 from shoal.comparison.values import Values
 from shoal.errors import InputError, OutputError, did_you_mean
 from shoal.io import DatabaseTable, canonical_text, check_outputs, in_order_of_content
+from shoal.io.parts import data_files, is_many
 from shoal.pipeline.run import Loaded, Prepared, as_policy, data_source, load_data
 from shoal.pipeline.write import input_files, policy_files
 from shoal.policy import Policy
@@ -214,7 +215,7 @@ def _hashes(policy: Policy, path: Path | None, loaded: Loaded | None) -> dict[st
     if loaded is not None:
         found["data"] = _table_hash(loaded.table)
     elif path is not None:
-        found["data"] = file_hash(path)
+        found["data"] = _data_hash(path)
     for name, column in policy.columns.items():
         declared = column.hierarchy
         if declared is not None and declared.levels is not None:
@@ -222,6 +223,14 @@ def _hashes(policy: Policy, path: Path | None, loaded: Loaded | None) -> dict[st
         elif declared is not None and isinstance(declared.tree, str):
             found[f"columns.{name}.hierarchy"] = file_hash(policy.path(declared.tree))
     return found
+
+
+def _data_hash(path: Path) -> str:
+    """The hash of the bytes of the data; of several files that of their hashes, whatever the files are called."""
+    if not is_many(path):
+        return file_hash(path)
+    hashes = sorted(file_hash(each) for each in data_files(path))
+    return hashlib.sha256("\n".join(hashes).encode()).hexdigest()
 
 
 def _table_hash(table: Any) -> str:

@@ -7,7 +7,7 @@ cell counter takes as it is. Text files are parsed in blocks. Kinds of files tha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +18,7 @@ from shoal.io.columns import chosen, plain
 from shoal.io.csvfile import BLOCKS, END, explained, never_closed, open_batches, read_header, records_seen
 from shoal.io.kinds import FileKind, sniff_kind
 from shoal.io.parts import Fingerprint, check_same_columns, parts_of
+from shoal.io.pieces import pieces, text_sizes
 from shoal.io.postgres import database_batches
 from shoal.io.read import column_names, read_table, readable
 from shoal.io.source import DataSource
@@ -27,6 +28,12 @@ Done = Callable[[float], None]
 _ROWS: Final = 1 << 17
 _BLOCK: Final = 1 << 22
 """Bytes of text that are parsed at once, at first."""
+_BYTES: Final = 1 << 25
+"""Bytes of text that a batch of a Parquet file has at most, unless one record has more."""
+_BUFFER: Final = 1 << 20
+"""Bytes of a column that are read from a Parquet file at once, where a page is not longer."""
+_NEARLY: Final = 0.999
+"""The share that is told before the last batch has been taken: text is read ahead of it."""
 _DICTIONARY: Final = pa.dictionary(pa.int32(), pa.string())
 
 
@@ -39,14 +46,16 @@ def read_batches(source: DataSource, columns: Sequence[str], done: Done | None =
     total, behind = max(before.nbytes, 1), 0
     parts = parts_of(source)
     names = column_names(parts[0])
-    for part, (_, size, _, _) in zip(parts, before.files, strict=True):
+    for part, seen in zip(parts, before.files, strict=True):
         check_same_columns(parts[0].path, names, part.path, column_names(part))
         for batch, share in _of_file(part, columns):
             yield batch
             if done is not None:
-                done((behind + share * size) / total)
-        behind += size
+                done(min((behind + share * seen.size) / total, _NEARLY))
+        behind += seen.size
     before.check(source)
+    if done is not None:
+        done(1.0)
 
 
 def _of_file(source: DataSource, columns: Sequence[str]) -> Iterator[tuple[pa.RecordBatch, float]]:
@@ -109,17 +118,43 @@ def _of_parquet(source: DataSource, columns: Sequence[str]) -> Iterator[tuple[pa
     missing = source.missing if source.quoted_missing else ()
     group = 0
     try:
-        schema = ParquetFile(source.path).schema_arrow
-        text = [field.name for field in schema if pa.types.is_string(field.type) and field.name in columns]
-        with ParquetFile(source.path, read_dictionary=text) as file:
-            groups = max(file.num_row_groups, 1)
+        with ParquetFile(source.path) as file:
+            text = _with_dictionary(file, columns)
+        with ParquetFile(source.path, read_dictionary=text, buffer_size=_BUFFER) as file:
+            given, total = 0, max(file.metadata.num_rows, 1)
             for group in range(file.num_row_groups):
-                for batch in file.iter_batches(batch_size=_ROWS, row_groups=[group], columns=list(columns)):
-                    yield _plain_batch(batch.select(list(columns)), source, missing), (group + 1) / groups
+                rows = _rows_at_once(file.metadata.row_group(group), columns)
+                for batch in file.iter_batches(batch_size=rows, row_groups=[group], columns=list(columns)):
+                    read = _plain_batch(batch.select(list(columns)), source, missing)
+                    for start, end in pieces(text_sizes(read), rows=_ROWS, nbytes=_BYTES):
+                        given += end - start
+                        yield read.slice(start, end - start), given / total
     except (pa.ArrowException, OSError) as error:
         raise DataError(
             f"{source.path} cannot be read as Parquet, from row group {group + 1} on: {str(error).splitlines()[0]}."
         ) from None
+
+
+def _with_dictionary(file: Any, columns: Sequence[str]) -> list[str]:
+    """The columns of text that are read with a dictionary: those that are small in every row group.
+
+    Of others the reader would hold all values of a row group, which is more than the batches that it gives.
+    """
+    groups = [_sizes(file.metadata.row_group(group)) for group in range(file.num_row_groups)]
+    text = [field.name for field in file.schema_arrow if pa.types.is_string(field.type) and field.name in columns]
+    return [name for name in text if all(sizes.get(name, 0) <= _BYTES for sizes in groups)]
+
+
+def _rows_at_once(group: Any, columns: Sequence[str]) -> int:
+    """Rows of a row group that take no more than a batch may, by what its footer says of the columns."""
+    size = sum(size for name, size in _sizes(group).items() if name in columns)
+    return int(max(min(_ROWS, _BYTES * group.num_rows // max(size, 1)), 1))
+
+
+def _sizes(group: Any) -> dict[str, int]:
+    """Bytes of each column of a row group before they were compressed."""
+    chunks = (group.column(place) for place in range(group.num_columns))
+    return {chunk.path_in_schema: chunk.total_uncompressed_size for chunk in chunks}
 
 
 def _plain_batch(batch: pa.RecordBatch, source: DataSource, missing: Sequence[str]) -> pa.RecordBatch:

@@ -16,11 +16,19 @@ from numpy.typing import NDArray
 
 from shoal.engines.counting import RowCounter
 from shoal.errors import DataError
+from shoal.io.columns import differing_types
 from shoal.io.text import texts_and_codes
 from shoal.table.encoded import combine_codes
 
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
+_HELD = 8
+"""How often a distinct text is held at most: counted, as a label, sorted, in the release, written, verified;
+measured, and above what it took."""
+_SHORT = 16
+"""Bytes of a text in a cell that what is reckoned for a code allows for."""
+_MOST_TEXT = 2**31 - 1
+"""Bytes of text that one array can hold."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +97,7 @@ class CellCounter:
 
     def __init__(self, names: Sequence[str]) -> None:
         self._dictionaries = {name: _Dictionary(name) for name in names}
+        self._left_out: dict[str, _Dictionary] = {}
         self._rows = RowCounter(len(self._dictionaries))
         self.n_rows = 0
         """Records counted so far."""
@@ -110,8 +119,9 @@ class CellCounter:
 
     @property
     def dictionary_bytes(self) -> int:
-        """Bytes held for the distinct values of the columns, about."""
-        return sum(each.nbytes for each in self._dictionaries.values())
+        """Bytes that a run is going to hold for the values of the columns at its peak, about: long texts count."""
+        long = sum(max(each.mean_text - _SHORT, 0.0) for each in self._dictionaries.values())
+        return sum(each.nbytes for each in self._dictionaries.values()) + int(long * self.n_cells)
 
     @property
     def nbytes(self) -> int:
@@ -123,14 +133,22 @@ class CellCounter:
         coded = np.empty((batch.num_rows, len(self._dictionaries)), dtype=np.int32)
         for place, (name, dictionary) in enumerate(self._dictionaries.items()):
             coded[:, place] = dictionary.codes(batch.column(name))
+        for name, dictionary in self._left_out.items():
+            dictionary.check_type(batch.schema.field(name).type)
         ones = np.ones(batch.num_rows, dtype=np.int64) if weights is None else weights.astype(np.int64)
         self._rows.add(coded, ones)
         self.n_rows += int(ones.sum())
 
     def leave_out(self, names: Sequence[str]) -> None:
-        """Count some columns no longer: cells that differ in nothing else are one from now on."""
+        """Count some columns no longer: cells that differ in nothing else are one from now on.
+
+        Their types are still checked.
+        """
         kept = [place for place, name in enumerate(self._dictionaries) if name not in names]
         before = self._rows
+        for name in names:
+            if name in self._dictionaries:
+                self._left_out[name] = self._dictionaries[name].emptied()
         self._dictionaries = {name: each for name, each in self._dictionaries.items() if name not in names}
         self._rows = RowCounter(len(kept))
         self._rows.add(np.ascontiguousarray(before.keys[:, kept]), before.counts.copy())
@@ -170,12 +188,13 @@ class _Dictionary:
         self._number: dict[str | None, int] = {}
         self._values: list[pa.Array] = []
         self._type: pa.DataType | None = None
+        self._text = 0
         self.nbytes = 0
 
     def codes(self, column: pa.Array | pa.ChunkedArray) -> Codes:
         """The number of each row's text; new texts get the next numbers."""
         values, texts, rows = texts_and_codes(column, dictionary=True)
-        self._check_type(values.type)
+        self.check_type(values.type)
         before, number = len(self._number), self._number
         of_text = [number.setdefault(text, len(number)) for text in texts.to_pylist()]
         new = [place for place, code in enumerate(of_text) if code >= before]
@@ -191,17 +210,33 @@ class _Dictionary:
 
     def _remember(self, values: pa.Array) -> None:
         self._values.append(values)
-        self.nbytes += values.nbytes + 150 * len(values)
+        self.nbytes += _HELD * values.nbytes + 150 * len(values)
+        self._text += values.nbytes
+        if pa.types.is_string(values.type) and self._text > _MOST_TEXT:
+            raise DataError(
+                f"column {self._name!r} has more than 2 GiB of distinct text, which cannot be counted. Leave it out of "
+                "the policy, or shorten its texts."
+            )
 
-    def _check_type(self, kind: pa.DataType) -> None:
+    @property
+    def mean_text(self) -> float:
+        """Bytes of a value, on average over the distinct ones."""
+        return self._text / max(len(self._number), 1)
+
+    def emptied(self) -> _Dictionary:
+        """Nothing but the type: for a column whose values are counted no longer."""
+        empty = _Dictionary(self._name)
+        empty._type = self._type
+        return empty
+
+    def check_type(self, kind: pa.DataType) -> None:
+        """Raise `DataError` for another type than the column had before; one of no values fits any."""
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
         if self._type is None or pa.types.is_null(self._type):
             self._values = [pa.nulls(len(each), kind) for each in self._values]
             self._type = kind
         elif kind != self._type and not pa.types.is_null(kind):
-            raise DataError(
-                f"column {self._name!r} has the type {self._type} in one part of the data and {kind} in another. "
-                "Give it one type in all files."
-            )
+            raise differing_types(self._name, self._type, kind)
 
     def finish(self, numbers: Codes) -> CellColumn:
         """The texts that occur among the numbers, in order; ``codes`` has the place of each number among them."""

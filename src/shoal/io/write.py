@@ -13,12 +13,17 @@ from numpy.typing import NDArray
 
 from shoal.errors import OutputError
 from shoal.io.columns import check_names, plain
+from shoal.io.pieces import pieces, text_sizes
 from shoal.io.text import canonical_text
 
 _CSV: Final = (".csv",)
 _PARQUET: Final = (".parquet", ".pq")
 _ROWS_AT_A_TIME: Final = 1 << 16
+_BYTES_AT_A_TIME: Final = 1 << 23
 _ROW_GROUP: Final = 1 << 20
+"""Rows of a row group at most."""
+_BYTES_OF_A_GROUP: Final = 1 << 24
+"""Bytes of text in a row group at most, unless one row has more."""
 _NEEDS_QUOTES: Final = '[",\r\n]|^\ufeff|^$'
 
 
@@ -77,22 +82,25 @@ def write_sorted(tables: Iterable[pa.Table], path: Path, schema: pa.Schema) -> N
 
 
 def _write_row_groups(tables: Iterable[pa.Table], path: Path, schema: pa.Schema) -> None:
-    """Tables of any length as row groups of one length."""
+    """Tables of any length as row groups with the borders that one table of all their rows has."""
     from pyarrow import parquet  # noqa: PLC0415  start-up is quicker without it
 
-    waiting: list[pa.Table] = []
+    waiting, sizes = schema.empty_table(), np.zeros(0, dtype=np.int64)
     with path.open("wb") as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
-
-        def put(least: int) -> None:
-            while sum(each.num_rows for each in waiting) >= least:
-                joined = pa.concat_tables(waiting)
-                writer.write_table(joined.slice(0, _ROW_GROUP).combine_chunks(), row_group_size=_ROW_GROUP)
-                waiting[:] = [joined.slice(_ROW_GROUP)]
-
         for table in tables:
-            waiting.append(table)
-            put(_ROW_GROUP)
-        put(1)
+            waiting = pa.concat_tables([waiting, table])
+            sizes = np.append(sizes, text_sizes(table))
+            *full, (last, _) = list(_groups(sizes)) or [(0, 0)]
+            for start, end in full:  # the last may go on in the next table
+                writer.write_table(waiting.slice(start, end - start).combine_chunks(), row_group_size=_ROW_GROUP)
+            waiting, sizes = waiting.slice(last), sizes[last:]
+        if waiting.num_rows:
+            writer.write_table(waiting.combine_chunks(), row_group_size=_ROW_GROUP)
+
+
+def _groups(sizes: NDArray[np.int64], counts: NDArray[np.int64] | None = None) -> Iterator[tuple[int, int]]:
+    """The borders of row groups."""
+    return pieces(sizes, rows=_ROW_GROUP, nbytes=_BYTES_OF_A_GROUP, counts=counts)
 
 
 def _write_csv(
@@ -106,28 +114,32 @@ def _write_csv(
             if counts is None:
                 file.write(_bytes(lines))
             else:
-                for _, places in _places(counts[start : start + len(lines)], _ROWS_AT_A_TIME):
+                some = counts[start : start + len(lines)]
+                for _, places in _places(some, _in_memory(text_sizes(pa.table({"line": lines})), some)):
                     file.write(_bytes(lines.take(pa.array(places))))
             if done is not None:
-                done(min((start + _ROWS_AT_A_TIME) / max(table.num_rows, 1), 1.0))
+                done(min((start + len(lines)) / max(table.num_rows, 1), 1.0))
 
 
-def _places(counts: NDArray[np.int64], size: int) -> Iterator[tuple[float, NDArray[np.int64]]]:
-    """Which row stands in each place when each is repeated, so many places at a time, and the share done by then."""
+def _places(counts: NDArray[np.int64], borders: Iterable[tuple[int, int]]) -> Iterator[tuple[float, NDArray[np.int64]]]:
+    """Which row stands in each place when each is repeated, from border to border, and the share done by then."""
     ends = np.cumsum(counts)
-    total = int(ends[-1]) if len(ends) else 0
-    for start in range(0, total, size):
-        stop = min(start + size, total)
+    for start, stop in borders:
         first, last = np.searchsorted(ends, start, side="right"), np.searchsorted(ends, stop)
         some = np.arange(first, last + 1)
         repeats = np.minimum(ends[some], stop) - np.maximum(ends[some] - counts[some], start)
-        yield stop / total, np.repeat(some, repeats)
+        yield stop / int(ends[-1]), np.repeat(some, repeats)
+
+
+def _in_memory(sizes: NDArray[np.int64], counts: NDArray[np.int64] | None = None) -> Iterator[tuple[int, int]]:
+    """Borders between rows that are made into text at once: they leave no trace in a file."""
+    return pieces(sizes, rows=_ROWS_AT_A_TIME, nbytes=_BYTES_AT_A_TIME, counts=counts)
 
 
 def _blocks(table: pa.Table) -> Iterator[tuple[int, list[pa.Array]]]:
     """Some rows at a time, as text, and the first of them: a large table is never held twice."""
-    for start in range(0, table.num_rows if table.num_columns else 0, _ROWS_AT_A_TIME):
-        rows = table.slice(start, _ROWS_AT_A_TIME)
+    for start, end in _in_memory(text_sizes(table)) if table.num_columns else ():
+        rows = table.slice(start, end - start)
         yield start, [canonical_text(column) for column in rows.columns]
 
 
@@ -161,12 +173,14 @@ def _large(text: str) -> pa.Scalar:
 def _write_parquet(
     table: pa.Table, counts: NDArray[np.int64] | None, path: Path, done: Callable[[float], None] | None
 ) -> None:
-    """Row groups of one size, each from columns in one piece: how the table came about leaves no trace in the file."""
+    """Row groups by what is in the rows, each from columns in one piece: how the table came about leaves no trace."""
     from pyarrow import parquet  # noqa: PLC0415  start-up is quicker without it
 
-    repeated = _places(np.ones(table.num_rows, dtype=np.int64) if counts is None else counts, _ROW_GROUP)
+    repeats = np.ones(table.num_rows, dtype=np.int64) if counts is None else counts
     with path.open("wb") as file, parquet.ParquetWriter(file, table.schema, compression="zstd") as writer:
-        for share, places in repeated:
-            writer.write_table(table.take(pa.array(places)).combine_chunks(), row_group_size=_ROW_GROUP)
+        for share, places in _places(repeats, _groups(text_sizes(table), repeats)):
+            first = int(places[0])
+            some = table.slice(first, int(places[-1]) - first + 1).take(pa.array(places - first))
+            writer.write_table(some.combine_chunks(), row_group_size=_ROW_GROUP)
             if done is not None:
                 done(share)

@@ -31,7 +31,7 @@ _LOCAL = {"mondrian": 500, "top-down": 500, "greedy-clustering": 500}
 """Bytes more of each cell for local algorithms, which cut all classes of a round at once."""
 _PER_RECORD = 160
 """Bytes of each record for algorithms that move single records."""
-_SORTING = 200_000_000
+_SORTING = 250_000_000
 """What sorting on disk takes, where insensitive columns are left out of the cells."""
 _BY_ITSELF = 2_000_000_000
 """Without a limit, insensitive columns are counted while that takes no more than this."""
@@ -105,17 +105,20 @@ def needed_bytes(n_cells: int, n_columns: int, n_rows: int, policy: Policy) -> i
 
 
 def _refusal(limit: int, needed: int, counter: CellCounter, policy: Policy, share: float) -> str:
-    part = "" if share >= 1 else f" after {share:.0%} of the data"
-    whole = "" if share >= 1 else ", and more for the rest"
+    who, whole = ("", "") if share >= 1 else ("The first ", ", and more for the rest")
+    apart = [name for name in policy.names("insensitive") if name not in counter.names]
+    which = f"the {counter.n_columns} columns that are released"
+    if apart:
+        which = f"{counter.n_columns} of the columns that are released (without {', '.join(apart)})"
     helps = ["allow more memory"]
     if looks_at_records(policy):
         helps.append("use mondrian or top-down, which do not hold single records")
     if parts_equals(policy) and any(name in counter.names for name in policy.names("insensitive")):
-        helps.append("leave out insensitive columns with many values")
+        helps.append("leave out insensitive columns with many values or long texts")
     helps.append("or round values that are finer than anybody needs before they come here")
     return (
-        f"{counter.n_rows:,} records have {counter.n_cells:,} distinct combinations of the {counter.n_columns} columns "
-        f"that are released{part}. That takes about {in_words(needed)}{whole}, and {in_words(limit)} are allowed. "
+        f"{who}{counter.n_rows:,} records have {counter.n_cells:,} distinct combinations of {which}. "
+        f"That takes about {in_words(needed)}{whole}, and {in_words(limit)} are allowed. "
         f"Nothing was written. What helps: {'; '.join(helps)}."
     )
 

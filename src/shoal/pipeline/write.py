@@ -25,6 +25,7 @@ from shoal.io import (
     write_table,
 )
 from shoal.io.parts import data_files, is_many, would_be_read
+from shoal.io.postgres import held_still
 from shoal.pipeline.attack_scene import Rows, rows_of_recoding, rows_of_release
 from shoal.pipeline.database import Confirm, publish_table
 from shoal.pipeline.evidence_of import make_evidence
@@ -128,8 +129,9 @@ def publish(
         raise OutputError(f"{target} would be read as data with {source.path} the next time. Choose another folder.")
     with Staged(list(paths.values()), inputs=inputs, force=force) as stage:
         if streams(asked, source, limit):
-            streamed = make_streamed(source, asked, limit=limit, clock=clock, progress=progress)
-            written = _write_streamed(streamed, stage.path(target), keeping, clock, progress)
+            with held_still(source) as still:
+                streamed = make_streamed(still, asked, limit=limit, clock=clock, progress=progress)
+                written = _write_streamed(streamed, stage.path(target), keeping, clock, progress)
         else:
             written = _write_made(
                 make_release(data, asked, clock, progress), stage.path(target), keeping, clock, progress

@@ -1,0 +1,71 @@
+"""Cutting rows into pieces that are short both in rows and in bytes of text: a row may hold a year or a long letter.
+
+The borders follow from the rows alone - from how many there are and how long the texts in them are -, never from how a
+table came in parts. So pieces may be the row groups of a release, which are a part of its bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from shoal.io.columns import is_text
+
+Sizes = NDArray[np.int64]
+
+
+def text_sizes(table: pa.Table | pa.RecordBatch) -> Sizes:
+    """The bytes of all texts in each row; a text that a dictionary holds counts wherever it stands."""
+    sizes = np.zeros(table.num_rows, dtype=np.int64)
+    for column in table.columns if table.num_rows else []:
+        for start, chunk in _chunks(column):
+            if pa.types.is_dictionary(chunk.type):
+                if len(chunk.dictionary) and is_text(chunk.type.value_type):
+                    lengths = np.append(_lengths(chunk.dictionary), 0)  # the place -1, of a missing value
+                    sizes[start : start + len(chunk)] += lengths[chunk.indices.fill_null(-1).to_numpy()]
+            elif is_text(chunk.type):
+                sizes[start : start + len(chunk)] += _lengths(chunk)
+    return sizes
+
+
+def _chunks(column: pa.Array | pa.ChunkedArray) -> Iterator[tuple[int, pa.Array]]:
+    start = 0
+    for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
+        yield start, chunk
+        start += len(chunk)
+
+
+def _lengths(texts: pa.Array) -> Sizes:
+    plain = texts.cast(pa.large_string()) if pa.types.is_string_view(texts.type) else texts
+    return np.asarray(pc.binary_length(plain).fill_null(0).to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+def pieces(sizes: Sizes, *, rows: int, nbytes: int, counts: Sizes | None = None) -> Iterator[tuple[int, int]]:
+    """First and end of each piece: as many rows as have no more than so many bytes, but at least one.
+
+    With ``counts`` each row stands for so many equal ones, and the places are those among all of them.
+    """
+    repeats = np.ones(len(sizes), dtype=np.int64) if counts is None else counts
+    last, filled = np.cumsum(repeats), np.cumsum(repeats * sizes)
+    total = int(last[-1]) if len(last) else 0
+    start = 0
+    while start < total:
+        row = int(np.searchsorted(last, start, side="right"))
+        allowed = int(filled[row] - (last[row] - start) * sizes[row]) + nbytes
+        full = int(np.searchsorted(filled, allowed, side="right"))
+        end = total
+        if full < len(filled):
+            end = int(last[full] - -(-(filled[full] - allowed) // sizes[full]))
+        end = max(min(end, start + rows, total), start + 1)
+        yield start, end
+        start = end
+
+
+def cut(table: pa.Table, *, rows: int, nbytes: int) -> Iterator[pa.Table]:
+    """The table in pieces, one after the other."""
+    for start, end in pieces(text_sizes(table), rows=rows, nbytes=nbytes):
+        yield table.slice(start, end - start)
