@@ -73,6 +73,20 @@ def test_a_grid_gives_a_table_a_page_and_a_policy_for_every_point(cli: Cli, tria
     }
 
 
+def test_data_in_several_files_is_compared_and_computed_again_where_one_of_them_changes(cli: Cli, trial: Path) -> None:
+    header, *lines = (trial / "patients.csv").read_text(encoding="utf-8").splitlines(keepends=True)
+    (trial / "parts").mkdir()
+    for place in range(2):
+        (trial / "parts" / f"{place}.csv").write_text(header + "".join(lines[place::2]), encoding="utf-8")
+    asked = ("--k", "2", "--data", trial / "parts")
+    ran = compare(cli, trial, *asked)
+    assert ran.code == 0, ran.err
+    assert all(point["verified"] for point in comparison(trial)["points"])
+    assert "2 done already" in compare(cli, trial, *asked).err
+    (trial / "parts" / "1.csv").write_text(header + "".join(lines[3::2]), encoding="utf-8")
+    assert "done already" not in compare(cli, trial, *asked).err
+
+
 def test_a_point_s_policy_makes_the_same_release(cli: Cli, trial: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(trial)
     ran = cli("compare", "policy.yaml", "--algorithms", "mondrian,top-down", "--k", "3", "--set", "suppression=0,0.2",

@@ -119,6 +119,8 @@ def understand(page: Page, run: str) -> None:
     """Attackers, the reasons for a record, and a node of the lattice that is picked."""
     to(page, "understand", run, "summary")
     page.wait_for_text("What each attacker gets")
+    page.click("[id^=remedy-] a[href^='#/privacy/']")
+    page.wait_for("document.activeElement.id === `add-${location.hash.slice('#/privacy/'.length)}`")
     to(page, "understand", run, "why")
     page.write("#why-record", "17")
     page.click("#why-ask")
@@ -148,6 +150,7 @@ def test_from_the_hospital_table_to_releases_that_verify(page: Page, ui: Ui, tmp
         page.click(f"#run-{number}-tick")
     page.wait_for_text("one level a column", within="#comparison")
     page.wait_for_text("each class for itself", within="#comparison")
+    page.wait_for_text("(p⁺, α)-sensitivity p = 2", within="#kept-head ~ *")
     understand(page, first)
     third = start_run(page, "picked")
     for number in (first, third):

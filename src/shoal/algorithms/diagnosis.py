@@ -1,7 +1,8 @@
 """Infeasible is an answer: what blocks, the best that can be reached, and the smallest change that would do.
 
 Everything is judged at the most general node that the boundaries allow (Campan's maximum allowed microdata): whatever
-a merge-closed model cannot reach there it cannot reach anywhere. Every change that is suggested has been tried.
+a merge-closed model cannot reach there it cannot reach anywhere. Every change that is suggested has been tried,
+with the algorithm itself where it may miss a release.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from shoal.algorithms.evaluation import evaluate_stats
 from shoal.algorithms.lattice import Node, released_nodes
 from shoal.algorithms.problem import Problem
-from shoal.algorithms.relaxing import Relaxation, counted, reachable_alone, relaxations, written
+from shoal.algorithms.relaxing import Finds, Relaxation, always, counted, reachable_alone, relaxations, written
 from shoal.engines.grouping import Grouping
 from shoal.engines.local import LocalEngine
 from shoal.errors import InfeasibleError
@@ -76,6 +77,8 @@ class Diagnosis:
 
     reachable_short: Mapping[str, float] = field(default_factory=dict)
     """Those of ``reachable`` that have more than four places, with four: a little weaker, and reached as well."""
+    missed: tuple[Relaxation, ...] = ()
+    """Changes with which a release exists that the algorithm which ``walked`` misses."""
 
     def __str__(self) -> str:
         """Several lines: the verdict, what blocks, what is reachable, and what would help."""
@@ -98,10 +101,11 @@ class Diagnosis:
 
     def _way_out(self) -> list[str]:
         if self.relaxations:
-            searched = f" with the algorithm {_EXHAUSTIVE}" if self.walked else ""
+            return ["Any one of these changes would do:", *(f"  - {relaxation}" for relaxation in self.relaxations)]
+        if self.missed:
             return [
-                f"Any one of these changes would do{searched}:",
-                *(f"  - {relaxation}" for relaxation in self.relaxations),
+                f"Any one of these changes would do, but only with the algorithm {_EXHAUSTIVE}:",
+                *(f"  - {relaxation}" for relaxation in self.missed),
             ]
         if self.walked and self.top_satisfies:
             return [f"The most general release allowed does satisfy it: use the algorithm {_EXHAUSTIVE}."]
@@ -134,24 +138,28 @@ class TopClasses:
         return TopClasses(top, grouping, engine.stats(grouping, problem.sensitive_columns))
 
 
-def infeasible(problem: Problem, engine: LocalEngine, walked: str | None = None) -> InfeasibleError:
+def infeasible(
+    problem: Problem, engine: LocalEngine, walked: str | None = None, finds: Finds = always
+) -> InfeasibleError:
     """The error for a problem that no node of the lattice satisfies; or none that an algorithm ``walked`` over."""
-    return InfeasibleError(diagnose(problem, TopClasses.of(problem, engine), walked))
+    return InfeasibleError(diagnose(problem, TopClasses.of(problem, engine), walked, finds))
 
 
-def diagnose(problem: Problem, top: TopClasses, walked: str | None = None) -> Diagnosis:
-    """What fails at the most general node, what is reachable there, and which changes would do."""
+def diagnose(problem: Problem, top: TopClasses, walked: str | None = None, finds: Finds = always) -> Diagnosis:
+    """What fails at the most general node, what is reachable there, and with which changes the algorithm ``finds``."""
     satisfies, _ = evaluate_stats(problem.models, top.stats, problem.budget)
     reachable = reachable_alone(problem, top.stats)
+    found, missed = ((), ()) if satisfies else relaxations(problem, top.stats, finds)
     return Diagnosis(
         records=problem.table.n_rows,
         budget=problem.budget,
         blockers=tuple(_blockers(problem, top)),
-        reachable={name: found.exact for name, found in reachable.items()},
-        relaxations=() if satisfies else tuple(relaxations(problem, top.stats)),
+        reachable={name: best.exact for name, best in reachable.items()},
+        relaxations=found,
         walked=walked,
         top_satisfies=satisfies,
-        reachable_short={name: found.short for name, found in reachable.items() if found.short != found.exact},
+        reachable_short={name: best.short for name, best in reachable.items() if best.short != best.exact},
+        missed=missed,
     )
 
 

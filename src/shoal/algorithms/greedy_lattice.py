@@ -19,7 +19,7 @@ import numpy as np
 from shoal.algorithms.diagnosis import infeasible
 from shoal.algorithms.evaluation import Evaluation, evaluate_stats, prunable_models
 from shoal.algorithms.lattice import Node, recode
-from shoal.algorithms.problem import Outcome, Problem
+from shoal.algorithms.problem import Outcome, Problem, no_progress
 from shoal.engines.grouping import Grouping
 from shoal.engines.local import LocalEngine
 from shoal.models.base import Model
@@ -29,14 +29,39 @@ from shoal.table.recoding import SUPPRESSED
 
 def greedy_lattice(problem: Problem, engine: LocalEngine) -> Outcome:
     """Walk up the lattice until the models hold."""
-    whole = [model for model in problem.models if model.whole_table]
+    outcome = _walk(problem, engine)
+    if outcome is None:
+        provable = len(prunable_models(problem.models, problem.budget)) == len(problem.models)
+        # where a failure at the top proves nothing about other nodes, only the way up is spoken of
+        walked = None if provable and not _whole(problem) else "greedy-lattice"
+        raise infeasible(problem, engine, walked, finds)
+    return outcome
+
+
+def finds(problem: Problem) -> bool:
+    """Whether the walk meets a release of a problem whose most general node satisfies.
+
+    It ends there at the latest, unless records were suppressed on the way: models on the whole release then see the
+    remaining records only, and may fail on them.
+    """
+    if not problem.budget or not _whole(problem):
+        return True
+    quiet = replace(problem, progress=no_progress)
+    return _walk(quiet, LocalEngine(problem.table, problem.ladders, problem.domains)) is not None
+
+
+def _whole(problem: Problem) -> list[Model]:
+    return [model for model in problem.models if model.whole_table]
+
+
+def _walk(problem: Problem, engine: LocalEngine) -> Outcome | None:
+    """Both phases; None where the walk ends at the top and the models do not hold."""
+    whole = _whole(problem)
     single = [model for model in problem.models if not model.whole_table]
-    provable = not whole and len(prunable_models(problem.models, problem.budget)) == len(problem.models)
-    walked = None if provable else "greedy-lattice"  # where a failure at the top proves nothing about other nodes
     path: list[Node] = [(0,) * len(problem.shape)]
     reached = _climb(problem, engine, single, path)
     if reached is None:
-        raise infeasible(problem, engine, walked)
+        return None
     grouping, kept = reached
     failing: Mask = ~kept[grouping.tuple_class]
     rows = ~failing[problem.table.row_tuple]
@@ -45,7 +70,7 @@ def greedy_lattice(problem: Problem, engine: LocalEngine) -> Outcome:
         rest_engine = LocalEngine(rest.table, rest.ladders, rest.domains)
         reached = _climb(rest, rest_engine, [*single, *whole], path)
         if reached is None:
-            raise infeasible(problem, engine, walked)
+            return None
         grouping, kept = reached
         part = recode(rest, path[-1], grouping, _evaluation(kept))
         row_class = np.full(problem.table.n_entries, SUPPRESSED, dtype=np.int32)

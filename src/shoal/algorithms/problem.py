@@ -46,6 +46,12 @@ class Problem:
     options: Mapping[str, Any] = field(default_factory=dict)
     """The algorithm's own options."""
     progress: Progress = no_progress
+    places: tuple[str, ...] = ()
+    """Where the policy asks for each model: ``privacy[0]``; empty where the models come from no policy."""
+
+    def place_of(self, model: int) -> str:
+        """Where the policy asks for a model; one from no policy stands where it stands among the models."""
+        return self.places[model] if self.places else f"privacy[{model}]"
 
     @property
     def shape(self) -> tuple[int, ...]:

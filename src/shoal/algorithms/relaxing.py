@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -64,33 +65,61 @@ class Found:
 def reachable_alone(problem: Problem, stats: ClassStats) -> dict[str, Found]:
     """For each parameter of each model, what it reaches at these classes if only that model were asked."""
     reached = {}
-    for model in problem.models:
+    for place, model in enumerate(problem.models):
         for parameter in model.strengths(stats.view(model.column)):
             best = strongest([model], 0, parameter, stats, problem.budget)
             if best is not None:
-                reached[parameter_name(model, parameter)] = best
+                reached[parameter_name(problem, place, parameter)] = best
     return reached
 
 
-def relaxations(problem: Problem, stats: ClassStats) -> Iterator[Relaxation]:
-    """Every single change that makes these classes, or those without a boundary, satisfy all models."""
+Finds = Callable[[Problem], bool]
+"""Whether an algorithm finds a release of a problem whose most general node satisfies."""
+
+
+def always(_: Problem) -> bool:
+    """For algorithms that look at the most general node, or start from it."""
+    return True
+
+
+def relaxations(
+    problem: Problem, stats: ClassStats, finds: Finds = always
+) -> tuple[tuple[Relaxation, ...], tuple[Relaxation, ...]]:
+    """Every single change that makes these classes, or those without a boundary, satisfy all models.
+
+    First those with which the algorithm finds a release, then those with which it misses the one that there is.
+    """
+    changes = [(change, finds(changed)) for change, changed in _changes(problem, stats)]
+    found = tuple(change for change, works in changes if works)
+    return found, tuple(change for change, works in changes if not works)
+
+
+_Change = tuple[Relaxation, Problem]
+"""A change, and the problem with it."""
+
+
+def _changes(problem: Problem, stats: ClassStats) -> Iterator[_Change]:
     yield from _more_suppression(problem, stats)
     for place, model in enumerate(problem.models):
         for parameter in model.strengths(stats.view(model.column)):
             best = strongest(problem.models, place, parameter, stats, problem.budget)
             if best is not None:
-                name = parameter_name(model, parameter)
-                yield Relaxation(name, best.short, f"{name} = {written(best.short)}")
+                name = parameter_name(problem, place, parameter)
+                weaker = model.relaxed(parameter, best.short)
+                changed = replace(problem, models=(*problem.models[:place], weaker, *problem.models[place + 1 :]))
+                yield Relaxation(name, best.short, f"{name} = {written(best.short)}"), changed
     yield from _several_parameters(problem, stats)
     yield from _lifted_boundaries(problem)
 
 
-def _more_suppression(problem: Problem, stats: ClassStats) -> Iterator[Relaxation]:
-    satisfied, kept = evaluate_stats(problem.models, stats, problem.table.n_rows)
+def _more_suppression(problem: Problem, stats: ClassStats) -> Iterator[_Change]:
+    records = problem.table.n_rows
+    satisfied, kept = evaluate_stats(problem.models, stats, records)
     if satisfied:
         needed = int(stats.sizes[~kept].sum())
-        share = -(-needed * 10_000 // problem.table.n_rows) / 10_000
-        yield Relaxation("suppression", share, f"suppression: {share:g} ({needed} of {problem.table.n_rows} records)")
+        share = -(-needed * 10_000 // records) / 10_000
+        change = Relaxation("suppression", share, f"suppression: {share:g} ({needed} of {records} records)")
+        yield change, replace(problem, budget=int(Fraction(str(share)) * records))
 
 
 def strongest(models: Sequence[Model], place: int, parameter: str, stats: ClassStats, budget: int) -> Found | None:
@@ -137,7 +166,7 @@ def _within_budget(values: Sequence[float], strength: Strength, stats: ClassStat
             yield value
 
 
-def _several_parameters(problem: Problem, stats: ClassStats) -> Iterator[Relaxation]:
+def _several_parameters(problem: Problem, stats: ClassStats) -> Iterator[_Change]:
     """The parameters that fail, relaxed together as far as needed, where more than one has to give."""
     needed: list[dict[str, float]] = []
     short: list[dict[str, float]] = []
@@ -160,15 +189,15 @@ def _several_parameters(problem: Problem, stats: ClassStats) -> Iterator[Relaxat
     if sum(map(len, needed)) < 2:
         return
     for values in (short, needed):
-        changed = [_relaxed(model, each) for model, each in zip(problem.models, values, strict=True)]
+        changed = tuple(_relaxed(model, each) for model, each in zip(problem.models, values, strict=True))
         if all(_legal(model, stats) for model in changed) and evaluate_stats(changed, stats, problem.budget)[0]:
             changes = [
-                f"{parameter_name(model, parameter)} = {written(value)}"
-                for model, each in zip(problem.models, values, strict=True)
+                f"{parameter_name(problem, place, parameter)} = {written(value)}"
+                for place, each in enumerate(values)
                 for parameter, value in each.items()
             ]
             together = " with ".join(changes)
-            yield Relaxation("privacy", together, f"{together} together")
+            yield Relaxation("privacy", together, f"{together} together"), replace(problem, models=changed)
             return
 
 
@@ -190,34 +219,46 @@ def _legal(model: Model, stats: ClassStats) -> bool:
     return model.column is None or not model.domain_problems(stats.domains[model.column])
 
 
-def _lifted_boundaries(problem: Problem) -> Iterator[Relaxation]:
+def _lifted_boundaries(problem: Problem) -> Iterator[_Change]:
     bounded = [
         j
         for j, (hierarchy, caps) in enumerate(zip(problem.hierarchies, problem.caps, strict=True))
         if (caps != hierarchy.root).any()
     ]
-    single = [j for j in bounded if _satisfied_without(problem, [j])]
-    for j in single:
+    single = [(j, lifted) for j in bounded if _top_satisfies(lifted := _without(problem, [j]))]
+    for j, lifted in single:
         name = problem.table.quasi[j]
-        yield Relaxation(f"columns.{name}.boundary", "none", f"no boundary on {name!r}")
-    if not single and len(bounded) > 1 and _satisfied_without(problem, bounded):
+        yield Relaxation(f"columns.{name}.boundary", "none", f"no boundary on {name!r}"), lifted
+    if not single and len(bounded) > 1 and _top_satisfies(lifted := _without(problem, bounded)):
         names = ", ".join(repr(problem.table.quasi[j]) for j in bounded)
-        yield Relaxation("boundaries", "none", f"no boundaries on {names}")
+        yield Relaxation("boundaries", "none", f"no boundaries on {names}"), lifted
 
 
-def _satisfied_without(problem: Problem, columns: Sequence[int]) -> bool:
-    """Whether the most general node satisfies once some columns have no boundary."""
-    ladders = tuple(
-        capped_levels(hierarchy, np.full(hierarchy.n_leaves, hierarchy.root, dtype=np.int32)) if j in columns else given
-        for j, (hierarchy, given) in enumerate(zip(problem.hierarchies, problem.ladders, strict=True))
-    )
-    lifted = replace(problem, ladders=ladders)
-    engine = LocalEngine(problem.table, ladders, problem.domains)
-    grouping = engine.classes(tuple(levels - 1 for levels in lifted.shape))
+def _without(problem: Problem, columns: Sequence[int]) -> Problem:
+    """The problem with no boundary on some columns."""
+    caps, ladders = list(problem.caps), list(problem.ladders)
+    for j in columns:
+        hierarchy = problem.hierarchies[j]
+        caps[j] = np.full(hierarchy.n_leaves, hierarchy.root, dtype=np.int32)
+        ladders[j] = capped_levels(hierarchy, caps[j])
+    return replace(problem, caps=tuple(caps), ladders=tuple(ladders))
+
+
+def _top_satisfies(problem: Problem) -> bool:
+    """Whether the most general node satisfies."""
+    engine = LocalEngine(problem.table, problem.ladders, problem.domains)
+    grouping = engine.classes(tuple(levels - 1 for levels in problem.shape))
     stats = engine.stats(grouping, problem.sensitive_columns)
     return evaluate_stats(problem.models, stats, problem.budget)[0]
 
 
-def parameter_name(model: Model, parameter: str) -> str:
-    """A parameter as messages name it: ``p-sensitive(condition).p``."""
-    return f"{model.name}{f'({model.column})' if model.column else ''}.{parameter}"
+def parameter_name(problem: Problem, place: int, parameter: str) -> str:
+    """A parameter as messages name it: ``p-sensitive(condition).p``.
+
+    Where several entries ask one model of one column, the place in the policy tells them apart:
+    ``privacy[1].t-closeness(condition).t``.
+    """
+    model = problem.models[place]
+    alike = sum((other.name, other.column) == (model.name, model.column) for other in problem.models)
+    entry = f"{problem.place_of(place)}." if alike > 1 else ""
+    return f"{entry}{model.name}{f'({model.column})' if model.column else ''}.{parameter}"

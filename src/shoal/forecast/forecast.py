@@ -7,13 +7,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from shoal.algorithms.greedy_lattice import finds as found_on_the_way
 from shoal.algorithms.lattice import MOST_NODES
 from shoal.algorithms.problem import Problem
 from shoal.algorithms.range_method import judged
-from shoal.algorithms.relaxing import Relaxation, relaxations
+from shoal.algorithms.relaxing import Relaxation, always, relaxations
 from shoal.forecast.judge import Bench, judge_model, worded
 from shoal.forecast.result import Facts, Forecast, Verdict
-from shoal.forecast.words import change_sentences, fact_sentences, model_sentences, together_sentences
+from shoal.forecast.words import (
+    change_sentences,
+    fact_sentences,
+    missed_sentences,
+    model_sentences,
+    together_sentences,
+)
 from shoal.pipeline.again import prepare_again
 from shoal.pipeline.run import Loaded, Prepared
 from shoal.policy import Policy
@@ -84,8 +91,12 @@ def _by_algorithm(bench: Bench, name: str, verdict: Verdict) -> tuple[Verdict, l
             [f"The range method makes one release, and the policy does not hold on it: {failing}."],
             found.relaxations,
         )
-    found_changes = () if verdict == "reachable" else tuple(relaxations(problem, bench.top.stats))
-    return *_found_by(bench, name, verdict), found_changes
+    by_algorithm, notes = _found_by(bench, name, verdict)
+    if verdict == "reachable":
+        return by_algorithm, notes, ()
+    finds = found_on_the_way if name == "greedy-lattice" else always
+    changes, missed = relaxations(problem, bench.top.stats, finds)
+    return by_algorithm, [*notes, *missed_sentences(name, missed)], changes
 
 
 def _found_by(bench: Bench, name: str, verdict: Verdict) -> tuple[Verdict, list[str]]:

@@ -43,7 +43,7 @@ def _reason(picture: Picture, wanted: Mapping[str, int]) -> tuple[str, str]:
     if node is not None and not node["satisfied"]:
         failing = node["failing_records"]
         message = (
-            f"the node {dict(wanted)} does not satisfy the policy: {failing:,} records would have to be suppressed, "
+            f"the node {dict(wanted)} does not satisfy the policy: {failing:,} records would have to be left out, "
             f"{picture['may_suppress']:,} may be."
             if failing > picture["may_suppress"]
             else f"the node {dict(wanted)} does not satisfy the policy."

@@ -72,7 +72,7 @@ def _blocking(found: ModelForecast, budget: int) -> Iterator[str]:
     for example in found.examples:
         one = example.records == 1
         if found.alone == "reachable":
-            does = f"{'falls' if one else 'fall'} short of {asked} and would be suppressed"
+            does = f"{'falls' if one else 'fall'} short of {asked} and would be left out"
         else:
             does = f"{'blocks' if one else 'block'} {asked}"
         yield f"{_records_in(example)} {does}: {example.lacks}{_kept_apart(example)}."
@@ -105,7 +105,7 @@ def _kept_apart(example: BlockedClass) -> str:
 
 
 def _suppressed(records: int) -> str:
-    return f"At the most general node {counted(records, 'record', 'records')} would have to be suppressed"
+    return f"At the most general node {counted(records, 'record', 'records')} would have to be left out"
 
 
 def _allowed(budget: int) -> str:
@@ -120,15 +120,13 @@ def together_sentences(
     be = "is" if len(models) == 1 else "are"
     if verdict == "reachable":
         where = "at least" if least else "at the most general node"
-        out = (
-            f"; {where} {counted(suppressed, 'record', 'records')} suppressed, {_allowed(budget)}" if suppressed else ""
-        )
+        out = f"; {where} {counted(suppressed, 'record', 'records')} left out, {_allowed(budget)}" if suppressed else ""
         yield f"{every} {be} reachable{out}."
         return
     if verdict == "open":
         yield f"{every} {_OPEN}: the most general node fails, and a less general one may hold."
     else:
-        yield f"{every} {be} not reachable within the boundaries and the suppression."
+        yield f"{every} {be} not reachable within the boundaries and the records that may be left out."
     if len(models) > 1 and all(each.alone == "reachable" for each in models):
         yield "Each model alone is reachable."
     if suppressed is not None and suppressed > budget:
@@ -141,6 +139,13 @@ def change_sentences(relaxations: Sequence[Relaxation]) -> Iterator[str]:
         yield f"This change would do: {relaxations[0]}."
     elif relaxations:
         yield f"Any one of these changes would do: {'; '.join(map(str, relaxations))}."
+
+
+def missed_sentences(algorithm: str, missed: Sequence[Relaxation]) -> Iterator[str]:
+    """What would help another algorithm only."""
+    if missed:
+        changes = "; ".join(map(str, missed))
+        yield f"{algorithm} was tried and misses the release that there is with: {changes}. optimal would find it."
 
 
 def _quoted(label: Label) -> str:

@@ -148,6 +148,8 @@ def database_address(value: Any) -> Any:
     url, table = value["postgresql"], value.get("table", "")
     if not isinstance(url, str) or not isinstance(table, str):
         return value
+    if "://" not in url:  # no file is meant here: refused as an address, without being shown
+        url = f"postgresql:{url}"
     return f"{url}#{table}" if table else url
 
 

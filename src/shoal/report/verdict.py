@@ -125,7 +125,7 @@ def _facts(evidence: Mapping[str, Any]) -> Markup:
     facts = [
         ("Records in", records, None),
         ("Released", evidence.get("released"), share(evidence.get("released"), records)),
-        ("Suppressed", evidence.get("suppressed"), share(evidence.get("suppressed"), records)),
+        ("Left out (suppressed)", evidence.get("suppressed"), share(evidence.get("suppressed"), records)),
         ("Classes", evidence.get("classes"), None),
         ("Smallest class", part_of(evidence, "class_sizes").get("smallest"), None),
     ]

@@ -164,7 +164,7 @@ MEASURES: dict[str, MeasureWords] = {
         scale=_COUNT,
     ),
     "suppressed": MeasureWords(
-        "Suppressed records",
+        "Records left out (suppressed)",
         "Records that were left out of the release, or stand in it as rows of * only.",
         higher_is_better=False,
         scale=_COUNT,

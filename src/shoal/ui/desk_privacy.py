@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from shoal.algorithms import ALGORITHMS, shared_options
@@ -10,7 +11,7 @@ from shoal.algorithms.range_options import read_options, read_ranges
 from shoal.errors import PolicyError, PolicyProblem
 from shoal.forecast import Forecast, estimate_time
 from shoal.forecast import forecast as forecast_of
-from shoal.forecast.words import change_sentences, fact_sentences
+from shoal.forecast.words import change_sentences, fact_sentences, model_sentences
 from shoal.io import Kind
 from shoal.metrics import METRICS
 from shoal.models import MODELS
@@ -24,6 +25,7 @@ from shoal.ui import algorithm_words, document, privacy_words
 from shoal.ui.desk import Desk
 from shoal.ui.relaxed import label, relaxed
 from shoal.ui.runs import STATUS
+from shoal.ui.titles import title_of
 from shoal.ui.workspace import read_json
 from shoal.utility import check_task
 
@@ -54,7 +56,7 @@ def _model(name: str) -> dict[str, Any]:
     shapes = spec.model_json_schema()["properties"]
     return {
         "name": name,
-        "title": words.title,
+        "title": title_of(name),
         "fear": words.fear,
         "protects": words.protects,
         "whom": words.whom,
@@ -161,13 +163,14 @@ def prepared(desk: Desk, policy: Policy) -> Prepared:
     return ready
 
 
-def forecast(desk: Desk, _: Mapping[str, Any]) -> dict[str, Any]:
+def forecast(desk: Desk, __: Mapping[str, Any]) -> dict[str, Any]:
     """What the policy can reach, what blocks, and what would help, in sentences and figures."""
     policy = desk.policy()
     found = forecast_of(prepared(desk, policy), policy)
     told = found.to_dict()
-    for model, (where, _model_asked) in zip(told["models"], policy.placed_models(), strict=True):
-        model["where"] = where
+    for model, each, (where, _) in zip(told["models"], found.models, policy.placed_models(), strict=True):
+        titled = replace(each, model=title_of(each.model))
+        model |= {"where": where, "sentences": list(model_sentences(titled, found.facts.may_suppress))}
     for change in told["relaxations"]:
         change["label"] = label(policy, change)
     return {**told, "general": _general(found), "facts_in_words": list(fact_sentences(found.facts))}

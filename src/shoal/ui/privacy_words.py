@@ -15,7 +15,6 @@ from typing import Any
 class ModelWords:
     """A model for somebody who has to decide: the fear it answers, whom it is for, an example, what it leaves open."""
 
-    title: str
     fear: str
     protects: str
     whom: str
@@ -50,7 +49,6 @@ class Bounds:
 
 MODELS: Mapping[str, ModelWords] = {
     "k-anonymity": ModelWords(
-        "k-anonymity",
         "A record is found.",
         "At least k records look alike in everything that others may know, so nobody can tell which of them is a "
         "certain person's.",
@@ -64,7 +62,6 @@ MODELS: Mapping[str, ModelWords] = {
         ),
     ),
     "p-sensitive": ModelWords(
-        "p-sensitive k-anonymity",
         "Everybody in a class has the same secret.",
         "Every class (the records that look alike) has at least p different sensitive values.",
         "Tables with a sensitive column whose values are all equally grave. The least that such a column needs.",
@@ -76,7 +73,6 @@ MODELS: Mapping[str, ModelWords] = {
         ),
     ),
     "p-alpha-sensitive": ModelWords(
-        "(p, α)-sensitive k-anonymity",
         "A class has grave secrets only.",
         "Every class has at least p different values and a total weight of at least α. A record weighs 0 in the most "
         "sensitive category and 1 in the least sensitive one.",
@@ -88,7 +84,6 @@ MODELS: Mapping[str, ModelWords] = {
         ),
     ),
     "p-plus-alpha-sensitive": ModelWords(
-        "(p⁺, α)-sensitive k-anonymity",
         "All secrets of a class are equally grave.",
         "Every class has at least p different categories and a total weight of at least α, so not even the kind of a "
         "secret follows from the class.",
@@ -100,7 +95,6 @@ MODELS: Mapping[str, ModelWords] = {
         ),
     ),
     "group-leakage": ModelWords(
-        "Group leakage",
         "A grave kind of secret becomes likely.",
         "Every class has at least p different categories, and each category has at most its share α of the class.",
         "Tables in which some categories must stay unlikely for everybody, each to its own degree. Needs categories.",
@@ -112,7 +106,6 @@ MODELS: Mapping[str, ModelWords] = {
         ),
     ),
     "alp-dif": ModelWords(
-        "(alp, dif)-anonymity",
         "A few named values become likely.",
         "For each value that you name: the belief in it, averaged over those who have it, is at most alp, and in no "
         "class more than dif above that average.",
@@ -125,7 +118,6 @@ MODELS: Mapping[str, ModelWords] = {
         ),
     ),
     "distinct-l-diversity": ModelWords(
-        "Distinct l-diversity",
         "Everybody in a class has the same secret.",
         "Every class has at least l different sensitive values. It is p-sensitive under another name.",
         "Where others ask for l-diversity and mean the count.",
@@ -133,7 +125,6 @@ MODELS: Mapping[str, ModelWords] = {
         ("How often each value occurs, and how alike values are.",),
     ),
     "entropy-l-diversity": ModelWords(
-        "Entropy l-diversity",
         "A secret becomes nearly certain.",
         "The values of every class are as evenly spread as l equally frequent ones would be.",
         "Columns with many values of roughly equal frequency.",
@@ -144,7 +135,6 @@ MODELS: Mapping[str, ModelWords] = {
         ),
     ),
     "recursive-cl-diversity": ModelWords(
-        "Recursive (c, l)-diversity",
         "People know what somebody does not have.",
         "The most frequent value of every class is less than c times all values from the l-th on together. It goes on "
         "holding, one l lower, when an attacker rules a value out.",
@@ -156,7 +146,6 @@ MODELS: Mapping[str, ModelWords] = {
         ),
     ),
     "alpha-k-anonymity": ModelWords(
-        "(α, k)-anonymity",
         "A certain secret becomes likely.",
         "No sensitive value has more than a share α of any class. One limit for all values, or one for each value.",
         "Where a plain limit on certainty is wanted that can be said in one sentence.",
@@ -167,7 +156,6 @@ MODELS: Mapping[str, ModelWords] = {
         ),
     ),
     "t-closeness": ModelWords(
-        "t-closeness",
         "A group is shown to be different from the rest.",
         "The sensitive values of every class are distributed nearly as in the whole release: at most t has to move.",
         "Where it would hurt to show that a district or an age group is different.",

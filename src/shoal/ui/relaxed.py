@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ from shoal.errors import InputError
 from shoal.models.limits import limit_name
 from shoal.policy import Policy
 from shoal.policy.model_specs import ModelSpec, sensitive_columns
+from shoal.ui.titles import title_of
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 _SUPPRESSION = re.compile(r"suppression: (\S+) \(")
@@ -23,6 +25,7 @@ class _Place:
 
     entry: int
     column: str | None
+    parameter: str
     path: tuple[Any, ...]
 
 
@@ -69,21 +72,27 @@ def label(policy: Policy, change: Mapping[str, Any]) -> str:
     return f"Set {text}"
 
 
-def _asked(policy: Policy, places: Mapping[str, list[_Place]], name: str, value: float) -> str:
-    place = places[name][0]
+def _asked(policy: Policy, places: Mapping[str, _Place], name: str, value: float) -> str:
+    place = places[name]
+    model = policy.privacy[place.entry].model
     on = f" on {place.column!r}" if place.column is not None else ""
-    parameter = name.removeprefix(f"{policy.privacy[place.entry].model}{f'({place.column})' if place.column else ''}.")
-    return f"{parameter} = {_plain(float(value))} of {policy.privacy[place.entry].model}{on}"
+    which = f" (entry {place.entry + 1})" if name.startswith("privacy[") else ""
+    return f"{place.parameter} = {_plain(float(value))} of {title_of(model)}{on}{which}"
 
 
-def _places(policy: Policy) -> dict[str, list[_Place]]:
-    """Where each number stands, by the name that a suggested change gives it: ``p-sensitive(condition).p``."""
-    found: dict[str, list[_Place]] = {}
-    for entry, spec in enumerate(policy.privacy):
-        for column in _columns(policy, spec):
-            on = f"({column})" if column is not None else ""
-            for parameter, path in _numbers(spec):
-                found.setdefault(f"{spec.model}{on}.{parameter}", []).append(_Place(entry, column, path))
+def _places(policy: Policy) -> dict[str, _Place]:
+    """Where each number stands, by the name that a suggested change gives it: ``p-sensitive(condition).p``.
+
+    Where several entries ask one model of one column the entry tells them apart: ``privacy[1].t-closeness(s).t``.
+    """
+    asked = [(entry, spec, column) for entry, spec in enumerate(policy.privacy) for column in _columns(policy, spec)]
+    often = Counter((spec.model, column) for _, spec, column in asked)
+    found: dict[str, _Place] = {}
+    for entry, spec, column in asked:
+        which = f"privacy[{entry}]." if often[spec.model, column] > 1 else ""
+        on = f"({column})" if column is not None else ""
+        for parameter, path in _numbers(spec):
+            found[f"{which}{spec.model}{on}.{parameter}"] = _Place(entry, column, parameter, path)
     return found
 
 
@@ -105,7 +114,7 @@ def _numbers(spec: ModelSpec) -> Iterator[tuple[str, tuple[Any, ...]]]:
                 yield limit_name(key, each), (key, each)
 
 
-def _several(text: str, places: Mapping[str, list[_Place]]) -> Iterator[tuple[str, float]]:
+def _several(text: str, places: Mapping[str, _Place]) -> Iterator[tuple[str, float]]:
     """The changes of ``a.k = 2 with b(c).p = 1``. Names hold columns and values, so they are known and not guessed."""
     while text:
         fits = [name for name in places if text.startswith(f"{name} = ")]
@@ -118,18 +127,18 @@ def _several(text: str, places: Mapping[str, list[_Place]]) -> Iterator[tuple[st
 
 
 def _ask(
-    document: dict[str, Any], policy: Policy, places: Mapping[str, list[_Place]], changes: list[tuple[str, float]]
+    document: dict[str, Any], policy: Policy, places: Mapping[str, _Place], changes: list[tuple[str, float]]
 ) -> None:
     """Change numbers of entries; one that is on several columns parts, since the change is for one of them."""
     entries: dict[int, dict[str | None, dict[str, Any]]] = {}
     for name, value in changes:
-        for place in places[name]:
-            columns, entry = _columns(policy, policy.privacy[place.entry]), document["privacy"][place.entry]
-            parted = entries.setdefault(place.entry, {column: _copy(entry) for column in columns})
-            target: Any = parted[place.column]
-            for key in place.path[:-1]:
-                target = target[key]
-            target[place.path[-1]] = _plain(value)
+        place = places[name]
+        columns, entry = _columns(policy, policy.privacy[place.entry]), document["privacy"][place.entry]
+        parted = entries.setdefault(place.entry, {column: _copy(entry) for column in columns})
+        target: Any = parted[place.column]
+        for key in place.path[:-1]:
+            target = target[key]
+        target[place.path[-1]] = _plain(value)
     document["privacy"] = [
         each
         for number, entry in enumerate(document["privacy"])

@@ -23,6 +23,7 @@ from shoal.report.verdict import verdict_section
 from shoal.ui.desk import Desk
 from shoal.ui.kept import Kept, kept_run
 from shoal.ui.runs import OUT
+from shoal.ui.titles import remedies, titled
 
 _SECTIONS = {"verdict": verdict_section, "attackers": attackers_section, "sizes": sizes_section, "told": told_section}
 _FORMULA = ("=", "+", "-", "@")
@@ -30,10 +31,11 @@ _FORMULA = ("=", "+", "-", "@")
 
 
 def about_run(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Some sections of the report of a run, in the report's own markup."""
+    """Some sections of the report of a run, in the report's own markup; with the attackers what helps against them."""
     kept = kept_run(desk, asked)
     wanted = [name for name in asked.get("sections", _SECTIONS) if name in _SECTIONS]
-    return {name: "".join(_SECTIONS[name](kept.evidence)) for name in wanted}
+    told: dict[str, Any] = {name: "".join(_SECTIONS[name](kept.evidence)) for name in wanted}
+    return told | ({"remedies": remedies(kept.evidence)} if "attackers" in wanted else {})
 
 
 def why(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -42,7 +44,7 @@ def why(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
     given = {"record": asked.get("record"), "in_class": asked.get("class")}
     answer = explain(kept.origin, kept.recoding, kept.policy.algorithm.name, **given)
     assert isinstance(answer, Why), "only values can fit several records"
-    told = _parted(answer)
+    told = _parted(titled(answer))
     return {**told, "record": answer.record, "class": answer.number, "size": answer.size}
 
 

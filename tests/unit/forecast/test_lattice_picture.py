@@ -121,7 +121,7 @@ def test_a_node_that_is_none_to_pick_is_refused_with_the_reason() -> None:
     top, bottom = found["drawn"][-1], found["drawn"][0]
     with pytest.raises(PolicyError, match=r"is not minimal: the less general node .* satisfies already"):
         pick_node(found, top["levels"])
-    with pytest.raises(PolicyError, match="does not satisfy the policy: 60 records would have to be suppressed, 0 may"):
+    with pytest.raises(PolicyError, match="does not satisfy the policy: 60 records would have to be left out, 0 may"):
         pick_node(found, bottom["levels"])
     with pytest.raises(PolicyError, match="no node of the lattice"):
         pick_node(found, {"age <b>": -1, "zip": 0})

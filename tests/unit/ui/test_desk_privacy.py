@@ -18,6 +18,7 @@ from shoal.pipeline import anonymize
 from shoal.policy import Policy
 from shoal.policy.model_specs import MODEL_SPECS, build_model
 from shoal.policy.spec import AlgorithmSpec
+from shoal.report.words import MODELS as REPORTED
 from shoal.ui import algorithm_words, desk_privacy, desk_table, document, privacy_words
 from shoal.ui.desk import Desk
 from shoal.ui.desk_questions import QUESTIONS
@@ -216,6 +217,14 @@ def test_a_forecast_speaks_of_each_model_at_its_place(desk: Desk) -> None:
     assert not set(told["general"]) & {*spoken, *told["facts_in_words"]}
 
 
+def test_a_model_has_one_name_wherever_the_page_speaks_of_it(desk: Desk) -> None:
+    titles = {each["name"]: each["title"] for each in desk_privacy.choices(desk, {})["models"]}
+    assert titles == {name: words.title for name, words in REPORTED.items()}
+    told = desk_privacy.forecast(desk, {})["models"][1]
+    assert (told["model"], titles[told["model"]]) == ("p-plus-alpha-sensitive", "(p⁺, α)-sensitivity")
+    assert told["sentences"][0].startswith("(p⁺, α)-sensitivity with p = ")
+
+
 def test_an_estimate_has_a_range(desk: Desk) -> None:
     told = desk_privacy.estimate(desk, {})
     assert 0 < told["low"] <= told["high"]
@@ -267,6 +276,26 @@ def test_a_model_on_several_columns_gives_way_only_where_it_must() -> None:
     assert relaxed(policy, {"where": "privacy", "value": every, "text": ""})["privacy"] == [{**entry, "p": 2}]
 
 
+def test_each_entry_of_one_model_on_one_column_takes_its_own_change(desk: Desk) -> None:
+    entries = [{"model": "t-closeness", "t": t, "distance": d, "sensitive": "condition"}
+               for t, d in ((0.001, "equal"), (0.002, "hierarchical"))]  # fmt: skip
+    change(desk, privacy=[K, *entries], suppression=0)
+    policy = desk.policy()
+    both = "privacy[1].t-closeness(condition).t = 0.5 with privacy[2].t-closeness(condition).t = 0.25"
+    given = {"where": "privacy", "value": both, "text": both}
+    assert [each.get("t") for each in relaxed(policy, given)["privacy"]] == [None, 0.5, 0.25]
+    assert label(policy, given) == (
+        "Ask t = 0.5 of t-closeness on 'condition' (entry 2) and t = 0.25 of t-closeness on 'condition' (entry 3)"
+    )
+    before = desk.document()
+    told = desk_privacy.forecast(desk, {})
+    assert {each["where"] for each in told["relaxations"]} >= {"privacy"}
+    for each in told["relaxations"]:
+        document.save(desk.workspace, document.from_page(desk_privacy.relax(desk, each)["policy"]))
+        assert desk_privacy.forecast(desk, {})["verdict"] == "reachable", each
+        document.save(desk.workspace, before)
+
+
 HOSTILE = "x).p = 1 with p-sensitive(y"
 
 
@@ -278,7 +307,7 @@ def test_names_that_read_like_changes_change_nothing_else() -> None:
     together = f"p-sensitive({HOSTILE}).p = 4 with p-sensitive(y).p = 5"
     given = {"where": "privacy", "value": together, "text": together}
     assert [each["p"] for each in relaxed(policy, given)["privacy"]] == [4, 9, 5]
-    assert label(policy, given) == f"Ask p = 4 of p-sensitive on {HOSTILE!r} and p = 5 of p-sensitive on 'y'"
+    assert label(policy, given) == f"Ask p = 4 of p-sensitivity on {HOSTILE!r} and p = 5 of p-sensitivity on 'y'"
 
 
 @pytest.mark.parametrize(

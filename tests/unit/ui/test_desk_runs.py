@@ -25,6 +25,7 @@ from shoal.ui.desk_table import open_example, open_upload
 from shoal.ui.run_columns import _edges, _histogram, _numbers
 from shoal.ui.run_kinds import KINDS
 from shoal.ui.runs import OUT, STATUS, WORK
+from shoal.ui.titles import remedies
 from shoal.ui.workspace import Workspace, write_bytes, write_json
 
 PEOPLE = """name,age,sex,city,illness,note
@@ -293,6 +294,7 @@ def test_why_is_what_the_release_says_itself(hospital: Desk) -> None:
         answer = ask(hospital, "why", run="001", record=record)
         said = "\n".join([*answer["head"], *answer["said"], *_columns_said(answer)])
         lines = [line for line in str(release.why(record)).splitlines() if "column by column" not in line]
+        lines = [line.replace("p-plus-alpha-sensitive", "(p⁺, α)-sensitivity") for line in lines]
         assert said == "\n".join(line.strip().removeprefix("- ") for line in lines)
         assert [each["column"] for each in answer["columns"]] in ([], list(policy.names("quasi")))
     assert ask(hospital, "why", run="001", **{"class": 3})["class"] == 3
@@ -333,7 +335,25 @@ def test_the_report_of_a_run_is_given_section_by_section(people: Desk) -> None:
     answer = ask(people, "about_run", run="001", sections=["verdict", "nothing"])
     assert list(answer) == ["verdict"]
     assert "Verified" in answer["verdict"]
-    assert set(ask(people, "about_run", run="001")) == {"verdict", "attackers", "sizes", "told"}
+    assert set(ask(people, "about_run", run="001")) == {"verdict", "attackers", "sizes", "told", "remedies"}
+
+
+def test_each_attack_that_leaks_has_what_would_stop_it_with_the_models_to_ask_for(people: Desk) -> None:
+    answer = ask(people, "about_run", run="001", sections=["attackers"])
+    assert len(answer["remedies"]) == answer["attackers"].count(">leak<") > 0
+    homogeneity = {"name": "homogeneity", "status": "tried", "leak": True, "records": 1, "of": 2}
+    quiet = {**homogeneity, "name": "similarity", "leak": False}
+    unknown = {**homogeneity, "name": "another", "records": 2}
+    assert remedies({"attacks": [quiet, homogeneity, unknown]}) == [
+        {
+            "place": 1,
+            "parts": [
+                {"text": "ask for several values in every class: ", "model": None},
+                {"text": "p-sensitivity", "model": "p-sensitive"},
+                {"text": ", or an l-diversity.", "model": None},
+            ],
+        }
+    ]
 
 
 def test_a_plot_has_every_finished_release_by_the_figures_asked_for(hospital: Desk) -> None:

@@ -10,7 +10,7 @@ export const title = "Privacy";
 
 let known = null;
 
-export function render(root) {
+export function render(root, [wanted] = []) {
   const parts = { asked: h("div"), add: h("div"), presets: h("div"), suppression: h("div"), algorithm: h("div"), outlook: h("div"),
     bar: h("button", { type: "button", class: "outlook-bar", id: "outlook-bar", onclick: () => { const head = document.getElementById("outlook-head"); head.scrollIntoView(); head.focus(); } }) };
   fill(root, h("h1", {}, title),
@@ -18,7 +18,7 @@ export function render(root) {
     h("div", { class: "with-outlook" },
       h("div", {},
         h("section", { "aria-labelledby": "asked-head" }, h("h2", { id: "asked-head" }, "What must hold"), parts.presets, parts.asked, parts.add),
-        h("section", { "aria-labelledby": "suppression-head" }, h("h2", { id: "suppression-head" }, "Records that may be left out"), parts.suppression),
+        h("section", { "aria-labelledby": "suppression-head" }, h("h2", { id: "suppression-head" }, "Records that may be left out (suppressed)"), parts.suppression),
         h("section", { "aria-labelledby": "algorithm-head" }, h("h2", { id: "algorithm-head" }, "How it is reached"), parts.algorithm)),
       h("section", { class: "outlook", id: "outlook", "aria-labelledby": "outlook-head" }, h("h2", { id: "outlook-head", tabindex: "-1" }, "What can be reached"), parts.outlook)), parts.bar);
   const drawAll = () => {
@@ -35,10 +35,20 @@ export function render(root) {
     known ??= await api.desk("choices");
     if (gone) return;
     drawAll();
+    if (wanted) queueMicrotask(() => offer(wanted));  // after the shell has put the focus on the page
     stops.push(watch((what) => { if (what === "policy" && !quiet) drawAll(); else if (what === "saved") drawTold(); }), watchOutlook(drawTold));
     drawTold();
   });
   return () => { gone = true; for (const stop of stops) stop(); };
+}
+
+/** Show the model that an address names among those that may be added. */
+function offer(name) {
+  const button = document.getElementById(`add-${name}`);
+  if (!button) return;
+  document.getElementById("add-model").open = true;
+  button.scrollIntoView({ block: "center" });
+  button.focus();
 }
 
 /** How many records a share is: the share is exact to a millionth, so that 0.29 of 100 are 29. */

@@ -44,8 +44,19 @@ export function drawAlgorithm(box, known) {
     kinds.map((kind) => h("fieldset", { class: "algorithms" }, h("legend", {}, kind[0].toUpperCase() + kind.slice(1)),
       h("div", { class: "cards" }, known.algorithms.filter((each) => each.kind === kind).map((each) => one(each, chosen.name))))),
     h("div", { id: "algorithm-problems" }),
-    entry ? h("div", { class: "parameters", id: "algorithm-options", role: "group", "aria-label": `Options of ${chosen.name}` }, entry.options.map((name) => option(name, chosen, entry, known))) : null));
+    entry ? options(chosen, entry, known) : null));
   drawAlgorithmProblems();
+}
+
+/** Options that hardly anybody needs. */
+const SELDOM = new Set(["seed", "metric"]);
+
+function options(chosen, entry, known) {
+  const controls = (names) => names.map((name) => option(name, chosen, entry, known));
+  const seldom = entry.options.filter((name) => SELDOM.has(name));
+  return h("div", { id: "algorithm-options", role: "group", "aria-label": `Options of ${chosen.name}` },
+    h("div", { class: "parameters" }, controls(entry.options.filter((name) => !SELDOM.has(name)))),
+    seldom.length ? h("details", { id: "algorithm-more" }, h("summary", {}, "More options"), h("div", { class: "parameters" }, controls(seldom))) : null);
 }
 
 function one(entry, chosen) {

@@ -13,6 +13,7 @@ const policies = new Map();
 const waysOut = new Map();
 const ticked = new Set();
 let higher = new Set();
+let titles = new Map();
 
 /** The policy of a run, once it is known. */
 const policyOf = (run) => policies.get(keyOf(run));
@@ -43,13 +44,18 @@ export function render(root) {
   const stops = [watch((what) => { if (what === "runs") drawRuns(); else drawStart(); }), watchOutlook(drawStart)];
   drawStart();
   drawRuns();
-  attempt(async () => { higher = new Set((await api.desk("choices")).measures.filter((each) => each.higher).map((each) => each.name)); });
+  attempt(async () => {
+    const known = await api.desk("choices");
+    higher = new Set(known.measures.filter((each) => each.higher).map((each) => each.name));
+    titles = new Map(known.models.map((each) => [each.name, each.title]));
+    if (parts.kept.isConnected) drawRuns();
+  });
   return () => { for (const stop of stops) stop(); };
 }
 
 /** What the table of runs shows: it is drawn again only when this changes, not with every figure of a run that goes on. */
 function signature() {
-  return JSON.stringify(releases().map((run) => [keyOf(run), run.state, run.name, waits(run), Boolean(policyOf(run)), Boolean(waysOut.get(keyOf(run)))]));
+  return JSON.stringify([titles.size, ...releases().map((run) => [keyOf(run), run.state, run.name, waits(run), Boolean(policyOf(run)), Boolean(waysOut.get(keyOf(run)))])]);
 }
 
 /** Everything that keeps a run from starting: problems of the policy, and those with the data that are known by now. */
@@ -155,7 +161,7 @@ function row(run, onTick) {
     tick,
     h("span", {}, h("strong", {}, Number(run.number)), run.name ? [" ", run.name] : null),
     h("span", { class: `badge ${kind}` }, text),
-    policy ? h("span", {}, policy.algorithm?.name ?? "optimal", h("br"), h("span", { class: "soft" }, modelsInShort(policy, columns("sensitive")))) : "…",
+    policy ? h("span", {}, policy.algorithm?.name ?? "optimal", h("br"), h("span", { class: "soft" }, modelsInShort(policy, columns("sensitive"), titles))) : "…",
     summary?.released === undefined ? "–" : count(summary.released),
     summary?.suppressed === undefined ? "–" : count(summary.suppressed),
     summary?.classes === undefined ? "–" : count(summary.classes),
@@ -225,5 +231,5 @@ async function apply(run, change) {
 
 function drawCompare(box) {
   const chosen = releases().filter((run) => ticked.has(keyOf(run)));
-  fill(box, chosen.length > 1 && chosen.every(policyOf) ? comparison(chosen.map((run) => ({ run, policy: policyOf(run), name: called(run) })), higher) : null);
+  fill(box, chosen.length > 1 && chosen.every(policyOf) ? comparison(chosen.map((run) => ({ run, policy: policyOf(run), name: called(run) })), higher, titles) : null);
 }

@@ -1,33 +1,33 @@
 // Runs side by side: what they reached, and in what their policies differ.
 import { count, duration, h, table } from "./core.js";
 
-/** The models of a policy in a line: "k-anonymity k = 5; p-sensitive p = 2 on condition". */
-export function modelsInShort(policy, sensitive) {
-  return entries(policy).map((entry) => inShort(entry, sensitive)).join("; ");
+/** The models of a policy in a line, by their titles: "k-anonymity k = 5; p-sensitivity p = 2 on condition". */
+export function modelsInShort(policy, sensitive, titles) {
+  return entries(policy).map((entry) => inShort(entry, sensitive, titles)).join("; ");
 }
 
 /** The models of a policy; one that was written by hand may hold anything there. */
 const entries = (policy) => (Array.isArray(policy.privacy) ? policy.privacy : []).map((entry) => Object(entry));
 
-function inShort({ model, sensitive, ...rest }, all = []) {
+function inShort({ model, sensitive, ...rest }, all, titles) {
   const numbers = Object.entries(rest).map(([key, value]) => `${key} = ${typeof value === "object" ? JSON.stringify(value).replace(/\\u0000/g, "missing").replace(/[{}"]/g, "").replace(/:/g, " ").replace(/,/g, ", ") : value}`);
   const on = sensitive === undefined || all.length === 1 ? "" : ` on ${[sensitive].flat().join(", ")}`;
-  return `${model} ${numbers.join(", ")}${on}`;
+  return `${titles.get(model) ?? model} ${numbers.join(", ")}${on}`;
 }
 
 const number = (value) => value === undefined || value === null ? "–" : Number.isInteger(value) ? count(value) : value.toFixed(4);
 
 /** Measures side by side, the best of each row marked, and the differences of the policies. */
-export function comparison(runs, higher) {
+export function comparison(runs, higher, titles) {
   const names = [...new Set(runs.flatMap(({ run }) => Object.keys(run.summary?.measures ?? {})))];
   const heads = ["", ...runs.map(({ name }) => name)];
   const rows = [
     ["released records", ...runs.map(({ run }) => number(run.summary?.released))],
     ["classes", ...runs.map(({ run }) => number(run.summary?.classes))],
     ["time", ...runs.map(({ run }) => run.seconds === undefined ? "–" : duration(run.seconds))],
-    ...names.map((name) => [`${name} (${higher.has(name) ? "higher" : "lower"} is better)`, ...best(runs.map(({ run }) => run.summary?.measures?.[name]), higher.has(name))]),
+    ...names.map((name) => [`${name === "suppressed" ? "records left out" : name} (${higher.has(name) ? "higher" : "lower"} is better)`, ...best(runs.map(({ run }) => run.summary?.measures?.[name]), higher.has(name))]),
   ];
-  const differing = differences(runs.map(({ policy }) => policy));
+  const differing = differences(runs.map(({ policy }) => policy), titles);
   return h("section", { id: "comparison", "aria-labelledby": "comparison-head" }, h("h3", { id: "comparison-head" }, "Side by side"),
     table("What the runs reached", heads, rows),
     differing.length ? table("In what their policies differ", heads, differing) : h("p", {}, "Their policies are the same."));
@@ -41,10 +41,10 @@ function best(values, higher) {
 }
 
 /** The settings of a policy, each with a place that a reader finds again; hierarchies and categories are one each. */
-function settings(policy) {
+function settings(policy, titles) {
   const found = new Map();
   for (const [key, value] of Object.entries(policy)) {
-    if (key === "privacy") entries(policy).forEach((entry, place) => found.set(`model ${place + 1}`, inShort(entry)));
+    if (key === "privacy") entries(policy).forEach((entry, place) => found.set(`model ${place + 1}`, inShort(entry, [], titles)));
     else if (key === "columns") for (const [name, column] of Object.entries(value ?? {})) for (const [part, each] of Object.entries(column ?? {})) found.set(`${name}: ${part}`, short(each));
     else if (typeof value === "object" && value !== null && !Array.isArray(value)) for (const [part, each] of Object.entries(value)) found.set(`${key}: ${part}`, short(each));
     else found.set(key, short(value));
@@ -59,8 +59,8 @@ function short(value) {
   return { whole: text, shown: text.length > LONGEST ? `${text.slice(0, LONGEST)} …` : text };
 }
 
-function differences(policies) {
-  const all = policies.map(settings);
+function differences(policies, titles) {
+  const all = policies.map((policy) => settings(policy, titles));
   const places = [...new Set(all.flatMap((each) => [...each.keys()]))];
   const whole = (value) => value?.whole ?? value ?? "";
   return places.filter((place) => new Set(all.map((each) => whole(each.get(place)))).size > 1)

@@ -64,5 +64,14 @@ async function drawSummary({ run, body, alive, address }) {
   if (!alive()) return;
   fill(body, reported(about.verdict),
     h("p", {}, "This is about this release. ", h("a", { href: `#/take/${run.number}` }, "Take it away"), ", or ", h("a", { href: address("all") }, "compare it with the other runs"), "."),
-    h("h3", {}, "What each attacker gets"), reported(about.attackers));
+    h("h3", {}, "What each attacker gets"), withRemedies(reported(about.attackers), about.remedies));
+}
+
+/** What would stop each attack that leaks, under its row. */
+function withRemedies(section, remedies) {
+  const rows = section.querySelectorAll("tbody");
+  for (const { place, parts } of remedies) rows[place]?.append(h("tr", { class: "why" }, h("td", { colspan: "3", id: `remedy-${place}` },
+    h("strong", {}, "What would stop it: "), parts.map(({ text, model }) => model ? h("a", { href: `#/privacy/${model}` }, text) : text),
+    parts.some((part) => part.model) ? null : [" ", h("a", { href: "#/privacy" }, "Back to privacy")])));
+  return section;
 }

@@ -58,7 +58,7 @@ function lossUnder(figure, { id, loss }) {
 function minimalTable({ minimal, metric, quasi }, figure) {
   if (!minimal.length) return null;
   const show = (id) => figure.querySelector(`[data-node="${CSS.escape(id)}"]`).focus();
-  return table(`${count(minimal.length, "minimal node")} in figures, the best by ${metric} first`, ["Node", metric, "Classes", "Suppressed", ...quasi.map((name) => `Level of ${name}`)], minimal.map((node) => [
+  return table(`${count(minimal.length, "minimal node")} in figures, the best by ${metric} first`, ["Node", metric, "Classes", "Left out", ...quasi.map((name) => `Level of ${name}`)], minimal.map((node) => [
     h("button", { type: "button", class: "plain", id: `node-${node.id}`, onclick: () => show(node.id) }, "Show", h("span", { class: "visually-hidden" }, ` ${Object.values(node.levels).join(" ")} in the picture`)),
     rounded(node.loss, 3), count(node.classes), count(node.suppressed), ...quasi.map((name) => node.levels[name])]));
 }
