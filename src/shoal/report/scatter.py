@@ -62,6 +62,8 @@ class Dot:
     """Which shape it has."""
     rank: int | None = None
     """Its place on the frontier, from 1; None for a point off it."""
+    mark: str = ""
+    """What stands beside it, instead of its place on the frontier."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ def scatter_plot(dots: Sequence[Dot], *, across: str, up: str, description: str)
     """The plot; ``across`` and ``up`` name its axes."""
     x, y = Scale.of([dot.x for dot in dots]), Scale.of([dot.y for dot in dots])
     ranked = sorted((dot for dot in dots if dot.rank is not None), key=lambda dot: dot.rank or 0)
-    parts = [*_axes(x, y, across, up), *_steps(ranked, x, y), *_dots(dots, x, y), *_ranks(ranked, x, y)]
+    parts = [*_axes(x, y, across, up), *_steps(ranked, x, y), *_dots(dots, x, y), *_marks(ranked, dots, x, y)]
     return svg("risk-plot", "Risk against loss", description, parts, _BOTTOM + 3.4)
 
 
@@ -164,19 +166,22 @@ def _dots(dots: Sequence[Dot], x: Scale, y: Scale) -> list[Markup]:
     return drawn
 
 
-def _ranks(ranked: Sequence[Dot], x: Scale, y: Scale) -> list[Markup]:
-    """The numbers of the frontier beside its points, as far as there is room: a number over another tells nothing."""
-    groups: dict[tuple[float, float], list[int]] = {}
-    for dot in ranked:
-        groups.setdefault((dot.x, dot.y), []).append(dot.rank or 0)
+def _marks(ranked: Sequence[Dot], dots: Sequence[Dot], x: Scale, y: Scale) -> list[Markup]:
+    """The marks beside their points, else the numbers of the frontier, as far as there is room: a number over another
+    tells nothing.
+    """
+    marked = [dot for dot in dots if dot.mark]
+    groups: dict[tuple[float, float], list[str]] = {}
+    for dot in marked or ranked:
+        groups.setdefault((dot.x, dot.y), []).append(dot.mark or str(dot.rank))
     texts: list[Markup] = []
     placed: list[tuple[float, float]] = []
-    for (at_x, at_y), ranks in groups.items():
+    for (at_x, at_y), marks in groups.items():
         across, down = 100 * x.share(at_x), _down(y, at_y)
         if any(abs(across - other[0]) < _ROOM[0] and abs(down - other[1]) < _ROOM[1] for other in placed):
             continue
         placed.append((across, down))
-        words = str(ranks[0]) if len(ranks) == 1 else f"{ranks[0]}–{ranks[-1]}"
+        words = marks[0] if len(marks) == 1 else ", ".join(marks) if marked else f"{marks[0]}–{marks[-1]}"
         side = {"anchor": "end", "dx": "-0.5em"} if across > _FAR else {"dx": "0.45em"}
         texts.append(text(words, x=_across(x, at_x), y=down - 0.55, **side))
     return texts

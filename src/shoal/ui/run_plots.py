@@ -39,7 +39,14 @@ def runs_plot(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
     }
     algorithms = sorted({run["algorithm"] for run in shown})
     dots = [
-        Dot(_named(run), run["measures"][across], run["risk"][up], algorithms.index(run["algorithm"]), ranks.get(place))
+        Dot(
+            _named(run),
+            run["measures"][across],
+            run["risk"][up],
+            algorithms.index(run["algorithm"]),
+            ranks.get(place),
+            mark=str(int(run["run"])),
+        )
         for place, run in enumerate(shown)
     ]
     return {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -365,6 +366,8 @@ def test_a_plot_has_every_finished_release_by_the_figures_asked_for(hospital: De
         assert point["up"] == pytest.approx(1 / evidence["class_sizes"]["smallest"])
         assert f"run {point['run']}" in answer["figure"]
     assert any(point["rank"] == 1 for point in answer["points"])
+    beside = {str(int(point["run"])) for point in answer["points"]}
+    assert beside <= set(re.findall(r"<text[^>]*>([^<]*)</text>", answer["figure"])), "each point has its run's number"
     with pytest.raises(InputError, match="no measure 'beauty'"):
         ask(hospital, "runs_plot", across="beauty")
 

@@ -10,7 +10,7 @@ export async function drawPlot({ body, alive, address }) {
   const again = (changes) => { Object.assign(asked, changes); attempt(() => drawPlot({ body, alive, address })); };
   const words = answer.risks.find(([name]) => name === asked.up)[2];
   fill(body,
-    h("p", {}, `Each shape is a finished run. Down is less risk (${words}); ${answer.higher_is_better ? "right" : "left"} is less loss. The dashed steps mark the frontier: no other run is better in one and no worse in the other.`),
+    h("p", {}, `Each shape is a finished run, with its number. Down is less risk (${words}); ${answer.higher_is_better ? "right" : "left"} is less loss. The dashed steps mark the frontier: no other run is better in one and no worse in the other.`),
     h("div", { class: "columns-2" },
       field("Across: what is lost", choice("plot-across", answer.measures, asked.across, (across) => again({ across }))),
       field("Up: what risk is left", choice("plot-up", answer.risks.map(([name, head]) => [name, head]), asked.up, (up) => again({ up })))),
@@ -38,12 +38,12 @@ function plot(answer, address) {
 function named({ run, name }) { return `Run ${Number(run)}${name ? `: ${name}` : ""}`; }
 
 function said(point) {
-  return `${named(point)}, ${point.algorithm}: ${rounded(point.across, 4)}, ${rounded(point.up, 4)}${point.rank === null ? "" : `; on the frontier, number ${point.rank}`}`;
+  return `${named(point)}, ${point.algorithm}: ${rounded(point.across, 4)}, ${rounded(point.up, 4)}${point.rank === null ? "" : "; on the frontier"}`;
 }
 
 function pointTable(answer, address) {
   const across = answer.measures.find(([name]) => name === asked.across)[1];
   const up = answer.risks.find(([name]) => name === asked.up)[1];
   return table(`${count(answer.points.length, "run")} in figures`, ["Run", "Algorithm", across, up, "Frontier"], answer.points.map((point) => [
-    h("a", { href: address("summary", point.run) }, named(point)), point.algorithm, rounded(point.across, 4), rounded(point.up, 4), point.rank === null ? "" : `number ${point.rank}`]));
+    h("a", { href: address("summary", point.run) }, named(point)), point.algorithm, rounded(point.across, 4), rounded(point.up, 4), point.rank === null ? "" : "on the frontier"]));
 }
