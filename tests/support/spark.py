@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 ADDRESS = "127.0.0.1"
-_PATIENCE = 90.0
+_PATIENCE = 180.0
 SETTINGS = {
     "spark.driver.bindAddress": ADDRESS,
     "spark.driver.host": ADDRESS,

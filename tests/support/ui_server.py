@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-PATIENCE = 30.0
+PATIENCE = 120.0
 """Seconds after which something that should happen is taken not to: far more than it takes."""
 
 
