@@ -17,7 +17,8 @@ from shoal.errors import ExposureError, OutputError, VerificationError
 from shoal.io import read_table, release_source, write_table
 from shoal.io.order import in_order_of_cells
 from shoal.pipeline import spark_run
-from shoal.pipeline.write import as_written, publish
+from shoal.pipeline.build import as_written
+from shoal.pipeline.write import publish
 from support.cli import Cli
 from support.spark_cases import as_bytes, policy, table
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import shoal
 from shoal.algorithms import ALGORITHMS
 from shoal.io import write_table
-from shoal.pipeline.write import as_written
+from shoal.pipeline.build import as_written
 
 ROWS = 160
 COLUMNS: dict[str, Any] = {

@@ -17,7 +17,7 @@ from typing import Any
 from shoal.comparison.grid import Point
 from shoal.errors import DataError, OutputError
 from shoal.evidence import to_json
-from shoal.io import Staged, check_outputs
+from shoal.io import Staged, check_outputs, sha256_of
 
 KIND = "shoal comparison"
 """What ``comparison.json`` says it is."""
@@ -134,8 +134,7 @@ def policy_hash(point: Point) -> str:
 def file_hash(path: Path) -> str:
     """The hash of a file's bytes."""
     try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return sha256_of(path)
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror or error}.") from None
 

@@ -2,6 +2,7 @@
 
 from shoal.io.batches import read_batches
 from shoal.io.cells import CellColumn, CellCounter, Cells, count_cells
+from shoal.io.digest import sha256_of
 from shoal.io.frames import Kind, frame_names, from_arrow, is_frame, to_arrow
 from shoal.io.kinds import FileKind, base_name, readable_suffixes, sniff_kind
 from shoal.io.order import in_order_of_cells, in_order_of_content, order_of_cells, order_of_content
@@ -44,6 +45,7 @@ __all__ = [
     "readable_suffixes",
     "release_source",
     "separator_hint",
+    "sha256_of",
     "sniff_kind",
     "to_arrow",
     "write_counted",

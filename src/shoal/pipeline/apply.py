@@ -32,7 +32,7 @@ from shoal.pipeline.apply_verify import verified
 from shoal.pipeline.attack_scene import rows_of_release
 from shoal.pipeline.build import build_table
 from shoal.pipeline.keep import Keeping, with_composition
-from shoal.pipeline.run import Clock, Loaded, Unverified, read_columns
+from shoal.pipeline.run import Clock, Loaded, Unverified, composed_with, read_columns
 from shoal.pipeline.write import policy_files
 from shoal.policy import Policy
 from shoal.policy.resolve import unknown_columns, used_columns
@@ -174,16 +174,15 @@ def _composed(
     made: Unverified, base: Base, keeping: Keeping, clock: Clock, progress: Progress, *, replaces: bool
 ) -> dict[str, Any]:
     """What the new records tell beside earlier releases: in the union where that takes their place, else alone."""
-    if keeping.registry is None:
-        return {}
-    progress("comparing with earlier releases", 0.0)
-    with clock.stage("compose"):
-        shown = None
-        if replaces:
-            rows = rows_of_release(together([base.table, made.table]), base.policy)
-            shown = signature_of(base.policy, rows.labels, rows.cells, rows.owner, rows.sensitive, rows.weights)
-        new = NewRelease(made.policy, made.loaded.table, made.resolved.problem, made.recoding, shown)
-        return keeping.composition(new)
+
+    def new() -> NewRelease:
+        if not replaces:
+            return made.as_new()
+        rows = rows_of_release(together([base.table, made.table]), base.policy)
+        shown = signature_of(base.policy, rows.labels, rows.cells, rows.owner, rows.sensitive, rows.weights)
+        return NewRelease(made.policy, made.loaded.table, made.resolved.problem, made.recoding, shown)
+
+    return composed_with(keeping, new, clock, progress)
 
 
 def _load(data: Any, policy: Policy) -> Loaded:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ import pyarrow as pa
 
 from shoal.errors import DataError, InputError
 from shoal.evidence import describe_policy
-from shoal.io import canonical_text, read_table, release_source
+from shoal.io import canonical_text, read_table, release_source, sha256_of
 from shoal.pipeline.attack_scene import Rows, rows_of_release
 from shoal.pipeline.recoding_file import PublishedFile, RecodingFile, heights_of, read_recoding
 from shoal.pipeline.release import Release
@@ -126,7 +125,7 @@ def _another(policy: Policy, places: list[str]) -> InputError:
 def _read(file: PublishedFile) -> pa.Table:
     """A published file, if it is still what it was."""
     try:
-        digest = hashlib.sha256(file.path.read_bytes()).hexdigest()
+        digest = sha256_of(file.path)
     except OSError as error:
         raise DataError(f"The published file {file.path} cannot be read: {error.strerror or error}.") from None
     if digest != file.sha256:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
 from shoal.errors import OutputError
 from shoal.evidence import sealed, to_json
-from shoal.io import Staged, check_table_suffix, write_table
+from shoal.io import Staged, check_table_suffix, sha256_of, write_table
 from shoal.pipeline.apply import Applied
 from shoal.pipeline.apply_verify import verified
 from shoal.pipeline.attack_scene import rows_of_release
+from shoal.pipeline.build import as_written
 from shoal.pipeline.recoding_file import PublishedFile, recoding_path, recoding_text
-from shoal.pipeline.write import as_written, output_paths, write_text
+from shoal.pipeline.write import output_paths, write_text
 from shoal.report import write_report
 from shoal.verification import verify
 
@@ -39,7 +39,7 @@ def write_applied(applied: Applied, target: Path, *, union: bool = False, force:
             verify(staged, policy).raise_if_failed()
         else:
             verified(applied.made, base, replaces=False, written=staged).raise_if_failed()
-        digest = hashlib.sha256(staged.read_bytes()).hexdigest()
+        digest = sha256_of(staged)
         evidence = sealed(applied.evidence, release_sha256=digest)
         published = [*(() if whole else base.files), PublishedFile(target, digest)]
         recoding = recoding_text(

@@ -18,11 +18,12 @@ from shoal.algorithms.problem import Progress, no_progress
 from shoal.attacks.conditions import Condition, exceeded
 from shoal.errors import DataError, InputError
 from shoal.evidence import describe_policy, evidence_problems, seal
+from shoal.io import sha256_of
 from shoal.pipeline.attack import attack
 from shoal.pipeline.attack_stage import BY_INSENSITIVE
 from shoal.pipeline.recorded import differing_attacks, differing_facts, differing_figures
 from shoal.pipeline.shown import BY_ORIGINAL, NEVER, shown_beside_original, shown_by_release
-from shoal.pipeline.write import output_paths, sha256_of
+from shoal.pipeline.write import output_paths
 from shoal.policy import Policy
 from shoal.verification import Check, Verification, verify
 

@@ -7,12 +7,14 @@ does not name, dictionaries that list every original value, and metadata.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.hierarchies.hierarchy import ROOT_LABEL
-from shoal.io import Cells, in_order_of_cells, order_of_cells
+from shoal.io import Cells, canonical_text, in_order_of_cells, order_of_cells
 from shoal.policy import Policy
 from shoal.policy.resolve import Resolved
 from shoal.table.classes import ClassStats, Histogram
@@ -134,3 +136,10 @@ def release_stats(resolved: Resolved, recoding: Recoding) -> ClassStats:
         histograms[name] = Histogram.of(owner, secret.codes[kept], recoding.n_classes, width, weights)
     domains = {name: secret.domain for name, secret in resolved.sensitive.items()}
     return ClassStats(recoding.sizes, histograms, domains)
+
+
+def as_written(table: pa.Table, target: Path) -> pa.Table:
+    """In a text file every value stands in its canonical text, so that the input's types leave no trace."""
+    if target.suffix.lower() in {".parquet", ".pq"}:
+        return table
+    return pa.table({name: canonical_text(table.column(name)) for name in table.column_names})

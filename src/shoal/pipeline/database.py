@@ -8,7 +8,6 @@ What fails or is stopped before takes everything back: the table, evidence and r
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
 import re
 import tempfile
@@ -27,6 +26,7 @@ from shoal.io import (
     in_order_of_cells,
     read_batches,
     release_source,
+    sha256_of,
     write_table,
 )
 from shoal.io.columns import decoded
@@ -147,7 +147,7 @@ def _read_back(writer: TableWriter, policy: Policy, files: Mapping[str, Path]) -
     again = files["release"].with_name("again.csv")
     write_table(table, again)
     claimed = json.loads(files["evidence"].read_bytes())["release_sha256"]
-    found = hashlib.sha256(again.read_bytes()).hexdigest()
+    found = sha256_of(again)
     again.unlink()
     if found != claimed:
         raise OutputError(f"{writer.target} does not hold what was written to it, so it is not kept.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -164,6 +164,10 @@ class Unverified:
         """All columns of the data."""
         return self.loaded.names
 
+    def as_new(self) -> NewRelease:
+        """The release as earlier ones are held against it."""
+        return NewRelease(self.policy, self.loaded.table, self.resolved.problem, self.recoding)
+
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
@@ -237,13 +241,15 @@ def measure_utility(made: Unverified, clock: Clock, progress: Progress) -> dict[
         return measure_task(made.policy, whole, anonymized, progress)
 
 
-def composed_with(keeping: Keeping, made: Unverified, clock: Clock, progress: Progress) -> dict[str, Any]:
-    """What the release tells beside the earlier ones of a registry, for its evidence; nothing without a registry."""
+def composed_with(keeping: Keeping, new: Callable[[], NewRelease], clock: Clock, progress: Progress) -> dict[str, Any]:
+    """What a release tells beside the earlier ones of a registry, for its evidence; nothing without a registry, for
+    which the ``new`` one is not even put together.
+    """
     if keeping.registry is None:
         return {}
     progress("comparing with earlier releases", 0.0)
     with clock.stage("compose"):
-        return keeping.composition(NewRelease(made.policy, made.loaded.table, made.resolved.problem, made.recoding))
+        return keeping.composition(new())
 
 
 def anonymize(
@@ -277,7 +283,7 @@ def anonymize(
         verification.raise_if_failed()
     attacks = attack_made(made, clock, progress)
     utility = measure_utility(made, clock, progress)
-    composed = composed_with(keeping, made, clock, progress)
+    composed = composed_with(keeping, made.as_new, clock, progress)
     evidence = with_composition(make_evidence(made, verification, clock, utility=utility, attacks=attacks), composed)
     origin = Origin(made.resolved.problem, made.loaded.order)
     folder = None if keeping.registry is None else keeping.registry.path

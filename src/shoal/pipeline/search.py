@@ -14,6 +14,7 @@ from shoal.engines.spread import Spread
 from shoal.io import Cells
 from shoal.policy import Policy
 from shoal.policy.resolve import Resolved, resolve
+from shoal.registry import NewRelease
 from shoal.table.recoding import Recoding
 
 if TYPE_CHECKING:
@@ -40,6 +41,10 @@ class Searched:
     def parts_equals(self) -> bool:
         """Whether records with equal quasi-identifiers may have gone to different classes."""
         return parts_equals(self.policy)
+
+    def as_new(self) -> NewRelease:
+        """The release as earlier ones are held against it."""
+        return NewRelease(self.policy, self.cells.to_table(), self.resolved.problem, self.recoding)
 
 
 def parts_equals(policy: Policy) -> bool:

@@ -15,7 +15,7 @@ from shoal.io import Kind, Staged
 from shoal.pipeline.attack_scene import rows_of_recoding
 from shoal.pipeline.keep import Keeping
 from shoal.pipeline.release import Release
-from shoal.pipeline.run import Clock
+from shoal.pipeline.run import Clock, composed_with
 from shoal.pipeline.spark_output import Target
 from shoal.pipeline.spark_run import SparkMade, make_spark, spark_evidence, told
 from shoal.pipeline.spark_verify import Checked
@@ -83,11 +83,7 @@ def _evidence(
 ) -> dict[str, Any]:
     with clock.stage("attack"):
         attacks = made.attacked(progress)
-    composed: dict[str, Any] = {}
-    if keeping.registry is not None:
-        progress("comparing with earlier releases", 0.0)
-        with clock.stage("compose"):
-            composed = made.composed(keeping)
+    composed = composed_with(keeping, made.searched.as_new, clock, progress)
     return spark_evidence(made, checked, clock, attacks=attacks, composed=composed, written=written)
 
 

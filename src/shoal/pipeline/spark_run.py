@@ -24,7 +24,7 @@ from shoal.metrics import ReleaseSummary
 from shoal.pipeline.attack_stage import AttackReport, attack_tables
 from shoal.pipeline.build import released_counts
 from shoal.pipeline.evidence_of import make_evidence
-from shoal.pipeline.keep import Keeping, with_composition
+from shoal.pipeline.keep import with_composition
 from shoal.pipeline.run import Clock
 from shoal.pipeline.search import Searched, search_cells
 from shoal.pipeline.spark_coarse import full_levels, in_full
@@ -34,7 +34,6 @@ from shoal.pipeline.spark_recode import ORDER, recoder_of, with_order
 from shoal.pipeline.spark_verify import Checked, verify_frame
 from shoal.policy import Policy
 from shoal.policy.engine_spec import BLOCKS, CELLS, LEAST
-from shoal.registry import NewRelease
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,12 +95,6 @@ class SparkMade:
             seed=seed,
             progress=progress,
         )
-
-    def composed(self, keeping: Keeping) -> dict[str, Any]:
-        """What the release tells beside the earlier ones of a registry."""
-        found = self.searched
-        new = NewRelease(found.policy, found.cells.to_table(), found.resolved.problem, found.recoding)
-        return keeping.composition(new)
 
     def not_done(self) -> dict[str, str]:
         """What the evidence has to do without, and why."""

@@ -20,7 +20,6 @@ from shoal.io import (
     Cells,
     FileKind,
     SortedRuns,
-    canonical_text,
     column_names,
     count_cells,
     read_batches,
@@ -33,7 +32,7 @@ from shoal.io.parts import Fingerprint, parts_of
 from shoal.io.read import readable
 from shoal.io.source import DataSource
 from shoal.pipeline.attack_stage import AttackReport, attack_tables
-from shoal.pipeline.build import released_counts
+from shoal.pipeline.build import as_written, released_counts
 from shoal.pipeline.memory import Budget, streams
 from shoal.pipeline.recoder import Recoder
 from shoal.pipeline.run import Clock, data_source, read_columns
@@ -74,7 +73,7 @@ class Streamed:
         if self.apart is not None:
             self.apart.write(self.read, self.searched, path, progress)
             return
-        write_counted(_as_written(self.table, path), self.counts, path, lambda share: progress("writing", share))
+        write_counted(as_written(self.table, path), self.counts, path, lambda share: progress("writing", share))
 
     def verified(self, path: Path) -> Verification:
         """The independent check of the written file against the cells of the original, as they were counted."""
@@ -126,7 +125,7 @@ class Apart:
             runs = SortedRuns(Path(folder))
             records = 0
             for batch in read_batches(self.source, columns, lambda share: progress("recoding", share)):
-                runs.add(_as_written(recoder.recode(batch), path))
+                runs.add(as_written(recoder.recode(batch), path))
                 records += batch.num_rows
             self.before.check(self.source)
             if records != read.records:
@@ -147,13 +146,6 @@ def _told(runs: SortedRuns, progress: Progress) -> Iterator[pa.Table]:
         yield table
         done += table.num_rows
         progress("writing", done / max(runs.n_rows, 1))
-
-
-def _as_written(table: pa.Table, path: Path) -> pa.Table:
-    """In a text file every value stands in its canonical text, so that the input's types leave no trace."""
-    if path.suffix.lower() != ".csv":
-        return table
-    return pa.table({name: canonical_text(table.column(name)) for name in table.column_names})
 
 
 def count_source(source: DataSource, policy: Policy, budget: Budget, progress: Progress) -> Read:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import datetime
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-
-import pyarrow as pa
 
 from shoal.algorithms.problem import Progress, no_progress
 from shoal.errors import InputError, OutputError
@@ -19,14 +16,15 @@ from shoal.io import (
     Kind,
     Place,
     Staged,
-    canonical_text,
     check_table_suffix,
     place,
+    sha256_of,
     write_table,
 )
 from shoal.io.parts import data_files, is_many, would_be_read
 from shoal.io.postgres import held_still
 from shoal.pipeline.attack_scene import Rows, rows_of_recoding, rows_of_release
+from shoal.pipeline.build import as_written
 from shoal.pipeline.database import Confirm, publish_table
 from shoal.pipeline.evidence_of import make_evidence
 from shoal.pipeline.keep import Keeping, with_composition
@@ -45,7 +43,6 @@ from shoal.pipeline.run import (
 )
 from shoal.pipeline.stream import Streamed, make_streamed
 from shoal.policy import Policy
-from shoal.registry import NewRelease
 from shoal.report import write_report
 from shoal.verification import verify
 
@@ -164,7 +161,7 @@ def _write_made(made: Unverified, staged: Path, keeping: Keeping, clock: Clock, 
         verification.raise_if_failed()
     attacks = attack_made(made, clock, progress)
     utility = measure_utility(made, clock, progress)
-    composed = composed_with(keeping, made, clock, progress)
+    composed = composed_with(keeping, made.as_new, clock, progress)
     facts = make_evidence(made, verification, clock, sha256_of(staged), utility, attacks)
     evidence = with_composition(facts, composed)
     origin = Origin(made.resolved.problem, made.loaded.order)
@@ -174,7 +171,7 @@ def _write_made(made: Unverified, staged: Path, keeping: Keeping, clock: Clock, 
 
 def _write_streamed(made: Streamed, staged: Path, keeping: Keeping, clock: Clock, progress: Progress) -> _Written:
     """Write a release from its counts."""
-    found, composed = made.searched, dict[str, Any]()
+    found = made.searched
     progress("writing", 0.0)
     with clock.stage("write"):
         made.write(staged, progress)
@@ -184,22 +181,12 @@ def _write_streamed(made: Streamed, staged: Path, keeping: Keeping, clock: Clock
         verification.raise_if_failed()
     with clock.stage("attack"):
         attacks = made.attacked(progress)
-    if keeping.registry is not None:
-        progress("comparing with earlier releases", 0.0)
-        with clock.stage("compose"):
-            new = NewRelease(found.policy, found.cells.to_table(), found.resolved.problem, found.recoding)
-            composed = keeping.composition(new)
+    composed = composed_with(keeping, found.as_new, clock, progress)
     digest, lacking = sha256_of(staged), made.not_done()
     facts = make_evidence(found, verification, clock, digest, attacks=attacks, not_done=lacking)
     evidence = with_composition(facts, composed)
     release = Release(found.policy, staged, found.recoding, evidence, Kind.ARROW, found.search)
     return _Written(release, rows_of_recoding(found.policy, found.cells, found.resolved, found.recoding))
-
-
-def sha256_of(path: Path) -> str:
-    """The hash of a file, without holding it."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_release(
@@ -273,10 +260,3 @@ def policy_files(policy: Policy) -> list[Path]:
         if column.hierarchy is not None and isinstance(column.hierarchy.tree, str):
             files.append(policy.path(column.hierarchy.tree))
     return files
-
-
-def as_written(table: pa.Table, target: Path) -> pa.Table:
-    """In a text file every value stands in its canonical text, so that the input's types leave no trace."""
-    if target.suffix.lower() in {".parquet", ".pq"}:
-        return table
-    return pa.table({name: canonical_text(table.column(name)) for name in table.column_names})

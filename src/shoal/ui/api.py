@@ -43,10 +43,10 @@ class Api:
 
     def _state(self, session: Session) -> dict[str, Any]:
         content, text = document.load(session.workspace)
-        problems = document.problems_of(content) if content else []
+        settled, problems = document.judged(content) if content else (content, [])
         return {
             "table": session.workspace.read("table.json") or None,
-            "policy": document.to_page(document.settled(content)),
+            "policy": document.to_page(settled),
             "yaml": text,
             "revision": document.revision(text),
             "problems": [document.problem_to_page(each) for each in problems],
@@ -83,11 +83,12 @@ class Api:
         else:
             content = accepted_policy(document.from_page(sent.get("policy")))
             text = document.save(session.workspace, content)
+        settled, problems = document.judged(content)
         return {
-            "policy": document.to_page(document.settled(content)),
+            "policy": document.to_page(settled),
             "yaml": text,
             "revision": document.revision(text),
-            "problems": [document.problem_to_page(each) for each in document.problems_of(content)],
+            "problems": [document.problem_to_page(each) for each in problems],
         }
 
     async def desk(self, request: Request) -> Response:

@@ -95,10 +95,7 @@ def _from_pairs(pairs: list[Any]) -> Any:
 
 def problems_of(document: Any) -> list[PolicyProblem]:
     """Everything that is wrong with a document, or that it may not name here, as far as it tells without the data."""
-    try:
-        return outside(Policy.model_validate(document))
-    except PolicyError as error:
-        return list(error.problems)
+    return judged(document)[1]
 
 
 def save(workspace: Workspace, document: Any) -> str:
@@ -136,10 +133,16 @@ def parse(text: str) -> Any:
 
 def settled(document: Any) -> Any:
     """The document with every short form written out, as the page edits it; unchanged where it has problems."""
+    return judged(document)[0]
+
+
+def judged(document: Any) -> tuple[Any, list[PolicyProblem]]:
+    """The document `settled`, and its problems: both at once, since reading a large policy takes time."""
     try:
-        return Policy.model_validate(document).to_dict()
-    except PolicyError:
-        return document
+        policy = Policy.model_validate(document)
+    except PolicyError as error:
+        return document, list(error.problems)
+    return policy.to_dict(), outside(policy)
 
 
 def problem_to_page(problem: PolicyProblem) -> dict[str, str]:

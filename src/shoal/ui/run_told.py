@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shlex
 from collections.abc import Mapping
@@ -13,7 +12,7 @@ import pyarrow as pa
 
 from shoal.errors import InputError
 from shoal.hierarchies.decimals import parse_decimal
-from shoal.io import canonical_text
+from shoal.io import canonical_text, sha256_of
 from shoal.pipeline.why import Why, explain
 from shoal.pipeline.why_words import lines
 from shoal.report.attackers import attackers_section
@@ -98,9 +97,7 @@ def _form(desk: Desk, kept: Kept, folder: Path, form: str, names: Mapping[str, s
 def _file(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise InputError(f"the file {path.name} of this run is gone. Run it again.")
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return {"name": path.name, "bytes": path.stat().st_size, "sha256": digest}
+    return {"name": path.name, "bytes": path.stat().st_size, "sha256": sha256_of(path)}
 
 
 def _formulas(table: pa.Table) -> list[dict[str, Any]]:
