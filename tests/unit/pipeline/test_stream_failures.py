@@ -231,7 +231,7 @@ def test_a_disk_that_fills_while_sorting_is_an_error_of_the_output(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)], ids=str
 )
 def test_a_signal_ends_a_streamed_run_with_its_own_exit_code(tmp_path: Path, number: signal.Signals, code: int) -> None:
-    write_table(records(400_000), tmp_path / "data.csv")
+    write_table(records(1_200_000), tmp_path / "data.csv")  # long enough to be met, on a slow machine too
     policy = policy_of(tmp_path, "data.csv")
     before = files_in(tmp_path)
     command = [sys.executable, "-m", "shoal", "anonymize", str(policy), "--memory", "1GB"]
