@@ -4,7 +4,7 @@ Run: python benchmarks/forecast.py [--records 1000,10000,30162,300000] [--column
 
 Every run is a new process, timed from its start to the end of its attacks; the estimate is made before, in another.
 Records beyond Adult's are made of it: each is one of Adult's, a third of them with age, race and marital status of
-another. The growths of `shoal.forecast.growth` were read off such runs.
+another. The growths of `shoal.pipeline.forecast.growth` were read off such runs.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from pathlib import Path
 import numpy as np
 
 import adult
-from shoal.algorithms import ALGORITHMS
-from shoal.algorithms.problem import no_progress
 from shoal.errors import InfeasibleError
-from shoal.forecast import estimate_time
+from shoal.pipeline.forecast import estimate_time
 from shoal.pipeline.run import Clock, attack_made, make_release, prepare
 from shoal.policy import Policy
+from shoal.search import ALGORITHMS
+from shoal.search.problem import no_progress
 from shoal.verification import verify
 
 MODELS: dict[str, tuple[list[dict[str, object]], float]] = {

@@ -22,11 +22,12 @@ from pathlib import Path
 import yaml
 
 import adult
-from shoal.algorithms import ALGORITHMS
-from shoal.engines.local import LocalEngine, load_kernels
+from shoal.encode.resolve import resolve
 from shoal.io import DataSource, read_table
 from shoal.policy import Policy
-from shoal.policy.resolve import resolve
+from shoal.search import ALGORITHMS
+from shoal.search.engine import LocalEngine
+from shoal.search.kernels.load import load_kernels
 
 
 @dataclass(frozen=True)

@@ -14,27 +14,27 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shoal import datasets, errors
-    from shoal.comparison import Comparison, compare
-    from shoal.disclosure import Risk
+    from shoal.attacks.risk import Risk
     from shoal.pipeline import Release, anonymize, publish
-    from shoal.pipeline.apply import Applied, apply
+    from shoal.pipeline.apply.apply import Applied, apply
     from shoal.pipeline.attack import AttackReport, attack
+    from shoal.pipeline.compare import Comparison, compare
     from shoal.pipeline.risk import risk
     from shoal.policy import Policy
     from shoal.verification import Verification, verify
 
 _PUBLIC = {
-    "Applied": "shoal.pipeline.apply",
+    "Applied": "shoal.pipeline.apply.apply",
     "AttackReport": "shoal.pipeline.attack",
-    "Comparison": "shoal.comparison",
+    "Comparison": "shoal.pipeline.compare",
     "Policy": "shoal.policy",
     "Release": "shoal.pipeline",
-    "Risk": "shoal.disclosure",
+    "Risk": "shoal.attacks.risk",
     "Verification": "shoal.verification",
     "anonymize": "shoal.pipeline",
-    "apply": "shoal.pipeline.apply",
+    "apply": "shoal.pipeline.apply.apply",
     "attack": "shoal.pipeline.attack",
-    "compare": "shoal.comparison",
+    "compare": "shoal.pipeline.compare",
     "publish": "shoal.pipeline",
     "risk": "shoal.pipeline.risk",
     "verify": "shoal.verification",

@@ -15,7 +15,8 @@
         ├── ExposureError             an attack exposes more than may be; carries what it found
         └── WithheldError             no new record can be released by a published recoding; carries the reasons
 
-Each error carries its facts as attributes, not only a sentence; `ShoalError.to_dict` gives them as plain data.
+Each error has a stable ``code`` for programs and carries its facts as attributes, not only a sentence;
+`ShoalError.to_dict` gives them as plain data.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
-    from shoal.algorithms.diagnosis import Diagnosis
+    from shoal.search.diagnosis.diagnosis import Diagnosis
     from shoal.verification import Verification
 
 
@@ -34,10 +35,22 @@ class ShoalError(Exception):
     """Root of every error that Shoal raises on purpose."""
 
     exit_code: ClassVar[int] = 2
+    default_code: ClassVar[str] = "error"
+
+    def __init__(self, message: str = "", *, code: str | None = None) -> None:
+        self.code = code or self.default_code
+        """What is wrong, for programs: it stays the same when the message is worded better."""
+        super().__init__(message)
 
     def to_dict(self) -> dict[str, Any]:
-        """The error as plain data, ready for JSON: its class, exit code and message, and its facts by name."""
-        return {"error": type(self).__name__, "exit_code": self.exit_code, "message": str(self), **self.facts()}
+        """The error as plain data, ready for JSON: its class, code, exit code and message, and its facts by name."""
+        return {
+            "error": type(self).__name__,
+            "code": self.code,
+            "exit_code": self.exit_code,
+            "message": str(self),
+            **self.facts(),
+        }
 
     def facts(self) -> dict[str, Any]:
         """What the error carries beside its message, as plain data."""
@@ -46,6 +59,8 @@ class ShoalError(Exception):
 
 class InputError(ShoalError):
     """Something that was given is wrong: a file, an option, a policy."""
+
+    default_code: ClassVar[str] = "input"
 
 
 @dataclass(frozen=True)
@@ -56,6 +71,8 @@ class PolicyProblem:
     message: str
     fix: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
+    code: str = field(default="invalid", kw_only=True)
+    """What is wrong, for programs."""
 
     def __str__(self) -> str:
         text = f"{self.where}: {self.message}" if self.where else self.message
@@ -64,6 +81,8 @@ class PolicyProblem:
 
 class PolicyError(InputError):
     """The policy is wrong, in one or several places; ``problems`` has all of them."""
+
+    default_code: ClassVar[str] = "policy"
 
     def __init__(self, problems: Sequence[PolicyProblem], source: str = "the policy") -> None:
         self.problems = tuple(problems)
@@ -76,19 +95,30 @@ class PolicyError(InputError):
 
     def facts(self) -> dict[str, Any]:
         """Every problem with its place and its fix."""
-        return {"problems": [{"where": each.where, "message": each.message, "fix": each.fix} for each in self.problems]}
+        return {
+            "problems": [
+                {"code": each.code, "where": each.where, "message": each.message, "fix": each.fix}
+                for each in self.problems
+            ]
+        }
 
 
 class DataError(InputError):
     """The input cannot be read as a table."""
 
+    default_code: ClassVar[str] = "data"
+
 
 class OutputError(InputError):
     """The output exists already or cannot be written."""
 
+    default_code: ClassVar[str] = "output"
+
 
 class MissingExtraError(InputError):
     """An optional dependency is missing; ``install`` is the line that brings it."""
+
+    default_code: ClassVar[str] = "missing-extra"
 
     def __init__(self, what: str, extra: str) -> None:
         self.extra = extra
@@ -103,6 +133,8 @@ class MissingExtraError(InputError):
 class InterruptedRunError(ShoalError):
     """The user stopped the run; the message says what was written by then, if anything."""
 
+    default_code: ClassVar[str] = "interrupted"
+
     exit_code: ClassVar[int] = 130
 
     def __init__(self, message: str = "interrupted; no output was written.") -> None:
@@ -112,11 +144,15 @@ class InterruptedRunError(ShoalError):
 class PrivacyError(ShoalError):
     """The privacy asked for does not hold or cannot be reached."""
 
+    default_code: ClassVar[str] = "privacy"
+
     exit_code: ClassVar[int] = 1
 
 
 class InfeasibleError(PrivacyError):
     """No release within the policy satisfies the models; ``diagnosis`` says what blocks and what would help."""
+
+    default_code: ClassVar[str] = "infeasible"
 
     def __init__(self, diagnosis: Diagnosis) -> None:
         self.diagnosis = diagnosis
@@ -130,6 +166,8 @@ class InfeasibleError(PrivacyError):
 class VerificationError(PrivacyError):
     """A release fails the independent check; ``verification`` has every check and its outcome."""
 
+    default_code: ClassVar[str] = "not-verified"
+
     def __init__(self, verification: Verification) -> None:
         self.verification = verification
         super().__init__(str(verification))
@@ -141,6 +179,8 @@ class VerificationError(PrivacyError):
 
 class ExposureError(PrivacyError):
     """An attack on a release exposes more than a condition allows; ``failed`` has each condition and its figures."""
+
+    default_code: ClassVar[str] = "exposed"
 
     def __init__(self, failed: Sequence[Mapping[str, Any]], found: Mapping[str, Any]) -> None:
         self.failed = tuple(failed)
@@ -159,6 +199,8 @@ class ExposureError(PrivacyError):
 
 class WithheldError(PrivacyError):
     """None of the new records can be released by a published recoding; ``withheld`` has every reason with its count."""
+
+    default_code: ClassVar[str] = "withheld"
 
     def __init__(self, message: str, withheld: Sequence[Mapping[str, Any]]) -> None:
         self.withheld = tuple(withheld)

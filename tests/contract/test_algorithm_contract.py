@@ -12,8 +12,6 @@ import pytest
 
 from oracles import lattice_oracle as oracle
 from oracles.lattice_oracle import Column, Label
-from shoal.algorithms import ALGORITHMS
-from shoal.algorithms.problem import Outcome
 from shoal.models import (
     MODELS,
     AlpDif,
@@ -29,6 +27,8 @@ from shoal.models import (
     RecursiveCLDiversity,
     TCloseness,
 )
+from shoal.search import ALGORITHMS
+from shoal.search.problem import Outcome
 from support.model_cases import COLUMN, VALUES
 from support.search_cases import SECOND, Case, problem_of, table_of
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles import lattice_oracle as oracle
-from shoal.algorithms.lattice import cell_bounds, summarize
 from shoal.metrics import METRICS, CellMetric, Metric, ReleaseSummary
 from shoal.models import KAnonymity
+from shoal.search.lattice.nodes import cell_bounds, summarize
 from support.model_cases import COLUMN
 from support.search_cases import Case, cases, problem_of, table_of
 

@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.algorithms import ALGORITHMS
 from shoal.errors import InfeasibleError
+from shoal.search import ALGORITHMS
 
 CATEGORIES = {"grave": ["HIV", "Cancer"], "bad": ["Asthma", None], "light": ["Flu"]}
 VALUES = [value for values in CATEGORIES.values() for value in values]

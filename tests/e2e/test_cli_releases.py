@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 import shoal
+from shoal.attacks.registry import Registry
 from shoal.evidence import evidence_problems
-from shoal.registry import Registry
 from support.cli import Cli, snapshot
 
 HEADER = ["id", "home", "work", "illness"]

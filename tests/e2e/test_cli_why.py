@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 import shoal
-from shoal.pipeline.why import Why
-from shoal.pipeline.why_find import Matches
+from shoal.pipeline.why.explain import Why
+from shoal.pipeline.why.find import Matches
 from support.cli import Cli, snapshot
 
 

@@ -14,9 +14,9 @@ import pydantic
 import pytest
 
 from shoal import Policy
-from shoal.algorithms import ALGORITHMS
 from shoal.policy.model_specs import build_model
 from shoal.policy.yaml_text import load_yaml
+from shoal.search import ALGORITHMS
 from support.cli import Cli
 from support.pages import DOCS, ROOT, Block, blocks, commands, matches, pages
 

@@ -16,10 +16,10 @@ import pytest
 
 import shoal
 from e2e.conftest import POLICY, checked_json
-from shoal.algorithms import ALGORITHMS
 from shoal.attacks import ATTACKS
 from shoal.evidence import VOLATILE, Evidence, evidence_problems, seal, without_volatile
-from shoal.report import write_report
+from shoal.present import write_report
+from shoal.search import ALGORITHMS
 from support.cli import Cli
 
 ROOT = Path(__file__).parents[2]

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import shoal
-from shoal.forecast import lattice_picture
+from shoal.pipeline.forecast import lattice_picture
 from shoal.pipeline.run import Clock, prepare
-from shoal.report.lattice_plot import LATTICE_STYLE, lattice_figure
-from shoal.report.shell import whole_page
+from shoal.present.html.shell import whole_page
+from shoal.present.plots.lattice_plot import LATTICE_STYLE, lattice_figure
 from support.browser import Browser
 
 

@@ -15,11 +15,11 @@ import shoal
 from e2e.conftest import PATIENTS, POLICY
 from shoal.errors import DataError, OutputError, PolicyError
 from shoal.io import DatabaseTable, canonical_text
-from shoal.io.place import quoted
-from shoal.io.postgres_write import TableWriter
+from shoal.io.postgres.writer import TableWriter
 from shoal.pipeline import database
 from shoal.pipeline.memory import Budget
 from shoal.policy import Policy
+from shoal.policy.location import quoted
 from support.cli import Cli, snapshot
 from support.postgres import Server
 from support.table_files import rows_of

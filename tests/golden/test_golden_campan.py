@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shoal.algorithms.local import Ground, finish, prepare
-from shoal.algorithms.pk_clustering import faithful_clusters
-from shoal.algorithms.problem import Problem
-from shoal.engines.local import LocalEngine
 from shoal.hierarchies import Tree, boundary_caps, capped_levels
 from shoal.metrics import METRICS, ReleaseSummary
 from shoal.metrics.constraint_violations import count_violations
 from shoal.models import KAnonymity, PSensitive
 from shoal.reproduce.tables import CAMPAN_1, CAMPAN_4, CAMPAN_QUASI, PaperTable
+from shoal.search.engine import LocalEngine
+from shoal.search.local.common import Ground, finish, prepare
+from shoal.search.local.pk_clustering import faithful_clusters
+from shoal.search.problem import Problem
 from shoal.table.encoded import encode_table
 from shoal.table.recoding import Recoding
 from support.builders import domain_of

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from random import Random
 
-from shoal.algorithms.top_down import top_down
 from shoal.models import KAnonymity, PAlphaSensitive
 from shoal.reproduce.tables import SUN_8_MIDDLE, SUN_8_RIGHT
+from shoal.search.local.top_down import top_down
 from support.model_cases import COLUMN
 from support.search_cases import Case, problem_of
 

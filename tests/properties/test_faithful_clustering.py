@@ -15,8 +15,6 @@ from hypothesis import strategies as st
 from oracles import campan_oracle
 from oracles import lattice_oracle as oracle
 from oracles.lattice_oracle import Label
-from shoal.algorithms.local import Classes, Ground, class_nodes, finish, prepare
-from shoal.algorithms.pk_clustering import faithful_clusters
 from shoal.errors import InfeasibleError
 from shoal.models import (
     AlphaKAnonymity,
@@ -26,6 +24,8 @@ from shoal.models import (
     RecursiveCLDiversity,
     TCloseness,
 )
+from shoal.search.local.common import Classes, Ground, class_nodes, finish, prepare
+from shoal.search.local.pk_clustering import faithful_clusters
 from shoal.table.recoding import SUPPRESSED
 from support.model_cases import COLUMN, RANDOM, VALUES
 from support.search_cases import SECOND, Case, cases, problem_of, random_models, table_of

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from oracles import lattice_oracle as oracle
 from oracles.lattice_oracle import Label, Table
-from shoal.algorithms import ALGORITHMS
-from shoal.algorithms.incognito import all_minimal_nodes
 from shoal.errors import InfeasibleError
 from shoal.models import AlpDif, KAnonymity
+from shoal.search import ALGORITHMS
+from shoal.search.lattice.incognito import all_minimal_nodes
 from shoal.table.recoding import Recoding
 from support.model_cases import COLUMN, RANDOM
 from support.search_cases import Case, cases, levels_of, problem_of, table_of

@@ -11,15 +11,16 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from shoal.algorithms.boxes import Boxes
-from shoal.algorithms.cover import Cover
-from shoal.algorithms.greedy_clustering import greedy_clustering
-from shoal.algorithms.joining import Partition
-from shoal.algorithms.local import class_nodes
-from shoal.engines import _kernels, _kernels_numpy
 from shoal.errors import InfeasibleError, InputError
 from shoal.metrics import METRICS, ReleaseSummary
 from shoal.models import KAnonymity
+from shoal.search.kernels import compiled as _kernels
+from shoal.search.kernels import plain as _kernels_numpy
+from shoal.search.local.boxes import Boxes
+from shoal.search.local.common import class_nodes
+from shoal.search.local.cover import Cover
+from shoal.search.local.greedy_clustering import greedy_clustering
+from shoal.search.local.joining import Partition
 from shoal.table.recoding import Recoding
 from support.search_cases import Case, cases, ground_of, problem_of
 
@@ -106,7 +107,7 @@ def test_compiled_kernels_and_their_twins_find_the_same_classes(case: Case, k: i
 
 
 def test_large_blocks_are_cut_and_every_piece_still_satisfies(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules["shoal.algorithms.greedy_clustering"], "PIECE", 8)
+    monkeypatch.setattr(sys.modules["shoal.search.local.greedy_clustering"], "PIECE", 8)
     leaves = [str(value) for value in range(40)]
     trees = ({"*": {f"g{g}": dict.fromkeys(leaves[g * 10 : g * 10 + 10]) for g in range(4)}},)
     case = Case(trees, tuple((leaf,) for leaf in leaves for _ in range(2)), {}, (KAnonymity(3),), metric="ncp")

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from oracles import lattice_oracle as oracle
 from oracles import local_oracle
 from oracles.lattice_oracle import Label, Table
-from shoal.algorithms.mondrian import mondrian
-from shoal.algorithms.problem import Algorithm
-from shoal.algorithms.top_down import top_down
 from shoal.errors import InfeasibleError
 from shoal.models import MODELS, KAnonymity, PSensitive
+from shoal.search.local.mondrian import mondrian
+from shoal.search.local.top_down import top_down
+from shoal.search.problem import Algorithm
 from shoal.table.recoding import Recoding
 from support.model_cases import COLUMN, RANDOM
 from support.search_cases import SECOND, Case, cases, problem_of, random_models, table_of

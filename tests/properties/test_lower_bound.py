@@ -10,12 +10,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from shoal.algorithms import ALGORITHMS, bound
-from shoal.algorithms.bound import Bound, lower_bound
-from shoal.algorithms.local import Ground, finish
 from shoal.errors import InfeasibleError
 from shoal.metrics import METRICS, ReleaseSummary
 from shoal.models import DistinctLDiversity, KAnonymity, Model, PSensitive
+from shoal.search import ALGORITHMS
+from shoal.search.bounds import lower_bound as bound
+from shoal.search.bounds.lower_bound import Bound, lower_bound
+from shoal.search.local.common import Ground, finish
 from shoal.table.recoding import SUPPRESSED, Recoding
 from support.model_cases import COLUMN
 from support.ranged_cases import ranged_cases

@@ -15,12 +15,12 @@ from oracles import lattice_oracle as oracle
 from oracles import local_oracle
 from oracles.lattice_oracle import Label, Table
 from oracles.local_oracle import InRanges, Released
-from shoal.algorithms import ALGORITHMS
-from shoal.algorithms.local import class_extremes, class_nodes, merge_costs, prepare
 from shoal.errors import InfeasibleError
 from shoal.metrics import METRICS, CellMetric, ReleaseSummary
 from shoal.metrics.constraint_violations import count_violations
 from shoal.models import MODELS, KAnonymity
+from shoal.search import ALGORITHMS
+from shoal.search.local.common import class_extremes, class_nodes, merge_costs, prepare
 from shoal.table.recoding import Recoding
 from support.model_cases import COLUMN, RANDOM
 from support.ranged_cases import ranged_cases

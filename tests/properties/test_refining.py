@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.algorithms import ALGORITHMS, prices
-from shoal.algorithms.arrangement import Arrangement
-from shoal.algorithms.local import Classes, Ground, cost_of, finish
-from shoal.algorithms.refine import refine
-from shoal.algorithms.steps import KINDS, Steps, proposals
 from shoal.models import KAnonymity, PSensitive
+from shoal.search import ALGORITHMS
+from shoal.search.local.common import Classes, Ground, cost_of, finish
+from shoal.search.local.refinement import prices
+from shoal.search.local.refinement.arrangement import Arrangement
+from shoal.search.local.refinement.refine import refine
+from shoal.search.local.refinement.steps import KINDS, Steps, proposals
 from shoal.table.recoding import Recoding
 from support.ranged_cases import ranged_cases
 from support.search_cases import Case, cases, ground_of
@@ -58,7 +59,7 @@ def some_partition(ground: Ground, draw: st.DataObject) -> Classes:
 
 
 def problem_of_ground(ground: Ground):  # type: ignore[no-untyped-def]
-    from shoal.engines.local import LocalEngine
+    from shoal.search.engine import LocalEngine
 
     return LocalEngine(ground.problem.table, ground.problem.ladders, ground.problem.domains)
 
@@ -89,7 +90,7 @@ def test_every_round_lowers_the_chosen_measure_and_keeps_every_model_of_a_class(
 
 def recoded(ground: Ground, row_class: Classes) -> Recoding:
     """A partition as it stands, coinciding classes apart: what refining counts."""
-    from shoal.algorithms.local import class_nodes
+    from shoal.search.local.common import class_nodes
 
     filled = np.unique(row_class[row_class >= 0])
     dense = np.searchsorted(filled, row_class).astype(np.int32)
@@ -125,7 +126,7 @@ def test_columns_without_a_table_of_pairs_are_priced_alike(case: Case, ranges: b
     options = case.options if ranges else {**case.options, "ranges": ()}
     ground = ground_of(replace(case, metric="ncp", weights=(), options=options))
     columns = range(len(ground.problem.hierarchies))
-    from shoal.engines._kernels_refine import cell_cost
+    from shoal.search.kernels.refinement import cell_cost
 
     tabled = prices.prices_of(ground, columns)
     limit, prices.TABLE_LEAVES = prices.TABLE_LEAVES, 0

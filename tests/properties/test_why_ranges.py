@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.errors import DisclosureWarning, InfeasibleError
-from shoal.pipeline.why import Why
+from shoal.pipeline.why.explain import Why
 
 WIDTHS = (10, 20)
 ALGORITHMS: dict[str, dict[str, Any]] = {

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import shoal
-from shoal.algorithms import ALGORITHMS
+from shoal.search import ALGORITHMS
 from support.spark_cases import RUNS, as_bytes, policy, table
 
 VOLATILE = {"seconds", "seconds_by_stage", "peak_memory_bytes", "evidence_sha256", "policy_sha256", "versions"}

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.engines import spark
 from shoal.errors import DataError, PolicyError, VerificationError
-from shoal.pipeline import spark_run
+from shoal.io.spark import cluster as spark
+from shoal.pipeline.spark import run as spark_run
 from support.spark_cases import COLUMNS, as_bytes, policy, table
 
 OPTIMAL = {"name": "optimal"}

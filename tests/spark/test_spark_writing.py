@@ -12,13 +12,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import shoal
-from shoal.engines import spark
+from shoal.encode.released_table import as_written
 from shoal.errors import ExposureError, OutputError, VerificationError
 from shoal.io import read_table, release_source, write_table
-from shoal.io.order import in_order_of_cells
-from shoal.pipeline import spark_run
-from shoal.pipeline.build import as_written
+from shoal.io.spark import cluster as spark
+from shoal.pipeline.spark import run as spark_run
 from shoal.pipeline.write import publish
+from shoal.table.row_order import in_order_of_cells
 from support.cli import Cli
 from support.spark_cases import as_bytes, policy, table
 

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 import shoal
-from shoal.pipeline.attack_scene import rows_of_release
-from shoal.policy.resolve import resolve
-from shoal.registry import Composition, Entry, NewRelease, compose_with, signature_of
+from shoal.attacks.registry import Composition, Entry, NewRelease, compose_with, signature_of
+from shoal.attacks.scene_setup import rows_of_release
+from shoal.encode.resolve import resolve
 from shoal.table.recoding import Recoding
 from support.attack_cases import table_of
 

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from oracles import lattice_oracle as oracle
 from oracles.lattice_oracle import Column, Label, Secret, Table
-from shoal.algorithms import Problem
-from shoal.algorithms.local import Ground, prepare
-from shoal.engines.local import LocalEngine
 from shoal.errors import InfeasibleError
 from shoal.hierarchies import Tree, boundary_caps, capped_levels
 from shoal.metrics import METRICS
 from shoal.models import Model
+from shoal.search import Problem
+from shoal.search.engine import LocalEngine
+from shoal.search.local.common import Ground, prepare
 from shoal.table.encoded import encode_table
 from support.builders import domain_of
 from support.model_cases import CATEGORIES, COLUMN, RANDOM, TREE, VALUES

@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 import shoal
-from shoal.algorithms import ALGORITHMS
+from shoal.encode.released_table import as_written
 from shoal.io import write_table
-from shoal.pipeline.build import as_written
+from shoal.search import ALGORITHMS
 
 ROWS = 160
 COLUMNS: dict[str, Any] = {

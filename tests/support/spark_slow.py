@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from shoal.engines import spark
+from shoal.io.spark import cluster as spark
 
 
 def slow_down(folder: str) -> Callable[[], None]:

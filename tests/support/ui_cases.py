@@ -8,8 +8,8 @@ from typing import Any
 
 from starlette.routing import Route
 
-from shoal.ui.app import make_app
-from shoal.ui.settings import Settings
+from shoal.ui.server.app import make_app
+from shoal.ui.server.settings import Settings
 
 SECRET = "Zaphod-Beeblebrox-42"
 """A value of the data that must turn up nowhere."""

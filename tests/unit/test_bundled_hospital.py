@@ -12,11 +12,11 @@ from types import ModuleType
 
 import pytest
 
-from shoal.algorithms import ALGORITHMS, Outcome
-from shoal.engines.local import LocalEngine
+from shoal.encode.resolve import Resolved, resolve
 from shoal.io import DataSource, read_table
 from shoal.policy import Policy
-from shoal.policy.resolve import Resolved, resolve
+from shoal.search import ALGORITHMS, Outcome
+from shoal.search.engine import LocalEngine
 
 ROOT = Path(__file__).parents[2]
 DATA = Path(str(resources.files("shoal") / "data"))

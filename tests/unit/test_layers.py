@@ -14,22 +14,22 @@ import shoal
 
 ROOT = Path(shoal.__file__).parent
 LAYERS = (
-    {"errors"},
+    {"errors", "formatting"},
     {"hierarchies"},
     {"table"},
     {"models"},
     {"metrics"},
-    {"engines"},
-    {"algorithms"},
-    {"attacks"},
-    {"disclosure"},
+    {"search"},
+    {"policy"},
+    {"encode"},
     {"io"},
-    {"policy", "datasets"},
     {"verification"},
-    {"registry"},
-    {"evidence", "report", "utility"},
-    {"pipeline", "draft"},
-    {"comparison", "forecast", "reproduce"},
+    {"attacks"},
+    {"evidence"},
+    {"present"},
+    {"utility", "draft", "datasets"},
+    {"pipeline"},
+    {"reproduce"},
     {"ui"},
     {"cli"},
     {"__init__", "__main__"},
@@ -138,20 +138,20 @@ def test_only_io_knows_pandas_and_polars(path: Path) -> None:
 def test_only_io_knows_the_readers_of_other_formats() -> None:
     known = {"fastexcel", "pyreadstat", "adbc_driver_manager", "adbc_driver_postgresql"}
     found = {name(path) for path in FILES for each in imports_of(path) if each.module.split(".")[0] in known}
-    assert found == {"io/excel.py", "io/statfile.py", "io/postgres_connection.py"}
+    assert found == {"io/formats/excel.py", "io/formats/statistics_file.py", "io/postgres/connection.py"}
 
 
 def test_only_the_kernels_know_numba() -> None:
     found = {name(path) for path in FILES for each in imports_of(path) if each.module.split(".")[0] == "numba"}
-    assert found == {"engines/_kernels.py"}
+    assert found == {"search/kernels/compiled.py"}
 
 
 def test_only_the_spark_engine_knows_pyspark() -> None:
     found = {name(path) for path in FILES for each in imports_of(path) if each.module.split(".")[0] == "pyspark"}
-    assert found == {"engines/spark.py", "engines/spark_check.py", "engines/spark_counts.py"}
+    assert found == {"io/spark/cluster.py", "io/spark/check.py", "io/spark/counts.py"}
 
 
-@pytest.mark.parametrize("path", [path for path in FILES if name(path).startswith("engines/spark")], ids=name)
+@pytest.mark.parametrize("path", [path for path in FILES if name(path).startswith("io/spark/")], ids=name)
 def test_the_spark_engine_keeps_to_what_spark_connect_offers(path: Path) -> None:
     """There is no context, no RDD and no broadcast variable behind a remote session."""
     refused = {"sparkContext", "SparkContext", "rdd", "broadcast", "_jdf", "_jvm", "_sc", "rand", "randn"}
@@ -159,11 +159,11 @@ def test_the_spark_engine_keeps_to_what_spark_connect_offers(path: Path) -> None
 
 
 def test_a_release_on_spark_is_checked_by_other_code_than_made_it() -> None:
-    checking = next(path for path in FILES if name(path) == "engines/spark_check.py")
+    checking = next(path for path in FILES if name(path) == "io/spark/check.py")
     assert not [each.module for each in imports_of(checking) if own_package(each.module)]
-    verifying = next(path for path in FILES if name(path) == "pipeline/spark_verify.py")
-    engines = [each.module for each in imports_of(verifying) if each.module.startswith("shoal.engines")]
-    assert engines == ["shoal.engines"]
+    verifying = next(path for path in FILES if name(path) == "pipeline/spark/verify.py")
+    engines = [each.module for each in imports_of(verifying) if each.module.startswith("shoal.io.spark")]
+    assert engines == ["shoal.io.spark"]
 
 
 def test_only_the_learners_know_scikit_learn() -> None:
@@ -180,7 +180,7 @@ def test_only_the_web_page_knows_its_server() -> None:
 
 @pytest.mark.parametrize("path", [path for path in FILES if package_of(path) == "verification"], ids=name)
 def test_verification_shares_nothing_with_what_it_verifies(path: Path) -> None:
-    shared = {"table", "engines", "algorithms", "models", "metrics", "hierarchies"}
+    shared = {"table", "search", "models", "metrics", "hierarchies", "encode"}
     assert not [each for each in imports_of(path) if own_package(each.module) in shared]
 
 
@@ -205,12 +205,12 @@ def test_the_walk_sees_what_it_should(tmp_path: Path, monkeypatch: pytest.Monkey
     file.write_text(
         "from typing import TYPE_CHECKING\n"
         "if TYPE_CHECKING:\n    from shoal.cli import main\n"
-        "def f():\n    from shoal import engines\n    from ..io import read\n    import pandas as pd\n"
+        "def f():\n    from shoal import search\n    from ..io import read\n    import pandas as pd\n"
         'def g():\n    "pandas in the documentation"\n    return "polars"\n'
     )
     found = {each.module: each.checked_only for each in imports_of(file)}
     assert found["shoal.cli"] is True
-    assert found["shoal.engines"] is found["shoal.io"] is found["pandas"] is False
+    assert found["shoal.search"] is found["shoal.io"] is found["pandas"] is False
     words = {word for word, _ in code_words(file)}
     assert {"pandas", "polars"} <= words
     assert "pandas in the documentation" not in words

@@ -13,8 +13,8 @@ from shoal.cli.progress import progress_bar
 from shoal.cli.show_releases import show_applied, show_composition, show_records
 from shoal.errors import InputError
 from shoal.io import Place, check_outputs, check_table_suffix
-from shoal.pipeline.apply import apply
-from shoal.pipeline.apply_write import applied_paths
+from shoal.pipeline.apply.apply import apply
+from shoal.pipeline.apply.write_applied import applied_paths
 
 
 @interruptible

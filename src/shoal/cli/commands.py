@@ -12,7 +12,6 @@ from typing import Any, ParamSpec
 
 import typer
 
-from shoal.algorithms import shared_options
 from shoal.cli.progress import progress_bar
 from shoal.cli.show import show_evidence, show_sample
 from shoal.cli.show_releases import show_composition
@@ -22,6 +21,7 @@ from shoal.io import Place, Staged
 from shoal.pipeline import publish
 from shoal.pipeline.run import complete_problems, data_source
 from shoal.policy import Policy
+from shoal.search import shared_options
 
 P = ParamSpec("P")
 POLICY_SUFFIXES = (".yaml", ".yml")

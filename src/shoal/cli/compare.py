@@ -14,10 +14,10 @@ import typer
 from shoal.cli.commands import interruptible, load_policy
 from shoal.cli.progress import progress_bar
 from shoal.cli.show import aligned, counted
-from shoal.comparison import Comparison, Plan, plan_comparison, run_comparison
-from shoal.comparison.axes import read_settings
-from shoal.comparison.values import Values, written
 from shoal.errors import InterruptedRunError
+from shoal.pipeline.compare import Comparison, Plan, plan_comparison, run_comparison
+from shoal.pipeline.compare.axes import read_settings
+from shoal.pipeline.compare.values import Values, written
 
 _NOTHING = "-"
 

@@ -11,11 +11,11 @@ from shoal.cli.commands import interruptible, load_policy
 from shoal.cli.progress import progress_bar
 from shoal.cli.show import show_lattice
 from shoal.errors import OutputError
-from shoal.forecast import lattice_picture
 from shoal.io import Staged
+from shoal.pipeline.forecast import lattice_picture
 from shoal.pipeline.lattice import list_minimal_nodes
 from shoal.pipeline.run import Loaded, load_data
-from shoal.report.lattice_plot import lattice_svg
+from shoal.present.plots.lattice_plot import lattice_svg
 
 
 @interruptible

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from shoal.algorithms.problem import Progress, no_progress
+from shoal.search.problem import Progress, no_progress
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import typer
 
+from shoal.attacks.risk import Risk
+from shoal.attacks.risk.scenarios import Scenario
 from shoal.cli.commands import interruptible, load_policy
 from shoal.cli.progress import progress_bar
 from shoal.cli.show import aligned, counted
-from shoal.disclosure import Risk
-from shoal.disclosure.scenarios import Scenario
 from shoal.pipeline.risk import risk
 
 _SHOWN = 10

@@ -8,8 +8,8 @@ from typing import Any
 
 import typer
 
-from shoal.report.asked import flat_parameters
-from shoal.report.figures import is_number
+from shoal.present.report.figures import is_number
+from shoal.present.report.requirements import flat_parameters
 
 
 def counted(count: int, one: str, many: str) -> str:

@@ -8,8 +8,8 @@ from pathlib import Path
 import typer
 
 from shoal.errors import InputError
-from shoal.ui.serve import default_workspace, serve
-from shoal.ui.settings import LOOPBACK, Settings, read_secret, read_size
+from shoal.ui.server.serve import default_workspace, serve
+from shoal.ui.server.settings import LOOPBACK, Settings, read_secret, read_size
 
 
 def run_ui(

@@ -15,7 +15,7 @@ from shoal.cli.commands import interruptible, load_policy
 from shoal.cli.progress import progress_bar
 from shoal.cli.show import counted
 from shoal.io import Place
-from shoal.pipeline.audit import Audit, audit
+from shoal.pipeline.audit.audit import Audit, audit
 
 
 @interruptible

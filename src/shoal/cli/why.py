@@ -12,7 +12,7 @@ import typer
 from shoal.cli.commands import interruptible, load_policy, with_algorithm
 from shoal.cli.progress import progress_bar
 from shoal.errors import InputError
-from shoal.pipeline.why import why
+from shoal.pipeline.why.explain import why
 
 _WIDTH = 110
 

@@ -20,10 +20,10 @@ from shoal.draft.sniff import Found, sniff
 from shoal.draft.write import Facts, policy_text
 from shoal.errors import DataError
 from shoal.io import DataSource, FileKind, Place, base_name, column_names, encode, read_table, sniff_kind
-from shoal.io.columns import has_text
-from shoal.io.excel import sheet_read
-from shoal.io.postgres import database_columns
+from shoal.io.formats.excel import sheet_read
+from shoal.io.postgres.tables import database_columns
 from shoal.policy.spec import DataSpec
+from shoal.table.arrow_types import has_text
 from shoal.table.encoded import combine_codes
 
 

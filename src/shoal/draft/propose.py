@@ -15,7 +15,7 @@ from shoal.draft.profile import LISTED, Profile
 from shoal.draft.widths import round_widths
 from shoal.draft.yaml_lines import Plain, flow
 from shoal.hierarchies import HierarchyError, Label, boundary_caps, capped_levels
-from shoal.policy.sources import hierarchy_source
+from shoal.policy.hierarchy_source import hierarchy_source
 from shoal.policy.spec import HierarchySpec
 from shoal.policy.yaml_text import parse_yaml
 

@@ -17,7 +17,8 @@ import pyarrow as pa
 
 from shoal.errors import DataError
 from shoal.io import DataSource
-from shoal.io.textstream import COMPRESSIONS, TextStream
+from shoal.io.formats.text_stream import TextStream
+from shoal.policy.file_kinds import COMPRESSIONS
 
 SEPARATORS = (",", ";", "\t", "|")
 _BLOCK = 1 << 20

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from shoal.algorithms.lattice import MOST_NODES as MOST_SEARCHED
 from shoal.draft.lattice import MOST_NODES, Fitted
 from shoal.draft.marks import Marks
 from shoal.draft.propose import Proposal
 from shoal.draft.roles import Decision
 from shoal.draft.sniff import Found
 from shoal.draft.yaml_lines import Plain, comment, flow, indented, key, scalar, shown
+from shoal.search.lattice.nodes import MOST_NODES as MOST_SEARCHED
 
 K = 5
 P = 2

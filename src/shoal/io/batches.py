@@ -15,13 +15,13 @@ import pyarrow.compute as pc
 
 from shoal.errors import DataError
 from shoal.io.columns import chosen, plain
-from shoal.io.csvfile import BLOCKS, END, explained, never_closed, open_batches, read_header, records_seen
-from shoal.io.kinds import FileKind, sniff_kind
-from shoal.io.parts import Fingerprint, check_same_columns, parts_of
+from shoal.io.formats.csv_file import BLOCKS, END, explained, never_closed, open_batches, read_header, records_seen
+from shoal.io.multiple_files import Fingerprint, check_same_columns, parts_of
 from shoal.io.pieces import pieces, text_sizes
-from shoal.io.postgres import database_batches
+from shoal.io.postgres.tables import database_batches
 from shoal.io.read import column_names, read_table, readable
-from shoal.io.source import DataSource
+from shoal.policy.data_source import DataSource
+from shoal.policy.file_kinds import FileKind, sniff_kind
 
 Done = Callable[[float], None]
 """Told how much of the bytes has been read, from 0 to 1."""

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.errors import DataError, did_you_mean
+from shoal.table.arrow_types import decoded, has_text, is_text, own_digits
 
 _EXACT = 2.0**53
 """Up to here every whole number is a double."""
@@ -92,11 +93,6 @@ def differing_types(name: str, before: pa.DataType, now: pa.DataType) -> DataErr
     )
 
 
-def is_text(kind: pa.DataType) -> bool:
-    """Whether the type is one of Arrow's text types."""
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
-
-
 def _plain_column(column: pa.ChunkedArray, name: str, where: str, missing: Sequence[str]) -> pa.ChunkedArray:
     column = decoded(column)
     if not has_text(column.type):
@@ -141,13 +137,6 @@ def _decimal(number: np.floating) -> Decimal:
     return Decimal(float(number)) if number.is_integer() else Decimal(str(number))
 
 
-def own_digits(number: np.floating) -> float:
-    """A narrow float as the double of its value where it is whole, else of its shortest digits: 0.1 in 32 bits is 0.1,
-    not 0.10000000149011612, but 2**30 is not 1073741800.
-    """
-    return float(number) if number.is_integer() else float(str(number))
-
-
 def _fits(number: int, kind: pa.DataType) -> bool:
     """Whether an integer type has the number."""
     bits: int = kind.bit_width
@@ -159,46 +148,3 @@ def _wider(halves: pa.Array) -> pa.Array:
     """Floats of 16 bits as those of 32 with the same digits."""
     distinct, places = np.unique(halves.to_numpy(zero_copy_only=False), return_inverse=True)
     return pa.array(np.array([own_digits(each) for each in distinct], np.float32)[places])
-
-
-def decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """The column without dictionary, run-end or view encoding: the same values, each in its own cell."""
-    kind = column.type
-    if pa.types.is_dictionary(kind):
-        chunks = [_flat(chunk.dictionary).take(chunk.indices) for chunk in column.chunks]
-        column = pa.chunked_array(chunks, type=None if chunks else kind.value_type)
-    elif pa.types.is_run_end_encoded(kind):
-        column = pa.chunked_array([pc.run_end_decode(chunk) for chunk in column.chunks], type=kind.value_type)
-    return _flat(column)
-
-
-def _flat(values: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """Text without views, for which Arrow has few functions."""
-    return values.cast(pa.string()) if pa.types.is_string_view(values.type) else values
-
-
-def has_text(kind: pa.DataType) -> bool:
-    """Whether values of the type have a canonical text."""
-    types = pa.types
-    tests = (
-        types.is_integer,
-        types.is_floating,
-        types.is_boolean,
-        types.is_decimal,
-        types.is_date,
-        types.is_time,
-        types.is_timestamp,
-        types.is_null,
-    )
-    return is_text(kind) or any(test(kind) for test in tests)
-
-
-def one_dictionary(encoded: pa.ChunkedArray) -> pa.ChunkedArray:
-    """The same array with one dictionary for all its chunks. Encoding a chunked array mostly gives it that already, and
-    unifying hashes the whole dictionary once a chunk.
-    """
-    places = set()
-    for dictionary in (chunk.dictionary for chunk in encoded.chunks):
-        addresses = [None if buffer is None else buffer.address for buffer in dictionary.buffers()]
-        places.add((dictionary.offset, len(dictionary), *addresses))
-    return encoded if len(places) <= 1 else encoded.unify_dictionaries()

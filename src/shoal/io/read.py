@@ -10,13 +10,13 @@ import pyarrow as pa
 
 from shoal.errors import DataError
 from shoal.io.columns import check_names, chosen, plain, without_unnamed_index
-from shoal.io.csvfile import read_csv, read_header
-from shoal.io.excel import excel_names, read_excel
-from shoal.io.kinds import FileKind, sniff_kind
-from shoal.io.parts import check_same_columns, data_files, is_many, parts_of
-from shoal.io.postgres import database_names, read_database
-from shoal.io.source import DataSource
-from shoal.io.statfile import read_stat, stat_names
+from shoal.io.formats.csv_file import read_csv, read_header
+from shoal.io.formats.excel import excel_names, read_excel
+from shoal.io.formats.statistics_file import read_stat, stat_names
+from shoal.io.multiple_files import check_same_columns, data_files, is_many, parts_of
+from shoal.io.postgres.tables import database_names, read_database
+from shoal.policy.data_source import DataSource
+from shoal.policy.file_kinds import FileKind, sniff_kind
 
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from shoal.errors import OutputError
 from shoal.io.columns import check_names, plain
 from shoal.io.pieces import pieces, text_sizes
-from shoal.io.text import canonical_text
+from shoal.table.canonical_text import canonical_text
 
 _CSV: Final = (".csv",)
 _PARQUET: Final = (".parquet", ".pq")

@@ -8,16 +8,16 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.algorithms.problem import Progress, no_progress
+from shoal.attacks.battery import RULED_OUT, AttackReport, Stage, check_options
+from shoal.attacks.earlier_releases import read_earlier
+from shoal.attacks.scene_setup import rows_of_release
+from shoal.encode.resolve import resolve, unknown_columns, used_columns
 from shoal.errors import PolicyError
 from shoal.io import Cells
-from shoal.pipeline.attack_earlier import read_earlier
-from shoal.pipeline.attack_scene import rows_of_release
-from shoal.pipeline.attack_stage import RULED_OUT, AttackReport, Stage, check_options
 from shoal.pipeline.run import as_policy, read_columns
 from shoal.pipeline.stream import columns_or_cells
 from shoal.policy import Policy
-from shoal.policy.resolve import resolve, unknown_columns, used_columns
+from shoal.search.problem import Progress, no_progress
 
 __all__ = ["AttackReport", "attack"]
 

@@ -29,11 +29,11 @@ from shoal.io import (
     sha256_of,
     write_table,
 )
-from shoal.io.columns import decoded
-from shoal.io.postgres import database_columns
-from shoal.io.postgres_connection import connected
-from shoal.io.postgres_write import TableWriter, check_target
+from shoal.io.postgres.connection import connected
+from shoal.io.postgres.tables import database_columns
+from shoal.io.postgres.writer import TableWriter, check_target
 from shoal.policy import Policy
+from shoal.table.arrow_types import decoded
 from shoal.verification import verify
 
 if TYPE_CHECKING:

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from shoal.algorithms.diagnosis import infeasible
-from shoal.algorithms.evaluation import Evaluator
-from shoal.algorithms.incognito import all_minimal_nodes
-from shoal.algorithms.lattice import Node, summarize
-from shoal.algorithms.problem import Problem, Progress, no_progress
-from shoal.engines.local import LocalEngine
+from shoal.encode.resolve import resolve
 from shoal.evidence import describe_exposure, measure
 from shoal.pipeline.run import load_data
 from shoal.policy import Policy
-from shoal.policy.resolve import resolve
+from shoal.search.diagnosis.diagnosis import infeasible
+from shoal.search.engine import LocalEngine
+from shoal.search.evaluation import Evaluator
+from shoal.search.lattice.incognito import all_minimal_nodes
+from shoal.search.lattice.nodes import Node, summarize
+from shoal.search.problem import Problem, Progress, no_progress
 
 
 def list_minimal_nodes(

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from shoal.errors import InputError
 from shoal.io import CellCounter, FileKind, sniff_kind
-from shoal.io.parts import data_files, is_many
-from shoal.io.source import DataSource
+from shoal.io.multiple_files import data_files, is_many
 from shoal.pipeline.search import looks_at_records, parts_equals
 from shoal.policy import Policy
+from shoal.policy.data_source import DataSource
 
 _UNITS = {"": 1, "B": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(I?)B?\s*", re.ASCII | re.IGNORECASE)

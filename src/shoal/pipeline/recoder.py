@@ -14,12 +14,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.encode.released_table import release_columns
 from shoal.errors import DataError, InputError
 from shoal.hierarchies.hierarchy import ROOT_LABEL
-from shoal.io import Cells
-from shoal.io.text import texts_and_codes
-from shoal.pipeline.build import release_columns
 from shoal.pipeline.search import Searched
+from shoal.table.canonical_text import texts_and_codes
+from shoal.table.distinct_rows import Cells
 
 Codes = NDArray[np.int32]
 _KEY_LIMIT = 2**62

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from shoal.attacks.registry.entry import read_document
+from shoal.attacks.registry.fingerprint import policy_fingerprints
 from shoal.errors import DataError
 from shoal.policy import Policy
-from shoal.registry.entry import read_document
-from shoal.registry.fingerprint import policy_fingerprints
 
 FORMAT = "shoal recoding"
 VERSION = 1

@@ -12,16 +12,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.algorithms.problem import Problem
 from shoal.errors import InputError, OutputError
 from shoal.io import Kind, from_arrow, read_table, release_source
 from shoal.policy import Policy
-from shoal.report import write_report
+from shoal.present import write_report
+from shoal.search.problem import Problem
 from shoal.table.recoding import Recoding
 
 if TYPE_CHECKING:
-    from shoal.pipeline.why import Why
-    from shoal.pipeline.why_find import Matches
+    from shoal.pipeline.why.explain import Why
+    from shoal.pipeline.why.find import Matches
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +98,7 @@ class Release:
         Name one of: ``record``, its number in the data counted from 1; ``where``, values of its quasi-identifiers;
         ``in_class``, the number of a class counted from 1 in the order of the release.
         """
-        from shoal.pipeline.why import explain  # noqa: PLC0415 - why.py builds on this file
+        from shoal.pipeline.why.explain import explain  # noqa: PLC0415 - why.py builds on this file
 
         if self.origin is None:
             raise InputError("this release does not know what it was made from, so it cannot say why.")

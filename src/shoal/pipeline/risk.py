@@ -14,20 +14,20 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.algorithms.problem import Progress, no_progress
 from shoal.attacks.missing import company_if_missing_matches
-from shoal.disclosure import Risk
-from shoal.disclosure.beside import measure_beside
-from shoal.disclosure.population import CodedColumn, Population, estimate_uniques, population_of
-from shoal.disclosure.scenarios import enough, marketer, scenario
-from shoal.disclosure.subsets import measure_subsets
+from shoal.attacks.risk import Risk
+from shoal.attacks.risk.extra_columns import measure_beside
+from shoal.attacks.risk.population import CodedColumn, Population, estimate_uniques, population_of
+from shoal.attacks.risk.scenarios import enough, marketer, scenario
+from shoal.attacks.risk.subsets import measure_subsets
+from shoal.encode.resolve import unknown_columns, used_columns
 from shoal.errors import DataError, InputError, PolicyError, PolicyProblem, did_you_mean
 from shoal.hierarchies.hierarchy import ROOT_LABEL
 from shoal.io import column_names, encode, place, read_table, release_source
 from shoal.pipeline.run import as_policy, read_columns
 from shoal.policy import Policy
-from shoal.policy.resolve import unknown_columns, used_columns
 from shoal.policy.spec import ColumnSpec
+from shoal.search.problem import Progress, no_progress
 from shoal.table.encoded import EncodedTable, encode_table
 from shoal.verification.ranges import quasi_labels
 from shoal.verification.shape import star_rows

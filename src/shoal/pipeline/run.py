@@ -14,12 +14,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
-from shoal.algorithms import ALGORITHMS
-from shoal.algorithms.bound import Bound
-from shoal.algorithms.problem import Progress, no_progress
-from shoal.engines.local import LocalEngine
-from shoal.engines.spark import is_spark_frame
-from shoal.engines.spark_place import Place as SparkPlace
+from shoal.attacks.battery import AttackReport, attack_tables
+from shoal.attacks.registry import NewRelease
+from shoal.encode.released_table import build_table
+from shoal.encode.resolve import Resolved, data_problems, resolve, unknown_columns, used_columns
 from shoal.errors import DataError, PolicyError, PolicyProblem, ShoalError
 from shoal.io import (
     DatabaseTable,
@@ -34,16 +32,18 @@ from shoal.io import (
     separator_hint,
     to_arrow,
 )
-from shoal.io.source import DataSource
-from shoal.pipeline.attack_stage import AttackReport, attack_tables
-from shoal.pipeline.build import build_table
-from shoal.pipeline.evidence_of import make_evidence
-from shoal.pipeline.keep import Keeping, with_composition
+from shoal.io.spark.cluster import is_spark_frame
+from shoal.pipeline.make_evidence import make_evidence
+from shoal.pipeline.registry_options import Keeping, with_composition
 from shoal.pipeline.release import Origin, Release
 from shoal.policy import Policy
-from shoal.policy.resolve import Resolved, data_problems, resolve, unknown_columns, used_columns
+from shoal.policy.data_source import DataSource
+from shoal.policy.spark_location import Place as SparkPlace
 from shoal.policy.spec import DataSpec
-from shoal.registry import NewRelease
+from shoal.search import ALGORITHMS
+from shoal.search.bounds.lower_bound import Bound
+from shoal.search.engine import LocalEngine
+from shoal.search.problem import Progress, no_progress
 from shoal.table.recoding import Recoding
 from shoal.utility import Part, check_task, measure_task
 from shoal.verification import verify
@@ -272,7 +272,7 @@ def anonymize(
         raise PolicyError([PolicyProblem("", "none was given to anonymize().", "Pass a Policy or the path of one.")])
     asked, clock = as_policy(policy), Clock()
     if asked.engine.name == "spark" or is_spark_frame(data):
-        from shoal.pipeline.spark_release import anonymize_spark  # noqa: PLC0415 - it builds on this file
+        from shoal.pipeline.spark.release import anonymize_spark  # noqa: PLC0415 - it builds on this file
 
         return anonymize_spark(data, asked, registry=registry, progress=progress)
     keeping = Keeping.of(asked, registry=registry)

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from shoal.algorithms import ALGORITHMS
-from shoal.algorithms.bound import Bound
-from shoal.algorithms.problem import Progress, no_progress
-from shoal.engines.local import LocalEngine
-from shoal.engines.spread import Spread
+from shoal.attacks.registry import NewRelease
+from shoal.encode.resolve import Resolved, resolve
 from shoal.io import Cells
 from shoal.policy import Policy
-from shoal.policy.resolve import Resolved, resolve
-from shoal.registry import NewRelease
+from shoal.search import ALGORITHMS
+from shoal.search.bounds.lower_bound import Bound
+from shoal.search.engine import LocalEngine
+from shoal.search.problem import Progress, no_progress
+from shoal.search.spread import Spread
 from shoal.table.recoding import Recoding
 
 if TYPE_CHECKING:

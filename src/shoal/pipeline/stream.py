@@ -13,7 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.algorithms.problem import Progress
+from shoal.attacks.battery import AttackReport, attack_tables
+from shoal.encode.released_table import as_written, released_counts
+from shoal.encode.resolve import data_problems, unknown_columns, used_columns
 from shoal.errors import DataError, PolicyError
 from shoal.io import (
     CellCounter,
@@ -28,17 +30,15 @@ from shoal.io import (
     write_counted,
     write_sorted,
 )
-from shoal.io.parts import Fingerprint, parts_of
+from shoal.io.multiple_files import Fingerprint, parts_of
 from shoal.io.read import readable
-from shoal.io.source import DataSource
-from shoal.pipeline.attack_stage import AttackReport, attack_tables
-from shoal.pipeline.build import as_written, released_counts
 from shoal.pipeline.memory import Budget, streams
 from shoal.pipeline.recoder import Recoder
 from shoal.pipeline.run import Clock, data_source, read_columns
 from shoal.pipeline.search import Searched, search_cells
 from shoal.policy import Policy
-from shoal.policy.resolve import data_problems, unknown_columns, used_columns
+from shoal.policy.data_source import DataSource
+from shoal.search.problem import Progress
 from shoal.verification import Counted, Verification, verify
 
 

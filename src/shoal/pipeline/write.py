@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from shoal.algorithms.problem import Progress, no_progress
+from shoal.attacks.scene_setup import Rows, rows_of_recoding, rows_of_release
+from shoal.encode.released_table import as_written
 from shoal.errors import InputError, OutputError
 from shoal.evidence import sealed, to_json
 from shoal.io import (
@@ -21,15 +22,13 @@ from shoal.io import (
     sha256_of,
     write_table,
 )
-from shoal.io.parts import data_files, is_many, would_be_read
-from shoal.io.postgres import held_still
-from shoal.pipeline.attack_scene import Rows, rows_of_recoding, rows_of_release
-from shoal.pipeline.build import as_written
+from shoal.io.multiple_files import data_files, is_many, would_be_read
+from shoal.io.postgres.tables import held_still
 from shoal.pipeline.database import Confirm, publish_table
-from shoal.pipeline.evidence_of import make_evidence
-from shoal.pipeline.keep import Keeping, with_composition
+from shoal.pipeline.make_evidence import make_evidence
 from shoal.pipeline.memory import parse_memory, streams
 from shoal.pipeline.recoding_file import PublishedFile, heights_of, recoding_path, recoding_text
+from shoal.pipeline.registry_options import Keeping, with_composition
 from shoal.pipeline.release import Origin, Release
 from shoal.pipeline.run import (
     Clock,
@@ -43,7 +42,8 @@ from shoal.pipeline.run import (
 )
 from shoal.pipeline.stream import Streamed, make_streamed
 from shoal.policy import Policy
-from shoal.report import write_report
+from shoal.present import write_report
+from shoal.search.problem import Progress, no_progress
 from shoal.verification import verify
 
 
@@ -97,7 +97,7 @@ def publish(
     """
     asked, clock, limit = as_policy(policy), Clock(), parse_memory(memory)
     if asked.engine.name == "spark":
-        from shoal.pipeline.spark_release import publish_spark  # noqa: PLC0415 - only for those who use it
+        from shoal.pipeline.spark.release import publish_spark  # noqa: PLC0415 - only for those who use it
 
         if memory is not None:
             raise InputError("--memory is for this machine. On Spark, engine.cells says what the driver may hold.")

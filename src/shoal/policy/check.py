@@ -10,19 +10,19 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from shoal.algorithms import ALGORITHMS
 from shoal.errors import did_you_mean
 from shoal.hierarchies.text import is_scalar, scalar_text
-from shoal.io.kinds import SUFFIXES, FileKind
 from shoal.metrics import METRICS
 from shoal.policy.check_columns import check_column, usable
 from shoal.policy.check_models import Asked, check_model, read_model, usable_models
 from shoal.policy.engine_spec import check_engine
 from shoal.policy.fields import Flag, Output, PathText, Share, Suppressed
+from shoal.policy.file_kinds import SUFFIXES, FileKind
 from shoal.policy.parts import Draft, Part, read_part, read_value
 from shoal.policy.spec import AlgorithmSpec, ColumnSpec, DataSpec
 from shoal.policy.utility_spec import read_utility
 from shoal.policy.words import shown
+from shoal.search import ALGORITHMS
 
 __all__ = ["Draft", "check"]
 

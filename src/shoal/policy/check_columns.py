@@ -7,8 +7,8 @@ from pathlib import Path
 
 from shoal.hierarchies import HierarchyError, boundary_caps
 from shoal.hierarchies.problems import quoted
+from shoal.policy.hierarchy_source import hierarchy_source
 from shoal.policy.parts import Draft, Part
-from shoal.policy.sources import hierarchy_source
 from shoal.policy.spec import ColumnSpec, HierarchySpec
 
 _ROLES_OF = {

@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PlainValidator, WithJsonSchema
 
-from shoal.engines.spark_place import Place
 from shoal.hierarchies.text import is_scalar, scalar_text
 from shoal.policy.fields import refuse
 from shoal.policy.parts import Draft, read_part
+from shoal.policy.spark_location import Place
 from shoal.policy.spec import Spec
 
 CELLS = 5_000_000

@@ -11,10 +11,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Discriminator, PlainValidator, Tag, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from shoal.engines.spark_place import Place as SparkPlace
 from shoal.errors import DataError
 from shoal.hierarchies.text import is_scalar, scalar_text
-from shoal.io.place import DatabaseTable, place
+from shoal.policy.location import DatabaseTable, place
+from shoal.policy.spark_location import Place as SparkPlace
 
 NAME_SCHEMA: dict[str, Any] = {"type": ["string", "number", "boolean"]}
 LABEL_SCHEMA: dict[str, Any] = {"type": ["string", "number", "boolean", "null"]}

@@ -12,11 +12,11 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from shoal.errors import PolicyError
-from shoal.io import DatabaseTable, Place, place
 from shoal.models import Model
 from shoal.policy.check import Draft, check
 from shoal.policy.engine_spec import EngineSpec
 from shoal.policy.fields import ByColumn, Flag, Output, PathText, Share, Suppressed
+from shoal.policy.location import DatabaseTable, Place, place
 from shoal.policy.model_specs import AnyModelSpec, build_models
 from shoal.policy.spec import AlgorithmSpec, ColumnSpec, DataSpec, Spec
 from shoal.policy.utility_spec import UtilitySpec

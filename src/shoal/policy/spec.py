@@ -1,7 +1,7 @@
 """The shape of each part of a policy file, as pydantic models: allowed keys, types, short forms, defaults.
 
 What the parts mean together - a model that names a column, a boundary that names a node - is checked in
-`shoal.policy.check`; what they mean for the data, in `shoal.policy.resolve`.
+`shoal.policy.check`; what they mean for the data, in `shoal.encode.resolve`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, model_v
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from shoal.io import DatabaseTable, DataSource, Place
+from shoal.policy.data_source import DataSource
 from shoal.policy.fields import (
     DATABASE_SCHEMA,
     LABEL_SCHEMA,
@@ -38,6 +38,7 @@ from shoal.policy.fields import (
     TreeText,
     database_address,
 )
+from shoal.policy.location import DatabaseTable, Place
 
 Character = Annotated[str, Field(min_length=1, max_length=1)]
 _TEXT = {"type": "string"}

@@ -9,18 +9,18 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.algorithms.problem import no_progress
+from shoal.encode.resolve import resolve, resolve_again
 from shoal.io import in_order_of_content
 from shoal.metrics import METRICS, ReleaseSummary
 from shoal.metrics.constraint_violations import count_violations
 from shoal.pipeline.run import Clock, Loaded, Prepared, Unverified, load_data, make_release
 from shoal.policy import Policy
-from shoal.policy.resolve import resolve, resolve_again
 from shoal.reproduce.campan_tables import PAPER, worked
 from shoal.reproduce.campan_words import GRID, RECORDS, Run, loss_words, suppressed_words, time_words, violation_words
 from shoal.reproduce.hierarchies import CAMPAN, CAMPAN_BOUNDARIES
 from shoal.reproduce.lines import Line, Panel, line_plot
 from shoal.reproduce.section import Drawing, Section, Setting, Sheet, Statement, Task
+from shoal.search.problem import no_progress
 from shoal.verification import verify
 
 SENSITIVE = ("education-num", "education", "occupation")

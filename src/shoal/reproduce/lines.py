@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from shoal.report.markup import Markup, tag
-from shoal.report.scatter import Scale, shape_of
+from shoal.present.html.markup import Markup, tag
+from shoal.present.plots.scatter import Scale, shape_of
 
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 _INK, _SOFT, _GRID = "#1b1f23", "#4d565f", "#d5dade"

@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from shoal.algorithms.problem import Progress, no_progress
 from shoal.datasets import load_adult
 from shoal.errors import InputError, OutputError, did_you_mean
 from shoal.io import in_order_of_content
 from shoal.reproduce import campan, mahesh, man, sun, wang
 from shoal.reproduce.section import Section, Setting, Statement, Task
 from shoal.reproduce.write import Facts, texts_of, write_folder
+from shoal.search.problem import Progress, no_progress
 
 PAPERS = {"sun": sun.TASKS, "man": man.TASKS, "mahesh": mahesh.TASKS, "wang": wang.TASKS, "campan": campan.TASKS}
 """The papers by their first author, each with what there is to make."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from shoal.algorithms.problem import Progress, no_progress
+from shoal.search.problem import Progress, no_progress
 
 Cell = str | int | float | None
 EQUAL, SLIP, SILENT, FAILED = VERDICTS = ("equal", "slip of the paper", "the paper is silent", "NOT REPRODUCED")

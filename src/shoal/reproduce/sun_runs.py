@@ -10,17 +10,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.algorithms import ALGORITHMS
-from shoal.algorithms.evaluation import Evaluator
-from shoal.algorithms.incognito import all_minimal_nodes
-from shoal.algorithms.lattice import summarize
 from shoal.attacks.exposure import similarity
-from shoal.engines.local import LocalEngine, load_kernels
+from shoal.encode.resolve import resolve
 from shoal.io import in_order_of_content
 from shoal.metrics import METRICS, ReleaseSummary
 from shoal.policy import Policy
-from shoal.policy.resolve import resolve
 from shoal.reproduce.hierarchies import SUN
+from shoal.search import ALGORITHMS
+from shoal.search.engine import LocalEngine
+from shoal.search.evaluation import Evaluator
+from shoal.search.kernels.load import load_kernels
+from shoal.search.lattice.incognito import all_minimal_nodes
+from shoal.search.lattice.nodes import summarize
 
 MODELS = {
     "p-sensitive": "p-sensitive",

@@ -12,12 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.algorithms import ALGORITHMS
-from shoal.algorithms.problem import Problem, no_progress
-from shoal.engines.local import LocalEngine, load_kernels
+from shoal.encode.released_table import release_stats
 from shoal.metrics import METRICS, ReleaseSummary
 from shoal.models import AlpDif
-from shoal.pipeline.build import release_stats
 from shoal.pipeline.run import Clock, make_release
 from shoal.policy import Policy
 from shoal.reproduce.hierarchies import WANG
@@ -25,6 +22,10 @@ from shoal.reproduce.lines import Line, Panel, line_plot
 from shoal.reproduce.section import Cell, Drawing, Section, Setting, Sheet, Statement, Task, drawn
 from shoal.reproduce.wang_tables import PAPER, worked
 from shoal.reproduce.wang_words import Run, alp_words, compared_words, growth_words
+from shoal.search import ALGORITHMS
+from shoal.search.engine import LocalEngine
+from shoal.search.kernels.load import load_kernels
+from shoal.search.problem import Problem, no_progress
 from shoal.table.classes import ClassView
 
 VALUES = ("Divorced", "Widowed", "Married-civ-spouse", "Separated")

@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.engines.local import LocalEngine
+from shoal.encode.resolve import resolve
 from shoal.hierarchies import Hierarchy, Tree
 from shoal.hierarchies.boundaries import boundary_caps
 from shoal.metrics import METRICS, ReleaseSummary
 from shoal.metrics.constraint_violations import count_violations
 from shoal.policy import Policy
-from shoal.policy.resolve import resolve
 from shoal.reproduce.section import Sheet
 from shoal.reproduce.tables import PaperTable
+from shoal.search.engine import LocalEngine
 from shoal.table.classes import ClassView
 from shoal.table.recoding import Recoding
 from shoal.verification import verify

@@ -13,11 +13,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.encode.resolve import Resolved
 from shoal.hierarchies import Hierarchy, Label
 from shoal.hierarchies.decimals import parse_decimal
 from shoal.io import encode
 from shoal.policy import Policy
-from shoal.policy.resolve import Resolved
 from shoal.policy.spec import ColumnSpec
 from shoal.table.recoding import Recoding
 

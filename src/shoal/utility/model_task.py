@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.algorithms.problem import Progress, no_progress
+from shoal.encode.resolve import resolve
 from shoal.errors import InfeasibleError, PolicyError
 from shoal.io import in_order_of_content
 from shoal.policy import Policy
-from shoal.policy.resolve import resolve
 from shoal.policy.utility_spec import UtilitySpec
+from shoal.search.problem import Progress, no_progress
 from shoal.utility.columns import Codes, Column, Floats, Rows, original_columns, released_columns
 from shoal.utility.features import Layout, layout_of, matrix
 from shoal.utility.learners import libraries, predictions

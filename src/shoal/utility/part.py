@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from shoal.policy.resolve import Resolved
+from shoal.encode.resolve import Resolved
 from shoal.table.recoding import Recoding
 
 

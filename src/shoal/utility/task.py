@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.algorithms.problem import Progress, no_progress
+from shoal.encode.resolve import Resolved
 from shoal.errors import PolicyError, PolicyProblem
 from shoal.policy import Policy
-from shoal.policy.resolve import Resolved
 from shoal.policy.utility_spec import UtilitySpec
+from shoal.search.problem import Progress, no_progress
 from shoal.utility.columns import Column, original_columns
 from shoal.utility.conditions import read_queries
 from shoal.utility.learners import check_installed

@@ -18,8 +18,8 @@ from pyarrow import parquet
 
 from shoal.errors import DataError
 from shoal.io import DatabaseTable, read_batches, to_arrow
-from shoal.io.place import place as as_place
 from shoal.policy import Policy
+from shoal.policy.location import place as as_place
 from shoal.policy.spec import DataSpec
 from shoal.verification.blocks import Order, csv_blocks, parquet_blocks, watched
 from shoal.verification.counted import Counted, distinct_rows, line_runs, runs

@@ -15,7 +15,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.errors import DataError
-from shoal.io.columns import one_dictionary
 
 Label = str | None
 """A released or original value; ``None`` is the missing value."""
@@ -84,7 +83,9 @@ def code(column: Any) -> Coded:
 def places(column: Any) -> tuple[Any, Codes]:
     """Distinct values that are not null, and each row's place among them (-1: null)."""
     chunked = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
-    encoded = one_dictionary(chunked.dictionary_encode())
+    encoded = chunked.dictionary_encode()
+    if len({_addresses(chunk.dictionary) for chunk in encoded.chunks}) > 1:  # unifying hashes every dictionary again
+        encoded = encoded.unify_dictionaries()
     if not encoded.num_chunks:
         return pa.array([], chunked.type), np.zeros(0, dtype=np.int64)
     parts = [chunk.indices.fill_null(-1).to_numpy(zero_copy_only=False) for chunk in encoded.chunks]
@@ -152,3 +153,8 @@ def _without_zeros(iso: str) -> str:
     whole, point, fraction = iso.partition(".")
     digits = fraction[:6].rstrip("0")
     return f"{whole}{point}{digits}{fraction[6:]}" if point else iso
+
+
+def _addresses(values: pa.Array) -> tuple[int | None, ...]:
+    """Where the values lie in memory, to see that two arrays are one."""
+    return values.offset, len(values), *(None if each is None else each.address for each in values.buffers())

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 import shoal
-from shoal.algorithms import ALGORITHMS
 from shoal.attacks import ATTACKS
 from shoal.cli.main import app
 from shoal.evidence import evidence_schema
 from shoal.metrics import METRICS
 from shoal.models import MODELS
+from shoal.search import ALGORITHMS
 from support.pages import DOCS, ROOT, blocks, pages
 
 SECTIONS = (

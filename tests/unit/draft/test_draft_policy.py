@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.algorithms import ALGORITHMS
 from shoal.draft import base_name, draft_policy
 from shoal.draft.lattice import MOST_NODES
-from shoal.engines.local import LocalEngine
+from shoal.encode.resolve import Resolved, resolve, used_columns
 from shoal.errors import DataError
 from shoal.io import DataSource, read_table
 from shoal.policy import Policy
-from shoal.policy.resolve import Resolved, resolve, used_columns
+from shoal.search import ALGORITHMS
+from shoal.search.engine import LocalEngine
 
 Rows = list[list[str]]
 

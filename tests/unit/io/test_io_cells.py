@@ -141,7 +141,7 @@ def test_marks_of_missing_values_are_missing_in_batches_too(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 1000])
 def test_text_in_utf_8_comes_through_whatever_the_pieces(tmp_path: Path, size: int) -> None:
-    from shoal.io.textstream import TextStream
+    from shoal.io.formats.text_stream import TextStream
 
     path = tmp_path / "marked.csv"
     path.write_bytes("\ufeffä,€\n😀,\r\n".encode())

@@ -10,7 +10,7 @@ import pytest
 
 from shoal.errors import DataError
 from shoal.io import DataSource
-from shoal.io.parts import Fingerprint, data_files, would_be_read
+from shoal.io.multiple_files import Fingerprint, data_files, would_be_read
 
 
 @pytest.fixture

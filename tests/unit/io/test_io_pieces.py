@@ -14,11 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.errors import DataError
-from shoal.io import CellCounter, DataSource, SortedRuns, cells, in_order_of_cells, read_batches, spill
+from shoal.io import CellCounter, DataSource, SortedRuns, in_order_of_cells, read_batches
 from shoal.io import batches as reading
+from shoal.io import external_sort as spill
 from shoal.io import write as writing
 from shoal.io.pieces import pieces, text_sizes
 from shoal.io.write import write_counted, write_sorted, write_table
+from shoal.table import distinct_rows as cells
 
 COUNTED = st.lists(st.tuples(st.integers(0, 9), st.integers(1, 5)), max_size=20)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from shoal.errors import DataError
 from shoal.io import DatabaseTable, place
-from shoal.io.place import quoted
+from shoal.policy.location import quoted
 
 
 @pytest.mark.parametrize(

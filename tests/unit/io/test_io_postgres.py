@@ -15,9 +15,9 @@ from adbc_driver_manager import ProgrammingError
 
 from shoal.errors import DataError, MissingExtraError
 from shoal.io import DatabaseTable, DataSource, canonical_text, column_names, read_batches, read_table
-from shoal.io.place import quoted
-from shoal.io.postgres import database_batches
-from shoal.io.postgres_connection import called, kind_of
+from shoal.io.postgres.connection import called, kind_of
+from shoal.io.postgres.tables import database_batches
+from shoal.policy.location import quoted
 from support.postgres import Server
 
 

@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.errors import DataError
-from shoal.io import DataSource, column_names, csvfile, read_table, separator_hint
+from shoal.io import DataSource, column_names, read_table, separator_hint
+from shoal.io.formats import csv_file as csvfile
 
 Write = Callable[..., DataSource]
 

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.io import SortedRuns, in_order_of_cells, spill, write_counted, write_sorted, write_table
+from shoal.io import SortedRuns, in_order_of_cells, write_counted, write_sorted, write_table
+from shoal.io import external_sort as spill
 from shoal.io import write as writing
 
 CELL = st.one_of(st.none(), st.sampled_from(["", "a", "b", "aa", "ä", "10", "9"]))

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 
 import shoal
 from contract.test_releases_pass_the_verifier import MODELS, RUNS, policy_of, tables
-from shoal.algorithms import ALGORITHMS
 from shoal.errors import (
     DataError,
     InfeasibleError,
@@ -28,6 +27,7 @@ from shoal.errors import (
     WithheldError,
 )
 from shoal.evidence import evidence_problems
+from shoal.search import ALGORITHMS
 from shoal.verification import verify
 from support.cli import snapshot
 

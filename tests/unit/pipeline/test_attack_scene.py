@@ -14,13 +14,13 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.algorithms import ALGORITHMS
-from shoal.algorithms.problem import no_progress
 from shoal.attacks import ATTACKS
+from shoal.attacks.battery import attack_tables
 from shoal.errors import DataError, DisclosureWarning, InputError, PolicyError
 from shoal.io import write_table
-from shoal.pipeline.attack_stage import attack_tables
 from shoal.pipeline.run import Clock, Unverified, make_release
+from shoal.search import ALGORITHMS
+from shoal.search.problem import no_progress
 from support.attack_cases import found
 
 COUNTRIES = {"America": ["USA", "Canada"], "Asia": ["China", "Japan", "India"]}

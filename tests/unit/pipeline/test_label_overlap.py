@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.pipeline.overlap import may_overlap, overlap_cover
+from shoal.attacks.label_overlap import may_overlap, overlap_cover
 from shoal.verification.labels import Labels
 from shoal.verification.ranges import quasi_labels
 from support.attack_cases import policy_of

@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.algorithms.problem import no_progress
+from shoal.encode.released_table import build_table, released_counts
 from shoal.errors import DataError, InfeasibleError, InputError
 from shoal.io import count_cells, in_order_of_cells
 from shoal.pipeline import recoder as recoding
-from shoal.pipeline.build import build_table, released_counts
 from shoal.pipeline.recoder import Recoder
 from shoal.pipeline.run import Clock, make_release
 from shoal.pipeline.search import Searched, search_cells
+from shoal.search.problem import no_progress
 
 CONDITIONS = {"Grave": ["HIV", "Cancer"], "Light": ["Flu", "Cough"]}
 

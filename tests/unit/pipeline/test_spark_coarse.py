@@ -12,8 +12,8 @@ import pytest
 
 import shoal
 from shoal.hierarchies import boundary_caps, capped_levels
-from shoal.pipeline.spark_coarse import Coarse, _column, full_levels, in_full
-from shoal.policy.sources import hierarchy_source
+from shoal.pipeline.spark.coarsening import Coarse, _column, full_levels, in_full
+from shoal.policy.hierarchy_source import hierarchy_source
 from shoal.table.recoding import Recoding
 
 KINDS: dict[str, tuple[Any, list[Any], Any]] = {

@@ -9,9 +9,9 @@ import pytest
 
 import shoal
 from shoal.errors import DataError, OutputError
-from shoal.pipeline.spark_input import place_of, text_options
-from shoal.pipeline.spark_output import Target
-from shoal.pipeline.spark_release import about_paths
+from shoal.pipeline.spark.input import place_of, text_options
+from shoal.pipeline.spark.output import Target
+from shoal.pipeline.spark.release import about_paths
 from shoal.policy.spec import DataSpec
 
 POLICY = shoal.Policy(columns={"age": {"role": "quasi"}}, privacy=[{"model": "k-anonymity", "k": 2}], engine="spark")

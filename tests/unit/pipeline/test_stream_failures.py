@@ -221,7 +221,7 @@ def test_a_disk_that_fills_while_sorting_is_an_error_of_the_output(
         def __init__(self, *_: object) -> None:
             raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("shoal.io.spill.pa.OSFile", Full)
+    monkeypatch.setattr("shoal.io.external_sort.pa.OSFile", Full)
     with pytest.raises(OutputError, match="No space left on device"):
         shoal.publish(policy)
     assert files_in(tmp_path) == before

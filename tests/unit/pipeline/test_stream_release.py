@@ -16,13 +16,14 @@ import pytest
 import shoal
 from shoal.errors import InputError, VerificationError
 from shoal.evidence import VOLATILE
-from shoal.io import CellCounter, Cells, SortedRuns, read_batches, spill, write_table
+from shoal.io import CellCounter, Cells, SortedRuns, read_batches, write_table
 from shoal.io import batches as reading
+from shoal.io import external_sort as spill
 from shoal.io import write as writing
 from shoal.pipeline import memory as budget
 from shoal.pipeline import stream
 from shoal.pipeline import write as pipeline_write
-from shoal.pipeline.audit import audit
+from shoal.pipeline.audit.audit import audit
 from shoal.pipeline.search import Searched, search_cells
 
 AGES = [str(age) for age in range(20, 60)]

@@ -10,9 +10,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from shoal.encode.resolve import Resolved, resolve
 from shoal.errors import PolicyError, PolicyProblem
 from shoal.policy import Policy
-from shoal.policy.resolve import Resolved, resolve
 from shoal.policy.yaml_text import parse_yaml
 
 HOSPITAL = """

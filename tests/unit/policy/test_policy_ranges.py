@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from policy_cases import hospital, problems_of
 
-from shoal.algorithms import ALGORITHMS
 from shoal.policy import Policy
+from shoal.search import ALGORITHMS
 from shoal.verification.ranges import RangeLabels, quasi_labels
 
 LOCAL = ["mondrian", "top-down", "greedy-clustering"]

@@ -8,9 +8,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-from shoal.comparison import compare
 from shoal.errors import PolicyError
 from shoal.evidence import describe_policy
+from shoal.pipeline.compare import compare
 from shoal.policy import Policy
 
 COLUMNS: dict[str, Any] = {"age": {"role": "quasi", "hierarchy": {"intervals": [10]}}}

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 from policy_cases import data_problems_of, hospital, load_text, resolved, small, table
 
+from shoal.encode.resolve import data_problems, resolve, unknown_columns, used_columns
 from shoal.errors import DataError, PolicyError
 from shoal.policy import Policy
-from shoal.policy.resolve import data_problems, resolve, unknown_columns, used_columns
 
 
 def sensitive(spec: dict[str, Any], values: list[Any], *models: dict[str, Any]) -> Any:

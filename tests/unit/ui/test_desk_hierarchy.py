@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from shoal.errors import InputError, PolicyError
-from shoal.policy.sources import hierarchy_source
+from shoal.policy.hierarchy_source import hierarchy_source
 from shoal.policy.spec import HierarchySpec
-from shoal.ui import desk_table, document
-from shoal.ui.desk import Desk
-from shoal.ui.desk_hierarchy import ANSWERS, hierarchy
-from shoal.ui.desk_main import answer
-from shoal.ui.desk_questions import QUESTIONS
-from shoal.ui.desk_transfer import export_hierarchy, import_hierarchy
-from shoal.ui.workspace import Workspace
+from shoal.ui.desk import table as desk_table
+from shoal.ui.desk.desk import Desk, document
+from shoal.ui.desk.hierarchy import ANSWERS, hierarchy
+from shoal.ui.desk.main import answer
+from shoal.ui.desk.questions import QUESTIONS
+from shoal.ui.desk.transfer import export_hierarchy, import_hierarchy
+from shoal.ui.server.workspace import Workspace
 
 CITIES = {"Ulm": 4, "Köln": 3, "Bonn": 2, "Wien": 1}
 TREE = {"Süd": ["Ulm"], "Rhein": ["Köln", "Bonn"], "Wien": None}

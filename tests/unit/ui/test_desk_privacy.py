@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from shoal.algorithms import ALGORITHMS
 from shoal.errors import InfeasibleError, InputError
 from shoal.metrics import METRICS
 from shoal.models import MODELS
@@ -18,13 +17,16 @@ from shoal.pipeline import anonymize
 from shoal.policy import Policy
 from shoal.policy.model_specs import MODEL_SPECS, build_model
 from shoal.policy.spec import AlgorithmSpec
-from shoal.report.words import MODELS as REPORTED
-from shoal.ui import algorithm_words, desk_privacy, desk_table, document, privacy_words
-from shoal.ui.desk import Desk
-from shoal.ui.desk_questions import QUESTIONS
-from shoal.ui.relaxed import label, relaxed
-from shoal.ui.runs import STATUS, Runs
-from shoal.ui.workspace import Workspace, read_json, write_json
+from shoal.present.report.words import MODELS as REPORTED
+from shoal.search import ALGORITHMS
+from shoal.ui.desk import algorithm_words, document, privacy_words
+from shoal.ui.desk import privacy as desk_privacy
+from shoal.ui.desk import table as desk_table
+from shoal.ui.desk.desk import Desk
+from shoal.ui.desk.questions import QUESTIONS
+from shoal.ui.desk.relaxations import label, relaxed
+from shoal.ui.server.runs import STATUS, Runs
+from shoal.ui.server.workspace import Workspace, read_json, write_json
 from support.ui_server import Client, serving
 
 K = {"model": "k-anonymity", "k": 5}

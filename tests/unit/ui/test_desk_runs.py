@@ -17,17 +17,16 @@ import pytest
 from shoal.errors import InputError, PolicyError
 from shoal.pipeline import anonymize
 from shoal.policy import Policy
-from shoal.ui import document
-from shoal.ui.desk import Desk
-from shoal.ui.desk_main import ANSWERS as ALL_ANSWERS
-from shoal.ui.desk_questions import QUESTIONS
-from shoal.ui.desk_runs import ANSWERS
-from shoal.ui.desk_table import open_example, open_upload
-from shoal.ui.run_columns import _edges, _histogram, _numbers
-from shoal.ui.run_kinds import KINDS
-from shoal.ui.runs import OUT, STATUS, WORK
-from shoal.ui.titles import remedies
-from shoal.ui.workspace import Workspace, write_bytes, write_json
+from shoal.ui.desk.desk import Desk, document
+from shoal.ui.desk.main import ANSWERS as ALL_ANSWERS
+from shoal.ui.desk.questions import QUESTIONS
+from shoal.ui.desk.runs import ANSWERS
+from shoal.ui.desk.table import open_example, open_upload
+from shoal.ui.desk.titles import remedies
+from shoal.ui.run.columns import _edges, _histogram, _numbers
+from shoal.ui.run.kinds import KINDS
+from shoal.ui.server.runs import OUT, STATUS, WORK
+from shoal.ui.server.workspace import Workspace, write_bytes, write_json
 
 PEOPLE = """name,age,sex,city,illness,note
 Ann,21,F,Oslo,Flu,=1+1

@@ -11,11 +11,11 @@ import pytest
 
 from shoal.errors import InputError
 from shoal.policy import Policy
-from shoal.ui import desk_table, document
-from shoal.ui.desk import Desk
-from shoal.ui.desk_questions import QUESTIONS
-from shoal.ui.desk_sensitive import ANSWERS, sensitivity
-from shoal.ui.workspace import Workspace
+from shoal.ui.desk import table as desk_table
+from shoal.ui.desk.desk import Desk, document
+from shoal.ui.desk.questions import QUESTIONS
+from shoal.ui.desk.sensitive import ANSWERS, sensitivity
+from shoal.ui.server.workspace import Workspace
 
 ILLNESSES = ["HIV", "HIV", "Cancer", "Flu", "Flu", "Flu", "Asthma", ""]
 CATEGORIES: dict[str, list[str | None]] = {"High": ["HIV", "Cancer"], "Mid": ["Asthma", None], "Low": ["Flu"]}

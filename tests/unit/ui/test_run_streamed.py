@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
-from shoal.ui import document
-from shoal.ui.desk import Desk
-from shoal.ui.desk_main import ANSWERS
-from shoal.ui.desk_table import open_example
-from shoal.ui.run_kinds import KINDS
-from shoal.ui.runs import OUT, STATUS, WORK
-from shoal.ui.workspace import Workspace, write_bytes, write_json
+from shoal.ui.desk.desk import Desk, document
+from shoal.ui.desk.main import ANSWERS
+from shoal.ui.desk.table import open_example
+from shoal.ui.run.kinds import KINDS
+from shoal.ui.server.runs import OUT, STATUS, WORK
+from shoal.ui.server.workspace import Workspace, write_bytes, write_json
 
 QUESTIONS: dict[str, dict[str, Any]] = {"before_after": {}, "classes": {}, "distributions": {}, "why": {"record": 17}}
 

@@ -8,9 +8,9 @@ import pytest
 
 from shoal.errors import InputError
 from shoal.policy.yaml_text import dump_yaml, parse_yaml
-from shoal.ui.desk import Desk
-from shoal.ui.desk_table import about_table, column, open_upload, reread, rows
-from shoal.ui.workspace import Workspace
+from shoal.ui.desk.desk import Desk
+from shoal.ui.desk.table import about_table, column, open_upload, reread, rows
+from shoal.ui.server.workspace import Workspace
 from support.table_files import write_xlsx
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shoal.errors import InputError
-from shoal.ui.accepted import accept, accepted_policy
+from shoal.ui.server.accepted import accept, accepted_policy
 
 OUTSIDE = [
     "/etc/passwd",

@@ -9,8 +9,8 @@ import pytest
 
 from shoal.errors import PolicyError
 from shoal.policy.yaml_text import dump_yaml
-from shoal.ui import document
-from shoal.ui.confined import load_confined
+from shoal.ui.desk import document
+from shoal.ui.server.confined import load_confined
 
 POLICY: dict[str, Any] = {
     "data": {"path": "people.csv"},

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from shoal.errors import PolicyError
 from shoal.policy import Policy
-from shoal.ui import document
-from shoal.ui.workspace import Workspace
+from shoal.ui.desk import document
+from shoal.ui.server.workspace import Workspace
 
 TEXT = st.text(st.characters(blacklist_characters="\x00", blacklist_categories=("Cs", "Cc")), max_size=8)
 DOCUMENTS: st.SearchStrategy[Any] = st.recursive(

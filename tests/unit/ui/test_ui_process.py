@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from shoal.ui.process import Asked, WorkerGoneError, kill
+from shoal.ui.server.worker import Asked, WorkerGoneError, kill
 
 PROGRAM = """
 import os, sys, time
-from shoal.ui.process import serve
+from shoal.ui.server.worker import serve
 def answer(question, arguments):
     if question == "die":
         os._exit(3)

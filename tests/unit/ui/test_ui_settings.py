@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from shoal.errors import InputError
-from shoal.ui.settings import Settings, read_secret, read_size
+from shoal.ui.server.settings import Settings, read_secret, read_size
 
 
 @pytest.mark.parametrize(

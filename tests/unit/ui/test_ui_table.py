@@ -8,11 +8,11 @@ import pytest
 
 from shoal.errors import DataError, InputError
 from shoal.policy import Policy
-from shoal.ui.desk import Desk
-from shoal.ui.desk_main import ANSWERS, answer
-from shoal.ui.desk_questions import QUESTIONS
-from shoal.ui.desk_table import column, histogram, open_example, open_upload, reread, rows
-from shoal.ui.workspace import Workspace
+from shoal.ui.desk.desk import Desk
+from shoal.ui.desk.main import ANSWERS, answer
+from shoal.ui.desk.questions import QUESTIONS
+from shoal.ui.desk.table import column, histogram, open_example, open_upload, reread, rows
+from shoal.ui.server.workspace import Workspace
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.errors import InputError
-from shoal.ui.workspace import Workspace, held, left_behind, read_json, safe_name, write_json
+from shoal.ui.server.workspace import Workspace, held, left_behind, read_json, safe_name, write_json
 
 
 @given(st.text(max_size=300))

@@ -7,9 +7,9 @@ from typing import Any
 import pyarrow as pa
 
 import shoal
+from shoal.encode.resolve import resolve
 from shoal.pipeline.run import Clock, make_release
 from shoal.policy import Policy
-from shoal.policy.resolve import resolve
 from shoal.utility.columns import original_columns, released_columns
 
 

@@ -1,0 +1,92 @@
+"""An entry of a registry: which release, by which policy, when, and its signature - as one JSON file.
+
+The file carries the hash of its own content, so that a damaged one is told apart from one that says something else.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from shoal.attacks.registry.signature import Signature
+
+FORMAT = "shoal registry entry"
+VERSION = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """One release that was published."""
+
+    name: str
+    """How the owner names it; the name of its file without the suffix."""
+    date: str
+    """The day of the release, as an ISO date: no time of day."""
+    release_sha256: str
+    policy_sha256: str
+    signature: Signature
+    replaces: tuple[str, ...] = ()
+    """The releases, by their hashes, that were withdrawn for this one."""
+
+    @property
+    def records(self) -> int:
+        """Records released."""
+        return int(self.signature.sizes.sum())
+
+    def facts(self) -> dict[str, Any]:
+        """What identifies the release: no path, and nothing of its classes."""
+        return {"name": self.name, "date": self.date, "release_sha256": self.release_sha256}
+
+    def to_json(self) -> str:
+        """The entry as it is written to disk."""
+        content = {
+            **self.facts(),
+            "policy_sha256": self.policy_sha256,
+            "replaces": list(self.replaces),
+            "records": self.records,
+            "classes": self.signature.to_dict(),
+        }
+        head = {"format": FORMAT, "version": VERSION, "sha256": _digest(content)}
+        return json.dumps({**head, **content}, ensure_ascii=False, allow_nan=False) + "\n"
+
+    @staticmethod
+    def from_json(raw: bytes, name: str) -> Entry:
+        """Read an entry back; `ValueError` that says why for what is none."""
+        content = read_document(raw, FORMAT, VERSION)
+        claimed = content.pop("sha256", None)
+        if claimed != _digest({key: value for key, value in content.items() if key not in {"format", "version"}}):
+            raise ValueError("its content is not what was written: it is damaged, or was edited")
+        try:
+            datetime.date.fromisoformat(content["date"])
+            return Entry(
+                name=name,
+                date=content["date"],
+                release_sha256=str(content["release_sha256"]),
+                policy_sha256=str(content["policy_sha256"]),
+                signature=Signature.from_dict(content["classes"]),
+                replaces=tuple(map(str, content["replaces"])),
+            )
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"it lacks or mistakes {error}") from None
+
+
+def read_document(raw: bytes, kind: str, version: int) -> dict[str, Any]:
+    """The content of a JSON file of a kind; `ValueError` that says why for anything else."""
+    try:
+        content = json.loads(raw)
+    except (ValueError, RecursionError):
+        raise ValueError("it is not JSON") from None
+    if not isinstance(content, dict) or content.get("format") != kind:
+        raise ValueError(f"it does not say that it is a {kind}")
+    if content.get("version") != version:
+        raise ValueError(f"it is of version {content.get('version')!r}, and this Shoal reads version {version}")
+    return content
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    text = json.dumps(content, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("ascii")).hexdigest()

@@ -1,0 +1,159 @@
+"""The folder of a registry: a file an entry, and an index that tells when one has gone.
+
+An entry comes into being whole, by a rename, and the index after it. What a killed run leaves behind is at worst an
+entry that the index does not have yet, or no index: both are read as if nothing had happened, and the next entry brings
+the index up to date. An entry that the index has and the folder lacks is an error: somebody took it away.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from shoal.attacks.registry.entry import Entry, read_document
+from shoal.errors import InputError, OutputError, did_you_mean
+from shoal.io import Staged
+
+INDEX = "index.json"
+FORMAT = "shoal registry"
+VERSION = 1
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+@dataclass(frozen=True)
+class Registry:
+    """What was published before, oldest first."""
+
+    path: Path
+    entries: tuple[Entry, ...]
+
+    @staticmethod
+    def open(path: str | Path) -> Registry:
+        """Read a registry; a folder that is not there yet, or is empty, has no entries.
+
+        Raises `InputError` for anything in it that is no entry, that is damaged, or that has gone.
+        """
+        folder = Path(path)
+        try:
+            if not folder.exists():
+                return Registry(folder, ())
+            if not folder.is_dir():
+                raise InputError(f"{folder} is a file; a registry is a folder. Name another.")
+            files = sorted(each for each in folder.iterdir() if not each.name.startswith("."))
+            entries = [_read(each) for each in files if each.name != INDEX]
+            listed = _listed(folder / INDEX) if (folder / INDEX).exists() else []
+        except OSError as error:
+            raise InputError(f"the registry {folder} cannot be read: {error.strerror or error}.") from None
+        gone = [name for name in listed if name not in {entry.name for entry in entries}]
+        if gone:
+            raise InputError(
+                f"the registry {folder} lists {', '.join(gone)}, and the file is not there. Bring it back, or delete "
+                f"{INDEX} if the release was never given to anybody."
+            )
+        distinct = {entry.release_sha256: entry for entry in sorted(entries, key=_order, reverse=True)}
+        return Registry(folder, tuple(sorted(distinct.values(), key=_order)))
+
+    @property
+    def current(self) -> tuple[Entry, ...]:
+        """The entries that no other has replaced."""
+        replaced = {digest for entry in self.entries for digest in entry.replaces}
+        return tuple(entry for entry in self.entries if entry.release_sha256 not in replaced)
+
+    def of_release(self, digest: str) -> Entry | None:
+        """The entry of a release by its hash."""
+        return next((entry for entry in self.entries if entry.release_sha256 == digest), None)
+
+    def named(self, names: Sequence[str]) -> tuple[Entry, ...]:
+        """The entries of some names; `InputError` for a name that there is not."""
+        by_name = {entry.name: entry for entry in self.entries}
+        for name in names:
+            if name not in by_name:
+                raise InputError(f"the registry {self.path} has no entry {name!r}. {did_you_mean(name, by_name)}")
+        return tuple(by_name[name] for name in names)
+
+    def free_name(self, date: str, stem: str) -> str:
+        """A name for a new entry: the date and the name of the release, numbered where that is taken."""
+        base = f"{date}-{_UNSAFE.sub('-', stem).strip('.-') or 'release'}"
+        taken = {entry.name for entry in self.entries}
+        names = (base if number == 1 else f"{base}-{number}" for number in range(1, len(taken) + 2))
+        return next(name for name in names if name not in taken and not self._file(name).exists())
+
+    def _file(self, name: str) -> Path:
+        return self.path / f"{name}.json"
+
+    @contextmanager
+    def adding(self, entry: Entry) -> Iterator[Path]:
+        """Put an entry in place; it is taken back when what is done meanwhile fails."""
+        file, index = self._file(entry.name), self.path / INDEX
+        before = index.read_bytes() if index.is_file() else None
+        created, placed = _make(self.path), False
+        try:
+            with Staged([index, file], force=True) as stage:
+                _write(stage.path(file), entry.to_json().encode())
+                _write(stage.path(index), _index((*self.entries, entry)).encode())
+                stage.commit()
+            placed = True
+            yield file
+        except BaseException:
+            if placed:
+                file.unlink(missing_ok=True)
+                index.unlink(missing_ok=True)
+                if before is not None:
+                    _write(index, before)
+            if created:
+                with suppress(OSError):
+                    self.path.rmdir()
+            raise
+
+
+def _order(entry: Entry) -> tuple[str, str]:
+    return entry.date, entry.name
+
+
+def _read(file: Path) -> Entry:
+    if file.is_dir() or file.suffix != ".json":
+        raise InputError(f"{file} is no entry of a registry, and nothing else belongs there. Move it away.")
+    try:
+        return Entry.from_json(file.read_bytes(), file.stem)
+    except ValueError as error:
+        raise InputError(
+            f"{file} is no entry of a registry: {error}. Bring back the file as it was, or move it away."
+        ) from None
+
+
+def _listed(index: Path) -> list[str]:
+    """The names that the index has."""
+    try:
+        return [str(each["name"]) for each in read_document(index.read_bytes(), FORMAT, VERSION)["entries"]]
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{index} is not the index of a registry: {error}. Bring back the file as it was, or delete it: it is "
+            "made anew from the entries."
+        ) from None
+
+
+def _index(entries: Sequence[Entry]) -> str:
+    listed = [{**entry.facts(), "records": entry.records} for entry in sorted(entries, key=_order)]
+    return json.dumps({"format": FORMAT, "version": VERSION, "entries": listed}, ensure_ascii=False, indent=1) + "\n"
+
+
+def _make(folder: Path) -> bool:
+    """Make the folder where it is not there; whether that was so."""
+    try:
+        if folder.is_dir():
+            return False
+        folder.mkdir()
+    except OSError as error:
+        raise OutputError(f"the registry {folder} cannot be made: {error.strerror or error}.") from None
+    return True
+
+
+def _write(path: Path, raw: bytes) -> None:
+    try:
+        path.write_bytes(raw)
+    except OSError as error:
+        raise OutputError(f"{path.parent} cannot be written: {error.strerror or error}.") from None

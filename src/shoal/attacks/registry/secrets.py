@@ -1,0 +1,155 @@
+"""One numbering of what a person may have in a sensitive column, for releases that publish it in different ways.
+
+It is as fine as the new release publishes the column: where that shows categories, a value of an earlier release counts
+as its category; where it shows values, a category of an earlier release stands for all its values. What the categories
+hold is read from the new policy.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal.attacks.registry.fingerprint import categories_fingerprint
+from shoal.attacks.registry.signature import ReleasedSecret
+from shoal.attacks.scene import Ints
+from shoal.hierarchies.hierarchy import Label
+from shoal.models import (
+    DistinctLDiversity,
+    EntropyLDiversity,
+    GroupLeakage,
+    Model,
+    PAlphaSensitive,
+    PPlusAlphaSensitive,
+    PSensitive,
+    RecursiveCLDiversity,
+)
+from shoal.models.tolerance import TOLERANCE
+from shoal.policy import Policy
+from shoal.table.classes import SensitiveDomain
+from shoal.verification.labels import labels_of
+
+Key = tuple[str, Label]
+"""A category or a value, and its text: a category may be called like a value."""
+_CATEGORY, _VALUE = "category", "value"
+
+
+class UnknownCategoryError(Exception):
+    """Categories of an earlier release that the new policy does not declare; the message says which."""
+
+
+@dataclass(frozen=True, eq=False)
+class Secrets:
+    """The numbering, and how many different secrets are promised."""
+
+    column: str
+    number: Mapping[Key, int]
+    own: Ints
+    """The number of each value of the new release's domain."""
+    category_of: Ints
+    """The category of each number, counted from 0; a value in none has one of its own."""
+    values_asked: int
+    """Distinct values asked for, two at least."""
+    categories_asked: int
+    """Distinct categories asked for; 0 where no model counts them."""
+    groups: Sequence[Sequence[Ints]]
+    """For each earlier release the numbers that each of its values stands for."""
+
+    @staticmethod
+    def of(
+        policy: Policy, column: str, domain: SensitiveDomain, earlier: Sequence[ReleasedSecret], models: Sequence[Model]
+    ) -> Secrets:
+        """Number the secrets of a column; `UnknownCategoryError` where an earlier release cannot be read."""
+        as_categories = policy.published(column) == "categories"
+        category_of = _category_of(policy, column)
+        kind = _CATEGORY if as_categories else _VALUE
+        own: list[Key] = [(kind, value) for value in domain.values]
+        stands = [_stands_for(policy, each, as_categories, category_of) for each in earlier]
+        every = sorted({*own, *(key for groups in stands for keys in groups for key in keys)}, key=_order)
+        number = {key: place for place, key in enumerate(every)}
+        values, categories = promised(models, column)
+        if as_categories:
+            values, categories = max(values, categories), 0
+        return Secrets(
+            column=column,
+            number=number,
+            own=np.array([number[key] for key in own], dtype=np.int64),
+            category_of=_numbered_categories(every, category_of),
+            values_asked=max(2, values),
+            categories_asked=categories,
+            groups=[[np.array([number[key] for key in keys], dtype=np.int64) for keys in groups] for groups in stands],
+        )
+
+
+def promised(models: Sequence[Model], column: str) -> tuple[int, int]:
+    """Distinct values and distinct categories that the models on a column promise in each class."""
+    values, categories = 1, 0
+    for model in models:
+        if model.column != column:
+            continue
+        if isinstance(model, (PSensitive, PAlphaSensitive)):
+            values = max(values, model.p)
+        elif isinstance(model, (DistinctLDiversity, RecursiveCLDiversity)):
+            values = max(values, model.l)
+        elif isinstance(model, EntropyLDiversity):  # an entropy of ln l takes l values at least
+            values = max(values, math.ceil(model.l - TOLERANCE))
+        elif isinstance(model, (PPlusAlphaSensitive, GroupLeakage)):
+            categories = max(categories, model.p)
+    return values, categories
+
+
+def categories_read_as_now(policy: Policy, released: ReleasedSecret) -> bool:
+    """Whether categories are read by a declaration that is not the one they were released by."""
+    return released.published == "categories" and categories_fingerprint(policy, released.name) != released.categories
+
+
+def _stands_for(
+    policy: Policy, released: ReleasedSecret, as_categories: bool, category_of: Mapping[Label, str]
+) -> list[list[Key]]:
+    """What each value of an earlier release stands for."""
+    if released.published != "categories":
+        if not as_categories:
+            return [[(_VALUE, value)] for value in released.values]
+        return [
+            [(_CATEGORY, category_of[value]) if value in category_of else (_VALUE, value)] for value in released.values
+        ]
+    declared = policy.columns[released.name].category_values
+    unknown = [repr(value) for value in released.values if value not in declared]
+    if unknown:
+        raise UnknownCategoryError(f"the policy no longer has the categories {', '.join(unknown)} of {released.name}")
+    if as_categories:
+        return [[(_CATEGORY, value)] for value in released.values]
+    members: dict[str, list[Key]] = {category: [] for category in declared}
+    for value, category in category_of.items():
+        members[category].append((_VALUE, value))
+    return [members[str(value)] for value in released.values]
+
+
+def _category_of(policy: Policy, column: str) -> dict[Label, str]:
+    """The category of each value as a release writes it: a hierarchy writes values in its own way."""
+    found: dict[Label, str] = {}
+    for category, values in policy.columns[column].category_values.items():
+        written: list[Label] = list(values)
+        if policy.columns[column].hierarchy is not None:
+            chains = labels_of(policy, column).chains(values)
+            written = [chain[0] if chain else value for value, chain in zip(values, chains, strict=True)]
+        found |= dict.fromkeys(written, category)
+    return found
+
+
+def _numbered_categories(keys: Sequence[Key], category_of: Mapping[Label, str]) -> Ints:
+    """The category of each key; of a value that is in none, a category of its own."""
+    of_key: list[Key] = [
+        (_CATEGORY, category_of[text]) if kind == _VALUE and text in category_of else (kind, text)
+        for kind, text in keys
+    ]
+    number = {key: place for place, key in enumerate(sorted(set(of_key), key=_order))}
+    return np.array([number[key] for key in of_key], dtype=np.int64)
+
+
+def _order(key: Key) -> tuple[str, bool, str]:
+    kind, text = key
+    return kind, text is None, text or ""

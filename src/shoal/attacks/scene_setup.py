@@ -1,0 +1,225 @@
+"""Setting the scene for the attacks: a release as an attacker reads it, and the people of the original beside it.
+
+A release comes as a table of texts or, where it has just been made, as its recoding; the scene is the same. Rows of
+``*`` that stand for suppressed records are left out: they show nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.attacks.scene import Codes, Extras, Ints, Released
+from shoal.encode.resolve import Resolved
+from shoal.errors import DataError
+from shoal.hierarchies.hierarchy import Label
+from shoal.hierarchies.problems import listing, quoted
+from shoal.io import Cells, encode
+from shoal.models import AlpDif, AlphaKAnonymity
+from shoal.policy import Policy
+from shoal.table.classes import ClassStats, Histogram, SensitiveDomain
+from shoal.table.encoded import combine_codes
+from shoal.table.recoding import Recoding
+from shoal.verification.labels import labels_of
+from shoal.verification.ranges import quasi_labels
+from shoal.verification.read import read_release
+from shoal.verification.shape import expected_columns, star_rows
+
+_LISTED = 5
+
+
+Column = tuple[tuple[Label, ...], Codes]
+"""The values that occur in a column, sorted by text with the missing value last, and the place of each record's."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The released records, by class: what the classes show, and what each record has besides."""
+
+    quasi: tuple[str, ...]
+    labels: tuple[tuple[Label, ...], ...]
+    cells: Codes
+    """``cells[j, c]``: place of the label of class ``c`` in column ``j``; classes in the order of their labels."""
+    owner: Ints
+    """Class of each row."""
+    sensitive: Mapping[str, Column]
+    insensitive: Mapping[str, Column]
+    weights: Ints
+    """Records that each row stands for."""
+    unseen: tuple[str, ...] = ()
+    """Insensitive columns that are released and not looked at, since they tell too many records apart."""
+
+
+def rows_of_release(release: Any, policy: Policy) -> Rows:
+    """The records of a release from a path or a table; `DataError` where a column is missing or nothing is released."""
+    given = read_release(release)
+    expected = expected_columns(policy)
+    lacking = [name for name in expected if name not in given.columns]
+    if lacking:
+        raise DataError(
+            f"The release lacks the columns {', '.join(map(repr, lacking))} of the policy; it has "
+            f"{', '.join(map(repr, given.names))}. Attack a release with the policy that it was made by."
+        )
+    cells = {name: given.columns[name] for name in expected}
+    starred = star_rows(cells, policy, quasi_labels(policy), given.counts)
+    if starred.any():
+        cells = {name: column.filter(pa.array(~starred)) for name, column in cells.items()}
+    if starred.all():
+        raise DataError("The release has no record: there is nothing to attack.")
+    quasi = {name: _coded(cells[name]) for name in policy.names("quasi")}
+    columns = [codes for _, codes in quasi.values()]
+    keys, _ = combine_codes(columns, [len(labels) for labels, _ in quasi.values()])
+    _, first, owner = np.unique(keys, return_index=True, return_inverse=True)
+    return Rows(
+        quasi=tuple(quasi),
+        labels=tuple(labels for labels, _ in quasi.values()),
+        cells=np.array([codes[first] for codes in columns], dtype=np.int32),
+        owner=owner.astype(np.int64),
+        sensitive={name: _coded(cells[name]) for name in policy.names("sensitive")},
+        insensitive={name: _coded(cells[name]) for name in policy.names("insensitive")},
+        weights=given.counts[~starred],
+    )
+
+
+def rows_of_recoding(policy: Policy, table: pa.Table | Cells, resolved: Resolved, recoding: Recoding) -> Rows:
+    """The same records from the recoding that a release was written from, without reading it again."""
+    shown = [_occurring(hierarchy.labels, recoding.nodes[:, j]) for j, hierarchy in enumerate(recoding.hierarchies)]
+    cells = np.array([codes for _, codes in shown], dtype=np.int32)
+    order = np.lexsort(cells[::-1])
+    number = np.empty(recoding.n_classes, dtype=np.int64)
+    number[order] = np.arange(recoding.n_classes)
+    kept = np.flatnonzero(recoding.row_class >= 0)
+    names = [name for name in policy.names("insensitive") if isinstance(table, pa.Table) or name in table.columns]
+    insensitive = {name: coded_column(table, name) for name in names}
+    return Rows(
+        quasi=recoding.quasi,
+        labels=tuple(labels for labels, _ in shown),
+        cells=cells[:, order],
+        owner=number[recoding.row_class[kept]],
+        sensitive={
+            name: _occurring(secret.domain.values, secret.codes[kept]) for name, secret in resolved.sensitive.items()
+        },
+        insensitive={name: _occurring(texts, codes[kept]) for name, (texts, codes) in insensitive.items()},
+        weights=np.ones(len(kept), dtype=np.int64) if recoding.weights is None else recoding.weights[kept],
+        unseen=tuple(name for name in policy.names("insensitive") if name not in names),
+    )
+
+
+def coded_column(table: pa.Table | Cells, name: str) -> Column:
+    """A column of the data: its texts in order, and the place of each row's."""
+    if isinstance(table, Cells):
+        return table.columns[name].labels, table.columns[name].codes
+    return _coded(table.column(name))
+
+
+def _coded(column: Any) -> Column:
+    labels, codes = encode(column)
+    return tuple(labels), codes
+
+
+def _occurring(labels: Sequence[Label], codes: Codes) -> tuple[tuple[Label, ...], Codes]:
+    """The labels that occur, sorted by text with the missing value last, and the codes by these."""
+    present = np.flatnonzero(np.bincount(codes, minlength=len(labels)))
+    ordered = sorted(present.tolist(), key=lambda place: by_text(labels[place]))
+    rank = np.zeros(len(labels), dtype=np.int32)
+    rank[ordered] = np.arange(len(ordered), dtype=np.int32)
+    return tuple(labels[place] for place in ordered), rank[codes]
+
+
+def by_text(label: Label) -> tuple[bool, str]:
+    """The order of texts, the missing value last."""
+    return label is None, label or ""
+
+
+def released_scene(rows: Rows, policy: Policy) -> Released:
+    """The release as classes."""
+    n_classes = rows.cells.shape[1]
+    sizes = np.bincount(rows.owner, weights=rows.weights, minlength=n_classes).astype(np.int64)
+    domains = {name: _domain(name, values, policy) for name, (values, _) in rows.sensitive.items()}
+    histograms = {
+        name: _histogram(rows.owner, codes, n_classes, len(values), rows.weights)
+        for name, (values, codes) in rows.sensitive.items()
+    }
+    return Released(
+        quasi=rows.quasi,
+        labels=rows.labels,
+        cells=rows.cells,
+        stats=ClassStats(sizes, histograms, domains),
+        models=policy.models(),
+        protected={name: _protected(policy, name) for name in rows.sensitive},
+        extras=_extras(rows, domains),
+    )
+
+
+def _histogram(owner: Ints, values: Codes, n_classes: int, width: int, weights: Ints) -> Histogram:
+    """The histogram of the classes, counted in a table where that is no longer than the records, else sorted."""
+    if n_classes * width > 4 * len(owner):
+        return Histogram.of(owner, values, n_classes, width, weights)
+    counts = np.bincount(owner * width + values, weights=weights, minlength=n_classes * width)
+    keys = np.flatnonzero(counts)
+    starts = np.searchsorted(keys, np.arange(n_classes + 1) * width)
+    return Histogram(starts.astype(np.int64), (keys % width).astype(np.int32), counts[keys].astype(np.int64))
+
+
+def _extras(rows: Rows, domains: Mapping[str, SensitiveDomain]) -> Extras | None:
+    """The distinct combinations of class and insensitive columns; None without such columns."""
+    if not rows.insensitive or rows.unseen:
+        return None
+    columns = [codes for _, codes in rows.insensitive.values()]
+    parts = [rows.owner.astype(np.int32), *columns]
+    widths = [rows.cells.shape[1], *(len(values) for values, _ in rows.insensitive.values())]
+    _, first, owner = np.unique(combine_codes(parts, widths)[0], return_index=True, return_inverse=True)
+    codes = np.array([column[first] for column in columns], dtype=np.int32)
+    histograms = {
+        name: _histogram(owner.astype(np.int64), secret, len(first), len(values), rows.weights)
+        for name, (values, secret) in rows.sensitive.items()
+    }
+    sizes = np.bincount(owner, weights=rows.weights, minlength=len(first)).astype(np.int64)
+    stats = ClassStats(sizes, histograms, domains)
+    return Extras(tuple(rows.insensitive), rows.owner[first], codes, stats)
+
+
+def _domain(name: str, values: tuple[Label, ...], policy: Policy) -> SensitiveDomain:
+    """The released values of a sensitive column with their categories; `DataError` for one that has none."""
+    declared = policy.columns[name].category_values
+    if not declared:
+        return SensitiveDomain(name, values)
+    category_of = {
+        value: place for place, group in enumerate(declared.values()) for value in as_written(policy, name, group)
+    }
+    if policy.published(name) == "categories":
+        category_of = {category: place for place, category in enumerate(declared)}
+    strays = [quoted(value) for value in values if value not in category_of]
+    if strays:
+        raise DataError(
+            f"The release has values of {name!r} in no category: {listing(strays[:_LISTED], len(strays))}. Attack a "
+            "release with the policy that it was made by."
+        )
+    places = np.array([category_of[value] for value in values], dtype=np.int32)
+    return SensitiveDomain(name, values, categories=tuple(declared), category_of=places)
+
+
+def as_written(policy: Policy, name: str, values: Sequence[Label]) -> list[Label]:
+    """Sensitive values as a release writes them: a hierarchy writes them in its own way ("039" is its leaf "39")."""
+    if policy.columns[name].hierarchy is None:
+        return list(values)
+    chains = labels_of(policy, name).chains(values)
+    return [chain[0] if chain else value for value, chain in zip(values, chains, strict=True)]
+
+
+def _protected(policy: Policy, name: str) -> frozenset[Label] | None:
+    """The values that the models on a column speak of; None where they speak of all, or there are none."""
+    models = [model for model in policy.models() if model.column == name]
+    listed: set[Label] = set()
+    for model in models:
+        if isinstance(model, AlpDif):
+            listed |= {value for value, limit in model.limits.items() if min(limit.values()) < 1}
+        elif isinstance(model, AlphaKAnonymity) and isinstance(model.alpha, Mapping):
+            listed |= {value for value, limit in model.alpha.items() if limit < 1}
+        else:
+            return None
+    return frozenset(listed) if models else None

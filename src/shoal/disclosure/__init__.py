@@ -1,5 +1,0 @@
-"""How open a table is before anything is done to it: who stands out, by what, and what an attacker may hope."""
-
-from shoal.disclosure.result import Risk
-
-__all__ = ["Risk"]

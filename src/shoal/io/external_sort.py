@@ -1,0 +1,150 @@
+"""Sorting more rows than fit in memory: sorted runs on disk, merged some rows of each at a time.
+
+Rows come out in the order of a release (`shoal.io.order_of_cells`), so that a release which is written so has the bytes
+of one that was sorted in memory. The runs lie in a folder that its owner makes and removes. What is held at once is
+bounded in rows and in bytes of text.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.errors import OutputError
+from shoal.io.columns import differing_types
+from shoal.io.pieces import cut
+from shoal.table.row_order import in_order_of_cells, order_of_cells
+
+_ROWS_OF_A_RUN = 150_000
+"""Rows that are sorted at once."""
+_BYTES_OF_A_RUN = 1 << 24
+"""Bytes that are sorted at once, unless one row has more."""
+_ROWS_OF_A_HEAD = 1 << 12
+"""Rows of a run that are read at once, at least."""
+_BYTES_OF_A_HEAD = 1 << 17
+"""Bytes of text of a run that are read at once, at least."""
+_ROWS_OF_ALL_HEADS = 150_000
+"""Rows of all runs together that are merged at once."""
+_BYTES_OF_ALL_HEADS = 1 << 24
+"""Bytes of all runs together that are merged at once."""
+_RUNS_AT_ONCE = 128
+"""Runs that are merged at once: each is an open file, and has a head in memory."""
+
+
+class SortedRuns:
+    """Takes tables in any order and gives all their rows back sorted."""
+
+    def __init__(self, folder: Path, *, run: int = _ROWS_OF_A_RUN, head: int = _ROWS_OF_A_HEAD) -> None:
+        self._folder = folder
+        self._run, self._head = run, head
+        self._waiting: list[pa.Table] = []
+        self._files: list[Path] = []
+        self._written = 0
+        self.n_rows = 0
+        self.schema = pa.schema([])
+        """Of the tables taken: a column that has no value in some of them has the type of the others."""
+
+    def add(self, table: pa.Table) -> None:
+        """Take some rows; `DataError` where a column has another type than before."""
+        if not self.n_rows:
+            self.schema = table.schema
+        elif table.num_rows:
+            self.schema = _joint(self.schema, table.schema)
+        self.n_rows += table.num_rows
+        for piece in cut(table, rows=self._run, nbytes=_BYTES_OF_A_RUN):
+            self._waiting.append(piece)
+            if (
+                sum(each.num_rows for each in self._waiting) >= self._run
+                or sum(each.nbytes for each in self._waiting) >= _BYTES_OF_A_RUN
+            ):
+                self._spill()
+
+    def _spill(self) -> None:
+        """Sort what is waiting and write it as one run."""
+        joined = pa.concat_tables([each.cast(self.schema) for each in self._waiting])
+        self._waiting = []
+        self._files.append(self._write([in_order_of_cells(joined.combine_chunks())]))
+
+    def _write(self, tables: Iterable[pa.Table]) -> Path:
+        """A run of sorted tables, in a file that only its owner may read."""
+        path = self._folder / f"run{self._written}.arrow"
+        self._written += 1
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, self.schema) as writer:
+                for table in tables:
+                    for head in cut(table, rows=self._head, nbytes=_BYTES_OF_A_HEAD):
+                        writer.write_table(head.combine_chunks())
+        except OSError as error:
+            raise OutputError(f"{path} cannot be written: {error}.") from None
+        return path
+
+    def tables(self) -> Iterator[pa.Table]:
+        """All rows in order, some at a time."""
+        if self._waiting:
+            self._spill()
+        while len(self._files) > _RUNS_AT_ONCE:
+            some, self._files = self._files[:_RUNS_AT_ONCE], self._files[_RUNS_AT_ONCE:]
+            self._files.append(self._write(_merged(some, self.schema)))
+            for path in some:
+                path.unlink()
+        yield from _merged(self._files, self.schema)
+
+
+def _joint(known: pa.Schema, other: pa.Schema) -> pa.Schema:
+    """The types of two tables of the same columns, where a column without any value takes the type of the other."""
+    fields = []
+    for field in known:
+        before, now = field.type, other.field(field.name).type
+        if before != now and not pa.types.is_null(before) and not pa.types.is_null(now):
+            raise differing_types(field.name, before, now)
+        fields.append(pa.field(field.name, now if pa.types.is_null(before) else before))
+    return pa.schema(fields)
+
+
+def _merged(files: Sequence[Path], schema: pa.Schema) -> Iterator[pa.Table]:
+    """The rows of sorted runs in order, some at a time."""
+    runs = [_Run(path, schema) for path in files]
+    while runs := [run for run in runs if run.fill(_ROWS_OF_ALL_HEADS // len(runs), _BYTES_OF_ALL_HEADS // len(runs))]:
+        joined = pa.concat_tables([run.rows for run in runs]).combine_chunks()
+        of_run = np.repeat(np.arange(len(runs)), [run.rows.num_rows for run in runs])
+        order = order_of_cells(joined)
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order))
+        ends = np.cumsum([run.rows.num_rows for run in runs]) - 1
+        # what comes after the last row at hand of a run that goes on may have to wait for that run
+        going = [rank[end] for run, end in zip(runs, ends, strict=True) if run.goes_on]
+        sure = order[: min(going) + 1] if going else order
+        for run, taken in zip(runs, np.bincount(of_run[sure], minlength=len(runs)).tolist(), strict=True):
+            run.rows = run.rows.slice(taken)
+        yield joined.take(pa.array(sure))
+
+
+class _Run:
+    """One sorted run, read some rows at a time."""
+
+    def __init__(self, path: Path, schema: pa.Schema) -> None:
+        self._file = pa.ipc.open_file(pa.OSFile(str(path)))
+        self._next = 0
+        self.rows: pa.Table = schema.empty_table()
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether there is more than what is at hand."""
+        return bool(self._next < self._file.num_record_batches)
+
+    def fill(self, rows: int, nbytes: int) -> bool:
+        """Have so many rows or bytes at hand, or all that are left; False at the end."""
+        schema = self.rows.schema
+        parts, count, held = [self.rows], self.rows.num_rows, self.rows.nbytes
+        while (not count or (count < rows and held < nbytes)) and self.goes_on:
+            part = pa.Table.from_batches([self._file.get_batch(self._next)]).cast(schema)
+            parts.append(part)
+            count, held = count + part.num_rows, held + part.nbytes
+            self._next += 1
+        self.rows = pa.concat_tables(parts)
+        return bool(count)

@@ -1,0 +1,1 @@
+"""New records recoded with a published recoding."""

@@ -1,0 +1,99 @@
+"""The evidence of new records that were recoded by a published recoding.
+
+It has the keys of every evidence. Its figures are those of the new records; ``applied`` says what they joined, what is
+true of everything together, and why records are withheld - in counts, never in values. Where the earlier release is
+withdrawn, the union is what is published: then models, sizes of classes, exposure and attacks are those of the union.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.attacks.battery import attack_tables
+from shoal.attacks.missing import company_if_missing_matches
+from shoal.attacks.scene_setup import released_scene, rows_of_release
+from shoal.evidence import describe_exposure, describe_models, sealed
+from shoal.pipeline.apply.published import Base, together
+from shoal.pipeline.apply.withheld import Withheld
+from shoal.pipeline.make_evidence import make_evidence
+from shoal.pipeline.run import Clock, Unverified
+from shoal.search.extension.extend import Extended, Extension
+from shoal.search.extension.published_classes import Groups, World
+from shoal.search.problem import Progress
+from shoal.table.classes import ClassStats
+from shoal.verification import Verification
+
+
+def applied_evidence(
+    made: Unverified,
+    base: Base,
+    extension: Extension,
+    extended: Extended,
+    withheld: Sequence[Withheld],
+    verification: Verification,
+    clock: Clock,
+    progress: Progress,
+    *,
+    replaces: bool,
+) -> dict[str, Any]:
+    """The evidence, before anything is written."""
+    union = together([base.table, made.table])
+    with clock.stage("attack"):
+        seed = abs(made.policy.algorithm.seed)
+        attacks = attack_tables(made.policy, union if replaces else made.table, seed=seed, progress=progress)
+    evidence = make_evidence(made, verification, clock, attacks=attacks)
+    joined = np.unique(extended.row_class[extended.row_class >= 0])
+    whole = _together(made, union)
+    stats = _union_stats(extension, extended)
+    models = [{**each, "weakest": {}} for each in describe_models(made.resolved.problem.models, stats)]
+    applied = {
+        "to": [file.sha256 for file in base.files],
+        "replaces": replaces,
+        "records_before": int(extension.before.sizes.sum()),
+        "classes_joined": int(np.count_nonzero(extension.before.sizes[joined])),
+        "classes_added": int(np.count_nonzero(extension.before.sizes[joined] == 0)),
+        "together": {"records": whole["records"], "classes": whole["classes"], "models": models},
+        "withheld": [each.to_dict() for each in withheld],
+    }
+    changes: dict[str, Any] = {"applied": applied}
+    if replaces:
+        changes |= {"models": models, "class_sizes": whole["sizes"], "exposure": whole["exposure"]}
+    return sealed(evidence, **changes)
+
+
+def _union_stats(extension: Extension, extended: Extended) -> ClassStats:
+    """Statistics of everything published, for the sensitive columns that a model reads."""
+    groups = Groups.of(extended.row_class, extension.secrets, extension.domains)
+    world = World(groups, extension.before, extension.domains, together=True)
+    return world.stats(groups.counts, np.flatnonzero(world.sizes(groups.counts)))
+
+
+def _together(made: Unverified, union: pa.Table) -> dict[str, Any]:
+    """What is true of everything published, read from the table itself."""
+    rows = rows_of_release(union, made.policy)
+    scene = released_scene(rows, made.policy)
+    sizes = scene.sizes
+    missing = np.array(
+        [
+            np.array([label is None for label in labels])[cells]
+            for labels, cells in zip(rows.labels, rows.cells, strict=True)
+        ]
+    )
+    distinct, classes = np.unique(sizes, return_counts=True)
+    return {
+        "records": int(sizes.sum()),
+        "classes": len(sizes),
+        "exposure": describe_exposure(scene.stats),
+        "sizes": {
+            "smallest": int(sizes.min()),
+            "smallest_if_missing_matches_anything": int(company_if_missing_matches(rows.cells, missing, sizes).min()),
+            "largest": int(sizes.max()),
+            "mean": round(float(sizes.mean()), 6),
+            "quartiles": [float(each) for each in np.percentile(sizes, [25, 50, 75])],
+            "classes_by_size": {str(size): int(count) for size, count in zip(distinct, classes, strict=True)},
+        },
+    }

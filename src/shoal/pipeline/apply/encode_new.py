@@ -1,0 +1,221 @@
+"""New records in codes, as far as the policy can read them.
+
+A record with a value that a hierarchy does not have, or that is in no category, cannot be recoded: it is noted with its
+column and left aside. Everything else is encoded as for a release of its own, except that a sensitive column has the
+values published before in its domain, too, and that a boundary may name groups which the new records do not have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.attacks.scene_setup import as_written
+from shoal.encode.resolve import QuasiColumn, Resolved
+from shoal.encode.sensitive import SensitiveColumn, Values, encode_sensitive
+from shoal.errors import DataError, PolicyError
+from shoal.hierarchies import Built, Hierarchy, HierarchyError, HierarchySource, boundary_caps, capped_levels
+from shoal.hierarchies.hierarchy import Label
+from shoal.hierarchies.ranges import RANGE_SIGN
+from shoal.io import encode, order_of_content
+from shoal.metrics import METRICS
+from shoal.models import AlpDif, AlphaKAnonymity
+from shoal.pipeline.apply.published import Base
+from shoal.pipeline.run import Loaded
+from shoal.policy import Policy
+from shoal.policy.hierarchy_source import hierarchy_source
+from shoal.policy.spec import ColumnSpec
+from shoal.search.problem import Problem
+from shoal.table.encoded import encode_table
+
+Codes = NDArray[np.int32]
+Mask = NDArray[np.bool_]
+NOT_IN_HIERARCHY, NOT_IN_CATEGORY = "not in the hierarchy", "in no category"
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """Why some records cannot be recoded."""
+
+    column: str
+    what: str
+    """`NOT_IN_HIERARCHY` or `NOT_IN_CATEGORY`."""
+    values: int
+    """How many different values that is."""
+
+
+@dataclass(frozen=True, eq=False)
+class NewRecords:
+    """The new records, in an order of their content."""
+
+    loaded: Loaded
+    resolved: Resolved
+    """Codes of all records; those of unreadable values mean nothing."""
+    unreadable: tuple[Unreadable, ...]
+    reason: Codes
+    """For each record the first reason why it cannot be recoded, by its place in ``unreadable``; -1 where none."""
+
+
+def encode_new(loaded: Loaded, base: Base) -> NewRecords:
+    """Encode new records. Raises `DataError` when there is none."""
+    if not loaded.table.num_rows:
+        raise DataError("the data has a header and no records: there is nothing to recode.")
+    order = order_of_content(loaded.table)
+    loaded = replace(loaded, table=loaded.table.take(pa.array(order)), order=order)
+    encoder = _Encoder(base, loaded.table)
+    policy = base.policy
+    quasi = {name: encoder.quasi(name) for name in policy.names("quasi")}
+    sensitive = {name: encoder.sensitive(name) for name in policy.names("sensitive")}
+    return NewRecords(loaded, _resolved(policy, quasi, sensitive, loaded), tuple(encoder.unreadable), encoder.reason)
+
+
+def _resolved(
+    policy: Policy, quasi: Mapping[str, QuasiColumn], sensitive: Mapping[str, SensitiveColumn], loaded: Loaded
+) -> Resolved:
+    problem = Problem(
+        table=encode_table(
+            {name: (column.codes, column.hierarchy.n_leaves) for name, column in quasi.items()},
+            {name: (column.codes, len(column.domain.values)) for name, column in sensitive.items()},
+            loaded.table.num_rows,
+        ),
+        hierarchies=tuple(column.hierarchy for column in quasi.values()),
+        caps=tuple(column.caps for column in quasi.values()),
+        ladders=tuple(capped_levels(column.hierarchy, column.caps) for column in quasi.values()),
+        models=policy.models(),
+        domains={name: column.domain for name, column in sensitive.items()},
+        metric=METRICS[policy.algorithm.metric],
+    )
+    return Resolved(problem, quasi, sensitive)
+
+
+class _Encoder:
+    """Encodes column after column, and notes what it cannot read."""
+
+    def __init__(self, base: Base, table: pa.Table) -> None:
+        self._base, self._policy, self._table = base, base.policy, table
+        self.unreadable: list[Unreadable] = []
+        self.reason: Codes = np.full(table.num_rows, -1, dtype=np.int32)
+
+    def _note(self, column: str, what: str, labels: Sequence[Label], strange: set[Label], codes: Codes) -> None:
+        if not strange:
+            return
+        rows = np.array([label in strange for label in labels], dtype=np.bool_)[codes] & (self.reason < 0)
+        self.reason[rows] = len(self.unreadable)
+        self.unreadable.append(Unreadable(column, what, len(strange)))
+
+    def quasi(self, name: str) -> QuasiColumn:
+        """A quasi-identifier; the ends of published ranges are leaves, too, whether a new record has them or not."""
+        spec, where = self._policy.columns[name], f"columns.{name}.hierarchy"
+        labels, codes = encode(self._table.column(name))
+        source = hierarchy_source(spec.hierarchy, self._policy.path("."), where)
+        ends = list(self._range_ends(name))
+        built, good = _built(source, [*labels, *(end for end in ends if end not in labels)], where, self._policy)
+        self._note(name, NOT_IN_HIERARCHY, labels, set(labels) - set(good), codes)
+        leaf = dict(zip(good, built.codes.tolist(), strict=False))
+        of_label = np.array([leaf.get(label, 0) for label in labels], dtype=np.int32)
+        return QuasiColumn(built.hierarchy, of_label[codes], _caps(built.hierarchy, spec, f"columns.{name}.boundary"))
+
+    def _range_ends(self, name: str) -> Iterator[str]:
+        if name not in self._policy.algorithm.ranges:
+            return
+        for label in self._base.rows.labels[self._policy.names("quasi").index(name)]:
+            low, sign, high = (label or "").partition(RANGE_SIGN)
+            if sign:
+                yield from (low, high)
+
+    def sensitive(self, name: str) -> SensitiveColumn:
+        """A sensitive column, with the values published before in its domain."""
+        spec, publish = self._policy.columns[name], self._policy.published(name)
+        labels, codes = encode(self._table.column(name))
+        declared = {value for group in spec.category_values.values() for value in group}
+        strange = {label for label in labels if label not in declared} if declared else set()
+        self._note(name, NOT_IN_CATEGORY, labels, strange, codes)
+        read: dict[Label, Label] = {label: label for label in labels if label not in strange}
+        if spec.hierarchy is not None:
+            where = f"columns.{name}.hierarchy"
+            source = hierarchy_source(spec.hierarchy, self._policy.path("."), where)
+            built, good = _built(source, list(read), where, self._policy)
+            self._note(name, NOT_IN_HIERARCHY, labels, set(read) - set(good), codes)
+            leaves = built.hierarchy.labels
+            read = {value: leaves[code] for value, code in zip(good, built.codes.tolist(), strict=False)}
+        if publish == "categories":
+            return self._as_categories(name, spec, labels, codes, read)
+        return self._as_values(name, spec, labels, codes, read)
+
+    def _as_categories(
+        self, name: str, spec: ColumnSpec, labels: Sequence[Label], codes: Codes, read: Mapping[Label, Label]
+    ) -> SensitiveColumn:
+        known = list(read) or [next(value for group in spec.category_values.values() for value in group)]
+        place = {label: number for number, label in enumerate(known)}
+        of_label = np.array([place.get(label, 0) for label in labels], dtype=np.int32)
+        return self._encoded(name, spec, known, of_label[codes], "categories")
+
+    def _as_values(
+        self, name: str, spec: ColumnSpec, labels: Sequence[Label], codes: Codes, read: Mapping[Label, Label]
+    ) -> SensitiveColumn:
+        before = self._base.rows.sensitive[name][0]
+        texts = sorted({*read.values(), *before, *self._limited(name)}, key=lambda text: (text is None, text or ""))
+        place = {text: number for number, text in enumerate(texts)}
+        of_label = np.array([place[read[label]] if label in read else 0 for label in labels], dtype=np.int32)
+        return self._encoded(name, _as_released(self._policy, name, spec, texts), texts, of_label[codes],
+                             self._policy.published(name))  # fmt: skip
+
+    def _encoded(
+        self, name: str, spec: ColumnSpec, texts: Sequence[Label], codes: Codes, publish: str
+    ) -> SensitiveColumn:
+        values = Values(tuple(texts), codes, np.bincount(codes, minlength=len(texts)))
+        column, problems = encode_sensitive(name, spec, values, publish, self._policy.path("."))
+        if column is None or problems:
+            raise PolicyError(problems, self._policy.source)
+        return column
+
+    def _limited(self, name: str) -> Iterator[Label]:
+        """The values that a model names: it asks for them whether they occur or not."""
+        for model in self._policy.models():
+            if model.column == name and isinstance(model, AlpDif):
+                yield from as_written(self._policy, name, list(model.limits))
+            elif model.column == name and isinstance(model, AlphaKAnonymity) and isinstance(model.alpha, Mapping):
+                yield from as_written(self._policy, name, list(model.alpha))
+
+
+def _built(source: HierarchySource, values: Sequence[Label], where: str, policy: Policy) -> tuple[Built, list[Label]]:
+    """The hierarchy of those values that it can have, and these values; `PolicyError` where it is wrong itself.
+
+    Where none is left it is built for the missing value alone, which is then not among the values given back.
+    """
+    good = list(values)
+    while True:
+        try:
+            return source.build(good or [None], [1] * max(len(good), 1), where), good
+        except HierarchyError as error:
+            strange = {value for problem in error.problems for value in problem.facts.get("values", ())}
+            if not strange & set(good):
+                raise PolicyError(error.problems, policy.source) from None
+            good = [value for value in good if value not in strange]
+
+
+def _caps(hierarchy: Hierarchy, spec: ColumnSpec, where: str) -> Codes:
+    """The boundary of each leaf. Groups and levels that the new records are too few to have bound nothing."""
+    boundary = spec.boundary_labels
+    if isinstance(boundary, int):
+        boundary = min(boundary, hierarchy.height)
+    elif boundary is not None:
+        boundary = [label for label in boundary if label in hierarchy.by_label]
+    return boundary_caps(hierarchy, boundary or (boundary if boundary == 0 else None), where)
+
+
+def _as_released(policy: Policy, name: str, spec: ColumnSpec, texts: Sequence[Label]) -> ColumnSpec:
+    """The column over values as a release writes them: dates are ISO there, whatever the data has."""
+    if spec.hierarchy is None:
+        return spec
+    hierarchy, categories = spec.hierarchy, spec.category_values
+    if hierarchy.dates is not None:
+        lengths = {len(text) for text in texts if text is not None}
+        form = {7: "%Y-%m", 4: "%Y"}.get(max(lengths, default=0))
+        hierarchy = hierarchy.model_copy(update={"dates": hierarchy.dates.model_copy(update={"format": form})})
+    written = {category: as_written(policy, name, values) for category, values in categories.items()}
+    return spec.model_copy(update={"hierarchy": hierarchy, "categories": written or None})

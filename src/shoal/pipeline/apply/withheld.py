@@ -1,0 +1,143 @@
+"""Why new records cannot be released by a published recoding: counts and figures, never their values.
+
+Strength figures are those of the class that the records were to join: what it would reach with all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.evidence import describe_models
+from shoal.models.base import Model
+from shoal.pipeline.apply.encode_new import NewRecords
+from shoal.search.extension.extend import Extended, Extension
+from shoal.search.extension.published_classes import Groups, World
+from shoal.table.classes import ClassStats
+
+_PLACES = 6
+NO_CLASS = "no class"
+
+
+@dataclass(frozen=True)
+class Withheld:
+    """Some records that are withheld for one reason."""
+
+    reason: str
+    """``value``, ``no class`` or ``model``."""
+    records: int
+    column: str | None = None
+    what: str | None = None
+    """For an unreadable value: not in the hierarchy, or in no category."""
+    values: int | None = None
+    """How many different values that is."""
+    model: str | None = None
+    sensitive: str | None = None
+    together: bool | None = None
+    """Whether the model would fail with the records published before; else by the new records alone."""
+    classes: int | None = None
+    asked: Mapping[str, Any] = field(default_factory=dict)
+    reached: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """For each parameter the least and the most that these classes would reach."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The reason as plain data, ready for JSON: what belongs to it, and its count."""
+        if self.reason == "value":
+            return {"reason": self.reason, "records": self.records, "column": self.column, "what": self.what,
+                    "values": self.values}  # fmt: skip
+        if self.reason == NO_CLASS:
+            return {"reason": self.reason, "records": self.records}
+        return {
+            "reason": self.reason,
+            "records": self.records,
+            "classes": self.classes,
+            "model": self.model,
+            "sensitive": self.sensitive,
+            "seen": "together" if self.together else "alone",
+            "asked": dict(self.asked),
+            "reached": {name: list(ends) for name, ends in self.reached.items()},
+        }
+
+    def __str__(self) -> str:
+        """The reason in words, after the number of records."""
+        if self.reason == "value":
+            many = f"{self.values:,} value{'' if self.values == 1 else 's'}"
+            return f"a value of {self.column} that is {self.what} ({many})"
+        if self.reason == NO_CLASS:
+            return "no published class covers their values"
+        on = f" on {self.sensitive}" if self.sensitive else ""
+        seen = "with the records published before" if self.together else "by the new records alone"
+        return f"their class would fail {self.model}{on} {seen}"
+
+
+def row_reasons(new: NewRecords, extended: Extended) -> NDArray[np.int64]:
+    """A number for each record's reason: equal for equal reasons, -1 for a record that is released.
+
+    Unreadable values come first, then records that no class covers, then models in the order of the policy.
+    """
+    models = {id(model): place for place, model in enumerate(new.resolved.problem.models)}
+    base = len(new.unreadable)
+    found = np.full(len(extended.row_class), -1, dtype=np.int64)
+    withheld = extended.row_class < 0
+    found[withheld] = base
+    of_class = {each: base + 1 + 2 * models[id(why.model)] + why.together for each, why in extended.why.items()}
+    judged = np.flatnonzero(withheld & (extended.tried >= 0))
+    found[judged] = [of_class[each] for each in extended.tried[judged].tolist()]
+    unreadable = new.reason >= 0
+    found[unreadable] = new.reason[unreadable]
+    return found
+
+
+def withheld_reasons(new: NewRecords, extension: Extension, extended: Extended) -> tuple[Withheld, ...]:
+    """Every reason with its records, in a fixed order."""
+    return tuple(_described(new, extension, extended, row_reasons(new, extended)))
+
+
+def _described(
+    new: NewRecords, extension: Extension, extended: Extended, reasons: NDArray[np.int64]
+) -> Iterator[Withheld]:
+    for place, each in enumerate(new.unreadable):
+        records = int(np.count_nonzero(reasons == place))
+        if records:
+            yield Withheld("value", records, column=each.column, what=each.what, values=each.values)
+    base = len(new.unreadable)
+    if records := int(np.count_nonzero(reasons == base)):
+        yield Withheld(NO_CLASS, records)
+    for place, model in enumerate(new.resolved.problem.models):
+        for together in (False, True):
+            rows = np.flatnonzero(reasons == base + 1 + 2 * place + together)
+            if len(rows):
+                classes = np.unique(extended.tried[rows]).astype(np.int64)
+                every, stats = _wanted(extension, extended, together)
+                yield Withheld(
+                    "model",
+                    len(rows),
+                    model=model.name,
+                    sensitive=model.column,
+                    together=together,
+                    classes=len(classes),
+                    asked=describe_models([model], stats)[0]["asked"],
+                    reached=_reached(model, stats, np.searchsorted(every, classes)),
+                )
+
+
+def _wanted(extension: Extension, extended: Extended, together: bool) -> tuple[NDArray[np.int64], ClassStats]:
+    """All classes with all the records that were to join them."""
+    groups = Groups.of(extended.tried, extension.secrets, extension.domains)
+    world = World(groups, extension.before, extension.domains, together=together)
+    classes = np.flatnonzero(world.sizes(groups.counts))
+    return classes, world.stats(groups.counts, classes)
+
+
+def _reached(model: Model, stats: ClassStats, places: NDArray[np.intp]) -> dict[str, tuple[float, float]]:
+    """The least and the most that some classes reach in each parameter that is about classes."""
+    found = {}
+    for name, strength in model.strengths(stats.view(model.column)).items():
+        finite = strength.per_class[places][np.isfinite(strength.per_class[places])]
+        if strength.of_class and len(finite):
+            found[name] = (round(float(finite.min()), _PLACES), round(float(finite.max()), _PLACES))
+    return found

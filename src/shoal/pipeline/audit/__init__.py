@@ -1,0 +1,1 @@
+"""A release held against the evidence that describes it."""

@@ -1,0 +1,164 @@
+"""The folder of a comparison: the policy and the result of each point, and which results still stand.
+
+A result is written when its point is done, under a hidden name first, so that it is there whole or not at all. It
+carries the hashes of its policy and of every file that was read; one that differs in any of them is computed again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import DataError, OutputError
+from shoal.evidence import to_json
+from shoal.io import Staged, check_outputs, sha256_of
+from shoal.pipeline.compare.grid import Point
+
+KIND = "shoal comparison"
+"""What ``comparison.json`` says it is."""
+FORCE = "--force (force=True in Python)"
+
+
+@dataclass(frozen=True)
+class Folder:
+    """Where the files of a comparison lie."""
+
+    path: Path
+
+    @property
+    def points(self) -> Path:
+        """The folder of the points."""
+        return self.path / "points"
+
+    @property
+    def outputs(self) -> dict[str, Path]:
+        """The files that a comparison ends with."""
+        return {name: self.path / f"comparison.{name}" for name in ("json", "csv", "html")}
+
+    def policy(self, point: Point) -> Path:
+        """The policy of a point."""
+        return self.points / f"{point.name}.yaml"
+
+    def result(self, point: Point) -> Path:
+        """The result of a point."""
+        return self.points / f"{point.name}.result.json"
+
+    def release(self, point: Point) -> Path:
+        """The release of a point, where releases are written."""
+        return self.points / point.output
+
+    def make(self) -> None:
+        """Make the folder where it is not there."""
+        try:
+            self.points.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutputError(f"{self.points} cannot be made: {error.strerror or error}.") from None
+
+    def check(self, points: Sequence[Point], inputs: Sequence[Path], *, force: bool) -> None:
+        """Refuse to write over an input, or over anything in the folder that no comparison has written."""
+        for folder, outputs in (
+            (self.path, list(self.outputs.values())),
+            (self.points, [path for point in points for path in (self.policy(point), self.result(point))]),
+        ):
+            if folder.exists():
+                check_outputs(outputs, inputs, force=True)
+        foreign = [] if force else [*self._foreign_outputs(), *(str(each) for each in self._edited(points))]
+        if foreign:
+            named = ", ".join(foreign[:5]) + (f" and {len(foreign) - 5} more" if len(foreign) > 5 else "")
+            raise OutputError(
+                f"{named} {'was' if len(foreign) == 1 else 'were'} not written by this comparison, or edited since, "
+                f"and would be overwritten. Choose another folder, or replace with {FORCE}."
+            )
+
+    def _foreign_outputs(self) -> list[str]:
+        there = [path for path in self.outputs.values() if path.exists()]
+        return [] if not there or read_json(self.outputs["json"]).get("kind") == KIND else [str(each) for each in there]
+
+    def _edited(self, points: Sequence[Point]) -> list[Path]:
+        """Policies of points that are neither what would be written nor what a result says was run."""
+        edited = []
+        for point in points:
+            path = self.policy(point)
+            if path.exists() and path.read_bytes() != point.text.encode():
+                known = read_json(self.result(point)).get("policy_sha256")
+                if hashlib.sha256(path.read_bytes()).hexdigest() != known:
+                    edited.append(path)
+        return edited
+
+    def finished(
+        self, points: Sequence[Point], inputs: Mapping[str, str], *, release: bool
+    ) -> dict[str, dict[str, Any]]:
+        """The results that stand, by point: of the same policy, inputs and version, and with a release where asked."""
+        found = {}
+        for point in points:
+            result = read_json(self.result(point))
+            same = (
+                result.get("policy_sha256") == policy_hash(point)
+                and result.get("inputs_sha256") == dict(inputs)
+                and result.get("shoal") == version("shoal")
+            )
+            if same and not (release and result["verified"] and not self._released(point, result)):
+                found[point.name] = result
+        return found
+
+    def check_releases(self, points: Sequence[Point]) -> None:
+        """Refuse to go on over a release that is not what the result of its point says was written."""
+        damaged = []
+        for point in points:
+            path, known = self.release(point), read_json(self.result(point)).get("release_sha256")
+            if known is not None and path.is_file() and file_hash(path) != known:
+                damaged.append(str(path))
+        if damaged:
+            raise OutputError(
+                f"{', '.join(damaged)} {'is' if len(damaged) == 1 else 'are'} not as written by this comparison: the "
+                "sha256 differs from that of the result. Delete it with its evidence and report to have it made again, "
+                f"or replace everything with {FORCE}."
+            )
+
+    def _released(self, point: Point, result: Mapping[str, Any]) -> bool:
+        """Whether the release of a point is there with the very bytes that its result speaks of."""
+        path = self.release(point)
+        return path.is_file() and file_hash(path) == result.get("release_sha256")
+
+
+def policy_hash(point: Point) -> str:
+    """The hash of a point's policy file."""
+    return hashlib.sha256(point.text.encode()).hexdigest()
+
+
+def file_hash(path: Path) -> str:
+    """The hash of a file's bytes."""
+    try:
+        return sha256_of(path)
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror or error}.") from None
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A JSON object from a file; empty where there is none."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def write_files(texts: Mapping[Path, str]) -> None:
+    """Write text files so that all appear or none does; what was there is replaced."""
+    with Staged(list(texts), force=True) as stage:
+        for path, text in texts.items():
+            try:
+                stage.path(path).write_text(text, encoding="utf-8", newline="\n")
+            except OSError as error:
+                raise OutputError(f"{path} cannot be written: {error.strerror or error}.") from None
+        stage.commit()
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Write a JSON object, whole or not at all."""
+    write_files({path: to_json(content)})

@@ -1,0 +1,146 @@
+"""The points of a grid: every algorithm with every combination of values, each a complete policy of its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import InputError, PolicyError, did_you_mean
+from shoal.io import DatabaseTable, Place
+from shoal.metrics import METRICS
+from shoal.pipeline.compare.axes import Axis
+from shoal.pipeline.compare.values import MOST, Number
+from shoal.policy import Policy
+from shoal.policy.yaml_text import dump_yaml
+from shoal.search import ALGORITHMS, shared_options
+
+
+@dataclass(frozen=True)
+class Point:
+    """One policy of the grid."""
+
+    name: str
+    algorithm: str
+    parameters: Mapping[str, Number]
+    text: str
+    """The policy as YAML; paths in it are relative to the folder of the points."""
+    output: str
+    """The name of its release, in the folder of the points."""
+    contradiction: str | None
+    """Why no data could satisfy the policy (p larger than k), or None."""
+
+
+def read_algorithms(names: str | Sequence[str], policy: Policy) -> tuple[str, ...]:
+    """The algorithms, each once. Raises `InputError` for one that is unknown or lacks options that it needs."""
+    given = names.split(",") if isinstance(names, str) else list(names)
+    algorithms = tuple(dict.fromkeys(name.strip() for name in given if name.strip()))
+    if not algorithms:
+        raise InputError(f"no algorithm is named. {did_you_mean('', ALGORITHMS)}")
+    for name in algorithms:
+        if name not in ALGORITHMS:
+            raise InputError(f"unknown algorithm {name!r}. {did_you_mean(name, ALGORITHMS)}")
+        lacking = sorted(each for each in ALGORITHMS[name].needs if not getattr(policy.algorithm, each))
+        if lacking:
+            raise InputError(
+                f"{name} needs {' and '.join(lacking)}, which the policy does not give. "
+                f"Set algorithm: {{name: {name}, …}} in the policy, or leave {name} out."
+            )
+    return algorithms
+
+
+def read_metric(name: str | None, policy: Policy) -> str:
+    """The measure that is compared and minimized; the policy's own when none is named."""
+    chosen = policy.algorithm.metric if name is None else name
+    if chosen not in METRICS:
+        raise InputError(f"unknown measure {chosen!r}. {did_you_mean(chosen, METRICS)}")
+    return chosen
+
+
+def points_of(
+    policy: Policy, algorithms: Sequence[str], axes: Sequence[Axis], *, metric: str, folder: Path, data: Place | None
+) -> tuple[Point, ...]:
+    """Every point, algorithm by algorithm. Raises `InputError` for too many, `PolicyError` where none can be."""
+    size = len(algorithms)
+    for axis in axes:
+        size *= len(axis.values)
+    if size > MOST:
+        raise InputError(f"the grid has {size:,} points, and {MOST:,} are the most. Give larger steps.")
+    points = []
+    first_error: PolicyError | None = None
+    for algorithm in algorithms:
+        for values in product(*(axis.values for axis in axes)):
+            content = _content(policy, algorithm, metric, folder, data)
+            point, error = _point(content, algorithm, list(zip(axes, values, strict=True)))
+            points.append(point)
+            first_error = first_error or error
+    if first_error is not None and all(point.contradiction for point in points):
+        raise first_error
+    return tuple(points)
+
+
+def _point(
+    content: dict[str, Any], algorithm: str, at: Sequence[tuple[Axis, Number]]
+) -> tuple[Point, PolicyError | None]:
+    """One point, and what is wrong with its policy if something is."""
+    for axis, value in at:
+        axis.set_in(content, value)
+    name = "-".join([algorithm, *(axis.label(value) for axis, value in at)])
+    content["output"] = f"{name}{Path(content.get('output') or '').suffix or '.csv'}"
+    found = None
+    try:
+        Policy.model_validate(content)
+    except PolicyError as error:
+        found = error
+    wrong = None if found is None else "; ".join(str(problem) for problem in found.problems)
+    parameters = {axis.name: value for axis, value in at}
+    return Point(name, algorithm, parameters, _text(name, content), content["output"], wrong), found
+
+
+def _text(name: str, content: Mapping[str, Any]) -> str:
+    return (
+        f"# The point {name} of a comparison: shoal anonymize with this file makes its release.\n{dump_yaml(content)}"
+    )
+
+
+def _content(policy: Policy, algorithm: str, metric: str, folder: Path, data: Place | None) -> dict[str, Any]:
+    """The policy with another algorithm, and paths that are right in the folder of the points."""
+    content = policy.to_dict()
+    for key in ("registry", "recoding"):  # the releases of a comparison are not published
+        content.pop(key, None)
+    content["algorithm"] = _options(policy, algorithm, metric)
+    if data is not None:
+        where = data.text if isinstance(data, DatabaseTable) else _rebased(data, folder)
+        content["data"] = {**(content.get("data") or {}), "path": where}
+    for column in content["columns"].values():
+        declared = column.get("hierarchy") or {}
+        if isinstance(declared.get("tree"), str):
+            declared["tree"] = _rebased(policy.path(declared["tree"]), folder)
+        if isinstance(declared.get("levels"), dict):
+            declared["levels"]["path"] = _rebased(policy.path(declared["levels"]["path"]), folder)
+    return content
+
+
+def _options(policy: Policy, algorithm: str, metric: str) -> dict[str, Any]:
+    """The options of the policy that the algorithm takes."""
+    given = policy.algorithm.model_dump(exclude_unset=True)
+    takes = ALGORITHMS[algorithm].options
+    kept = (
+        given
+        if algorithm == policy.algorithm.name
+        else {key: given[key] for key in given if key in shared_options(algorithm)}
+    )
+    return {**kept, "name": algorithm, **({"metric": metric} if "metric" in takes else {})}
+
+
+def _rebased(path: Path, folder: Path) -> str:
+    """A path as it reads from a folder; absolute ones, and those on another drive, stay absolute."""
+    if path.is_absolute():
+        return str(path)
+    try:
+        return Path(os.path.relpath(path, folder)).as_posix()
+    except ValueError:
+        return str(path.resolve())

@@ -1,0 +1,241 @@
+"""`compare`: run a grid of algorithms and parameters, point by point, and set risk against utility.
+
+The table is read and encoded once; the points differ in what is searched for. A run that is stopped goes on where it
+was: finished points are kept as long as their policy, the data and the version of Shoal are the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from shoal.encode.resolve import resolve
+from shoal.errors import InputError, OutputError, did_you_mean
+from shoal.io import DatabaseTable, canonical_text, check_outputs, in_order_of_content
+from shoal.io.multiple_files import data_files, is_many
+from shoal.pipeline.compare.axes import Axis, axes_of
+from shoal.pipeline.compare.folder import Folder, file_hash, write_files, write_json
+from shoal.pipeline.compare.grid import Point, points_of, read_algorithms, read_metric
+from shoal.pipeline.compare.point import run_point
+from shoal.pipeline.compare.result import RISKS, Comparison
+from shoal.pipeline.compare.values import Values
+from shoal.pipeline.run import Loaded, Prepared, as_policy, data_source, load_data
+from shoal.pipeline.write import input_files, policy_files
+from shoal.policy import Policy
+from shoal.search.problem import Progress, no_progress
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What a comparison is going to do."""
+
+    policy: Policy
+    data: Loaded | Path | None
+    folder: Folder
+    algorithms: tuple[str, ...]
+    axes: tuple[Axis, ...]
+    points: tuple[Point, ...]
+    finished: Mapping[str, dict[str, Any]]
+    """Results of an earlier run that still stand, by point."""
+    inputs: Mapping[str, str]
+    """Hashes of what is read."""
+    metric: str
+    risk: str
+    releases: bool
+
+    @property
+    def open_points(self) -> tuple[Point, ...]:
+        """The points that have to be computed."""
+        return tuple(point for point in self.points if point.name not in self.finished)
+
+    def done_by_now(self) -> int:
+        """How many points have a result that a next run will keep."""
+        return len(self.folder.finished(self.points, self.inputs, release=self.releases))
+
+
+def compare(
+    policy: Policy | str | Path | Mapping[str, Any],
+    algorithms: str | Sequence[str],
+    *,
+    data: Any = None,
+    k: Values | None = None,
+    p: Values | None = None,
+    l: Values | None = None,  # noqa: E741 - the parameter's name
+    t: Values | None = None,
+    alpha: Values | None = None,
+    settings: Mapping[str, Values] | None = None,
+    metric: str | None = None,
+    risk: str = "average",
+    out: str | Path | None = None,
+    releases: bool = False,
+    force: bool = False,
+    progress: Progress = no_progress,
+) -> Comparison:
+    """Run every algorithm with every combination of parameters and compare what comes out.
+
+    Parameters are numbers, lists, or texts such as ``"2..10"``; ``settings`` has others by name, such as
+    ``{"t-closeness.t": [0.1, 0.2]}``. The policy, the result and, with ``releases``, the release of each point go to
+    the folder ``out``, where a run that was stopped goes on. Raises `InputError` for a grid that the policy cannot
+    have.
+    """
+    plan = plan_comparison(
+        policy,
+        algorithms,
+        data=data,
+        short={"k": k, "p": p, "l": l, "t": t, "alpha": alpha},
+        settings=settings or {},
+        metric=metric,
+        risk=risk,
+        out=out,
+        releases=releases,
+        force=force,
+    )
+    return run_comparison(plan, progress=progress)
+
+
+def plan_comparison(
+    policy: Policy | str | Path | Mapping[str, Any],
+    algorithms: str | Sequence[str],
+    *,
+    data: Any = None,
+    short: Mapping[str, Values | None],
+    settings: Mapping[str, Values],
+    metric: str | None = None,
+    risk: str = "average",
+    out: str | Path | None = None,
+    releases: bool = False,
+    force: bool = False,
+) -> Plan:
+    """Everything that can be known before the first point: the grid, and what is finished already."""
+    asked = as_policy(policy)
+    names, measure = read_algorithms(algorithms, asked), read_metric(metric, asked)
+    _check_risk(risk, asked)
+    axes = axes_of(asked, short, settings)
+    folder = Folder(_target(asked, out))
+    source = data_source(asked, data) if data is None or isinstance(data, (str, Path, DatabaseTable)) else None
+    path = source.path if source is not None and source.database is None else None
+    loaded = load_data(data, asked) if path is None else None
+    table = source.database if source is not None else None
+    if loaded is not None and table is not None:  # a database gives its rows in any order
+        loaded = replace(loaded, table=in_order_of_content(loaded.table))
+    points = points_of(asked, names, axes, metric=measure, folder=folder.points, data=table or path)
+    inputs = _hashes(asked, path, loaded)
+    folder.check(points, policy_files(asked) if path is None else input_files(asked, path), force=force)
+    done = {} if force else folder.finished(points, inputs, release=releases)
+    plan = Plan(asked, loaded or path, folder, names, axes, points, done, inputs, measure, risk, releases)
+    if releases and not force and folder.points.is_dir():
+        folder.check_releases(plan.open_points)
+        check_outputs([folder.release(point) for point in plan.open_points])
+    return plan
+
+
+def run_comparison(plan: Plan, *, progress: Progress = no_progress) -> Comparison:
+    """Run the points that are open, one by one, and write the comparison."""
+    ready = _prepare(plan, progress) if plan.open_points else None
+    plan.folder.make()
+    results = dict(plan.finished)
+    for place, point in enumerate(plan.open_points):
+        assert ready is not None, "there is a point to run"
+        within = _within(progress, point.name, place, len(plan.open_points))
+        results[point.name] = _run(plan, point, ready, within)
+    comparison = Comparison(
+        folder=plan.folder.path,
+        algorithms=plan.algorithms,
+        axes={axis.name: axis.values for axis in plan.axes},
+        metric=plan.metric,
+        risk=plan.risk,
+        points=tuple(results[point.name] for point in plan.points),
+        policy_sha256=plan.policy.sha256,
+        inputs_sha256=plan.inputs,
+    )
+    write_files({plan.folder.outputs[kind]: text for kind, text in comparison.texts().items()})
+    return comparison
+
+
+def _run(plan: Plan, point: Point, ready: Prepared, progress: Progress) -> dict[str, Any]:
+    """Run one point; its policy is on disk before, its result after."""
+    path = plan.folder.policy(point)
+    write_files({path: point.text})
+    policy = None if point.contradiction else Policy.load(path)
+    release = plan.folder.release(point) if plan.releases else None
+    result = run_point(point, policy, ready, release=release, progress=progress)
+    result |= {"inputs_sha256": dict(plan.inputs), "shoal": version("shoal")}
+    write_json(plan.folder.result(point), result)
+    return result
+
+
+def _prepare(plan: Plan, progress: Progress) -> Prepared:
+    """The table, read and encoded once; in an order of its content, as some algorithms need it and none minds."""
+    progress("reading", 0.0)
+    policy = plan.policy.changed(utility=None)
+    loaded = plan.data if isinstance(plan.data, Loaded) else load_data(plan.data, policy)
+    loaded = replace(loaded, table=in_order_of_content(loaded.table))
+    return Prepared(loaded, resolve(policy, loaded.table), policy)
+
+
+def _within(progress: Progress, name: str, place: int, size: int) -> Progress:
+    """Progress of one point as progress of the whole; it never goes back."""
+    reached = 0.0
+
+    def tell(stage: str, share: float) -> None:
+        nonlocal reached
+        reached = max(reached, min(max(share, 0.0), 1.0))
+        progress(f"{place + 1} of {size}: {name}, {stage}", (place + reached) / size)
+
+    return tell
+
+
+def _check_risk(risk: str, policy: Policy) -> None:
+    if risk not in RISKS:
+        raise InputError(f"unknown risk {risk!r}. {did_you_mean(risk, RISKS)}")
+    secrets = policy.names("sensitive")
+    if risk == "homogeneity" and not secrets:
+        raise InputError("the homogeneity risk is about a sensitive column, and the policy has none.")
+    if risk == "similarity" and not any(policy.columns[name].categories for name in secrets):
+        raise InputError("the similarity risk is about categories, and no sensitive column of the policy has any.")
+
+
+def _target(policy: Policy, out: str | Path | None) -> Path:
+    """The folder: as given, else beside the policy file and named after it."""
+    source = Path(policy.source)
+    named = source.with_name(f"{source.stem}-comparison") if source.is_file() else Path("comparison")
+    target = Path(out) if out is not None else named
+    if target.exists() and not target.is_dir():
+        raise OutputError(f"{target} is a file, and a comparison goes to a folder. Choose another name with --out.")
+    return target
+
+
+def _hashes(policy: Policy, path: Path | None, loaded: Loaded | None) -> dict[str, str]:
+    """The hashes of everything that a point is made from besides its policy."""
+    found = {}
+    if loaded is not None:
+        found["data"] = _table_hash(loaded.table)
+    elif path is not None:
+        found["data"] = _data_hash(path)
+    for name, column in policy.columns.items():
+        declared = column.hierarchy
+        if declared is not None and declared.levels is not None:
+            found[f"columns.{name}.hierarchy"] = file_hash(policy.path(declared.levels.path))
+        elif declared is not None and isinstance(declared.tree, str):
+            found[f"columns.{name}.hierarchy"] = file_hash(policy.path(declared.tree))
+    return found
+
+
+def _data_hash(path: Path) -> str:
+    """The hash of the bytes of the data; of several files that of their hashes, whatever the files are called."""
+    if not is_many(path):
+        return file_hash(path)
+    hashes = sorted(file_hash(each) for each in data_files(path))
+    return hashlib.sha256("\n".join(hashes).encode()).hexdigest()
+
+
+def _table_hash(table: Any) -> str:
+    """The hash of a table's values, whatever types they are kept in."""
+    digest = hashlib.sha256()
+    for name in sorted(table.column_names):
+        digest.update(repr((name, canonical_text(table.column(name)).to_pylist())).encode())
+    return digest.hexdigest()

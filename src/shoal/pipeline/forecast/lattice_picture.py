@@ -1,0 +1,207 @@
+"""`lattice_picture`: the lattice of full-domain recodings as data for a drawing.
+
+A lattice of up to a few hundred nodes is told whole: every node with its levels, whether it satisfies and how that is
+known, its measures, and the edges to the nodes one step more general. Of a larger one there are the minimal nodes, the
+bottom, the top and the number of nodes of each height, and ``left_out`` says what is not there.
+
+A node is *checked* where its classes were tested, *implied* where a less general node satisfies and the models'
+declarations prove that it then satisfies too (predictive tagging; LeFevre et al. 2005, the generalization property).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.pipeline.cached_table import prepare_again
+from shoal.pipeline.lattice import describe_node
+from shoal.pipeline.run import Loaded, Prepared
+from shoal.policy import Policy
+from shoal.search.engine import LocalEngine
+from shoal.search.evaluation import Evaluator
+from shoal.search.lattice.incognito import all_minimal_nodes
+from shoal.search.lattice.nodes import Node, above, by_generality, check_size, minimal_nodes
+from shoal.search.problem import Problem, Progress, no_progress
+
+DRAWN_WHOLE = 400
+"""Lattices of up to so many nodes are told whole."""
+MOST_MINIMAL = 400
+"""Minimal nodes that are described, those of least cost first; all are listed by their levels."""
+
+Picture = dict[str, Any]
+
+
+def lattice_picture(table: Prepared | Loaded, policy: Policy, progress: Progress = no_progress) -> Picture:
+    """The lattice of a policy on a table; of one that cannot be satisfied as well, without minimal nodes."""
+    return picture_of(replace(prepare_again(table, policy).resolved.problem, progress=progress))
+
+
+def picture_of(problem: Problem) -> Picture:
+    """The lattice of a problem."""
+    check_size(problem, "the picture of the lattice")
+    work = _Work.of(problem)
+    nodes = int(np.prod(problem.shape, dtype=np.int64))
+    whole = nodes <= DRAWN_WHOLE
+    drawn, minimal, left_out = _whole(work) if whole else _part(work)
+    cheapest = _cheapest(work, drawn)
+    return {
+        "quasi": list(problem.table.quasi),
+        "heights": {
+            name: ladder.nominal[-1] for name, ladder in zip(problem.table.quasi, problem.ladders, strict=True)
+        },
+        "records": problem.table.n_rows,
+        "may_suppress": problem.budget,
+        "metric": problem.metric.name,
+        "whole": whole,
+        "nodes": nodes,
+        "checked": work.engine.checks,
+        "satisfiable": bool(minimal),
+        "drawn": drawn,
+        "edges": _edges(problem, drawn),
+        "minimal": [problem.nominal_levels(node) for node in minimal],
+        "best": cheapest,
+        "by_height": _by_height(work, minimal),
+        "left_out": left_out,
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class _Work:
+    problem: Problem
+    engine: LocalEngine
+    evaluator: Evaluator
+
+    @staticmethod
+    def of(problem: Problem) -> _Work:
+        engine = LocalEngine(problem.table, problem.ladders, problem.domains)
+        return _Work(problem, engine, Evaluator(problem, engine))
+
+
+def _whole(work: _Work) -> tuple[list[dict[str, Any]], list[Node], dict[str, Any] | None]:
+    """Every node, tagged from the least general up."""
+    problem = work.problem
+    satisfied, implied = (np.zeros(problem.shape, dtype=np.bool_) for _ in range(2))
+    total = satisfied.size
+    for place, node in enumerate(by_generality(problem.shape)):
+        problem.progress("looking at the lattice", place / (2 * total))
+        if satisfied[node]:
+            implied[node] = True
+        elif work.evaluator.evaluate(work.evaluator.grouping(node)).satisfied:
+            satisfied[above(node) if work.evaluator.all_prunable else node] = True
+    minimal = minimal_nodes(satisfied)
+    known, drawn = set(minimal), []
+    for place, node in enumerate(by_generality(problem.shape)):
+        problem.progress("measuring nodes", 0.5 + place / (2 * total))
+        how = "implied" if implied[node] else "checked"
+        drawn.append(_drawn(work, node, satisfied=bool(satisfied[node]), minimal=node in known, how=how))
+    return drawn, minimal, None
+
+
+def _part(work: _Work) -> tuple[list[dict[str, Any]], list[Node], dict[str, Any] | None]:
+    """Of a large lattice the bottom, the top and the minimal nodes."""
+    problem = work.problem
+    minimal = all_minimal_nodes(problem, work.engine)
+    described = []
+    for place, node in enumerate(minimal):
+        problem.progress("measuring minimal nodes", place / len(minimal))
+        described.append(_drawn(work, node, satisfied=True, minimal=True, how="checked"))
+    metric = problem.metric
+    described.sort(key=lambda each: metric.cost(each["measures"][metric.name]))
+    ends = []
+    for node in ((0,) * len(problem.shape), tuple(levels - 1 for levels in problem.shape)):
+        if node not in minimal:
+            holds = work.evaluator.evaluate(work.evaluator.grouping(node)).satisfied
+            ends.append(_drawn(work, node, satisfied=holds, minimal=False, how="checked"))
+    drawn = sorted([*described[:MOST_MINIMAL], *ends], key=lambda each: (each["height"], each["place"]))
+    nodes = int(np.prod(problem.shape, dtype=np.int64))
+    more = max(len(minimal) - MOST_MINIMAL, 0)
+    text = f"{nodes - len(drawn):,} of {nodes:,} nodes are not drawn: a lattice of more than {DRAWN_WHOLE} nodes is "
+    text += "shown by its bottom, its top and its minimal nodes"
+    text += f", {MOST_MINIMAL} of {len(minimal):,} minimal ones, those of least {metric.name}." if more else "."
+    return drawn, minimal, {"nodes": nodes - len(drawn), "minimal": more, "text": text}
+
+
+def _drawn(work: _Work, node: Node, *, satisfied: bool, minimal: bool, how: str) -> dict[str, Any]:
+    problem = work.problem
+    told: dict[str, Any] = {
+        "id": "-".join(map(str, node)),
+        "place": list(node),
+        "levels": problem.nominal_levels(node),
+        "height": sum(node),
+        "satisfied": satisfied,
+        "minimal": minimal,
+        "how": how,
+    }
+    if satisfied:
+        return told | describe_node(problem, work.evaluator, work.engine, node) | {"failing_records": 0}
+    evaluation = work.evaluator.evaluate(work.evaluator.grouping(node))
+    return told | {
+        "classes": None,
+        "suppressed": None,
+        "measures": None,
+        "exposure": None,
+        "failing_records": evaluation.suppressed,
+    }
+
+
+def _cheapest(work: _Work, drawn: list[dict[str, Any]]) -> str | None:
+    """The minimal node of least cost by the policy's metric; of equals the least general, then the first."""
+    metric = work.problem.metric
+    minimal = [each for each in drawn if each["minimal"]]
+    if not minimal:
+        return None
+    best = min(minimal, key=lambda each: (metric.cost(each["measures"][metric.name]), each["height"], each["place"]))
+    return str(best["id"])
+
+
+def _edges(problem: Problem, drawn: list[dict[str, Any]]) -> list[list[str]]:
+    """From each node to those one step more general, as far as both are drawn."""
+    ids = {tuple(each["place"]): each["id"] for each in drawn}
+    edges = []
+    for node, own in ids.items():
+        for axis in range(len(problem.shape)):
+            upper = ids.get((*node[:axis], node[axis] + 1, *node[axis + 1 :]))
+            if upper is not None:
+                edges.append([own, upper])
+    return edges
+
+
+def _by_height(work: _Work, minimal: list[Node]) -> list[dict[str, Any]]:
+    """Nodes of each height, and how many of them satisfy where the minimal nodes tell that."""
+    shape = work.problem.shape
+    counts: NDArray[np.int64] = np.ones(1, dtype=np.int64)
+    for levels in shape:
+        counts = np.convolve(counts, np.ones(levels, dtype=np.int64))
+    holding: list[int] | None = None
+    if work.evaluator.all_prunable:
+        satisfied = np.zeros(shape, dtype=np.bool_)
+        for node in minimal:
+            satisfied[above(node)] = True
+        holding = _holding_by_height(satisfied, len(counts))
+    found = [sum(node) for node in minimal]
+    return [
+        {
+            "height": height,
+            "nodes": int(count),
+            "satisfied": None if holding is None else holding[height],
+            "minimal": found.count(height),
+        }
+        for height, count in enumerate(counts)
+    ]
+
+
+def _holding_by_height(satisfied: NDArray[np.bool_], heights: int) -> list[int]:
+    """Satisfying nodes of each height, slice by slice: all heights of a large lattice would fill the memory."""
+    found = np.zeros(heights, dtype=np.int64)
+    if not satisfied.ndim:
+        return [int(satisfied)]
+    rest = np.zeros((), dtype=np.int16)
+    for levels in satisfied.shape[1:]:
+        rest = np.add.outer(rest, np.arange(levels, dtype=np.int16))
+    for level, part in enumerate(satisfied):
+        below = np.bincount(rest[part], minlength=heights - level)
+        found[level:] += below[: heights - level]
+    return [int(each) for each in found]

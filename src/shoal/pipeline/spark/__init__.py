@@ -1,0 +1,1 @@
+"""Releases of tables in a Spark cluster."""

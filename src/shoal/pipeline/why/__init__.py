@@ -1,0 +1,1 @@
+"""Why a record or a class was generalized as far as it was."""

@@ -1,0 +1,314 @@
+"""`why`: why a record or a class was generalized so far, and what blocks less.
+
+The answer looks at the release as it was made: the class that the record went to, what the models reach there, and for
+each quasi-identifier the next finer choice, judged anew (`finer_step`). It is for the owner of the data: it
+names values of records, and nothing of it is written anywhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shoal.errors import PolicyError, PolicyProblem
+from shoal.evidence import describe_models
+from shoal.hierarchies.hierarchy import Label
+from shoal.hierarchies.ranges import RangedHierarchy
+from shoal.pipeline.release import Origin
+from shoal.pipeline.run import Clock, as_policy, make_release
+from shoal.pipeline.why.find import Matches, find
+from shoal.policy import Policy
+from shoal.search.bounds.cheapest_box import Box, box_cost, cheapest_box
+from shoal.search.diagnosis.failures import Lack, Split, left_out_for
+from shoal.search.diagnosis.finer_step import finer
+from shoal.search.diagnosis.solution import Made, Rows
+from shoal.search.lattice.nodes import Node, released_nodes
+from shoal.search.local.range_method import shared_groups
+from shoal.search.problem import Progress, no_progress
+from shoal.table.classes import ClassStats
+from shoal.table.recoding import SUPPRESSED, Recoding
+
+
+@dataclass(frozen=True)
+class ColumnWhy:
+    """One quasi-identifier: what was released, and what one step less would do."""
+
+    column: str
+    value: Label
+    """The record's own value; for a class nothing."""
+    released: Label
+    level: int | None
+    """The level that the column is released at, where it is the same for all records."""
+    height: int
+    splits: tuple[Split, ...]
+    """What was tried; empty where the column is released as it is."""
+
+    @property
+    def verdict(self) -> str:
+        """``as it is``, ``open`` (nothing blocks less), ``open at a price`` (if more is left out) or ``blocked``."""
+        if not self.splits:
+            return "as it is"
+        judged = [split.judgement for split in self.splits]
+        if any(each.clean or (each.holds and self.level is not None) for each in judged):
+            return "open"
+        return "open at a price" if any(split.at_a_price for split in self.splits) else "blocked"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The column as plain data."""
+        return {
+            "column": self.column,
+            "value": self.value,
+            "released": self.released,
+            "level": self.level,
+            "height": self.height,
+            "verdict": self.verdict,
+            "finer": [split.to_dict() for split in self.splits],
+        }
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Why a record is not in the release: its class at some place, and what that lacks."""
+
+    where: str
+    """``release``: as the released records are generalized; ``boundary``: as far as the boundaries allow."""
+    labels: Mapping[str, Label]
+    size: int
+    lacks: tuple[Lack, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The class as plain data."""
+        return {
+            "where": self.where,
+            "class": dict(self.labels),
+            "size": self.size,
+            "lacks": [lack.to_dict() for lack in self.lacks],
+        }
+
+
+@dataclass(frozen=True)
+class Why:
+    """Why a record or a class was generalized so far, and what blocks less; ``str`` says it in words."""
+
+    algorithm: str
+    record: int | None
+    """The record's number, counted from 1; None where a class was asked about."""
+    alike: int
+    """Records with the same quasi-identifiers, this one included; of a class 0."""
+    values: Mapping[str, Label]
+    """The record's quasi-identifiers; of a class none."""
+    number: int | None
+    """The class that it went to, counted from 1 in the order of the release; None where it was left out."""
+    classes: int
+    size: int
+    models: tuple[Mapping[str, Any], ...]
+    """Each model as asked and as reached in the class."""
+    columns: tuple[ColumnWhy, ...]
+    metric: str
+    measure: float
+    """The measure of the release that the search minimized."""
+    cheapest: Box | None
+    """The cheapest box that could hold the record at all; None where there are too many to look at."""
+    cost: float | None
+    """What the record's own class costs, to compare with the cheapest box; only for local recodings without ranges."""
+    left_out: tuple[LeftOut, ...] = ()
+    box_here: int = 0
+    """Records of the cheapest box that are in the record's own class, itself included."""
+    box_left_out: int = 0
+    """Records of the cheapest box that were left out."""
+
+    @property
+    def suppressed(self) -> bool:
+        """Whether the record was left out."""
+        return self.number is None
+
+    def __repr__(self) -> str:
+        """The verdicts in one line."""
+        what = f"record {self.record}" if self.record is not None else f"class {self.number}"
+        if self.suppressed:
+            return f"<Why: {what} was left out>"
+        verdicts = ", ".join(f"{each.column} {each.verdict}" for each in self.columns)
+        return f"<Why: {what} in a class of {self.size}: {verdicts}>"
+
+    def __str__(self) -> str:
+        from shoal.pipeline.why.words import lines  # noqa: PLC0415 - the words build on this file
+
+        return "\n".join(lines(self))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answer as plain data, ready for JSON."""
+        box = self.cheapest
+        return {
+            "algorithm": self.algorithm,
+            "record": self.record,
+            "records_alike": self.alike,
+            "values": dict(self.values),
+            "suppressed": self.suppressed,
+            "class": self.number,
+            "classes": self.classes,
+            "released": {each.column: each.released for each in self.columns},
+            "size": self.size,
+            "models": [dict(model) for model in self.models],
+            "columns": [column.to_dict() for column in self.columns],
+            "metric": self.metric,
+            "measure": self.measure,
+            "cheapest_box": None
+            if box is None
+            else {
+                "values": list(box.labels),
+                "cost": box.cost,
+                "records": box.records,
+                "records_in_own_class": self.box_here,
+                "records_left_out": self.box_left_out,
+                "together_fails": list(box.fails),
+            },
+            "cost": self.cost,
+            "left_out": [each.to_dict() for each in self.left_out],
+        }
+
+
+def why(
+    policy: Policy | str | Path | Mapping[str, Any] | None,
+    data: Any = None,
+    *,
+    record: int | None = None,
+    where: Mapping[str, Any] | None = None,
+    in_class: int | None = None,
+    progress: Progress = no_progress,
+) -> Why | Matches:
+    """Anonymize, write nothing, and say why a record or a class came out as it did; the options are `explain`'s."""
+    if policy is None:
+        raise PolicyError([PolicyProblem("", "none was given to why().", "Pass a Policy or the path of one.")])
+    asked = as_policy(policy)
+    made = make_release(data, asked, Clock(), progress)
+    origin = Origin(made.resolved.problem, made.loaded.order)
+    return explain(origin, made.recoding, asked.algorithm.name, record=record, where=where, in_class=in_class)
+
+
+def explain(
+    origin: Origin,
+    recoding: Recoding,
+    algorithm: str,
+    *,
+    record: int | None = None,
+    where: Mapping[str, Any] | None = None,
+    in_class: int | None = None,
+) -> Why | Matches:
+    """Why a record or class of a release came out as it did.
+
+    Name one of: ``record``, its number in the data from 1; ``where``, values of quasi-identifiers (of the data or as
+    released); ``in_class``, the number of a class from 1 in the order of the release. Where the values fit several
+    records that did not all fare alike, the answer lists their classes. Raises `InputError` where nothing fits.
+    """
+    found = find(origin, recoding, record=record, where=where, in_class=in_class)
+    if isinstance(found, Matches):
+        return found
+    made = Made(origin.problem, recoding)
+    at = int(recoding.row_class[found.rows[0]])
+    if at == SUPPRESSED:
+        return _answer(made, algorithm, found.record, found.rows[0], None)
+    own = int(found.rows[0]) if found.record is not None else None
+    return _answer(made, algorithm, found.record, own, at)
+
+
+def _answer(made: Made, algorithm: str, record: int | None, own: int | None, at: int | None) -> Why:
+    recoding, quasi = made.recoding, made.problem.table.quasi
+    values: dict[str, Label] = {}
+    alike = 0
+    if own is not None:
+        mine = made.problem.table.row_tuple[own]
+        alike = int(made.problem.table.counts[mine])
+        leaves = zip(quasi, made.problem.hierarchies, made.problem.table.codes[:, mine], strict=True)
+        values = {name: hierarchy.labels[leaf] for name, hierarchy, leaf in leaves}
+    cheapest = cost = None
+    plain = not any(isinstance(each, RangedHierarchy) for each in recoding.hierarchies)
+    if own is not None and at is not None and made.node is None and plain:
+        cheapest = cheapest_box(made.problem, int(made.problem.table.row_tuple[own]))
+        cost = box_cost(made.problem, recoding.nodes[at].tolist())
+    fates: Any = [] if cheapest is None else recoding.row_class[cheapest.inside[made.problem.table.row_tuple]]
+    return Why(
+        algorithm=algorithm,
+        record=record,
+        alike=alike,
+        values=values,
+        number=None if at is None else at + 1,
+        classes=recoding.n_classes,
+        size=0 if at is None else int(recoding.sizes[at]),
+        models=() if at is None else tuple(_reached(made, at)),
+        columns=() if at is None else tuple(_columns(made, at, own, values)),
+        metric=made.problem.metric.name,
+        measure=made.measure,
+        cheapest=cheapest,
+        cost=cost,
+        left_out=() if at is not None or own is None else tuple(_left_out(made, algorithm, own)),
+        box_here=0 if at is None else int(np.count_nonzero(np.equal(fates, at))),
+        box_left_out=int(np.count_nonzero(np.equal(fates, SUPPRESSED))),
+    )
+
+
+def _reached(made: Made, at: int) -> list[dict[str, Any]]:
+    """The models as asked, and what one class reaches."""
+    described = describe_models(made.problem.models, made.stats)
+    for each, model in zip(described, made.problem.models, strict=True):
+        view = made.stats.view(model.column)
+        strengths = model.strengths(view).items()
+        each["reached"] = {name: _plain(float(strength.per_class[at])) for name, strength in strengths}
+        each["holds"] = bool(model.holds(view)[at])
+    return described
+
+
+def _plain(value: float) -> float | int | None:
+    """A figure that JSON can hold; None where there is no finite one."""
+    if not math.isfinite(value):
+        return None
+    return int(value) if value.is_integer() else value
+
+
+def _columns(made: Made, at: int, own: int | None, values: Mapping[str, Label]) -> list[ColumnWhy]:
+    recoding = made.recoding
+    rows = np.flatnonzero(recoding.row_class == at)
+    found = []
+    for j, (name, hierarchy) in enumerate(zip(recoding.quasi, recoding.hierarchies, strict=True)):
+        level = None if recoding.levels is None else recoding.levels[name]
+        released = hierarchy.labels[recoding.nodes[at, j]]
+        splits = finer(made, rows, j, own)
+        found.append(ColumnWhy(name, values.get(name), released, level, hierarchy.height, splits))
+    return found
+
+
+def _left_out(made: Made, algorithm: str, own: int) -> list[LeftOut]:
+    """The class of a record that was left out: as the release is generalized, and as far as the boundaries allow."""
+    top: Node = tuple(levels - 1 for levels in made.problem.shape)
+    found = []
+    if made.node is not None:
+        found.append(_class_at(made, made.node, own, "release"))
+    elif algorithm == "range":
+        found.append(_group(made, own))
+    return [*found, _class_at(made, top, own, "boundary")]
+
+
+def _class_at(made: Made, node: Node, own: int, where: str) -> LeftOut:
+    grouping = made.engine.classes(node)
+    stats = made.engine.stats(grouping, made.problem.sensitive_columns)
+    mine = made.problem.table.row_tuple[own]
+    nodes = released_nodes(made.problem, node, np.array([mine]))[0]
+    named = zip(made.problem.table.quasi, made.problem.hierarchies, nodes, strict=True)
+    labels = {name: hierarchy.labels[each] for name, hierarchy, each in named}
+    return _lacking(made, where, labels, stats, int(grouping.tuple_class[mine]))
+
+
+def _group(made: Made, own: int) -> LeftOut:
+    """The group of the range method that a record is in."""
+    groups = shared_groups(made.problem)[made.problem.table.row_tuple]
+    rows: Rows = np.arange(len(groups))
+    stats = made.stats_of(rows, groups, int(groups.max()) + 1)
+    return _lacking(made, "release", {}, stats, int(groups[own]))
+
+
+def _lacking(made: Made, where: str, labels: Mapping[str, Label], stats: ClassStats, at: int) -> LeftOut:
+    return LeftOut(where, labels, int(stats.sizes[at]), left_out_for(made.problem.models, stats, at))

@@ -1,0 +1,172 @@
+"""Which record or class is asked about: by number, or by values of its quasi-identifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import InputError, did_you_mean
+from shoal.hierarchies.hierarchy import Hierarchy, Label
+from shoal.hierarchies.text import is_scalar, scalar_text
+from shoal.pipeline.release import Origin
+from shoal.search.diagnosis.relaxations import counted
+from shoal.table.recoding import SUPPRESSED, Recoding
+
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The rows that are asked about, all of one class, and the number of the record if it is about one."""
+
+    rows: Rows
+    record: int | None
+
+
+@dataclass(frozen=True)
+class MatchingClass:
+    """A class with records that fit."""
+
+    number: int | None
+    """Counted from 1 in the order of the release; None for records that were left out."""
+    released: Mapping[str, Label]
+    size: int
+    matching: int
+    """How many of its records fit."""
+
+
+@dataclass(frozen=True)
+class Matches:
+    """Several records fit, and they did not all fare alike; ``str`` says it in words."""
+
+    asked: Mapping[str, Label]
+    records: int
+    classes: tuple[MatchingClass, ...]
+
+    def __repr__(self) -> str:
+        """The counts in one line."""
+        places = counted(len(self.classes), "class", "classes")
+        return f"<Matches: {counted(self.records, 'record', 'records')} in {places}>"
+
+    def __str__(self) -> str:
+        from shoal.pipeline.why.words import match_lines  # noqa: PLC0415 - the words build on this file
+
+        return "\n".join(match_lines(self))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The matches as plain data, ready for JSON."""
+        return {
+            "asked": dict(self.asked),
+            "records": self.records,
+            "classes": [
+                {"class": each.number, "released": dict(each.released), "size": each.size, "matching": each.matching}
+                for each in self.classes
+            ],
+        }
+
+
+def find(
+    origin: Origin,
+    recoding: Recoding,
+    *,
+    record: int | None,
+    where: Mapping[str, Any] | None,
+    in_class: int | None,
+) -> Found | Matches:
+    """The rows that are asked about. Raises `InputError` where nothing fits, or not exactly one way is given."""
+    given = [each for each in (record, where or None, in_class) if each is not None]
+    if len(given) != 1:
+        raise InputError(
+            f"{len(given) or 'none'} of record, values and class given: name one record by its number, values of its "
+            "quasi-identifiers, or one class by its number."
+        )
+    if where:
+        return _by_values(origin, recoding, where)
+    if in_class is not None:
+        _check_number("class", in_class, recoding.n_classes)
+        return Found(np.flatnonzero(recoding.row_class == in_class - 1), None)
+    assert record is not None
+    _check_number("record", record, recoding.n_rows)
+    place = record - 1 if origin.order is None else int(np.flatnonzero(origin.order == record - 1)[0])
+    return Found(np.array([place]), record)
+
+
+def _check_number(what: str, number: object, most: int) -> None:
+    if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= most:
+        many = {"record": "records", "class": "classes"}[what]
+        raise InputError(f"there is no {what} {number!r}: {many} are counted from 1 to {most}.")
+
+
+def _by_values(origin: Origin, recoding: Recoding, where: Mapping[str, Any]) -> Found | Matches:
+    fits = np.ones(recoding.n_rows, dtype=np.bool_)
+    asked: dict[str, Label] = {}
+    for name, value in where.items():
+        if name not in recoding.quasi:
+            raise InputError(f"{name!r} is no quasi-identifier of the policy. {did_you_mean(name, recoding.quasi)}")
+        plain = value.item() if isinstance(value, np.generic) else value
+        if not is_scalar(plain):
+            raise InputError(f"the value of {name!r} must be a text, a number or None, not {value!r}.")
+        asked[name] = scalar_text(plain)
+        fits &= _having(origin, recoding, recoding.quasi.index(name), asked[name])
+    rows = np.flatnonzero(fits)
+    if not len(rows):
+        wanted = " and ".join(f"{name} {'missing' if text is None else repr(text)}" for name, text in asked.items())
+        raise InputError(f"no record has {wanted}, neither in the data nor as released. {_known(origin, asked)}")
+    classes = recoding.row_class[rows]
+    if len(np.unique(classes)) == 1 and len(np.unique(origin.problem.table.row_tuple[rows])) == 1:
+        first = rows if origin.order is None else rows[[np.argmin(origin.order[rows])]]
+        return Found(first[:1], _number(origin, int(first[0])))
+    return Matches(asked, len(rows), tuple(_listed(recoding, classes)))
+
+
+def _having(origin: Origin, recoding: Recoding, column: int, text: Label) -> NDArray[np.bool_]:
+    """The rows that have a value in a column, or were released as it."""
+    leaf = _leaf(origin.problem.hierarchies[column], text)
+    table = origin.problem.table
+    fits: NDArray[np.bool_] = (table.codes[column] == (-1 if leaf is None else leaf))[table.row_tuple]
+    node = recoding.hierarchies[column].by_label.get(text)
+    if node is not None:
+        kept = recoding.row_class != SUPPRESSED
+        fits[kept] |= (recoding.nodes[:, column] == node)[recoding.row_class[kept]]
+    return fits
+
+
+def _leaf(hierarchy: Hierarchy, text: Label) -> int | None:
+    node = hierarchy.by_label.get(text)
+    return node if node is not None and node < hierarchy.n_leaves else None
+
+
+def _known(origin: Origin, asked: Mapping[str, Label]) -> str:
+    """For the first value that does not occur at all, what does; else that the values do not occur together."""
+    for name, text in asked.items():
+        hierarchy = origin.problem.hierarchies[origin.problem.table.quasi.index(name)]
+        if text not in hierarchy.by_label:
+            leaves = [label for label in hierarchy.labels[: hierarchy.n_leaves] if label is not None]
+            return f"Of {name!r}: {did_you_mean(text, leaves)}"
+    return (
+        "Each of these occurs, but not together." if len(asked) > 1 else "It is in the hierarchy, but no record has it."
+    )
+
+
+def _number(origin: Origin, row: int) -> int:
+    return (row if origin.order is None else int(origin.order[row])) + 1
+
+
+def _listed(recoding: Recoding, classes: NDArray[np.int32]) -> list[MatchingClass]:
+    """The classes that the rows went to, in the order of the release; those left out last."""
+    numbers, counts = np.unique(classes, return_counts=True)
+    listed = []
+    for at, matching in sorted(
+        zip(numbers.tolist(), counts.tolist(), strict=True), key=lambda each: (each[0] < 0, each)
+    ):
+        if at == SUPPRESSED:
+            listed.append(MatchingClass(None, {}, 0, matching))
+            continue
+        cells = zip(recoding.quasi, recoding.hierarchies, recoding.nodes[at], strict=True)
+        released = {name: hierarchy.labels[node] for name, hierarchy, node in cells}
+        listed.append(MatchingClass(at + 1, released, int(recoding.sizes[at]), matching))
+    return listed

@@ -1,0 +1,1 @@
+"""The HTML that every page is built from."""

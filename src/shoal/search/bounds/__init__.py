@@ -1,0 +1,1 @@
+"""How little any release could lose."""

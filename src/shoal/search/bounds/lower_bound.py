@@ -1,0 +1,150 @@
+"""How little any release could lose: a lower bound on NCP, so that a user knows how far a release is from the best.
+
+A class that holds a record and has k records has k - 1 others of it, and covers each of them: it costs at least what
+covering the record and its (k - 1)-th nearest neighbour costs, nearness being the cost of the lowest common
+generalization of the two. Where a class needs p distinct sensitive values, it costs at least what reaching the
+(p - 1)-th nearest other value costs. The larger of the two bounds what the record loses in any release by
+generalization, global or local, and the mean over records bounds the release. A record that is suppressed loses more.
+
+Boundaries: a record can share a class only with records of its block; with too few of these it can only be suppressed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.hierarchies.ranges import ancestors
+from shoal.models import DistinctLDiversity, PAlphaSensitive, PSensitive, least_size
+from shoal.search.engine import LocalEngine
+from shoal.search.local.tight_ranges import RangedColumn, ranged_columns
+from shoal.search.problem import Problem
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+PAIRS = 8_000_000
+"""Pairs of a record and a distinct tuple that are looked at: so many records are drawn, between the two below."""
+FEWEST, MOST = 100, 2000
+_NORMAL_95 = 1.959963984540054
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A lower bound on the NCP of any release of a table that satisfies its models."""
+
+    ncp: float
+    looked_at: int
+    """Records whose own bound was worked out."""
+    drawn: bool
+    """Whether these were drawn from more: then the bound is an estimate, within ``error`` in 19 of 20 draws."""
+    error: float = 0.0
+
+    @staticmethod
+    def of(problem: Problem, engine: LocalEngine, search: Mapping[str, Any]) -> Bound | None:
+        """The bound that a search has found itself, or else one worked out here; None where classes mean nothing."""
+        if not search.get("guarantees", True):
+            return None  # the range method makes no classes, so no class has to be paid for
+        if "lower_bound" in search:
+            return Bound(search["lower_bound"], problem.table.n_rows, drawn=False)
+        return lower_bound(problem, engine, seed=int(problem.options.get("seed") or 0))
+
+    def facts(self, reached: float) -> dict[str, Any]:
+        """The bound beside what a release has reached, as the evidence tells it.
+
+        No release can lose less than the bound, so an estimate above what this one has reached is too high by chance.
+        """
+        ncp = min(self.ncp, reached) if self.drawn else self.ncp
+        return {
+            "ncp": ncp,
+            "ncp_interval": [max(ncp - self.error, 0.0), min(ncp + self.error, reached) if self.drawn else ncp],
+            "records": self.looked_at,
+            "estimated": self.drawn,
+            "reached": reached,
+            "ratio": reached / ncp if ncp > 0 else None,
+        }
+
+
+def lower_bound(problem: Problem, engine: LocalEngine, *, seed: int = 0) -> Bound:
+    """The mean over records of the least that each must lose; over records drawn with the seed where they are many."""
+    table, ranged = problem.table, ranged_columns(problem)
+    block = engine.classes(tuple(levels - 1 for levels in problem.shape)).tuple_class
+    share = max(FEWEST, min(MOST, PAIRS // max(table.n_tuples, 1)))
+    drawn = table.n_rows > share
+    tuples, counts = np.flatnonzero(table.counts), table.counts[table.counts > 0]
+    if drawn:  # from the records in the order of their tuples, whatever order they came in
+        places = np.random.default_rng(seed).choice(table.n_rows, share, replace=False)
+        of_place = np.searchsorted(np.cumsum(table.counts), np.sort(places), side="right")
+        tuples, counts = np.unique(of_place, return_counts=True)
+    nearness = _Nearness(problem, ranged)
+    losses = np.ones(len(tuples))
+    for each in np.unique(block[tuples]):
+        mates = np.flatnonzero(block == each)
+        places = np.flatnonzero(block[tuples] == each)
+        losses[places] = nearness.least(tuples[places], mates)
+    mean = float((losses * counts).sum() / counts.sum())
+    spread = float(np.sqrt((counts * (losses - mean) ** 2).sum() / max(counts.sum() - 1, 1)))
+    error = _NORMAL_95 * spread / float(np.sqrt(counts.sum())) if drawn else 0.0
+    return Bound(mean, int(counts.sum()), drawn, error)
+
+
+class _Nearness:
+    """What the lowest common generalization of two tuples costs, and how far a tuple must reach."""
+
+    def __init__(self, problem: Problem, ranged: Mapping[int, RangedColumn]) -> None:
+        self.problem, self.ranged = problem, ranged
+        self._known: dict[tuple[int, int], Floats] = {}
+        self.k = least_size(problem.models)
+        self.values: dict[str, int] = {}
+        for model in problem.models:
+            if isinstance(model, (PSensitive, PAlphaSensitive)):
+                self._need(str(model.column), model.p)
+            elif isinstance(model, DistinctLDiversity):
+                self._need(str(model.column), model.l)
+
+    def _need(self, column: str, values: int) -> None:
+        self.values[column] = max(self.values.get(column, 1), values)
+
+    def least(self, items: Ints, mates: Ints) -> Floats:
+        """The least mean cell loss of a class that holds each of some tuples of a block; 1 where it can be in none."""
+        counts, codes = self.problem.table.counts[mates], self.problem.table.codes[:, mates]
+        result = np.ones(len(items))
+        if counts.sum() < self.k:
+            return result
+        for place, item in enumerate(items.tolist()):
+            cost = np.zeros(len(mates))
+            for j, row in enumerate(codes):
+                cost += self._to_leaves(j, int(self.problem.table.codes[j, item]))[row]
+            cost /= max(len(codes), 1)
+            near = np.argpartition(cost, self.k - 1)[: self.k] if len(cost) > self.k else np.arange(len(cost))
+            near = near[np.argsort(cost[near], kind="stable")]
+            result[place] = cost[near[np.searchsorted(np.cumsum(counts[near]), self.k)]]
+            for column, values in self.values.items():
+                result[place] = max(result[place], self._reaching(column, values, mates, cost))
+        return result
+
+    def _reaching(self, column: str, values: int, mates: Ints, cost: Floats) -> float:
+        """What it costs to have so many distinct sensitive values, the cheapest ones."""
+        pairs = self.problem.table.pairs[column]
+        by_tuple = np.full(self.problem.table.n_tuples, np.inf)
+        by_tuple[mates] = cost
+        nearest = np.full(len(self.problem.domains[column].values), np.inf)
+        np.minimum.at(nearest, pairs.values, by_tuple[pairs.tuples])
+        nearest.sort()
+        return float(min(nearest[values - 1], 1.0)) if values <= len(nearest) else 1.0
+
+    def _to_leaves(self, j: int, code: int) -> Floats:
+        """Loss of the lowest common generalization of a value and each value of its column."""
+        known = self._known.get((j, code))
+        if known is None:
+            hierarchy = self.problem.hierarchies[j]
+            leaves = np.arange(hierarchy.n_leaves, dtype=np.int32)
+            low, high = np.minimum(code, leaves), np.maximum(code, leaves)
+            losses = self.ranged[j].losses(low, high) if j in self.ranged else None
+            known = losses if losses is not None else hierarchy.loss[ancestors(hierarchy, low, high)]
+            self._known[j, code] = known
+        return known

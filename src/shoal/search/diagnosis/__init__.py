@@ -1,0 +1,1 @@
+"""Why a search ends where it does: what blocks, what is reachable, what would help."""

@@ -1,0 +1,264 @@
+"""What can be reached, and the smallest change to a policy that would do: each found by trying it.
+
+Judged on given classes, as a rule those at the most general node that the boundaries allow (Campan's maximum allowed
+microdata): whatever a merge-closed model cannot reach there it cannot reach anywhere.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from shoal.hierarchies.boundaries import capped_levels
+from shoal.models.base import Model, Strength
+from shoal.models.tolerance import TOLERANCE
+from shoal.search.engine import LocalEngine
+from shoal.search.evaluation import evaluate_stats
+from shoal.search.problem import Problem
+from shoal.table.classes import ClassStats, ClassView
+
+_PLACES = Decimal("0.0001")
+"""Suggested numbers have four places after the point, where a number of four places does."""
+
+
+@dataclass(frozen=True)
+class Relaxation:
+    """One change to the policy that was tried and makes a release possible."""
+
+    where: str
+    value: float | str
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    def to_dict(self) -> dict[str, Any]:
+        """The change as plain data."""
+        return {"where": self.where, "value": self.value, "text": self.text}
+
+
+def written(value: float) -> str:
+    """A number as short as it can be and still be that number: a limit cut to six digits may no longer hold."""
+    return f"{value:g}" if float(f"{value:g}") == value else repr(value)
+
+
+def counted(count: int, one: str, many: str) -> str:
+    """A number with its noun."""
+    return f"{count} {one if count == 1 else many}"
+
+
+@dataclass(frozen=True)
+class Found:
+    """The strongest value of a parameter with which models hold, and one of four places that is hardly weaker."""
+
+    exact: float
+    short: float
+
+
+def reachable_alone(problem: Problem, stats: ClassStats) -> dict[str, Found]:
+    """For each parameter of each model, what it reaches at these classes if only that model were asked."""
+    reached = {}
+    for place, model in enumerate(problem.models):
+        for parameter in model.strengths(stats.view(model.column)):
+            best = strongest([model], 0, parameter, stats, problem.budget)
+            if best is not None:
+                reached[parameter_name(problem, place, parameter)] = best
+    return reached
+
+
+Finds = Callable[[Problem], bool]
+"""Whether an algorithm finds a release of a problem whose most general node satisfies."""
+
+
+def always(_: Problem) -> bool:
+    """For algorithms that look at the most general node, or start from it."""
+    return True
+
+
+def relaxations(
+    problem: Problem, stats: ClassStats, finds: Finds = always
+) -> tuple[tuple[Relaxation, ...], tuple[Relaxation, ...]]:
+    """Every single change that makes these classes, or those without a boundary, satisfy all models.
+
+    First those with which the algorithm finds a release, then those with which it misses the one that there is.
+    """
+    changes = [(change, finds(changed)) for change, changed in _changes(problem, stats)]
+    found = tuple(change for change, works in changes if works)
+    return found, tuple(change for change, works in changes if not works)
+
+
+_Change = tuple[Relaxation, Problem]
+"""A change, and the problem with it."""
+
+
+def _changes(problem: Problem, stats: ClassStats) -> Iterator[_Change]:
+    yield from _more_suppression(problem, stats)
+    for place, model in enumerate(problem.models):
+        for parameter in model.strengths(stats.view(model.column)):
+            best = strongest(problem.models, place, parameter, stats, problem.budget)
+            if best is not None:
+                name = parameter_name(problem, place, parameter)
+                weaker = model.relaxed(parameter, best.short)
+                changed = replace(problem, models=(*problem.models[:place], weaker, *problem.models[place + 1 :]))
+                yield Relaxation(name, best.short, f"{name} = {written(best.short)}"), changed
+    yield from _several_parameters(problem, stats)
+    yield from _lifted_boundaries(problem)
+
+
+def _more_suppression(problem: Problem, stats: ClassStats) -> Iterator[_Change]:
+    records = problem.table.n_rows
+    satisfied, kept = evaluate_stats(problem.models, stats, records)
+    if satisfied:
+        needed = int(stats.sizes[~kept].sum())
+        share = -(-needed * 10_000 // records) / 10_000
+        change = Relaxation("suppression", share, f"suppression: {share:g} ({needed} of {records} records)")
+        yield change, replace(problem, budget=int(Fraction(str(share)) * records))
+
+
+def strongest(models: Sequence[Model], place: int, parameter: str, stats: ClassStats, budget: int) -> Found | None:
+    """The strongest value of one parameter with which all models hold at these classes, or None."""
+    strength = models[place].strengths(stats.view(models[place].column))[parameter]
+    values = np.unique(strength.per_class[np.isfinite(strength.per_class)])
+    if strength.at_least:
+        values = values[::-1]  # strongest first
+
+    def changed(value: float) -> Model:
+        return models[place].relaxed(parameter, value)
+
+    def works(value: float) -> bool:
+        return evaluate_stats([*models[:place], changed(value), *models[place + 1 :]], stats, budget)[0]
+
+    legal = [float(value) for value in values if _legal(changed(float(value)), stats)]
+    if len(models) == 1 and models[place].whole_table and budget:
+        best = next(filter(works, _within_budget(legal, strength, stats, budget)), None)
+    else:
+        low = bisect_left(legal, True, key=works)
+        best = legal[low] if low < len(legal) else None
+    if best is None:
+        return None
+    short = outward(best, at_least=strength.at_least)
+    return Found(best, short if short == best or (_legal(changed(short), stats) and works(short)) else best)
+
+
+def outward(value: float, *, at_least: bool) -> float:
+    """The nearest number of four places that asks no more: below a least value, above a largest one."""
+    rounding = ROUND_FLOOR if at_least else ROUND_CEILING
+    return float(Decimal(repr(value)).quantize(_PLACES, rounding)) + 0.0  # never a minus before zero
+
+
+def _within_budget(values: Sequence[float], strength: Strength, stats: ClassStats, budget: int) -> Iterator[float]:
+    """The values that do not at once fail for more records than may be suppressed.
+
+    Leaving classes out changes what a model on the whole table compares the rest with, so a strong value may hold
+    where a weaker one fails: these few are tried one by one.
+    """
+    sign = 1 if strength.at_least else -1
+    for value in values:
+        short = sign * (strength.per_class - value) < -10 * TOLERANCE
+        if int(stats.sizes[short].sum()) <= budget:
+            yield value
+
+
+def _several_parameters(problem: Problem, stats: ClassStats) -> Iterator[_Change]:
+    """The parameters that fail, relaxed together as far as needed, where more than one has to give."""
+    needed: list[dict[str, float]] = []
+    short: list[dict[str, float]] = []
+    for model in problem.models:
+        view = stats.view(model.column)
+        reached, strengths = model.reached(view), model.strengths(view)
+        needed.append(
+            {
+                parameter: value
+                for parameter, value in reached.items()
+                if not _holds(_relaxed(model, reached, except_for=parameter), view)
+            }
+        )
+        short.append(
+            {
+                parameter: outward(value, at_least=strengths[parameter].at_least) if math.isfinite(value) else value
+                for parameter, value in needed[-1].items()
+            }
+        )
+    if sum(map(len, needed)) < 2:
+        return
+    for values in (short, needed):
+        changed = tuple(_relaxed(model, each) for model, each in zip(problem.models, values, strict=True))
+        if all(_legal(model, stats) for model in changed) and evaluate_stats(changed, stats, problem.budget)[0]:
+            changes = [
+                f"{parameter_name(problem, place, parameter)} = {written(value)}"
+                for place, each in enumerate(values)
+                for parameter, value in each.items()
+            ]
+            together = " with ".join(changes)
+            yield Relaxation("privacy", together, f"{together} together"), replace(problem, models=changed)
+            return
+
+
+def _relaxed(model: Model, values: Mapping[str, float], except_for: str | None = None) -> Model:
+    for parameter, value in values.items():
+        if parameter != except_for and math.isfinite(value):
+            model = model.relaxed(parameter, value)
+    return model
+
+
+def _holds(model: Model, view: ClassView) -> bool:
+    return bool(model.holds(view).all()) and model.table_holds(view)
+
+
+def _legal(model: Model, stats: ClassStats) -> bool:
+    """Whether a policy could ask for this model."""
+    if model.parameter_problems():
+        return False
+    return model.column is None or not model.domain_problems(stats.domains[model.column])
+
+
+def _lifted_boundaries(problem: Problem) -> Iterator[_Change]:
+    bounded = [
+        j
+        for j, (hierarchy, caps) in enumerate(zip(problem.hierarchies, problem.caps, strict=True))
+        if (caps != hierarchy.root).any()
+    ]
+    single = [(j, lifted) for j in bounded if _top_satisfies(lifted := _without(problem, [j]))]
+    for j, lifted in single:
+        name = problem.table.quasi[j]
+        yield Relaxation(f"columns.{name}.boundary", "none", f"no boundary on {name!r}"), lifted
+    if not single and len(bounded) > 1 and _top_satisfies(lifted := _without(problem, bounded)):
+        names = ", ".join(repr(problem.table.quasi[j]) for j in bounded)
+        yield Relaxation("boundaries", "none", f"no boundaries on {names}"), lifted
+
+
+def _without(problem: Problem, columns: Sequence[int]) -> Problem:
+    """The problem with no boundary on some columns."""
+    caps, ladders = list(problem.caps), list(problem.ladders)
+    for j in columns:
+        hierarchy = problem.hierarchies[j]
+        caps[j] = np.full(hierarchy.n_leaves, hierarchy.root, dtype=np.int32)
+        ladders[j] = capped_levels(hierarchy, caps[j])
+    return replace(problem, caps=tuple(caps), ladders=tuple(ladders))
+
+
+def _top_satisfies(problem: Problem) -> bool:
+    """Whether the most general node satisfies."""
+    engine = LocalEngine(problem.table, problem.ladders, problem.domains)
+    grouping = engine.classes(tuple(levels - 1 for levels in problem.shape))
+    stats = engine.stats(grouping, problem.sensitive_columns)
+    return evaluate_stats(problem.models, stats, problem.budget)[0]
+
+
+def parameter_name(problem: Problem, place: int, parameter: str) -> str:
+    """A parameter as messages name it: ``p-sensitive(condition).p``.
+
+    Where several entries ask one model of one column, the place in the policy tells them apart:
+    ``privacy[1].t-closeness(condition).t``.
+    """
+    model = problem.models[place]
+    alike = sum((other.name, other.column) == (model.name, model.column) for other in problem.models)
+    entry = f"{problem.place_of(place)}." if alike > 1 else ""
+    return f"{entry}{model.name}{f'({model.column})' if model.column else ''}.{parameter}"

@@ -1,0 +1,178 @@
+"""The engine of one machine: regroups distinct tuples with compiled kernels and rolls up from finer nodes.
+
+A node's classes are unions of the classes of any finer node, so a check starts from the smallest grouping already
+made below it instead of from all tuples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.hierarchies.boundaries import Ladder
+from shoal.search.grouping import Grouping
+from shoal.search.kernels import plain
+from shoal.search.kernels.load import load_kernels
+from shoal.search.spread import Spread
+from shoal.table.classes import ClassStats, Histogram, SensitiveDomain
+from shoal.table.encoded import EncodedTable, combine_codes
+
+_ITEMS_BEFORE_LOADING = 8_000_000
+"""Items grouped with NumPy before compiled kernels are loaded: loading takes half a second and 100 MB, and NumPy is
+three to five times slower."""
+_DENSE_LIMIT = 1 << 21
+"""Largest key space that is grouped through a lookup table (8 MB) instead of a hash table."""
+_KEY_LIMIT = 2**62
+_CACHED_ITEMS = 16_000_000
+"""Items (classes, and what they were grouped from) kept over all cached groupings, at least four times the tuples: at
+4 to 12 bytes an item this bounds the memory that rolling up may take."""
+_CACHED_GROUPINGS = 1024
+"""Groupings kept: finding the best one to start from must cost less than it saves."""
+
+DROPPED = -1
+"""In place of a level: the quasi-identifier is left out, as in Incognito's subsets."""
+
+
+class LocalEngine:
+    """Groups the distinct tuples of one encoded table at any node of its lattice."""
+
+    def __init__(
+        self,
+        table: EncodedTable,
+        ladders: Sequence[Ladder],
+        domains: Mapping[str, SensitiveDomain],
+        *,
+        kernels: ModuleType | None = None,
+        spread: Spread | None = None,
+    ) -> None:
+        self.spread = spread
+        """Where blocks that have nothing to do with each other may be worked on; None: here."""
+        self._table = table
+        self._domains = domains
+        self._kernels = kernels if kernels is not None else plain
+        self._items_before_loading = _ITEMS_BEFORE_LOADING if kernels is None else None
+        self._maps, self._offsets, self._radices = _dense_maps(ladders)
+        self._all = np.arange(table.n_tuples, dtype=np.int32)
+        self._lookup = np.full(0, -1, dtype=np.int32)
+        self._cache: list[Grouping] = []
+        self._cached_nodes = np.zeros((0, len(ladders)), dtype=np.int64)
+        self._cached_items: list[int] = []
+        self.checks = 0
+        """Groupings made so far."""
+
+    def classes(self, node: Sequence[int]) -> Grouping:
+        """The classes at a node: a level for each quasi-identifier, or `DROPPED`."""
+        self.checks += 1
+        wanted = np.asarray(node, dtype=np.int64)
+        source = self._finest_source(wanted)
+        items, weights = (self._all, self._table.counts) if source is None else (source.representatives, source.sizes)
+        self._load_when_it_pays(len(items))
+        ids, representatives, sizes = self._group(wanted, items, weights)
+
+        def tuple_class() -> NDArray[np.int32]:
+            composed: NDArray[np.int32] = ids if source is None else ids[source.tuple_class]
+            return composed
+
+        grouping = Grouping(representatives, sizes, tuple_class)
+        if grouping.n_classes * 2 <= len(items) or source is None:
+            self._remember(wanted, grouping, len(items) + grouping.n_classes)
+        return grouping
+
+    def stats(self, grouping: Grouping, columns: Sequence[str]) -> ClassStats:
+        """The class statistics of a grouping, with histograms of the sensitive columns asked for."""
+        histograms = {}
+        for column in columns:
+            pairs = self._table.pairs[column]
+            self._load_when_it_pays(4 * len(pairs.tuples))  # a histogram costs NumPy as much as so many items
+            parts = self._kernels.histogram(
+                grouping.tuple_class, pairs.tuples, pairs.values, pairs.counts, grouping.n_classes
+            )
+            histograms[column] = Histogram(*parts)
+        return ClassStats(grouping.sizes, histograms, self._domains)
+
+    def _load_when_it_pays(self, items: int) -> None:
+        """Change to compiled kernels once a search has shown to be long; the results are the same."""
+        if self._items_before_loading is not None:
+            self._items_before_loading -= items
+            if self._items_before_loading < 0:
+                self._kernels = load_kernels()
+                self._items_before_loading = None
+
+    def _group(
+        self, node: NDArray[np.int64], items: NDArray[np.int32], weights: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+        columns = [j for j, level in enumerate(node) if level != DROPPED and self._radices[j][level] > 1]
+        offsets = [self._offsets[j][node[j]] for j in columns]
+        radices = [self._radices[j][node[j]] for j in columns]
+        space = 1
+        for radix in radices:
+            space *= radix
+        if space > _KEY_LIMIT:
+            mapped = [
+                self._maps[offset + self._table.codes[j][items]] for j, offset in zip(columns, offsets, strict=True)
+            ]
+            keys, space = combine_codes(mapped, radices)
+        else:
+            strides = np.ones(len(columns), dtype=np.int64)
+            for c in range(len(columns) - 2, -1, -1):
+                strides[c] = strides[c + 1] * radices[c + 1]
+            keys = self._kernels.keys_of(
+                self._table.codes,
+                items,
+                np.array(columns, dtype=np.int64),
+                np.array(offsets, dtype=np.int64),
+                strides,
+                self._maps,
+            )
+        if space <= _DENSE_LIMIT:
+            if len(self._lookup) < space:
+                self._lookup = np.full(space, -1, dtype=np.int32)
+            grouped = self._kernels.group_dense(keys, items, weights, self._lookup)
+        else:
+            slots = np.full(1 << max(4, (2 * len(items) - 1).bit_length()), -1, dtype=np.int32)
+            grouped = self._kernels.group_hashed(keys, items, weights, slots)
+        ids, representatives, sizes = grouped
+        return ids, representatives, sizes
+
+    def _finest_source(self, node: NDArray[np.int64]) -> Grouping | None:
+        """The cached grouping with the fewest classes from which the node can be rolled up."""
+        if not self._cache:
+            return None
+        below = ((self._cached_nodes <= node) | (node == DROPPED)) & (
+            (self._cached_nodes != DROPPED) | (node == DROPPED)
+        )
+        usable = np.flatnonzero(below.all(axis=1))
+        if not len(usable):
+            return None
+        return min((self._cache[i] for i in usable), key=lambda grouping: grouping.n_classes)
+
+    def _remember(self, node: NDArray[np.int64], grouping: Grouping, items: int) -> None:
+        self._cache.append(grouping)
+        self._cached_items.append(items)
+        self._cached_nodes = np.vstack([self._cached_nodes, node])
+        most = max(_CACHED_ITEMS, 4 * self._table.n_tuples)
+        while len(self._cache) > 1 and (sum(self._cached_items) > most or len(self._cache) > _CACHED_GROUPINGS):
+            del self._cache[0], self._cached_items[0]
+            self._cached_nodes = self._cached_nodes[1:]
+
+
+def _dense_maps(ladders: Sequence[Ladder]) -> tuple[NDArray[np.int32], list[list[int]], list[list[int]]]:
+    """For every column and level, the map from leaf code to a dense node number; all maps in one array."""
+    parts: list[NDArray[np.int32]] = []
+    offsets: list[list[int]] = []
+    radices: list[list[int]] = []
+    length = 0
+    for ladder in ladders:
+        offsets.append([])
+        radices.append([])
+        for row in ladder.nodes:
+            distinct, dense = np.unique(row, return_inverse=True)
+            offsets[-1].append(length)
+            radices[-1].append(len(distinct))
+            parts.append(dense.astype(np.int32))
+            length += len(dense)
+    maps = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int32)
+    return maps, offsets, radices

@@ -1,0 +1,1 @@
+"""New records added to a published recoding without weakening it."""

@@ -1,0 +1,34 @@
+"""Whether the compiled kernels have been compiled on this machine before: the first time takes seconds.
+
+The compiler keeps its work in a folder a user (see `kernels.compiled`), for each place of the source in a
+folder of its own, named by a hash of that place, a file a function that ends in ``.nbi``. Only names of files are
+looked at, since asking the compiler would load it: after an update of Shoal they may be those of the version before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+GROUPING, CLUSTERING = "group_dense", "best_joins"
+"""A function that every search with compiled kernels uses, and one that clustering uses beside."""
+
+
+def is_compiled(function: str) -> bool:
+    """Whether a run would find one of the kernels compiled."""
+    source = Path(__file__).absolute().parent
+    place = f"{source.name}_{hashlib.sha1(str(source).encode(), usedforsecurity=False).hexdigest()}"
+    folder = _cache_folder()
+    return folder is not None and any((folder / place).glob(f"compiled.{function}-*.nbi"))
+
+
+def _cache_folder() -> Path | None:
+    told = os.environ.get("NUMBA_CACHE_DIR")
+    if told:
+        return Path(told)
+    base = os.environ.get("XDG_CACHE_HOME")
+    try:
+        return (Path(base) if base else Path.home() / ".cache") / "shoal" / "kernels"
+    except RuntimeError:  # no home folder at all
+        return None

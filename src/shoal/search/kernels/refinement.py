@@ -1,0 +1,512 @@
+"""Kernels that look for steps which improve a partition; compiled where numba is, plain Python otherwise.
+
+Everything is read-only here: a kernel proposes the best step of each class and what it would save, and the caller
+tests the models, chooses steps that do not touch each other, and applies them. So the same classes always get the
+same proposals, on however many threads.
+
+A partition comes as flat arrays: ``members[starts[a]:starts[a + 1]]`` are the rows of class ``a``; ``ends[a, c]`` holds
+the two smallest and the two largest leaf codes of the class in column ``c``, which tell its box with or without any
+one of its rows; ``costs[a]`` is what a record of the class costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+try:
+    from shoal.search.kernels.compiled import jit
+except ImportError:  # numba has no build for this machine
+
+    def jit(function: Callable[..., Any]) -> Callable[..., Any]:
+        """Leave the function as it is."""
+        return function
+
+
+_FAR = 1 << 30
+_EACH = 16
+
+
+@jit
+def _untabled_cost(begin: Any, width: Any, low: Any, high: Any, prices: Any) -> Any:
+    """The cost of a cell in a column without a table: of a range by its width, else of the lowest node above."""
+    costs, last, parents, _ = prices
+    if width < 0:
+        return costs[begin + high - low]
+    at = low
+    while last[begin + at] < high:
+        at = parents[begin + at]
+    return costs[begin + at]
+
+
+@jit
+def cell_cost(c: Any, low: Any, high: Any, prices: Any) -> Any:
+    """What a cell costs that covers the leaf codes from ``low`` to ``high`` of column ``c``.
+
+    ``prices`` are the costs of all columns one after the other, the trees that large columns are climbed in, and for
+    each column where its costs begin and how they are found: a table's row length, 0 for a tree, -1 for ranges. Only
+    the table is looked up here. The innermost loops look it up themselves: a call would take four times as long.
+    """
+    width = prices[3][c, 1]
+    if width > 0:
+        return prices[0][prices[3][c, 0] + low * width + high]
+    return _untabled_cost(prices[3][c, 0], width, low, high, prices)
+
+
+@jit
+def extremes(codes: Any, members: Any, starts: Any, prices: Any, chosen: Any, ends: Any, costs: Any) -> None:
+    """Work out the two smallest and largest codes of the chosen classes, and what a record of each costs."""
+    columns = codes.shape[1]
+    for place in range(chosen.shape[0]):
+        a = chosen[place]
+        total = 0.0
+        for c in range(columns):
+            low, low2, high, high2 = _FAR, _FAR, -1, -1
+            for i in range(starts[a], starts[a + 1]):
+                code = codes[members[i], c]
+                if code < low:
+                    low, low2 = code, low
+                elif code < low2:
+                    low2 = code
+                if code > high:
+                    high, high2 = code, high
+                elif code > high2:
+                    high2 = code
+            ends[a, c, 0], ends[a, c, 1], ends[a, c, 2], ends[a, c, 3] = low, low2, high, high2
+            if high >= 0:
+                total += cell_cost(c, low, high, prices)
+        costs[a] = total
+
+
+@jit
+def column_sums(ends: Any, sizes: Any, prices: Any, sums: Any) -> None:
+    """Add up what the cells of each column cost over all records."""
+    for a in range(sizes.shape[0]):
+        if sizes[a] > 0:
+            for c in range(sums.shape[0]):
+                sums[c] += sizes[a] * cell_cost(c, ends[a, c, 0], ends[a, c, 2], prices)
+
+
+@jit
+def changed_cost(ends: Any, codes: Any, a: Any, out: Any, into: Any, prices: Any, limit: Any) -> Any:
+    """What a record of class ``a`` costs without row ``out`` and with row ``into`` (-1: none); stops at the limit."""
+    cells, _, _, how = prices
+    total = 0.0
+    for c in range(codes.shape[1]):
+        low, high = ends[a, c, 0], ends[a, c, 2]
+        if out >= 0:
+            code = codes[out, c]
+            if code == low:
+                low = ends[a, c, 1]
+            if code == high:
+                high = ends[a, c, 3]
+        if into >= 0:
+            code = codes[into, c]
+            low = min(low, code)
+            high = max(high, code)
+        if how[c, 1] > 0:
+            total += cells[how[c, 0] + low * how[c, 1] + high]
+        else:
+            total += cell_cost(c, low, high, prices)
+        if total >= limit:
+            break
+    return total
+
+
+@jit
+def nearest_classes(piece: Any, asking: Any, ends: Any, prices: Any, near: Any) -> None:
+    """For each asking class of a piece the classes of the piece that would share the cheapest box with it."""
+    cells, _, _, how = prices
+    columns, width = ends.shape[1], near.shape[1]
+    best = np.empty(width)
+    boxes = np.empty((piece.shape[0], columns, 2), dtype=np.int64)
+    for other in range(piece.shape[0]):
+        for c in range(columns):
+            boxes[other, c, 0], boxes[other, c, 1] = ends[piece[other], c, 0], ends[piece[other], c, 2]
+    mine = np.empty((columns, 2), dtype=np.int64)
+    for place in range(asking.shape[0]):
+        a = asking[place]
+        for c in range(columns):
+            mine[c, 0], mine[c, 1] = ends[a, c, 0], ends[a, c, 2]
+        found = 0
+        for other in range(piece.shape[0]):
+            b = piece[other]
+            if b == a:
+                continue
+            limit = best[width - 1] if found == width else np.inf
+            cost = 0.0
+            for c in range(columns):
+                low = min(mine[c, 0], boxes[other, c, 0])
+                high = max(mine[c, 1], boxes[other, c, 1])
+                if how[c, 1] > 0:
+                    cost += cells[how[c, 0] + low * how[c, 1] + high]
+                else:
+                    cost += cell_cost(c, low, high, prices)
+                if cost >= limit:
+                    break
+            if cost >= limit:
+                continue
+            at = min(found, width - 1)
+            while at > 0 and best[at - 1] > cost:
+                best[at] = best[at - 1]
+                near[a, at] = near[a, at - 1]
+                at -= 1
+            best[at] = cost
+            near[a, at] = b
+            found = min(found + 1, width)
+        for at in range(found, width):
+            near[a, at] = -1
+
+
+@jit
+def cheapest_joins(
+    piece: Any, asking: Any, codes: Any, members: Any, starts: Any, ends: Any, costs: Any, prices: Any, joins: Any
+) -> None:
+    """For each row of the asking classes of a piece the classes of the piece that it costs least to join.
+
+    What a row adds elsewhere must be less than its whole class costs now: no step could gain otherwise. ``joins`` has a
+    row a row of the table, best first, -1 where there are no more.
+    """
+    cells, _, _, how = prices
+    columns, width = codes.shape[1], joins.shape[1]
+    best, mine = np.empty(width), np.empty(columns, dtype=np.int64)
+    boxes = np.empty((piece.shape[0], columns, 2), dtype=np.int64)
+    for other in range(piece.shape[0]):
+        for c in range(columns):
+            boxes[other, c, 0], boxes[other, c, 1] = ends[piece[other], c, 0], ends[piece[other], c, 2]
+    for place in range(asking.shape[0]):
+        a = asking[place]
+        budget = costs[a] * (starts[a + 1] - starts[a])
+        for i in range(starts[a], starts[a + 1]):
+            row = members[i]
+            same = i > starts[a]
+            for c in range(columns):
+                same = same and mine[c] == codes[row, c]
+                mine[c] = codes[row, c]
+            if same:
+                joins[row] = joins[members[i - 1]]
+                continue
+            best[:] = budget
+            for j in range(width):
+                joins[row, j] = -1
+            for other in range(piece.shape[0]):
+                b = piece[other]
+                size = starts[b + 1] - starts[b]
+                before = costs[b] * size
+                limit = (best[width - 1] + before) / (size + 1)
+                cost = 0.0
+                for c in range(columns):
+                    low, high = min(mine[c], boxes[other, c, 0]), max(mine[c], boxes[other, c, 1])
+                    if how[c, 1] > 0:
+                        cost += cells[how[c, 0] + low * how[c, 1] + high]
+                    else:
+                        cost += cell_cost(c, low, high, prices)
+                    if cost >= limit:
+                        break
+                if cost >= limit or b == a:
+                    continue
+                added = cost * (size + 1) - before
+                at = width - 1
+                while at > 0 and best[at - 1] > added:
+                    best[at] = best[at - 1]
+                    joins[row, at] = joins[row, at - 1]
+                    at -= 1
+                best[at] = added
+                joins[row, at] = b
+
+
+@jit
+def _keep_best(gain: Any, a: Any, b: Any, out: Any, into: Any, gains: Any, steps: Any) -> None:
+    """Enter an exchange among the best of its class, best first; of equals the first found."""
+    at = gains.shape[0] - 1
+    if gain <= gains[at]:
+        return
+    while at > 0 and gains[at - 1] < gain:
+        gains[at] = gains[at - 1]
+        for j in range(4):
+            steps[at, j] = steps[at - 1, j]
+        at -= 1
+    gains[at] = gain
+    steps[at, 0], steps[at, 1], steps[at, 2], steps[at, 3] = a, b, out, into
+
+
+@jit
+def exchanges(
+    asking: Any, codes: Any, members: Any, starts: Any, ends: Any, costs: Any, near: Any, joins: Any, least: Any,
+    prices: Any, gains: Any, steps: Any,
+) -> None:  # fmt: skip
+    """The best exchanges of each asking class: a row moves where it costs little, or changes places with another.
+
+    ``gains`` holds the least that counts on entry; ``steps`` are (class, other class, row out, row in or -1).
+    """
+    for place in range(asking.shape[0]):
+        a = asking[place]
+        size = starts[a + 1] - starts[a]
+        if size == 1:
+            continue
+        now = costs[a] * size
+        for i in range(size):
+            out = members[starts[a] + i]
+            without = changed_cost(ends, codes, a, out, -1, prices, np.inf)
+            if size > least:
+                left = now - without * (size - 1)
+                for j in range(joins.shape[1]):
+                    b = joins[out, j]
+                    floor = gains[place, gains.shape[1] - 1]
+                    if b < 0 or left <= floor:
+                        break
+                    b_size = starts[b + 1] - starts[b]
+                    if b_size == 0 or b == a:
+                        continue  # found before it was dissolved, or before the row came here
+                    limit = (costs[b] * b_size + left - floor) / (b_size + 1)
+                    cost = changed_cost(ends, codes, b, -1, out, prices, limit)
+                    if cost < limit:  # else the sum may have been broken off
+                        gain = left + costs[b] * b_size - cost * (b_size + 1)
+                        _keep_best(gain, a, b, out, -1, gains[place], steps[place])
+            if without >= costs[a]:
+                continue  # a row that saves nothing by leaving changes places only when another asks for it
+            for neighbour in range(near.shape[1]):
+                b = near[a, neighbour]
+                if b < 0:
+                    break
+                b_size = starts[b + 1] - starts[b]
+                if b_size <= 1:
+                    continue
+                both = now + costs[b] * b_size
+                for j in range(b_size):
+                    into = members[starts[b] + j]
+                    floor = gains[place, gains.shape[1] - 1]
+                    limit = (both - floor) / size
+                    cost = changed_cost(ends, codes, a, out, into, prices, limit)
+                    if cost >= limit:
+                        continue
+                    limit = (both - floor - cost * size) / b_size
+                    other = changed_cost(ends, codes, b, into, out, prices, limit)
+                    if other < limit:
+                        gain = both - cost * size - other * b_size
+                        _keep_best(gain, a, b, out, into, gains[place], steps[place])
+
+
+@jit
+def dissolutions(
+    asking: Any, codes: Any, members: Any, starts: Any, ends: Any, costs: Any, joins: Any, prices: Any, gains: Any,
+    targets: Any,
+) -> None:  # fmt: skip
+    """What each asking class would save by letting each of its rows, one after the other, join where it costs least."""
+    columns, most = codes.shape[1], targets.shape[1]
+    low, high = np.empty((most, columns), dtype=np.int64), np.empty((most, columns), dtype=np.int64)
+    grown, sizes, now = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64), np.empty(most)
+    for place in range(asking.shape[0]):
+        a = asking[place]
+        left = costs[a] * (starts[a + 1] - starts[a])  # what joining may still add
+        count = 0  # classes that rows of this one have joined
+        for i in range(starts[a + 1] - starts[a]):
+            row = members[starts[a] + i]
+            best, best_class, best_cost = left, -1, 0.0
+            for j in range(joins.shape[1]):
+                b = joins[row, j]
+                if b < 0:
+                    break
+                if b == a or starts[b + 1] == starts[b]:
+                    continue
+                at = 0
+                while at < count and grown[at] != b:
+                    at += 1
+                size = sizes[at] if at < count else starts[b + 1] - starts[b]
+                before = now[at] * size if at < count else costs[b] * size
+                cost = 0.0
+                for c in range(columns):
+                    code = codes[row, c]
+                    bottom = low[at, c] if at < count else ends[b, c, 0]
+                    top = high[at, c] if at < count else ends[b, c, 2]
+                    cost += cell_cost(c, min(bottom, code), max(top, code), prices)
+                if cost * (size + 1) - before < best:
+                    best, best_class, best_cost = cost * (size + 1) - before, b, cost
+            if best_class < 0:
+                left = 0.0
+                break
+            left -= best
+            targets[place, i] = best_class
+            at = 0
+            while at < count and grown[at] != best_class:
+                at += 1
+            if at == count:
+                grown[at], sizes[at] = best_class, starts[best_class + 1] - starts[best_class]
+                for c in range(columns):
+                    low[at, c], high[at, c] = ends[best_class, c, 0], ends[best_class, c, 2]
+                count += 1
+            sizes[at] += 1
+            now[at] = best_cost
+            for c in range(columns):
+                low[at, c], high[at, c] = min(low[at, c], codes[row, c]), max(high[at, c], codes[row, c])
+        gains[place] = left
+
+
+@jit
+def splits(
+    asking: Any, codes: Any, members: Any, starts: Any, costs: Any, least: Any, prices: Any, gains: Any, cuts: Any
+) -> None:
+    """The best cut of each asking class in two between codes of one column: what it saves, the column, the code."""
+    columns = codes.shape[1]
+    for place in range(asking.shape[0]):
+        a = asking[place]
+        begin, size = starts[a], starts[a + 1] - starts[a]
+        now = costs[a] * size
+        values = np.empty(size, dtype=np.int64)
+        below, above = np.empty(size), np.empty(size)
+        low, high = np.empty(columns, dtype=np.int64), np.empty(columns, dtype=np.int64)
+        for column in range(columns):
+            for i in range(size):
+                values[i] = codes[members[begin + i], column]
+            order = np.argsort(values, kind="mergesort")
+            if values[order[0]] == values[order[size - 1]]:
+                continue
+            for side in range(2):
+                low[:], high[:] = _FAR, -1
+                for step in range(size):
+                    row = members[begin + order[step if side == 0 else size - 1 - step]]
+                    cost = 0.0
+                    for c in range(columns):
+                        low[c] = min(low[c], codes[row, c])
+                        high[c] = max(high[c], codes[row, c])
+                        cost += cell_cost(c, low[c], high[c], prices)
+                    if side == 0:
+                        below[step] = cost * (step + 1)
+                    else:
+                        above[size - 1 - step] = cost * (step + 1)
+            for step in range(least, size - least + 1):
+                if values[order[step - 1]] != values[order[step]]:
+                    gain = now - below[step - 1] - above[step]
+                    if gain > gains[place]:
+                        gains[place] = gain
+                        cuts[place, 0], cuts[place, 1] = column, values[order[step]]
+
+
+@jit
+def _gather(
+    a: Any, first: Any, codes: Any, members: Any, starts: Any, costs: Any, near: Any, least: Any, prices: Any,
+    rows: Any, owners: Any,
+) -> Any:  # fmt: skip
+    """A new class around a row of ``a`` from rows that their classes can spare; what a record of it costs, or inf.
+
+    Each further row is the one that raises the cost least, counted against what it costs where it is.
+    """
+    cells, _, _, how = prices
+    columns, width = codes.shape[1], near.shape[1]
+    low, high = np.empty(columns, dtype=np.int64), np.empty(columns, dtype=np.int64)
+    for c in range(columns):
+        low[c] = high[c] = codes[first, c]
+    rows[0], owners[0] = first, a
+    total = 0.0
+    for count in range(1, least):
+        best, best_row, best_owner = np.inf, -1, -1
+        for neighbour in range(-1, width):
+            b = a if neighbour < 0 else near[a, neighbour]
+            if b < 0:
+                break
+            spare = starts[b + 1] - starts[b] - least
+            for taken in range(count):
+                if owners[taken] == b:
+                    spare -= 1
+            if spare <= 0 or starts[b + 1] - starts[b] > 4 * least:
+                continue
+            for i in range(starts[b], starts[b + 1]):
+                row = members[i]
+                known = False
+                for taken in range(count):
+                    known = known or rows[taken] == row
+                if known:
+                    continue
+                cost = -costs[b]
+                for c in range(columns):
+                    bottom, top = min(low[c], codes[row, c]), max(high[c], codes[row, c])
+                    if how[c, 1] > 0:
+                        cost += least * cells[how[c, 0] + bottom * how[c, 1] + top]
+                    else:
+                        cost += least * cell_cost(c, bottom, top, prices)
+                    if cost >= best:
+                        break
+                if cost < best:
+                    best, best_row, best_owner = cost, row, b
+        if best_row < 0:
+            return np.inf
+        rows[count], owners[count] = best_row, best_owner
+        for c in range(columns):
+            low[c] = min(low[c], codes[best_row, c])
+            high[c] = max(high[c], codes[best_row, c])
+    for c in range(columns):
+        total += cell_cost(c, low[c], high[c], prices)
+    return total
+
+
+@jit
+def _cost_without(b: Any, rows: Any, codes: Any, members: Any, starts: Any, prices: Any) -> Any:
+    """What the rows of class ``b`` cost together without some of them, and how many there are then."""
+    columns = codes.shape[1]
+    low, high = np.full(columns, _FAR, dtype=np.int64), np.full(columns, -1, dtype=np.int64)
+    count = 0
+    for i in range(starts[b], starts[b + 1]):
+        gone = False
+        for j in range(rows.shape[0]):
+            gone = gone or rows[j] == members[i]
+        if gone:
+            continue
+        count += 1
+        for c in range(columns):
+            low[c] = min(low[c], codes[members[i], c])
+            high[c] = max(high[c], codes[members[i], c])
+    total = 0.0
+    for c in range(columns):
+        total += cell_cost(c, low[c], high[c], prices)
+    return total * count
+
+
+@jit
+def gatherings(
+    asking: Any, codes: Any, members: Any, starts: Any, ends: Any, costs: Any, near: Any, least: Any, prices: Any,
+    gains: Any, gathered: Any,
+) -> None:  # fmt: skip
+    """The best new class that can be gathered around a row of each asking class: what it saves, and its rows.
+
+    In a class of more than `_EACH` rows only those are tried that widen its box.
+    """
+    rows, owners = np.empty(least, dtype=np.int64), np.empty(least, dtype=np.int64)
+    for place in range(asking.shape[0]):
+        a = asking[place]
+        many = starts[a + 1] - starts[a] > _EACH
+        for i in range(starts[a], starts[a + 1]):
+            if many and changed_cost(ends, codes, a, members[i], -1, prices, costs[a]) >= costs[a]:
+                continue
+            cost = _gather(a, members[i], codes, members, starts, costs, near, least, prices, rows, owners)
+            if cost == np.inf:
+                continue
+            gain = -cost * least
+            for j in range(least):
+                b = owners[j]
+                seen = False
+                for earlier in range(j):
+                    seen = seen or owners[earlier] == b
+                if not seen:
+                    gain += costs[b] * (starts[b + 1] - starts[b])
+                    gain -= _cost_without(b, rows, codes, members, starts, prices)
+            if gain > gains[place]:
+                gains[place] = gain
+                for j in range(least):
+                    gathered[place, j] = rows[j]
+
+
+@jit
+def apart(order: Any, bounds: Any, touched: Any, n_classes: Any, accepted: Any) -> None:
+    """Of some steps, in order, those that touch no class that an earlier one touches."""
+    used = np.zeros(n_classes, dtype=np.bool_)
+    for place in range(order.shape[0]):
+        step = order[place]
+        free = True
+        for i in range(bounds[step], bounds[step + 1]):
+            free = free and not used[touched[i]]
+        accepted[step] = free
+        if free:
+            for i in range(bounds[step], bounds[step + 1]):
+                used[touched[i]] = True

@@ -1,0 +1,1 @@
+"""Full-domain search: one level per column for the whole table."""

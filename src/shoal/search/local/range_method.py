@@ -1,0 +1,216 @@
+"""The range method (Mahesh & Meyyappan, section 3), as published and in a safe form.
+
+Some quasi-identifiers are masked, and the records that then agree in them are a group. *As published*, each number q
+of a column is rewritten within its group as the range ``L<=M``: L the next smaller and M the next larger value of the
+group, q itself where there is none. The other quasi-identifiers stay as they are. Nothing makes two records alike, so
+this **guarantees no model**, and suppresses nothing: an end of a range is a value of another record. A release is made
+only where the policy's models hold on it all the same, with a `DisclosureWarning`, and it states the ambiguity that it
+does give (`shoal.search.linkage_ambiguity`).
+
+With the option ``safe`` all records of a group share one range from the smallest to the largest value, and one value,
+the lowest common ancestor, in each other quasi-identifier: a group is a class. Groups that fail the models are
+suppressed within the budget. The ends are values of records in both forms; that is the method.
+
+A range of one value is the value. A missing value stays missing and lies in no range. Boundaries split groups: values
+of different boundaries are no neighbours, and share no range and no common ancestor.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import DisclosureWarning, InfeasibleError
+from shoal.hierarchies.hierarchy import Hierarchy
+from shoal.hierarchies.ranges import ancestors
+from shoal.search.diagnosis.range_method_diagnosis import (
+    RangeDiagnosis,
+    blockers,
+    enough_suppression,
+    higher_level,
+    holding,
+    reached,
+    shared_ranges,
+)
+from shoal.search.diagnosis.relaxations import Relaxation
+from shoal.search.engine import LocalEngine
+from shoal.search.evaluation import evaluate_stats
+from shoal.search.grouping import Grouping
+from shoal.search.linkage_ambiguity import ambiguity
+from shoal.search.local.range_options import RangeOptions, read_options
+from shoal.search.local.tight_ranges import RangedColumn
+from shoal.search.problem import Outcome, Problem
+from shoal.table.classes import ClassStats, Mask
+from shoal.table.encoded import combine_codes
+from shoal.table.recoding import SUPPRESSED, Recoding
+
+Nodes = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    """Classes before any is suppressed, in the order of what they release."""
+
+    hierarchies: tuple[Hierarchy, ...]
+    """With the ranges as nodes."""
+    nodes: Nodes
+    """What each class releases: a row a class, a column a quasi-identifier."""
+    tuple_class: Nodes
+    stats: ClassStats
+
+
+def range_method(problem: Problem, engine: LocalEngine) -> Outcome:
+    """Recode by ranges within groups; `InfeasibleError` where the policy's models do not hold on the result."""
+    options = read_options(problem)
+    problem.progress("setting ranges", 0.0)
+    made = _shared(problem, engine, options) if options.safe else _neighbouring(problem, engine, options)
+    satisfied, kept = evaluate_stats(problem.models, made.stats, problem.budget if options.safe else 0)
+    if not satisfied:
+        raise InfeasibleError(_diagnosis(problem, engine, options, made))
+    recoding = _recoding(problem, made, kept)
+    figures = ambiguity(recoding, problem.table).figures()
+    if not options.safe:
+        warnings.warn(
+            f"the range method as published guarantees no privacy model. The models of the policy hold on this "
+            f"release, but a released record fits as few as {figures['(k,1)']} original records, an original record as "
+            f"few as {figures['(1,k)']} released ones, and the ends of ranges are values of other records. "
+            f"With safe: true all records of a group share one range.",
+            DisclosureWarning,
+            stacklevel=2,
+        )
+    ranges = "one shared by each group" if options.safe else "from the next smaller to the next larger value"
+    return Outcome(recoding, {"ranges": ranges, "guarantees": options.safe, "ambiguity": figures})
+
+
+def judged(problem: Problem, engine: LocalEngine) -> RangeDiagnosis | None:
+    """Why the method makes no release of this problem, or None where it makes one; nothing is recoded."""
+    options = read_options(problem)
+    made = _shared(problem, engine, options) if options.safe else _neighbouring(problem, engine, options)
+    if evaluate_stats(problem.models, made.stats, problem.budget if options.safe else 0)[0]:
+        return None
+    return _diagnosis(problem, engine, options, made)
+
+
+def _neighbouring(problem: Problem, engine: LocalEngine, options: RangeOptions) -> _Candidate:
+    """The method as published: a range from the next smaller to the next larger value of the group."""
+    masks = options.masks(problem)
+    codes = problem.table.codes
+    group = _numbered([row[codes[j]] for j, row in masks.items()])
+    hierarchies, columns = list(problem.hierarchies), []
+    for j, own in enumerate(codes):
+        if j in masks:
+            columns.append(masks[j][own])
+        elif j in options.ranges:
+            column = RangedColumn.of(problem, j)
+            block = _numbered([group, problem.caps[j][own], own == column.missing])
+            hierarchies[j], nodes = column.with_ranges(_neighbours(block, own))
+            columns.append(nodes)
+        else:
+            columns.append(own)
+    return _candidate(problem, engine, hierarchies, columns)
+
+
+def _shared(problem: Problem, engine: LocalEngine, options: RangeOptions) -> _Candidate:
+    """The safe form: one range and one common ancestor for all records of a group."""
+    masks = options.masks(problem)
+    codes = problem.table.codes
+    group = shared_groups(problem, options)
+    order = np.argsort(group, kind="stable")
+    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+    hierarchies, columns = list(problem.hierarchies), []
+    for j, own in enumerate(codes):
+        if j in masks:
+            columns.append(masks[j][own])
+            continue
+        low, high = np.minimum.reduceat(own[order], starts), np.maximum.reduceat(own[order], starts)
+        if j in options.ranges:
+            hierarchies[j], nodes = RangedColumn.of(problem, j).released(low, high)
+        else:
+            nodes = ancestors(problem.hierarchies[j], low, high)
+        columns.append(nodes[group])
+    return _candidate(problem, engine, hierarchies, columns)
+
+
+def shared_groups(problem: Problem, options: RangeOptions | None = None) -> NDArray[np.int64]:
+    """The group of each tuple in the safe form; each becomes a class, or is suppressed."""
+    options = read_options(problem) if options is None else options
+    masks, codes = options.masks(problem), problem.table.codes
+    parts = [row[codes[j]] for j, row in masks.items()]
+    parts += [problem.caps[j][own] for j, own in enumerate(codes) if j not in masks]
+    parts += [codes[j] == RangedColumn.of(problem, j).missing for j in options.ranges]
+    return _numbered(parts)
+
+
+def _candidate(
+    problem: Problem, engine: LocalEngine, hierarchies: Sequence[Hierarchy], columns: Sequence[Nodes]
+) -> _Candidate:
+    """Tuples that release the same nodes are one class."""
+    keys, _ = combine_codes(columns, [len(hierarchy.labels) for hierarchy in hierarchies])
+    _, first, owner = np.unique(keys, return_index=True, return_inverse=True)
+    tuple_class = owner.astype(np.int32)
+    sizes = np.bincount(tuple_class, weights=problem.table.counts, minlength=len(first)).astype(np.int64)
+    grouping = Grouping(first.astype(np.int32), sizes, lambda: tuple_class)
+    nodes = np.stack([column[first] for column in columns], axis=1).astype(np.int32)
+    return _Candidate(tuple(hierarchies), nodes, tuple_class, engine.stats(grouping, problem.sensitive_columns))
+
+
+def _recoding(problem: Problem, made: _Candidate, kept: Mask) -> Recoding:
+    number = np.full(len(kept), SUPPRESSED, dtype=np.int32)
+    number[kept] = np.arange(int(kept.sum()), dtype=np.int32)
+    row_class = number[made.tuple_class][problem.table.row_tuple]
+    weights, entry = problem.table.weights, problem.table.entry
+    return Recoding(problem.table.quasi, made.hierarchies, row_class, made.nodes[kept], weights=weights, entry=entry)
+
+
+def _neighbours(block: NDArray[np.int64], codes: NDArray[np.int32]) -> Nodes:
+    """For each tuple the next smaller and the next larger value of its block, its own where there is none."""
+    width = int(codes.max()) + 1
+    keys, place = np.unique(block * width + codes, return_inverse=True)
+    values = (keys % width).astype(np.int32)
+    ends = np.stack([values, values], axis=1)
+    together = np.flatnonzero(np.diff(keys // width) == 0)
+    ends[together + 1, 0] = values[together]
+    ends[together, 1] = values[together + 1]
+    return ends[place]
+
+
+def _numbered(parts: Sequence[NDArray[np.generic]]) -> NDArray[np.int64]:
+    """One number for each different combination, in the order of the combinations."""
+    columns = [part.astype(np.int32) for part in parts]
+    keys, _ = combine_codes(columns, [int(column.max()) + 1 for column in columns])
+    return np.unique(keys, return_inverse=True)[1].astype(np.int64)
+
+
+def _diagnosis(problem: Problem, engine: LocalEngine, options: RangeOptions, made: _Candidate) -> RangeDiagnosis:
+    """What holds and what does not, and which changes would do; as published, the safe form first of all."""
+    if options.safe:
+        changes = list(_changes(problem, engine, options, made))
+    else:
+        safe = _shared(problem, engine, options)
+        enough = evaluate_stats(problem.models, safe.stats, problem.budget)[0]
+        changes = [shared_ranges()] if enough else [*map(shared_ranges, _changes(problem, engine, options, safe))]
+    return RangeDiagnosis(
+        records=problem.table.n_rows,
+        budget=problem.budget,
+        blockers=tuple(blockers(problem, made.stats, made.hierarchies, made.nodes)),
+        reachable=reached(problem, made.stats),
+        relaxations=tuple(changes),
+        walked="range",
+        safe=options.safe,
+        holding=tuple(holding(problem, made.stats)),
+    )
+
+
+def _changes(problem: Problem, engine: LocalEngine, options: RangeOptions, safe: _Candidate) -> Iterator[Relaxation]:
+    """To the safe form: more suppression, and for each group column the lowest level that makes it satisfy."""
+    yield from enough_suppression(problem, safe.stats)
+    for j, level in options.group.items():
+        for higher in range(level + 1, problem.hierarchies[j].height + 1):
+            tried = _shared(problem, engine, replace(options, group={**options.group, j: higher}))
+            if evaluate_stats(problem.models, tried.stats, problem.budget)[0]:
+                yield higher_level(problem.table.quasi[j], higher)
+                break

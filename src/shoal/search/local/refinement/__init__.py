@@ -1,0 +1,1 @@
+"""Refinement of a local recoding: steps that lower the loss and keep every model."""

@@ -1,0 +1,88 @@
+"""What an algorithm is asked, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.hierarchies.boundaries import Ladder
+from shoal.hierarchies.hierarchy import Hierarchy
+from shoal.metrics import METRICS, Metric
+from shoal.models.base import Model
+from shoal.search.engine import LocalEngine
+from shoal.table.classes import SensitiveDomain
+from shoal.table.encoded import EncodedTable
+from shoal.table.recoding import Recoding
+
+Progress = Callable[[str, float], None]
+"""Called with what is being done and how far it is, from 0 to 1."""
+
+
+def no_progress(stage: str, share: float) -> None:
+    """Tell nobody."""
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A table to recode, the models that must hold, and what may be given up for them."""
+
+    table: EncodedTable
+    hierarchies: tuple[Hierarchy, ...]
+    caps: tuple[NDArray[np.int32], ...]
+    """The node that each leaf of each quasi-identifier may be generalized to at most (its boundary)."""
+    ladders: tuple[Ladder, ...]
+    """The full-domain levels of each quasi-identifier, each value stopping at its boundary."""
+    models: tuple[Model, ...]
+    domains: Mapping[str, SensitiveDomain]
+    budget: int = 0
+    """How many records may be suppressed."""
+    metric: Metric = field(default_factory=lambda: METRICS["loss"])
+    weights: Mapping[str, float] = field(default_factory=dict)
+    """Importance of quasi-identifiers in [0, 1] (Wang's W); 0 where not named."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """The algorithm's own options."""
+    progress: Progress = no_progress
+    places: tuple[str, ...] = ()
+    """Where the policy asks for each model: ``privacy[0]``; empty where the models come from no policy."""
+
+    def place_of(self, model: int) -> str:
+        """Where the policy asks for a model; one from no policy stands where it stands among the models."""
+        return self.places[model] if self.places else f"privacy[{model}]"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many levels each quasi-identifier has in the lattice."""
+        return tuple(len(ladder.nodes) for ladder in self.ladders)
+
+    @property
+    def sensitive_columns(self) -> tuple[str, ...]:
+        """The sensitive columns that some model reads, in a fixed order."""
+        return tuple(sorted({model.column for model in self.models if model.column is not None}))
+
+    def nominal_levels(self, node: tuple[int, ...]) -> dict[str, int]:
+        """The declared level of each quasi-identifier at a lattice node."""
+        return {
+            name: ladder.nominal[level]
+            for name, ladder, level in zip(self.table.quasi, self.ladders, node, strict=True)
+        }
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A recoding that satisfies the problem, and what the search did."""
+
+    recoding: Recoding
+    search: Mapping[str, Any]
+    """Facts of the search: nodes in the lattice, nodes checked, minimal nodes, …"""
+
+
+class Algorithm(Protocol):
+    """Finds a recoding; raises `InfeasibleError` when there is none."""
+
+    def __call__(self, problem: Problem, engine: LocalEngine) -> Outcome:
+        """Solve the problem."""
+        ...

@@ -1,0 +1,179 @@
+"""Canonical text: the one way in which a value is written, whatever type the table keeps it in.
+
+The age 39 is the same value as an int64, as a float64 (39.0, because pandas had a missing age elsewhere), as text and
+as a category. Classes, hierarchies and releases must not differ for it, so everything inside works on this text.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from shoal.errors import DataError
+from shoal.table.arrow_types import decoded, has_text, is_text, one_dictionary, own_digits
+
+_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+
+def canonical_text(array: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """The canonical text of every value, as an array of strings; null and NaN are null.
+
+    Integers and integral floats have no decimal point (``39.0`` is ``39``, ``-0.0`` is ``0``); other floats have the
+    shortest digits that identify them; decimals likewise (``1.50`` is ``1.5``). Booleans are ``true`` and ``false``.
+    Dates and times are ISO 8601; a midnight without time zone is a date; a time zone is written as its offset.
+    """
+    texts, codes = _distinct(array)
+    if len(codes) == 0:
+        return pa.array([], pa.string())
+    mask = codes < 0
+    return texts.take(pa.array(codes, mask=mask if mask.any() else None))
+
+
+def encode(array: pa.Array | pa.ChunkedArray) -> tuple[list[str | None], NDArray[np.int32]]:
+    """The distinct canonical texts, sorted by code point with ``None`` (missing) last, and the code of every row.
+
+    Values that differ but have the same canonical text share a code. The result does not depend on the order of the
+    rows, nor on how the array is chunked.
+    """
+    texts, rows = _ranked(array)
+    labels: list[str | None] = texts.to_pylist()
+    if len(rows) and rows.max() == len(labels):
+        labels.append(None)
+    return labels, rows
+
+
+def ranks(array: pa.Array | pa.ChunkedArray) -> NDArray[np.int32]:
+    """The codes that `encode` gives, without the texts."""
+    return _ranked(array)[1]
+
+
+def _ranked(array: pa.Array | pa.ChunkedArray) -> tuple[pa.Array, NDArray[np.int32]]:
+    """The distinct canonical texts in order, and the place of each row's; one past the last for a missing value."""
+    texts, codes = _distinct(array)
+    folded = texts.dictionary_encode()
+    order = pc.array_sort_indices(folded.dictionary).to_numpy()
+    rank = np.empty(len(order) + 1, dtype=np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    rank[-1] = len(order)
+    of_raw = np.append(rank[_indices(folded)], rank[-1])
+    return folded.dictionary.take(pa.array(order)), of_raw[codes].astype(np.int32, copy=False)
+
+
+def texts_and_codes(
+    array: pa.Array | pa.ChunkedArray, *, dictionary: bool = False
+) -> tuple[pa.Array, pa.Array, NDArray[np.int32]]:
+    """The distinct raw values, the canonical text of each, and for each row its place among them (-1: missing).
+
+    With ``dictionary``, one of texts that the array brings along is taken as it is: it may list values of no row.
+    """
+    column = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+    if not (dictionary and pa.types.is_dictionary(column.type) and column.num_chunks == 1
+            and pa.types.is_string(column.type.value_type)):  # fmt: skip
+        column = decoded(column)
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if pa.types.is_null(kind):
+        return pa.array([], kind), pa.array([], pa.string()), np.full(len(column), -1, dtype=np.int32)
+    if not has_text(kind):
+        raise DataError(f"Values of the type {kind} have no canonical text. Turn them into text, numbers or dates.")
+    if pa.types.is_decimal(kind) and kind.bit_width < 128:
+        column = column.cast(pa.decimal128(kind.precision, kind.scale))
+    encoded = column if pa.types.is_dictionary(column.type) else one_dictionary(column.dictionary_encode())
+    if not encoded.num_chunks:
+        return pa.array([], kind), pa.array([], pa.string()), np.zeros(0, dtype=np.int32)
+    codes = np.concatenate([_indices(chunk) for chunk in encoded.chunks])
+    values = encoded.chunk(0).dictionary
+    return values.cast(kind), _texts(values), codes
+
+
+def _distinct(array: pa.Array | pa.ChunkedArray) -> tuple[pa.Array, NDArray[np.int32]]:
+    """The canonical texts of the distinct raw values, and for each row its place among them (-1: missing)."""
+    _, texts, codes = texts_and_codes(array)
+    return texts, codes
+
+
+def _indices(encoded: pa.DictionaryArray) -> NDArray[np.int32]:
+    return np.asarray(encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int32)
+
+
+def _texts(values: pa.Array) -> pa.Array:
+    """Canonical texts of distinct values, none of which is null."""
+    kind = values.type
+    if is_text(kind):
+        return values.cast(pa.string())
+    if pa.types.is_integer(kind) or pa.types.is_boolean(kind):
+        return values.cast(pa.string())
+    if pa.types.is_floating(kind):
+        return _strings(_float_text(value) for value in _shortest_doubles(values))
+    if pa.types.is_decimal(kind):
+        return _strings(decimal_text(value) for value in values.to_pylist())
+    if pa.types.is_date(kind):
+        days = values.cast(pa.date32()).cast(pa.int32()).to_numpy().astype("datetime64[D]")
+        return _strings(np.datetime_as_string(days).tolist())
+    if pa.types.is_time(kind):
+        counts = values.cast(pa.int32() if kind.bit_width == 32 else pa.int64()).to_numpy().astype(np.int64)
+        return _strings(text.partition("T")[2] for text in _moments(counts, kind.unit))
+    return _timestamp_texts(values)
+
+
+def _strings(texts: Iterable[str | None]) -> pa.Array:
+    return pa.array(list(texts), pa.string())
+
+
+def _shortest_doubles(values: pa.Array) -> Iterable[float]:
+    """Floats as doubles with the same digits."""
+    numbers = values.to_numpy(zero_copy_only=False)
+    if numbers.dtype == np.float64:
+        doubles: list[float] = numbers.tolist()
+        return doubles
+    return (own_digits(number) for number in numbers)
+
+
+def _float_text(value: float) -> str | None:
+    if math.isnan(value):
+        return None
+    return str(int(value)) if value.is_integer() else repr(value)
+
+
+def decimal_text(value: Decimal) -> str:
+    """The text of the float with the same digits, where there is one, so that both types agree."""
+    if value == value.to_integral_value():
+        return str(int(value))
+    double = repr(float(value))
+    return double if Decimal(double) == value else format(value, "f").rstrip("0")
+
+
+def _moments(counts: NDArray[np.int64], unit: str) -> list[str]:
+    """ISO texts of counts of a unit since 1970, with the fraction of a second where it is not zero."""
+    per_second = _PER_SECOND[unit]
+    seconds, fractions = np.divmod(counts, per_second)
+    texts: list[str] = np.datetime_as_string(seconds.astype("datetime64[s]")).tolist()
+    width = len(str(per_second)) - 1
+    pairs = zip(texts, fractions.tolist(), strict=True)
+    return [f"{text}.{fraction:0{width}d}".rstrip("0") if fraction else text for text, fraction in pairs]
+
+
+def _timestamp_texts(values: pa.Array) -> pa.Array:
+    kind = values.type
+    if kind.tz is None:
+        texts = _moments(values.cast(pa.int64()).to_numpy(), kind.unit)
+        return _strings(text.removesuffix("T00:00:00") for text in texts)
+    try:
+        local = pc.local_timestamp(values).cast(pa.int64()).to_numpy()
+    except pa.ArrowInvalid as error:
+        raise DataError(f"The time zone {kind.tz!r} is not known on this computer: {error}.") from None
+    offsets = (local - values.cast(pa.int64()).to_numpy()) // _PER_SECOND[kind.unit]
+    texts = _moments(local, kind.unit)
+    return _strings(text + _offset(offset) for text, offset in zip(texts, offsets.tolist(), strict=True))
+
+
+def _offset(seconds: int) -> str:
+    sign = "-" if seconds < 0 else "+"
+    minutes, rest = divmod(abs(seconds), 60)
+    text = f"{sign}{minutes // 60:02d}:{minutes % 60:02d}"
+    return f"{text}:{rest:02d}" if rest else text

@@ -1,0 +1,122 @@
+"""Questions about a sensitive column: its categories, what they weigh, how far values lie apart, what is published."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.encode.sensitive import SensitiveColumn, encode_sensitive
+from shoal.errors import InputError, PolicyError
+from shoal.models import Model
+from shoal.models.sensitivity import category_distance, category_weight
+from shoal.models.t_closeness import DISTANCES, TCloseness
+from shoal.policy import Policy
+from shoal.policy.policy import published
+from shoal.policy.spec import ColumnSpec
+from shoal.table.classes import ClassView, Histogram, SensitiveDomain
+from shoal.ui.desk.column import as_values, declared, in_a_file, profile
+from shoal.ui.desk.desk import Desk
+from shoal.ui.desk.document import problem_to_page
+
+_FULL = 15
+"""Up to so many values, the distances between all of them are told; beyond, those from one value."""
+_PAGE = 200
+
+
+def sensitivity(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """The weights and distances that the models take from the categories, and those of t-closeness between values.
+
+    With ``distance`` (equal, ordered, hierarchical) and more values than a table can show, ``value`` is the one that
+    the distances are told from.
+    """
+    name = str(asked.get("name"))
+    part, problems = declared(desk, name)
+    if part.value is None or part.value.role != "sensitive":
+        raise InputError(f"the policy does not call the column {name!r} sensitive.")
+    models = _models(desk)
+    publish = published(name, part.value, models)
+    answer: dict[str, Any] = {
+        "name": name,
+        "publish": publish,
+        "models": sorted({model.name for model in models if model.column == name}),
+        "categories": _categories(part.value),
+        "distances": None,
+    }
+    problems = [*problems, *in_a_file(part.value.hierarchy, f"columns.{name}.hierarchy")]
+    if not problems:
+        column, problems = encode_sensitive(name, part.value, as_values(profile(desk, name)), publish, Path())
+        if column is not None:
+            answer["distances"] = _distances(column, asked)
+    return {**answer, "problems": [problem_to_page(each) for each in problems]}
+
+
+def _models(desk: Desk) -> list[Model]:
+    """The models that the policy asks for, those that are right where some are not."""
+    try:
+        return list(Policy.model_validate(desk.document()).models())
+    except PolicyError as error:
+        return [model for _, model in error.draft.models] if error.draft is not None else []
+
+
+def _categories(spec: ColumnSpec) -> dict[str, Any]:
+    """What Sun's models make of the categories: the weight of each, and how far they lie apart."""
+    names = list(spec.category_values)
+    m = len(names)
+    if m < 2:
+        return {"names": names, "weights": [], "apart": []}
+    places = range(1, m + 1)
+    return {
+        "names": names,
+        "weights": [str(category_weight(i, m)) for i in places],
+        "apart": [[str(category_distance(i, j, m)) for j in places] for i in places],
+    }
+
+
+def _distances(column: SensitiveColumn, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Distances between published values as t-closeness has them; which of the three there are, and why not others."""
+    domain, chosen = column.domain, str(asked.get("distance", "equal"))
+    if chosen not in DISTANCES:
+        raise InputError(f"there is no distance {chosen!r}.")
+    lacking = {each: _model(domain, each).domain_problems(domain) for each in DISTANCES}
+    facts = {"kinds": {kind: found[0].message if found else "" for kind, found in lacking.items()}, "kind": chosen}
+    present = np.unique(column.codes)
+    values = [domain.values[code] for code in present.tolist()]
+    if lacking[chosen] or len(values) < 2:
+        return {**facts, "values": [], "apart": []}
+    if len(values) <= _FULL:
+        rows = [_from(domain, chosen, present, place) for place in range(len(values))]
+        return {**facts, "values": values, "apart": rows}
+    start = values.index(asked["value"]) if "value" in asked and asked["value"] in values else 0
+    row = _from(domain, chosen, present, start)
+    near = np.argsort(row, kind="stable")[:_PAGE].tolist()
+    listed = {"from": values[start], "values": [values[place] for place in near]}
+    return {**facts, **listed, "apart": [[row[place] for place in near]], "count": len(values)}
+
+
+def _model(domain: SensitiveDomain, distance: str) -> TCloseness:
+    return TCloseness(1.0, distance=distance, sensitive=domain.column)
+
+
+def _from(domain: SensitiveDomain, distance: str, present: NDArray[np.int32], place: int) -> list[float]:
+    """How far every value that occurs lies from one of them, read off the model itself.
+
+    The earth mover's distance of a class of one value i from a release q is the mean of d(i, j) over q. With u for the
+    release that has each value once, and q for u and value j in equal parts, d(i, j) = 2 EMD(i, q) - EMD(i, u).
+    """
+    m = len(present)
+    classes = Histogram.of(np.arange(m, dtype=np.int64), present, m, len(domain.values))
+    sizes = np.ones(m, dtype=np.int64)
+    once = np.zeros(len(domain.values), dtype=np.int64)
+    once[present] = 1
+    more = once.copy()
+    more[present[place]] += m
+    model = _model(domain, distance)
+    mixed, alone = (model.distances(ClassView(sizes, classes, domain, whole)) for whole in (more, once))
+    return [round(float(each), 9) + 0.0 for each in 2 * mixed - alone]
+
+
+ANSWERS = {"sensitivity": sensitivity}

@@ -1,0 +1,138 @@
+"""What the page tells about a table and each of its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.draft import Facts
+from shoal.draft.calendar import date_form
+from shoal.draft.profile import Profile
+from shoal.draft.propose import Proposal, propose
+from shoal.draft.yaml_lines import flow
+from shoal.hierarchies.decimals import parse_decimal
+from shoal.io import DataSource, encode
+from shoal.io.formats.excel import sheet_names
+from shoal.policy.spec import HierarchySpec
+from shoal.policy.yaml_text import parse_yaml
+from shoal.ui.desk.document import tree_to_page
+
+_SAMPLES = 5
+_MOST_PROPOSED = 2000
+"""Values of a column whose role needs no hierarchy, up to which one is worth the time all the same."""
+_FEW_ODD = 5
+_MOSTLY = 0.9
+
+
+def described(path: Path, table: pa.Table, facts: Facts) -> dict[str, Any]:
+    """The table, with what the draft says of each column."""
+    decided = {each.name: each for each in facts.decisions}
+    columns = []
+    for name in table.column_names:
+        profile, kind = profile_of(table, name)
+        decision = decided.get(name)
+        proposal = decision.proposal if decision is not None else None
+        advice = {
+            "role": decision.role if decision is not None else "identifier",
+            "why": decision.why if decision is not None else "Nothing is known about it.",
+            "warning": decision.warning if decision is not None else "",
+            "suited": _suited(profile, proposal),
+        }
+        columns.append({"name": name, **_told(profile, kind), **advice})
+    return {
+        "name": path.name,
+        "bytes": path.stat().st_size,
+        "records": facts.records,
+        "unique": facts.unique,
+        "columns": columns,
+        "unreadable": [{"name": name, "kind": kind} for name, kind in facts.unreadable],
+        **_reading(path, facts),
+    }
+
+
+def described_again(known: Mapping[str, Any], table: pa.Table) -> dict[str, Any]:
+    """The table after its policy says otherwise how cells are read: values are counted anew, the advice stays."""
+    advice = {each["name"]: each for each in known["columns"]}
+    columns = [_again(advice.get(name), table, name) for name in table.column_names]
+    quasi = [each["name"] for each in columns if each["role"] == "quasi"]
+    sizes = table.group_by(quasi).aggregate([([], "count_all")]).column("count_all").to_numpy() if quasi else []
+    return {**known, "records": table.num_rows, "unique": int(np.count_nonzero(sizes == 1)), "columns": columns}
+
+
+def _again(before: Mapping[str, Any] | None, table: pa.Table, name: str) -> dict[str, Any]:
+    """A column, counted anew; another kind of values has another hierarchy that suits them."""
+    profile, kind = profile_of(table, name)
+    advice = (
+        before if before is not None else {"role": "identifier", "why": "Nothing is known about it.", "warning": ""}
+    )
+    suited = advice["suited"] if kind == advice.get("kind") else _suited(profile, None)
+    return {"name": name, **advice, "suited": suited, **_told(profile, kind)}
+
+
+def _told(profile: Profile, kind: str) -> dict[str, Any]:
+    """What the values of a column tell by themselves."""
+    return {
+        "kind": kind,
+        "distinct": profile.distinct,
+        "missing": profile.missing,
+        "samples": list(profile.counts)[:_SAMPLES],
+        "odd": _odd(profile),
+    }
+
+
+def _reading(path: Path, facts: Facts) -> dict[str, Any]:
+    """How the file was read, as far as it could be read in another way, and why."""
+    if facts.found is not None:
+        found = facts.found
+        why = [found.why_separator, found.why_encoding]
+        return {"reading": {"separator": found.separator, "encoding": found.encoding}, "why_reading": why}
+    if facts.sheet is None:
+        return {"reading": {}, "why_reading": []}
+    return {"reading": {"sheet": facts.sheet, "sheets": sheet_names(DataSource(path))}, "why_reading": []}
+
+
+def _odd(profile: Profile) -> list[str]:
+    """The few values that keep a column of numbers from being one; empty where that is not so."""
+    if profile.numbers is not None or profile.leading_zeros:
+        return []
+    odd = {value: count for value, count in profile.counts.items() if parse_decimal(value) is None}
+    numbers = profile.present - sum(odd.values())
+    few = len(odd) <= _FEW_ODD < profile.distinct and numbers >= _MOSTLY * profile.present
+    return list(odd) if few else []
+
+
+def _suited(profile: Profile, proposal: Proposal | None) -> dict[str, Any]:
+    """The hierarchy to begin with when the column becomes a quasi-identifier, as the page edits it."""
+    if proposal is None and profile.distinct > _MOST_PROPOSED:
+        return {"flat": True}
+    chosen = proposal if proposal is not None else propose(profile, date_form(profile))
+    spec = HierarchySpec.model_validate(parse_yaml(flow(chosen.spec), "a proposal"))
+    long = spec.model_dump(exclude_unset=True, exclude_none=True)
+    return {"tree": tree_to_page(long["tree"])} if "tree" in long else long
+
+
+def profile_of(table: pa.Table, name: str) -> tuple[Profile, str]:
+    """The values of a column with their records, and what they are in a word or two."""
+    labels, codes = encode(table.column(name))
+    counts = dict(zip(labels, np.bincount(codes, minlength=len(labels)).tolist(), strict=True))
+    missing = counts.pop(None, 0)
+    profile = Profile.of(name, {str(value): count for value, count in counts.items()}, missing)
+    return profile, _kind(profile)
+
+
+def _kind(profile: Profile) -> str:
+    if not profile.counts:
+        return "no values"
+    if profile.leading_zeros:
+        return "codes of digits"
+    if profile.numbers is not None:
+        return "whole numbers" if profile.decimals == 0 else "numbers"
+    if date_form(profile) is not None:
+        return "dates"
+    if profile.prose:
+        return "free text"
+    return "two values" if profile.distinct == 2 else "text"

@@ -1,0 +1,1 @@
+"""The process of one run, and what it shows of its result."""

@@ -1,0 +1,225 @@
+"""The question about the columns of a run: how each was spread before, and how a reader of the release must take it.
+
+Before counts all records of the file, after those that are released. A label that says less than a bar does is spread:
+over the values of the data under it where the bars are groups of values, and over its width where they are numbers,
+for that is what a reader of the release can do who knows no more. This is for the owner of the data, who sees the
+values anyway; the published report counts rare groups together (`shoal.evidence.distribution`).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.evidence.distribution import distribution
+from shoal.hierarchies.decimals import parse_decimal
+from shoal.hierarchies.hierarchy import Hierarchy, Label
+from shoal.ui.desk.desk import Desk
+from shoal.ui.server.saved_runs import Ints, Kept, kept_run
+
+Floats = NDArray[np.float64]
+_BINS = 24
+_BARS = 15
+"""Values that have a bar of their own, at most; the others have one together."""
+_INTERVAL = re.compile(r"[\[(](-?[\d.]+|-inf), (-?[\d.]+|inf)([)\]])")
+
+
+@dataclass(frozen=True, eq=False)
+class _Numbers:
+    """The numbers of a column: where each of its values lies."""
+
+    values: Floats
+    """NaN for the missing value."""
+    whole: bool
+    """Whether all are whole numbers: then a range that holds both ends ends one further."""
+
+
+def distributions(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Each released column before and after, and what is not released."""
+    kept = kept_run(desk, asked)
+    if "distributions" not in kept.notes:
+        released = kept.released_columns
+        kept.notes["distributions"] = {
+            "records": kept.original.num_rows,
+            "left_out": kept.recoding.suppressed,
+            "columns": [_column(kept, name) for name in released],
+            "not_released": [name for name in kept.original.column_names if name not in released],
+        }
+    found: dict[str, Any] = kept.notes["distributions"]
+    return found
+
+
+def _column(kept: Kept, name: str) -> dict[str, Any]:
+    role = kept.policy.columns[name].role
+    told: dict[str, Any] = {"name": name, "role": role}
+    if role == "quasi":
+        return told | _quasi(kept, name)
+    if role == "sensitive":
+        labels: Sequence[Label] = kept.origin.problem.domains[name].values
+        codes = kept.origin.problem.table.row_sensitive[name][kept.row_of].astype(np.int64)
+        told["published"] = kept.policy.published(name)
+    else:
+        labels, codes = kept.values(name)
+    before = np.bincount(codes, minlength=len(labels))
+    after = np.bincount(codes[kept.record_class >= 0], minlength=len(labels))
+    numbers = _numbers(labels, before)
+    if numbers is not None and len(labels) > _BARS:
+        counts = after.astype(np.float64)
+        return (
+            told | _histogram(numbers, before, numbers.values, numbers.values, counts) | _missing(labels, before, after)
+        )
+    return told | _bars(labels, before, after)
+
+
+def _quasi(kept: Kept, name: str) -> dict[str, Any]:
+    place = kept.recoding.quasi.index(name)
+    hierarchy = kept.recoding.hierarchies[place]
+    spec = kept.policy.columns[name].hierarchy
+    before = np.bincount(kept.leaf_codes(place), minlength=hierarchy.n_leaves)
+    nodes = kept.recoding.nodes[:, place] if kept.recoding.n_classes else np.zeros(0, dtype=np.int32)
+    after = np.bincount(nodes, weights=kept.recoding.sizes, minlength=len(hierarchy.labels)).astype(np.int64)
+    leaves = hierarchy.labels[: hierarchy.n_leaves]
+    kind = spec.kinds[0] if spec is not None else None
+    numbers = _numbers(leaves, before) if kind not in {"mask", "dates"} else None
+    told: dict[str, Any] = {"labels": int(np.count_nonzero(after)), "values": int(np.count_nonzero(before))}
+    if numbers is not None:
+        low, high, counts = _stretches(hierarchy, numbers, after)
+        return told | _histogram(numbers, before, low, high, counts) | _missing(hierarchy.labels, before, after)
+    found = distribution(hierarchy, before=before, after=after, crowd=0)
+    groups = found["groups"] if found is not None else []
+    bars = [
+        {
+            "label": each["label"],
+            "others": each["values"] if each["of"] == "others" else 0,
+            "before": each["before"],
+            "sure": each["within"],
+            "after": each["after"],
+        }
+        for each in groups
+    ]
+    return told | {"kind": "bars", "level": found["level"] if found is not None else 0, "bars": bars}
+
+
+def _numbers(labels: Sequence[Label], counts: Ints) -> _Numbers | None:
+    """The numbers of a column and their bins; None where a value is no number."""
+    parsed = [None if label is None else parse_decimal(label) for label in labels]
+    if not any(each is not None for each in parsed) or any(
+        each is None and label is not None for each, label in zip(parsed, labels, strict=True)
+    ):
+        return None
+    values = np.array([math.nan if each is None else float(each) for each in parsed])
+    there = values[(counts > 0) & ~np.isnan(values)]
+    if not len(there) or not np.isfinite(there).all():
+        return None
+    whole = bool((there == np.round(there)).all())
+    return _Numbers(values, whole)
+
+
+def _edges(values: Floats, ends: Floats, *, whole: bool) -> Floats:
+    """Round ends of bins of one width, 1, 2 or 5 times a power of ten, over all values and all released stretches.
+
+    Each bin holds its lower end and not its upper one.
+    """
+    finite = ends[np.isfinite(ends)]
+    low, high = (float(pick(np.append(finite, values))) for pick in (np.min, np.max))
+    rough = max((high - low) / _BINS, 1e-12)
+    power = 10.0 ** math.floor(math.log10(rough))
+    width = next(power * factor for factor in (1, 2, 5, 10, 20) if (high - low) / (power * factor) < _BINS - 1)
+    width = max(width, 1.0) if whole else width
+    last = max(math.floor(float(values.max()) / width) + 1, math.ceil(high / width))
+    return np.array([place * width for place in range(math.floor(low / width), last + 1)])
+
+
+def _stretches(hierarchy: Hierarchy, numbers: _Numbers, after: Ints) -> tuple[Floats, Floats, Floats]:
+    """From where to where each released label goes, and its records; a missing label is left out.
+
+    A label that covers everything goes from minus infinity to infinity.
+    """
+    low, high, counts = [], [], []
+    for node in np.flatnonzero(after).tolist():
+        inside = numbers.values[hierarchy.first[node] : hierarchy.last[node] + 1]
+        if np.isnan(inside).all():
+            continue
+        ends = _ends(str(hierarchy.labels[node]), numbers)
+        if ends is None:  # a value, a range between two values, or a name for some of them
+            least, most = float(np.nanmin(inside)), float(np.nanmax(inside))
+            ends = (least, most if node < hierarchy.n_leaves else _beyond(most, numbers))
+        if node == hierarchy.root:
+            ends = (-math.inf, math.inf)
+        low.append(ends[0])
+        high.append(ends[1])
+        counts.append(float(after[node]))
+    return np.array(low), np.array(high), np.array(counts)
+
+
+def _ends(label: str, numbers: _Numbers) -> tuple[float, float] | None:
+    """The ends of an interval by its label."""
+    found = _INTERVAL.fullmatch(label)
+    if found is None:
+        return None
+    high = float(found[2])
+    return float(found[1]), _beyond(high, numbers) if found[3] == "]" else high
+
+
+def _beyond(high: float, numbers: _Numbers) -> float:
+    """Where a stretch ends that holds its upper end."""
+    return high + 1 if numbers.whole else high
+
+
+def _histogram(numbers: _Numbers, before: Ints, low: Floats, high: Floats, counts: Floats) -> dict[str, Any]:
+    """Records in each bin: before, after for sure, and after with stretches spread evenly over their width.
+
+    A stretch without end goes as far as the bins do.
+    """
+    known = ~np.isnan(numbers.values) & (before > 0)
+    edges = _edges(numbers.values[known], np.append(low, high), whole=numbers.whole)
+    low, high = np.maximum(low, edges[0]), np.minimum(high, edges[-1])
+    counted, _ = np.histogram(numbers.values[known], bins=edges, weights=before[known])
+    sure, after = np.zeros(len(edges) - 1), np.zeros(len(edges) - 1)
+    for start, end, records in zip(low.tolist(), high.tolist(), counts.tolist(), strict=True):
+        if math.isnan(start):
+            continue
+        first = min(int(np.searchsorted(edges, start, side="right")) - 1, len(sure) - 1)
+        if end <= edges[first + 1]:
+            sure[first] += records
+            after[first] += records
+            continue
+        shares = np.clip(np.minimum(edges[1:], end) - np.maximum(edges[:-1], start), 0, None)
+        after += records * shares / shares.sum()
+    return {
+        "kind": "histogram",
+        "edges": edges.tolist(),
+        "before": counted.astype(int).tolist(),
+        "sure": np.round(sure, 6).tolist(),
+        "after": np.round(after, 6).tolist(),
+    }
+
+
+def _missing(labels: Sequence[Label], before: Ints, after: Ints) -> dict[str, Any]:
+    """Records with no value, before and after; they have no place among numbers."""
+    at = next((place for place, label in enumerate(labels) if label is None), None)
+    return {"missing": None if at is None else [int(before[at]), int(after[at])]}
+
+
+def _bars(labels: Sequence[Label], before: Ints, after: Ints) -> dict[str, Any]:
+    """The values of a column that is not generalized, the most frequent first, the rest together."""
+    order = sorted(
+        range(len(labels)), key=lambda place: (-int(before[place]), labels[place] is None, labels[place] or "")
+    )
+    order = [place for place in order if before[place]]
+    own = order if len(order) <= _BARS + 1 else order[:_BARS]
+    rest = order[len(own) :]
+    bars = [_bar(labels[place], 0, int(before[place]), int(after[place])) for place in own]
+    if rest:
+        bars.append(_bar(None, len(rest), int(before[rest].sum()), int(after[rest].sum())))
+    return {"kind": "bars", "bars": bars, "values": len(order)}
+
+
+def _bar(label: Label, others: int, before: int, after: int) -> dict[str, Any]:
+    return {"label": label, "others": others, "before": before, "sure": after, "after": after}

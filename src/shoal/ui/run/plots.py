@@ -1,0 +1,142 @@
+"""Questions that are answered with a drawing: all runs by risk and loss, and the lattice, of which a node is picked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import InputError
+from shoal.metrics import METRICS
+from shoal.pipeline.compare.frontier import frontier
+from shoal.pipeline.compare.point import risks
+from shoal.pipeline.forecast import pick_node as picked
+from shoal.policy import Policy
+from shoal.present.comparison_page import RISKS
+from shoal.present.html.markup import Markup
+from shoal.present.plots.lattice_plot import lattice_figure
+from shoal.present.plots.scatter import Dot, legend, scatter_plot
+from shoal.present.report.words import MEASURES
+from shoal.ui.desk.desk import Desk
+from shoal.ui.server.runs import OUT, STATUS
+from shoal.ui.server.workspace import read_json
+
+
+def runs_plot(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """All finished releases by a measure (``across``) and a risk (``up``); the frontier is marked."""
+    across, up = str(asked.get("across", "loss")), str(asked.get("up", "average"))
+    if across not in METRICS or up not in RISKS:
+        raise InputError(f"there is no measure {across!r} or no risk {up!r}.")
+    runs = [run for run in map(_released, _folders(desk)) if run is not None]
+    shown = [run for run in runs if up in run["risk"] and run["measures"].get(across) is not None]
+    metric = METRICS[across]
+    ranks = {
+        place: rank
+        for rank, place in enumerate(
+            frontier([(metric.cost(run["measures"][across]), run["risk"][up]) for run in shown]), start=1
+        )
+    }
+    algorithms = sorted({run["algorithm"] for run in shown})
+    dots = [
+        Dot(
+            _named(run),
+            run["measures"][across],
+            run["risk"][up],
+            algorithms.index(run["algorithm"]),
+            ranks.get(place),
+            mark=str(int(run["run"])),
+        )
+        for place, run in enumerate(shown)
+    ]
+    return {
+        "measures": [[name, MEASURES[name].title if name in MEASURES else name] for name in METRICS],
+        "risks": [[name, head, words] for name, (head, words) in RISKS.items()],
+        "algorithms": algorithms,
+        "points": [
+            {
+                "run": run["run"],
+                "name": run["name"],
+                "algorithm": run["algorithm"],
+                "across": dot.x,
+                "up": dot.y,
+                "rank": dot.rank,
+            }
+            for run, dot in zip(shown, dots, strict=True)
+        ],
+        "without": [run["run"] for run in runs if run not in shown],
+        "higher_is_better": metric.higher_is_better,
+        "figure": legend(algorithms) + _scatter(dots, across, up) if dots else None,
+    }
+
+
+def _scatter(dots: list[Dot], across: str, up: str) -> Markup:
+    side = "more is better" if METRICS[across].higher_is_better else "less is better"
+    title = MEASURES[across].title.partition(" (")[0] if across in MEASURES else across
+    described = "; ".join(f"{dot.name}: {dot.x:.4g}, {dot.y:.4g}" for dot in dots)
+    head = RISKS[up][0]
+    return scatter_plot(dots, across=f"{title}, {side}", up=f"{head}, less is better", description=f"{described}.")
+
+
+def _folders(desk: Desk) -> list[Path]:
+    return sorted(path for path in desk.workspace.runs.iterdir() if (path / STATUS).exists())
+
+
+def _released(folder: Path) -> dict[str, Any] | None:
+    """What the plot has of a run; None where it has no release."""
+    path, status = folder / OUT / "evidence.json", read_json(folder / STATUS)
+    if status.get("state") != "done" or status.get("kind") != "release" or not path.is_file():
+        return None
+    evidence = json.loads(path.read_text(encoding="utf-8"))
+    if not evidence["released"]:
+        return None
+    return {
+        "run": folder.name,
+        "name": str(status.get("name") or ""),
+        "algorithm": str(evidence["algorithm"]),
+        "measures": evidence["measures"],
+        "risk": risks(evidence),
+    }
+
+
+def _named(run: Mapping[str, Any]) -> str:
+    return f"run {run['run']}" + (f" {run['name']}" if run["name"] else "")
+
+
+def lattice_svg(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """The lattice that a run looked at, drawn, and whether the policy has changed since then."""
+    picture = _picture(desk, asked)
+    facts = {key: picture[key] for key in ("quasi", "heights", "metric", "satisfiable", "nodes")}
+    return {**facts, "minimal": _minimal(picture), "figure": lattice_figure(picture), "changed": _changed(desk, asked)}
+
+
+def _minimal(picture: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The minimal nodes that are drawn, the best by the policy's metric first."""
+    metric = METRICS[picture["metric"]]
+    nodes = [node for node in picture["drawn"] if node["minimal"]]
+    nodes.sort(key=lambda node: (metric.cost(node["measures"][metric.name]), node["height"], node["place"]))
+    return [
+        {**{key: node[key] for key in ("id", "levels", "classes", "suppressed")}, "loss": node["measures"][metric.name]}
+        for node in nodes
+    ]
+
+
+def pick_node(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """The change to the policy that releases a node of the lattice; `PolicyError` where it is none to pick."""
+    levels = {str(name): int(level) for name, level in dict(asked.get("levels", {})).items()}
+    return {"change": picked(_picture(desk, asked), levels), "changed": _changed(desk, asked)}
+
+
+def _picture(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
+    path = desk.workspace.run(str(asked.get("run", ""))) / OUT / "lattice.json"
+    if not path.is_file():
+        raise InputError(f"run {asked.get('run')} has no lattice: it is not finished, it failed, or it made a release.")
+    picture: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return picture
+
+
+def _changed(desk: Desk, asked: Mapping[str, Any]) -> bool:
+    """Whether what decides the lattice - columns, models, suppression - is another now than when it was drawn."""
+    then = Policy.load(desk.workspace.run(str(asked.get("run", ""))) / "policy.yaml").to_dict()
+    now = desk.policy().to_dict()
+    return any(then.get(key) != now.get(key) for key in ("data", "columns", "privacy", "suppression"))

@@ -1,0 +1,1 @@
+"""The web server: sessions, access, uploads and runs; it computes nothing."""

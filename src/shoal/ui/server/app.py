@@ -1,0 +1,69 @@
+"""The page as an ASGI application."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from shoal.errors import InputError
+from shoal.ui.server.api import HANDLERS, Api
+from shoal.ui.server.guard import Guard
+from shoal.ui.server.login import Door
+from shoal.ui.server.pages import asset
+from shoal.ui.server.sessions import Sessions
+from shoal.ui.server.settings import Settings
+
+
+async def _asset(request: Request) -> Response:
+    try:
+        content, kind = asset(request.path_params["name"])
+    except InputError:
+        return PlainTextResponse("There is no such file.\n", status_code=404)
+    return Response(content, media_type=kind, headers={"Cache-Control": "no-cache"})
+
+
+def make_app(settings: Settings) -> ASGIApp:
+    """The whole page behind its guard; all state is in the objects made here."""
+    sessions = Sessions(settings)
+    api, door = Api(settings, sessions), Door(settings, sessions)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        sweeping = asyncio.create_task(sessions.end_idle())
+        try:
+            yield
+        finally:
+            sweeping.cancel()
+            await sessions.close()
+
+    inner = Starlette(
+        routes=[
+            Route("/", door.home),
+            Route("/login", door.ask, methods=["GET"]),
+            Route("/login", door.login, methods=["POST"]),
+            Route("/static/{name}", _asset),
+            Route("/api/state", api.state),
+            Route("/api/table", api.upload, methods=["PUT"]),
+            Route("/api/policy", api.policy, methods=["PUT"]),
+            Route("/api/desk/{question}", api.desk, methods=["POST"]),
+            Route("/api/runs", api.runs, methods=["GET"]),
+            Route("/api/runs", api.start, methods=["POST"]),
+            Route("/api/runs/{number}/cancel", api.cancel, methods=["POST"]),
+            Route("/api/runs/{number}", api.delete, methods=["DELETE"]),
+            Route("/api/runs/{number}", api.rename, methods=["PUT"]),
+            Route("/api/runs/{number}/policy", api.policy_of),
+            Route("/api/runs/{number}/notes/{name}", api.note),
+            Route("/api/runs/{number}/files/{form}/{what}", api.download),
+            Route("/api/end", api.end, methods=["POST"]),
+        ],
+        exception_handlers=HANDLERS,
+        lifespan=lifespan,
+    )
+    return Guard(inner, settings=settings, sessions=sessions)

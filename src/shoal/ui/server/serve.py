@@ -1,0 +1,107 @@
+"""`shoal ui`: start the server, open the browser, and leave nothing behind at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import socket
+import webbrowser
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shoal.errors import InputError, MissingExtraError
+from shoal.ui.server.settings import Settings
+from shoal.ui.server.workspace import delete_all, held
+
+if TYPE_CHECKING:
+    import uvicorn
+
+
+def default_workspace() -> Path:
+    """Where sessions lie when nothing is said: the user's own state folder."""
+    base = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+    return Path(base) / "shoal" / "ui"
+
+
+def serve(settings: Settings, *, opened: bool, say: Callable[[str], None]) -> None:
+    """Serve until it is stopped. ``opened`` opens a browser; ``say`` tells the address once it answers."""
+    try:
+        import uvicorn  # noqa: PLC0415 - an extra
+
+        from shoal.ui.server.app import make_app  # noqa: PLC0415 - needs the extra
+    except ImportError as error:
+        raise MissingExtraError("shoal ui", "ui") from error
+    _keep_to_ourselves()
+    with held(settings.workspace) as alone:
+        if not alone:
+            raise InputError(
+                f"another shoal ui works in {settings.workspace}. Use its page, or name another folder: --workspace."
+            )
+        listening = _listen(settings)
+        settings = replace(settings, port=listening.getsockname()[1])
+        config = uvicorn.Config(
+            make_app(settings),
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            date_header=False,
+            ws="none",
+            lifespan="on",
+            timeout_graceful_shutdown=2,
+            ssl_certfile=settings.certificate,
+            ssl_keyfile=settings.key,
+        )
+        server = uvicorn.Server(config)
+        _end_on_signals(server)
+
+        async def run() -> None:
+            serving = asyncio.create_task(server.serve(sockets=[listening]))
+            while not server.started and not serving.done():
+                await asyncio.sleep(0.02)
+            if server.started:
+                say(settings.address)
+                if opened:
+                    await asyncio.to_thread(webbrowser.open, settings.opening_address)
+            await serving
+
+        with contextlib.suppress(KeyboardInterrupt):
+            asyncio.run(run())
+        delete_all(settings.workspace)  # a second Ctrl-C leaves the server no time for it
+
+
+def _keep_to_ourselves() -> None:
+    """Files are for their owner only, and no message of a library is written anywhere: it may hold data."""
+    os.umask(0o077)
+    logging.disable()
+
+
+def _end_on_signals(server: uvicorn.Server) -> None:
+    """End in good order also when a service manager says so or the terminal is closed, unless that is to be ignored."""
+
+    def end(*_: object) -> None:
+        server.should_exit = True
+
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, end)
+
+
+def _listen(settings: Settings) -> socket.socket:
+    """A socket at the address asked for; port 0 takes a free one."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((settings.host, settings.port))
+    except OSError as error:
+        listening.close()
+        raise InputError(
+            f"{settings.host}:{settings.port} cannot be used: {error.strerror or error}. Name another with --port."
+        ) from None
+    return listening

@@ -1,0 +1,112 @@
+"""Who works here: one session on a laptop, one a browser on a server, each with a folder and a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hmac
+import secrets
+import time
+from dataclasses import dataclass, field
+
+from shoal.errors import InputError
+from shoal.ui.desk.questions import QUICK
+from shoal.ui.server.runs import Runs
+from shoal.ui.server.settings import Settings
+from shoal.ui.server.worker import Asked
+from shoal.ui.server.workspace import Workspace, delete_all, left_behind
+
+_LAPTOP = "session-laptop"
+"""The folder of the one session where only the owner of the machine can come: it is found again after a crash. No
+cookie of a server can lead there, since its name is no hash."""
+
+
+@dataclass(eq=False)
+class Session:
+    """One person's work."""
+
+    workspace: Workspace
+    desk: Asked
+    runs: Runs
+    used: float = field(default_factory=time.monotonic)
+    writing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while the policy is compared with what a change was made on, and written."""
+    ending: bool = False
+
+    async def end(self) -> None:
+        """Stop what goes on and delete every file; who asks meanwhile finds no session."""
+        self.ending = True
+        await self.runs.end()
+        await self.desk.end()
+        await asyncio.to_thread(self.workspace.delete)
+
+
+class Sessions:
+    """The sessions of one server."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._open: dict[str, Session] = {}
+        self._slots = asyncio.Semaphore(1)
+        """Runs go one after the other: two would only take each other's memory and processor."""
+
+    def enter(self) -> str:
+        """What a browser is given that may come in: on a laptop the way to the one session, else to a new one."""
+        if not self._settings.shared:
+            return self._settings.token
+        if len(left_behind(self._settings.workspace)) >= self._settings.max_sessions:
+            raise InputError(f"{self._settings.max_sessions} sessions are open already, which is the most. Come later.")
+        secret = secrets.token_urlsafe(32)
+        Workspace.of(self._settings.workspace, secret).create()
+        return secret
+
+    def find(self, cookie: str) -> Session | None:
+        """The session that a cookie opens; None for one that opens nothing."""
+        if not self._settings.shared:
+            known = hmac.compare_digest(cookie.encode(), self._settings.token.encode())
+            return self._session(Workspace(self._settings.workspace / _LAPTOP)) if known else None
+        workspace = Workspace.of(self._settings.workspace, cookie)
+        return self._session(workspace) if workspace.exists else None
+
+    def _session(self, workspace: Workspace) -> Session | None:
+        name = workspace.folder.name
+        session = self._open.get(name)
+        if session is None:
+            workspace.create()
+            workspace.clear_incoming()
+            desk = Asked("shoal.ui.desk.main", str(workspace.folder), str(self._settings.max_rows), quick=QUICK)
+            session = self._open[name] = Session(workspace, desk, Runs(workspace, self._slots))
+        session.used = time.monotonic()
+        return None if session.ending else session
+
+    async def end(self, session: Session) -> None:
+        """End one session."""
+        try:
+            await session.end()
+        finally:
+            self._open.pop(session.workspace.folder.name, None)
+
+    async def end_idle(self) -> None:
+        """End the sessions that nobody used for long, those of an earlier server included; for ever."""
+        while True:
+            await asyncio.sleep(min(60.0, self._settings.idle_minutes * 15))
+            with contextlib.suppress(OSError):  # a file that cannot be deleted now may be the next time
+                await self.sweep()
+
+    async def sweep(self) -> None:
+        """End what is idle now."""
+        patience = self._settings.idle_minutes * 60
+        for session in list(self._open.values()):
+            if session.runs.busy or session.desk.busy:
+                session.used = time.monotonic()  # who waits for a long run has as long to look at it
+            elif time.monotonic() - session.used > patience and not session.ending:
+                await self.end(session)
+        for workspace in left_behind(self._settings.workspace):
+            if workspace.folder.name not in self._open and workspace.age > patience:
+                await asyncio.to_thread(workspace.delete)
+
+    async def close(self) -> None:
+        """The server ends: nothing of any session is left, those of an earlier server included."""
+        for session in list(self._open.values()):
+            await self.end(session)
+        await asyncio.to_thread(delete_all, self._settings.workspace)

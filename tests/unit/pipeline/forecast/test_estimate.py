@@ -1,0 +1,75 @@
+"""Estimates of time: ranges that grow with the work, and say what they rest on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from shoal.pipeline.forecast import Estimate, estimate_time, growth
+from shoal.pipeline.forecast.time_estimate import in_words
+from shoal.pipeline.run import Clock, prepare
+from shoal.policy import Policy
+from shoal.search import ALGORITHMS
+
+
+def estimate_of(records: int, algorithm: dict[str, Any], **changes: Any) -> Estimate:
+    table = pa.table({"a": [str(i % 97) for i in range(records)], "b": [str(i % 89) for i in range(records)]})
+    columns = {name: {"role": "quasi", "hierarchy": {"intervals": [5, 10]}} for name in ("a", "b")}
+    privacy = [{"model": "k-anonymity", "k": 2}]
+    policy = Policy.model_validate({"columns": columns, "privacy": privacy, "algorithm": algorithm} | changes)
+    return estimate_time(prepare(table, policy, Clock()), policy)
+
+
+@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+def test_every_algorithm_has_an_estimate(name: str) -> None:
+    options = {"group": {"a": 1}, "ranges": ["b"], "safe": True} if name == "range" else {}
+    found = estimate_of(200, {"name": name, **options})
+    assert 0 < found.low < found.high
+    assert any(name in each for each in found.based_on)
+    assert found.to_dict()["words"].startswith("about ")
+
+
+def test_refining_adds_up_to_its_seconds() -> None:
+    plain, refined = (estimate_of(200, {"name": "mondrian", **each}) for each in ({}, {"refine": 500}))
+    assert refined.high > plain.high + 400
+
+
+@pytest.mark.parametrize("name", ["greedy-clustering", "mondrian"])
+def test_compiling_for_the_first_time_is_counted_where_it_happens(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    cold = estimate_of(200, {"name": name})
+    assert cold.compiling is (name == "greedy-clustering")
+    assert any("compiled kernels" in each for each in cold.based_on) is cold.compiling
+
+
+def test_models_that_do_not_prune_may_need_every_node() -> None:
+    assert growth.optimal_checks(10_000, prunes=True)[1] < growth.optimal_checks(10_000, prunes=False)[1] == 10_000
+    shape = (5, 5, 5)
+    assert growth.incognito_checks(shape, prunes=True)[1] + 125 == growth.incognito_checks(shape, prunes=False)[1]
+
+
+def test_compiled_kernels_pay_only_for_long_searches() -> None:
+    assert growth.checked(10, 0.001, 1000) == pytest.approx(0.01)
+    long = growth.checked(100_000, 0.001, 1000)
+    assert 100 / growth.COMPILED_IS < long < 100
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.004, "0.1 s"),
+        (0.44, "0.4 s"),
+        (3.2, "3 s"),
+        (44, "45 s"),
+        (130, "2 minutes"),
+        (7000, "2 hours"),
+        (4e5, "5 days"),
+    ],
+)
+def test_times_are_said_as_people_say_them(seconds: float, words: str) -> None:
+    assert in_words(seconds) == words

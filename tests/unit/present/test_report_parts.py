@@ -1,0 +1,122 @@
+"""Bins, figures and YAML text."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shoal.policy.yaml_text import parse_yaml
+from shoal.present.plots.plots import MOST_BARS, bin_sizes, shortened
+from shoal.present.report.figures import counted, memory, number, percent, seconds, share
+from shoal.present.report.yaml_like import yaml_like
+
+SIZES = st.dictionaries(st.integers(1, 60) | st.integers(1, 10**9), st.integers(1, 10**6), min_size=1, max_size=30)
+
+
+@given(SIZES)
+def test_bins_follow_each_other_and_lose_no_class(sizes: dict[int, int]) -> None:
+    bins = bin_sizes(sizes)
+    assert len(bins) <= MOST_BARS
+    assert (bins[0].low, bins[-1].high) == (min(sizes), max(sizes))
+    assert all(first.high + 1 == second.low for first, second in pairwise(bins))
+    assert all(each.low <= each.high for each in bins)
+    assert sum(each.classes for each in bins) == sum(sizes.values())
+    assert sum(each.records for each in bins) == sum(size * classes for size, classes in sizes.items())
+
+
+def test_few_sizes_have_a_bar_each_and_gaps_stay_visible() -> None:
+    assert [(each.label, each.classes) for each in bin_sizes({3: 2, 5: 1})] == [("3", 2), ("4", 0), ("5", 1)]
+
+
+def test_sizes_within_a_factor_of_ten_have_bins_of_equal_width() -> None:
+    labels = [each.label for each in bin_sizes({10: 1, 60: 1})]
+    assert labels[:2] == ["10–14", "15–19"]
+    assert labels[-1] == "60"
+
+
+def test_widely_spread_sizes_have_growing_bins() -> None:
+    labels = [each.label for each in bin_sizes({4: 1, 1500: 1})]
+    assert labels == ["4", "5–9", "10–19", "20–49", "50–99", "100–199", "200–499", "500–999", "1,000–1,500"]
+
+
+@given(st.floats(0, 1))
+def test_only_nothing_is_0_percent_and_only_all_is_100(part: float) -> None:
+    assert (percent(part) == "0%") == (part == 0)
+    assert (percent(part) == "100%") == (part == 1)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (30_162, "30,162"),
+        (0.284131, "0.284131"),
+        (0.1 + 0.2, "0.3"),
+        (9_412_733.0, "9,412,733"),
+        (1_234_567.891, "1,234,567.89"),
+        (True, "yes"),
+        (None, "not stated"),
+        (float("inf"), "infinite"),
+        (float("nan"), "not a number"),
+        ("equal", "equal"),
+    ],
+)
+def test_numbers_read_well(value: object, text: str) -> None:
+    assert number(value) == text
+
+
+def test_units_read_well() -> None:
+    assert [counted(1, "class"), counted(2, "class"), counted(1000, "record")] == [
+        "1 class",
+        "2 classes",
+        "1,000 records",
+    ]
+    assert [seconds(0.00001), seconds(2.1), seconds(42.26), seconds(125.4)] == [
+        "under 0.001 s",
+        "2.100 s",
+        "42.3 s",
+        "2 min 5 s",
+    ]
+    assert [memory(None), memory(2**28), memory(20 * 2**30)] == ["not stated", "256 MiB", "20.0 GiB"]
+    assert [share(1, 0), share(None, 5), share(1, 8)] == [None, None, "12.5%"]
+
+
+def test_long_names_are_shortened_by_the_room_they_take() -> None:
+    assert shortened("a" * 34) == "a" * 34
+    assert shortened("a" * 35) == "a" * 34 + "…"
+    assert shortened("東" * 18) == "東" * 17 + "…"
+
+
+_TEXT = st.text(
+    st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Cn", "Co", "Cf", "Zl", "Zp"]), max_size=20
+)
+_SCALARS = _TEXT | st.integers() | st.booleans() | st.none() | st.floats(allow_nan=False, allow_infinity=False)
+_PLAIN = st.recursive(_SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_TEXT, inner, max_size=4))
+
+
+@given(st.dictionaries(_TEXT, _PLAIN, min_size=1, max_size=4))
+def test_the_policy_as_shown_is_yaml_that_says_the_same(content: dict[str, Any]) -> None:
+    assert parse_yaml(yaml_like(content), "text") == content
+
+
+@pytest.mark.parametrize("text", ["no", "01234", "12:30", "~", "", "- a", "a: b", "#", "null", "2024-01-01", " x"])
+def test_text_that_yaml_would_misread_is_quoted(text: str) -> None:
+    assert yaml_like({"value": text}) == f'value: "{text}"\n'
+
+
+def test_nested_lists_and_mappings_are_indented() -> None:
+    content = {"privacy": [{"model": "k-anonymity", "k": 5}], "cuts": [[1, 2], [3]], "none": [], "empty": {}}
+    lines = [
+        "privacy:",
+        "  - model: k-anonymity",
+        "    k: 5",
+        "cuts:",
+        "  - [1, 2]",
+        "  - [3]",
+        "none: []",
+        "empty: {}",
+    ]
+    assert yaml_like(content).splitlines() == lines
