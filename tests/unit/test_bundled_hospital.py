@@ -15,8 +15,9 @@ import pytest
 from shoal.encode.resolve import Resolved, resolve
 from shoal.io import DataSource, read_table
 from shoal.policy import Policy
-from shoal.search import ALGORITHMS, Outcome
+from shoal.search import ALGORITHMS
 from shoal.search.engine import LocalEngine
+from shoal.search.problem import Outcome
 
 ROOT = Path(__file__).parents[2]
 DATA = Path(str(resources.files("shoal") / "data"))

@@ -26,6 +26,7 @@ from shoal.encode.resolve import Resolved, resolve
 from shoal.errors import InputError
 from shoal.io import Cells
 from shoal.policy import Policy
+from shoal.search import ALGORITHMS
 from shoal.search.problem import Progress, no_progress
 from shoal.table.recoding import Recoding
 
@@ -212,7 +213,7 @@ class Stage:
 
     def _range_method(self) -> RangeMethod | None:
         asked, quasi = self.policy.algorithm, self.policy.names("quasi")
-        if asked.name != "range":
+        if ALGORITHMS[asked.name].strategy != "by-options":
             return None
         places = [tuple(quasi.index(name) for name in names) for names in (asked.group, asked.ranges)]
         return RangeMethod(places[0], places[1], asked.safe)

@@ -220,5 +220,5 @@ def _allowed(release: Earlier, column: str, number: Mapping[Label, int]) -> Cove
 
 def _promised(policy: Policy, column: str) -> int:
     """Distinct values of a column that the models of a policy promise in each class."""
-    asked = [getattr(model, "p", getattr(model, "l", 1)) for model in policy.models() if model.column == column]
-    return max([1, *(int(number) for number in asked)])
+    models = [model for model in policy.models() if model.column == column]
+    return max([1, *(max(model.least_values, model.least_categories) for model in models)])

@@ -19,7 +19,6 @@ from shoal.errors import DataError
 from shoal.hierarchies.hierarchy import Label
 from shoal.hierarchies.problems import listing, quoted
 from shoal.io import Cells, encode
-from shoal.models import AlpDif, AlphaKAnonymity
 from shoal.policy import Policy
 from shoal.table.classes import ClassStats, Histogram, SensitiveDomain
 from shoal.table.encoded import combine_codes
@@ -216,10 +215,8 @@ def _protected(policy: Policy, name: str) -> frozenset[Label] | None:
     models = [model for model in policy.models() if model.column == name]
     listed: set[Label] = set()
     for model in models:
-        if isinstance(model, AlpDif):
-            listed |= {value for value, limit in model.limits.items() if min(limit.values()) < 1}
-        elif isinstance(model, AlphaKAnonymity) and isinstance(model.alpha, Mapping):
-            listed |= {value for value, limit in model.alpha.items() if limit < 1}
-        else:
+        protected = model.protected_values()
+        if protected is None:
             return None
+        listed |= protected
     return frozenset(listed) if models else None

@@ -16,6 +16,7 @@ from shoal.io.multiple_files import data_files, is_many
 from shoal.pipeline.search import looks_at_records, parts_equals
 from shoal.policy import Policy
 from shoal.policy.data_source import DataSource
+from shoal.search import ALGORITHMS, algorithms_by
 
 _UNITS = {"": 1, "B": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(I?)B?\s*", re.ASCII | re.IGNORECASE)
@@ -27,8 +28,6 @@ _PER_CELL = 260
 """Bytes of each cell for sorting, tuples and classes, beside its codes."""
 _PER_CODE = 45
 """Bytes of each code of a cell: as counted, sorted, searched, and as text while the release is verified."""
-_LOCAL = {"mondrian": 500, "top-down": 500, "greedy-clustering": 500}
-"""Bytes more of each cell for local algorithms, which cut all classes of a round at once."""
 _PER_RECORD = 160
 """Bytes of each record for algorithms that move single records."""
 _SORTING = 250_000_000
@@ -100,7 +99,7 @@ class Budget:
 def needed_bytes(n_cells: int, n_columns: int, n_rows: int, policy: Policy) -> int:
     """About how much a run on so many cells is going to take at its peak."""
     single = _PER_RECORD * n_rows if looks_at_records(policy) else 0
-    each = _PER_CELL + _PER_CODE * n_columns + _LOCAL.get(policy.algorithm.name, 0)
+    each = _PER_CELL + _PER_CODE * n_columns + ALGORITHMS[policy.algorithm.name].bytes_per_row
     return _BESIDE + n_cells * each + single
 
 
@@ -112,7 +111,8 @@ def _refusal(limit: int, needed: int, counter: CellCounter, policy: Policy, shar
         which = f"{counter.n_columns} of the columns that are released (without {', '.join(apart)})"
     helps = ["allow more memory"]
     if looks_at_records(policy):
-        helps.append("use mondrian or top-down, which do not hold single records")
+        lighter = [name for name in algorithms_by("from-the-top") if not ALGORITHMS[name].works_on_records]
+        helps.append(f"use {' or '.join(lighter)}, which do not hold single records")
     if parts_equals(policy) and any(name in counter.names for name in policy.names("insensitive")):
         helps.append("leave out insensitive columns with many values or long texts")
     helps.append("or round values that are finer than anybody needs before they come here")

@@ -194,7 +194,7 @@ def prepare(data: Any, policy: Policy, clock: Clock, progress: Progress = no_pro
 
 def needs_order(policy: Policy) -> bool:
     """Whether records with equal quasi-identifiers may part, so that they must stand in an order of their content."""
-    return ALGORITHMS[policy.algorithm.name].parts_equals or policy.algorithm.refine is not None
+    return ALGORITHMS[policy.algorithm.name].splits_duplicates or policy.algorithm.refine is not None
 
 
 def make_release(data: Any, policy: Policy, clock: Clock, progress: Progress) -> Unverified:

@@ -49,12 +49,12 @@ class Searched:
 
 def parts_equals(policy: Policy) -> bool:
     """Whether records with equal quasi-identifiers may go to different classes."""
-    return looks_at_records(policy) or ALGORITHMS[policy.algorithm.name].parts_equals
+    return looks_at_records(policy) or ALGORITHMS[policy.algorithm.name].splits_duplicates
 
 
 def looks_at_records(policy: Policy) -> bool:
     """Whether the algorithm moves single records, so that each needs a row of codes in memory."""
-    return policy.algorithm.name == "greedy-clustering" or policy.algorithm.refine is not None
+    return ALGORITHMS[policy.algorithm.name].works_on_records or policy.algorithm.refine is not None
 
 
 def search_cells(

@@ -88,6 +88,13 @@ def _share(value: Any) -> int | float:
     return number
 
 
+def _seconds(value: Any) -> int | float:
+    number = _number(value)
+    if number < 0:
+        raise refuse("must be a number of seconds, 0 or more")
+    return number
+
+
 def _cut(value: Any) -> int | float:
     """A cut point; the outer ones may be infinite."""
     if isinstance(value, str) and value.strip().lower() in _INFINITE:
@@ -270,6 +277,7 @@ def _kind_of_columns(value: Any) -> str:
 Number = Annotated[float, PlainValidator(_number), WithJsonSchema({"type": "number"})]
 Integer = Annotated[int, PlainValidator(_whole), WithJsonSchema({"type": "integer"})]
 Level = Annotated[int, PlainValidator(_level), WithJsonSchema({"type": "integer", "minimum": 0})]
+Seconds = Annotated[float, PlainValidator(_seconds), WithJsonSchema({"type": "number", "minimum": 0})]
 Share = Annotated[float, PlainValidator(_share), WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1})]
 Cut = Annotated[
     float, PlainValidator(_cut), WithJsonSchema({"anyOf": [{"type": "number"}, {"enum": ["inf", "+inf", "-inf"]}]})

@@ -10,7 +10,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from shoal.errors import PolicyProblem
 from shoal.models import Model
-from shoal.policy.spec import AlgorithmSpec, ColumnSpec, DataSpec, Spec
+from shoal.policy.spec import ColumnSpec, DataSpec, Spec
 from shoal.policy.words import found_in, not_a_mapping
 
 SpecType = TypeVar("SpecType", bound=Spec)
@@ -24,14 +24,14 @@ class Draft:
     """The columns, each as far as it is right."""
     models: list[tuple[str, Model]] = field(default_factory=list)
     """Each model that is right with its place in the policy."""
-    algorithm: AlgorithmSpec | None = None
+    algorithm: Spec | None = None
     data: DataSpec | None = None
     """What the policy says of the data; no path where it says nothing, None where that is wrong."""
     problems: list[PolicyProblem] = field(default_factory=list)
 
-    def add(self, where: str, message: str, fix: str = "", **facts: Any) -> None:
+    def add(self, where: str, message: str, fix: str = "", *, code: str = "invalid", **facts: Any) -> None:
         """Note a problem."""
-        self.problems.append(PolicyProblem(where, message, fix, facts))
+        self.problems.append(PolicyProblem(where, message, fix, facts, code=code))
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,11 @@ class Part(Generic[SpecType]):
     """The keys that are wrong, unknown, or required and not there."""
     replaced: frozenset[str] = frozenset()
     """The keys among them that a stand-in is in the place of."""
+
+    @property
+    def role(self) -> str | None:
+        """The role of a column; None where that cannot be told."""
+        return getattr(self.value, "role", None) if "role" not in self.damaged else None
 
     @property
     def whole(self) -> SpecType | None:

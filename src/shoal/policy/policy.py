@@ -13,12 +13,13 @@ from pydantic import ConfigDict, Field, PrivateAttr, ValidationError, model_vali
 
 from shoal.errors import PolicyError
 from shoal.models import Model
+from shoal.policy.algorithm_spec import AlgorithmSpec
 from shoal.policy.check import Draft, check
 from shoal.policy.engine_spec import EngineSpec
 from shoal.policy.fields import ByColumn, Flag, Output, PathText, Share, Suppressed
 from shoal.policy.location import DatabaseTable, Place, place
 from shoal.policy.model_specs import AnyModelSpec, build_models
-from shoal.policy.spec import AlgorithmSpec, ColumnSpec, DataSpec, Spec
+from shoal.policy.spec import ColumnSpec, DataSpec, Spec
 from shoal.policy.utility_spec import UtilitySpec
 from shoal.policy.words import found_in, shown
 from shoal.policy.yaml_text import dump_yaml, load_yaml, read_text
@@ -154,16 +155,16 @@ class Policy(Spec):
         return [name for name, column in self.columns.items() if column.role == role]
 
     def published(self, column: str) -> Published:
-        """What is published of a sensitive column: as said, else categories where only (p⁺, α) is asked on it."""
+        """What is published of a sensitive column: as said, else what the models on it publish."""
         return published(column, self.columns[column], self.models())
 
 
 def published(name: str, column: ColumnSpec, models: Sequence[Model]) -> Published:
-    """What is published of a sensitive column: as said, else categories where only (p⁺, α) is asked on it."""
+    """What is published of a sensitive column: as said, else categories where every model on it publishes those."""
     if column.publish is not None:
         return column.publish
-    asked = {model.name for model in models if model.column == name}
-    return "categories" if asked == {"p-plus-alpha-sensitive"} else "values"
+    publishes = {model.publishes for model in models if model.column == name}
+    return "categories" if publishes == {"categories"} else "values"
 
 
 def _checked(raw: Any) -> Draft:

@@ -323,8 +323,7 @@ def test_weights_need_two_categories() -> None:
     content = small(privacy=[{"model": "p-alpha-sensitive", "p": 1, "alpha": 1}])
     content["columns"]["s"]["categories"] = {"all": ["a", "b", "c"]}
     problem = one_problem(content)
-    assert problem.where == "privacy[0].sensitive"
-    assert "two categories" in problem.fix
+    assert (problem.where, problem.code) == ("privacy[0].sensitive", "too-few-categories")
 
 
 def test_a_limit_for_an_unknown_category_names_the_nearest() -> None:

@@ -23,7 +23,6 @@ from shoal.hierarchies.hierarchy import Label
 from shoal.hierarchies.ranges import RANGE_SIGN
 from shoal.io import encode, order_of_content
 from shoal.metrics import METRICS
-from shoal.models import AlpDif, AlphaKAnonymity
 from shoal.pipeline.apply.published import Base
 from shoal.pipeline.run import Loaded
 from shoal.policy import Policy
@@ -176,10 +175,8 @@ class _Encoder:
     def _limited(self, name: str) -> Iterator[Label]:
         """The values that a model names: it asks for them whether they occur or not."""
         for model in self._policy.models():
-            if model.column == name and isinstance(model, AlpDif):
-                yield from as_written(self._policy, name, list(model.limits))
-            elif model.column == name and isinstance(model, AlphaKAnonymity) and isinstance(model.alpha, Mapping):
-                yield from as_written(self._policy, name, list(model.alpha))
+            if model.column == name:
+                yield from as_written(self._policy, name, list(model.named_values()))
 
 
 def _built(source: HierarchySource, values: Sequence[Label], where: str, policy: Policy) -> tuple[Built, list[Label]]:

@@ -30,8 +30,6 @@ NEVER = ("the bound but for what is reached", "distributions", "search", "seed",
 """What is compared with nothing: only making the release again would tell."""
 BY_ORIGINAL = ("records", "measures", "heights, values and ncp of columns", "columns of the data", "bound")
 """What only the original tells."""
-_BY_RESOLVED = frozenset({"t-closeness"})
-"""Models whose figures need the order or the tree of the sensitive values, which the original builds."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,7 @@ def shown_by_release(release: Path, policy: Policy) -> dict[str, Any]:
     scene = released_scene(rows, policy)
     hierarchies = tuple(cast("Hierarchy", _Shown(labels)) for labels in rows.labels)
     recoding = Recoding(rows.quasi, hierarchies, rows.owner.astype(np.int32), rows.cells.T, weights=rows.weights)
-    models = [model for model in policy.models() if model.name not in _BY_RESOLVED]
+    models = [model for model in policy.models() if not model.needs_order]
     return {
         "class_sizes": describe_sizes(recoding),
         "exposure": describe_exposure(scene.stats),

@@ -42,7 +42,7 @@ class Fitted:
 
 def parts_equals(policy: Policy) -> bool:
     """Whether records that are equal in every column may go to different classes."""
-    return looks_at_records(policy) or ALGORITHMS[policy.algorithm.name].parts_equals
+    return looks_at_records(policy) or ALGORITHMS[policy.algorithm.name].splits_duplicates
 
 
 def fit(given: SparkInput, policy: Policy, progress: Progress) -> Fitted:
