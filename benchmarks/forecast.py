@@ -29,7 +29,7 @@ from shoal.pipeline.run import Clock, attack_made, make_release, prepare
 from shoal.policy import Policy
 from shoal.search import ALGORITHMS
 from shoal.search.problem import no_progress
-from shoal.verification import verify
+from shoal.pipeline.verify import verify
 
 MODELS: dict[str, tuple[list[dict[str, object]], float]] = {
     "sizes": ([{"model": "k-anonymity", "k": 10}], 0.02),

@@ -30,6 +30,7 @@ from shoal.policy import Policy
 from shoal.policy.hierarchy_source import hierarchy_source
 from shoal.table.encoded import combine_codes
 from shoal.verification.ranges import quasi_labels
+from shoal.verification.stated_policy import stated
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +177,7 @@ def _overlapping(
     this: Earlier, earlier: Earlier, shared: Sequence[str], chosen: Ints, column: str, number: Mapping[Label, int]
 ) -> View:
     """An earlier release as the classes of this one see it: which of its classes can hold the same people."""
-    ours, theirs = quasi_labels(this.policy), quasi_labels(earlier.policy)
+    ours, theirs = quasi_labels(stated(this.policy)), quasi_labels(stated(earlier.policy))
     here = [this.released.quasi.index(name) for name in shared]
     there = [earlier.released.quasi.index(name) for name in shared]
     covers = [

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,15 +19,17 @@ from shoal.encode.resolve import Resolved
 from shoal.errors import DataError
 from shoal.hierarchies.hierarchy import Label
 from shoal.hierarchies.problems import listing, quoted
-from shoal.io import Cells, encode
+from shoal.io import Cells, encode, to_arrow
 from shoal.policy import Policy
 from shoal.table.classes import ClassStats, Histogram, SensitiveDomain
 from shoal.table.encoded import combine_codes
 from shoal.table.recoding import Recoding
+from shoal.verification.counted import Counted
 from shoal.verification.labels import labels_of
 from shoal.verification.ranges import quasi_labels
 from shoal.verification.read import read_release
 from shoal.verification.shape import expected_columns, star_rows
+from shoal.verification.stated_policy import stated
 
 _LISTED = 5
 
@@ -55,8 +58,9 @@ class Rows:
 
 def rows_of_release(release: Any, policy: Policy) -> Rows:
     """The records of a release from a path or a table; `DataError` where a column is missing or nothing is released."""
-    given = read_release(release)
-    expected = expected_columns(policy)
+    asked = stated(policy)
+    given = read_release(release if isinstance(release, str | Path | pa.Table | Counted) else to_arrow(release)[0])
+    expected = expected_columns(asked)
     lacking = [name for name in expected if name not in given.columns]
     if lacking:
         raise DataError(
@@ -64,7 +68,7 @@ def rows_of_release(release: Any, policy: Policy) -> Rows:
             f"{', '.join(map(repr, given.names))}. Attack a release with the policy that it was made by."
         )
     cells = {name: given.columns[name] for name in expected}
-    starred = star_rows(cells, policy, quasi_labels(policy), given.counts)
+    starred = star_rows(cells, asked, quasi_labels(asked), given.counts)
     if starred.any():
         cells = {name: column.filter(pa.array(~starred)) for name, column in cells.items()}
     if starred.all():
@@ -206,7 +210,7 @@ def as_written(policy: Policy, name: str, values: Sequence[Label]) -> list[Label
     """Sensitive values as a release writes them: a hierarchy writes them in its own way ("039" is its leaf "39")."""
     if policy.columns[name].hierarchy is None:
         return list(values)
-    chains = labels_of(policy, name).chains(values)
+    chains = labels_of(stated(policy), name).chains(values)
     return [chain[0] if chain else value for value, chain in zip(values, chains, strict=True)]
 
 

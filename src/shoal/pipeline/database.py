@@ -32,9 +32,9 @@ from shoal.io import (
 from shoal.io.postgres.connection import connected
 from shoal.io.postgres.tables import database_columns
 from shoal.io.postgres.writer import TableWriter, check_target
+from shoal.pipeline.verify import verify
 from shoal.policy import Policy
 from shoal.table.arrow_types import decoded
-from shoal.verification import verify
 
 if TYPE_CHECKING:
     from shoal.pipeline.write import Published

@@ -36,6 +36,7 @@ from shoal.io.spark.cluster import is_spark_frame
 from shoal.pipeline.make_evidence import make_evidence
 from shoal.pipeline.registry_options import Keeping, with_composition
 from shoal.pipeline.release import Origin, Release
+from shoal.pipeline.verify import verify
 from shoal.policy import Policy
 from shoal.policy.data_source import DataSource
 from shoal.policy.spark_location import Place as SparkPlace
@@ -46,7 +47,6 @@ from shoal.search.engine import LocalEngine
 from shoal.search.problem import Progress, no_progress
 from shoal.table.recoding import Recoding
 from shoal.utility import Part, check_task, measure_task
-from shoal.verification import verify
 
 
 @dataclass

@@ -36,10 +36,11 @@ from shoal.pipeline.memory import Budget, streams
 from shoal.pipeline.recoder import Recoder
 from shoal.pipeline.run import Clock, data_source, read_columns
 from shoal.pipeline.search import Searched, search_cells
+from shoal.pipeline.verify import verify
 from shoal.policy import Policy
 from shoal.policy.data_source import DataSource
 from shoal.search.problem import Progress
-from shoal.verification import Counted, Verification, verify
+from shoal.verification import Counted, Verification
 
 
 @dataclass(frozen=True, eq=False)

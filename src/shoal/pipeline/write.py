@@ -41,10 +41,10 @@ from shoal.pipeline.run import (
     measure_utility,
 )
 from shoal.pipeline.stream import Streamed, make_streamed
+from shoal.pipeline.verify import verify
 from shoal.policy import Policy
 from shoal.present import write_report
 from shoal.search.problem import Progress, no_progress
-from shoal.verification import verify
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ from shoal.policy.model_specs import AnyModelSpec, build_models
 from shoal.policy.spec import ColumnSpec, DataSpec, Spec
 from shoal.policy.utility_spec import UtilitySpec
 from shoal.policy.words import found_in, shown
-from shoal.policy.yaml_text import dump_yaml, load_yaml, read_text
+from shoal.policy.yaml_text import dump_yaml, load_yaml, read_text, read_yaml
 
 Published = Literal["values", "categories", "both"]
 
@@ -128,6 +128,16 @@ class Policy(Spec):
     def to_dict(self) -> dict[str, Any]:
         """The policy as plain data, only what was said; null may be a key, where it is the missing value."""
         content: dict[str, Any] = _plain(self.model_dump(exclude_unset=True))
+        return content
+
+    def complete(self) -> dict[str, Any]:
+        """The policy as plain data, with every default and the trees of other files filled in, for the verifier."""
+        content = self.model_dump()
+        for name, column in content["columns"].items():
+            if column["role"] == "sensitive":
+                column["publish"] = self.published(name)
+            if column["hierarchy"] and isinstance(column["hierarchy"]["tree"], str):
+                column["hierarchy"]["tree"] = read_yaml(self.path(column["hierarchy"]["tree"]))[0]
         return content
 
     def to_json(self) -> str:

@@ -14,6 +14,7 @@ from shoal.io import in_order_of_content
 from shoal.metrics import METRICS, ReleaseSummary
 from shoal.metrics.constraint_violations import count_violations
 from shoal.pipeline.run import Clock, Loaded, Prepared, Unverified, load_data, make_release
+from shoal.pipeline.verify import verify
 from shoal.policy import Policy
 from shoal.reproduce.campan_tables import PAPER, worked
 from shoal.reproduce.campan_words import GRID, RECORDS, Run, loss_words, suppressed_words, time_words, violation_words
@@ -21,7 +22,6 @@ from shoal.reproduce.hierarchies import CAMPAN, CAMPAN_BOUNDARIES
 from shoal.reproduce.lines import Line, Panel, line_plot
 from shoal.reproduce.section import Drawing, Section, Setting, Sheet, Statement, Task
 from shoal.search.problem import no_progress
-from shoal.verification import verify
 
 SENSITIVE = ("education-num", "education", "occupation")
 WEIGHTS = {"education-num": 0.3, "education": 0.3, "occupation": 0.4}

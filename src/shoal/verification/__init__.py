@@ -1,6 +1,7 @@
 """The independent check of a release: it reads the file as it is and shares no code with what made it.
 
-Only the parsed policy is common ground. Labels, classes, models and the matching to the original are worked out here a
+Only the policy as plain data is common ground (`shoal.verification.stated_policy`): `shoal.verify` reads the policy and
+the original, and hands both over. Labels, classes, models and the matching to the original are worked out here a
 second time from their definitions, so that a mistake in the encoding, a model, a search or the writing shows.
 """
 
@@ -13,12 +14,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.policy import Policy
 from shoal.verification.counted import Counted
 from shoal.verification.judge import check_models
 from shoal.verification.labels import Labels
 from shoal.verification.ranges import quasi_labels
-from shoal.verification.read import Given, read_original, read_release
+from shoal.verification.read import Given, Original, read_original, read_release
 from shoal.verification.result import Check, Verification
 from shoal.verification.shape import (
     check_baggage,
@@ -30,39 +30,44 @@ from shoal.verification.shape import (
     expected_columns,
     star_rows,
 )
+from shoal.verification.stated_policy import StatedPolicy, stated
 from shoal.verification.text import Codes
 from shoal.verification.truth import check_boundaries, check_range_ends, check_suppression, check_truth
 
-__all__ = ["Check", "Counted", "Verification", "verify"]
+__all__ = ["Check", "Counted", "StatedPolicy", "Verification", "stated", "verify"]
 
 
 def verify(
-    release: Any, policy: Policy | str | Path, original: Any = None, *, apart: Sequence[str] = ()
+    release: str | Path | pa.Table | Counted,
+    policy: StatedPolicy,
+    original: Original | None = None,
+    *,
+    apart: Sequence[str] = (),
+    baggage: Sequence[str] = (),
 ) -> Verification:
     """Check a release against its policy and, where it is at hand, against the original.
 
-    ``release`` is the path of a CSV or Parquet file, or a pandas, polars or Arrow table; ``policy`` a `Policy` or the
-    path of one; ``original`` a path, read as the policy's ``data`` says, or a table. Either may be a `Counted`:
-    distinct rows with how often each occurs. Files are read without holding all their rows. Raises `DataError` for a
-    release or an original that cannot be read at all; everything else that is wrong is a failing check.
+    ``release`` is the path of a CSV or Parquet file or an Arrow table, which may come with ``baggage`` that it is known
+    to have carried; ``original`` a function that gives the columns asked for. Either may be a `Counted`: distinct rows
+    with how often each occurs. Files are read without holding all their rows. Raises `DataError` for a release or an
+    original that cannot be read at all; everything else that is wrong is a failing check.
 
     Insensitive columns ``apart`` tell too many records apart to be held: of a file, only their place in the order of
     the rows is checked, and which rows have nothing there; whether records are true is judged by the others.
     """
-    policy = policy if isinstance(policy, Policy) else Policy.load(policy)
-    given = read_release(release, apart)
+    given = read_release(release, apart, baggage)
     checks = [check_columns(given, policy), check_baggage(given), check_order(given), *check_hash(given)]
     if checks[0].facts["missing"]:
         return Verification(tuple(checks), given.rows, None, None)  # what else it says would be about another table
     return _verify_cells(given, policy, original, checks)
 
 
-def _verify_cells(given: Given, policy: Policy, original: Any, checks: list[Check]) -> Verification:
+def _verify_cells(given: Given, policy: StatedPolicy, original: Any, checks: list[Check]) -> Verification:
     """The checks that need every column to be there."""
     labels = quasi_labels(policy)
     cells = {name: given.columns[name] for name in expected_columns(policy) if name in given.columns}
     names = [name for name in cells if name in policy.columns]
-    texts = None if original is None else read_original(original, policy, names)
+    texts = None if original is None else read_original(original, names)
     starred = star_rows(cells, policy, labels, given.counts, given.blank)
     checks = [*checks, *_check_original(original)]
     found = _verify_split(given, policy, cells, labels, texts, checks, starred)
@@ -93,7 +98,7 @@ def _too_blank(given: Given, original: Any) -> bool:
 
 def _verify_split(
     given: Given,
-    policy: Policy,
+    policy: StatedPolicy,
     cells: dict[str, Any],
     labels: Mapping[str, Labels],
     texts: tuple[Mapping[str, Any], Codes] | None,

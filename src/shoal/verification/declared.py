@@ -9,21 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import DataError
-from shoal.policy import Policy
-from shoal.policy.yaml_text import read_yaml
 from shoal.verification.text import Label, scalar_text
 
 ROOT = "*"
 Chain = tuple[Label, ...]
 
 
-def tree_chains(tree: Any, policy: Policy) -> dict[Label, Chain]:
-    """The chains of a tree, nested in the policy or in a YAML file of its own.
+def tree_chains(nested: Any) -> dict[Label, Chain]:
+    """The chains of a tree.
 
     A name with nothing under it is a value. One name on top with something under it is the root, else ``*`` is. Levels
     are counted from the root, so a value nearer to the root stays itself longer.
     """
-    nested = read_yaml(policy.path(tree))[0] if isinstance(tree, str) else tree
     single = isinstance(nested, Mapping) and len(nested) == 1 and bool(next(iter(nested.values())))
     paths = list(_paths(nested, () if single else (ROOT,)))
     height = max((len(path) for path in paths), default=1) - 1

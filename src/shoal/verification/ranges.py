@@ -15,19 +15,19 @@ from itertools import pairwise
 
 import numpy as np
 
-from shoal.policy import Policy
 from shoal.verification.intervals import IntervalLabels, decimal_text, number_in
 from shoal.verification.labels import ROOT, Chain, Labels, ListedLabels, labels_of
 from shoal.verification.spans import Spans
+from shoal.verification.stated_policy import StatedPolicy
 from shoal.verification.text import Label
 
 _SIGN = "<="
 
 
-def quasi_labels(policy: Policy) -> dict[str, Labels]:
+def quasi_labels(policy: StatedPolicy) -> dict[str, Labels]:
     """The labels of each quasi-identifier, with ranges where the policy asks for them."""
     labels = {name: labels_of(policy, name) for name in policy.names("quasi")}
-    return {name: RangeLabels(kind) if name in policy.algorithm.ranges else kind for name, kind in labels.items()}
+    return {name: RangeLabels(kind) if name in policy.ranges else kind for name, kind in labels.items()}
 
 
 @dataclass(frozen=True)

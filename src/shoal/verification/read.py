@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -17,16 +18,16 @@ from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 
 from shoal.errors import DataError
-from shoal.io import DatabaseTable, read_batches, to_arrow
-from shoal.policy import Policy
-from shoal.policy.location import place as as_place
-from shoal.policy.spec import DataSpec
 from shoal.verification.blocks import Order, csv_blocks, parquet_blocks, watched
 from shoal.verification.counted import Counted, distinct_rows, line_runs, runs
 from shoal.verification.text import Codes, Mask, text_column
 
 _WRITTEN_BY_ARROW = {b"ARROW:schema"}
 """The one entry that a Parquet file of Arrow's always has: the types of its columns, which are checked themselves."""
+
+
+_ROW_LABELS = re.compile(r"__index_level_\d+__")
+"""Columns in which row labels without a name travel."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,14 +61,18 @@ def evidence_beside(path: Path) -> Path | None:
     return beside if beside.is_file() else None
 
 
-def read_release(release: Any, apart: Sequence[str] = ()) -> Given:
-    """A release from a path or a table; a file that is no table is a `DataError`.
+def read_release(
+    release: str | Path | pa.Table | Counted, apart: Sequence[str] = (), baggage: Sequence[str] = ()
+) -> Given:
+    """A release from a path or an Arrow table; a file that is no table is a `DataError`.
+
+    ``baggage`` is what a table is known to have carried besides its cells before it became an Arrow table.
 
     Of columns ``apart`` in a file only the order is looked at, and whether a row has anything there: they are not among
     the columns that are given.
     """
     if not isinstance(release, str | Path):
-        return _from_table(release)
+        return _from_table(release, baggage)
     path = Path(release)
     suffix = path.suffix.lower()
     try:
@@ -85,21 +90,23 @@ def read_release(release: Any, apart: Sequence[str] = ()) -> Given:
     raise DataError(f"The release {path} has the suffix {suffix!r}; a release is .csv, .parquet or .pq.")
 
 
-def read_original(original: Any, policy: Policy, names: Sequence[str]) -> tuple[dict[str, Any], Codes]:
+Original = Counted | Callable[[Sequence[str]], Any]
+"""The original: counted, or a function that gives the columns asked for as an Arrow table or as record batches."""
+
+
+def read_original(original: Original, names: Sequence[str]) -> tuple[dict[str, Any], Codes]:
     """The columns of the original that a release may show, as text, and how many records each row stands for.
 
-    A path is read as the policy's ``data`` says, in batches; of a table each row stands for itself.
+    Batches are counted as they come; of a table each row stands for itself.
     """
-    data = policy.data
     if isinstance(original, Counted):
         known = [name for name in names if name in original.table.column_names]
         return {name: _coded_text(original.table.column(name), name) for name in known}, original.counts
-    if isinstance(original, str | Path | DatabaseTable):
-        source = (data or DataSpec(path="")).source(as_place(original))
-        return distinct_rows(read_batches(source, list(names)), names)
-    table, _ = to_arrow(original, list(names), missing=("",) if data is None else data.missing)
-    texts = {name: text_column(table.column(name), name) for name in names}
-    return texts, np.ones(table.num_rows, dtype=np.int64)
+    rows = original(list(names))
+    if not isinstance(rows, pa.Table):
+        return distinct_rows(rows, names)
+    texts = {name: text_column(rows.column(name), name) for name in names}
+    return texts, np.ones(rows.num_rows, dtype=np.int64)
 
 
 def _coded_text(column: Any, name: str) -> Any:
@@ -230,49 +237,17 @@ def _is_text(kind: Any) -> bool:
     return bool(pa.types.is_string(value) or pa.types.is_large_string(value))
 
 
-def _from_table(release: Any) -> Given:
+def _from_table(release: pa.Table | Counted, baggage: Sequence[str]) -> Given:
     """A table in memory; its dictionaries and metadata are looked at before they are left behind."""
-    baggage: list[str] = []
     counts: Codes | None = None
     if isinstance(release, Counted):
         release, counts = release.table, release.counts
-    if isinstance(release, pa.Table):
-        baggage = [*_metadata(release.schema, set()), *_unused(release)]
-    else:
-        for name, kind in _categoricals(release):
-            held = len(release[name].dropna().unique())
-            if held < len(kind.categories):
-                unused = len(kind.categories) - held
-                baggage.append(f"the categorical column {name!r} lists {unused:,} values that no record holds")
-        baggage += _beside_cells(release)
-    table, _ = to_arrow(release)
-    if isinstance(release, pa.Table) and len(table.column_names) < len(release.column_names):
-        baggage.append("it carries row labels in a column of its own; drop it")
-    return _given(table.column_names, table.columns, baggage, counts=counts)
-
-
-def _beside_cells(frame: Any) -> list[str]:
-    """What a pandas DataFrame carries beside its cells: row labels that are no mere count from 0, names, and attrs."""
-    index: Any = getattr(frame, "index", None)
-    columns: Any = getattr(frame, "columns", None)
-    if not hasattr(index, "nlevels") or not hasattr(columns, "nlevels"):
-        return []
-    found = []
-    if index.nlevels > 1 or index.tolist() != list(range(len(index))):
-        found.append("its index holds values: row labels go with it; call reset_index(drop=True)")
-    if named := [name for name in (*index.names, *columns.names) if name is not None]:
-        found.append(f"its index or the list of its columns has a name ({', '.join(map(str, named))})")
-    if attrs := getattr(frame, "attrs", None):
-        found.append(f"it carries attrs ({', '.join(sorted(map(str, attrs)))})")
-    return found
-
-
-def _categoricals(frame: Any) -> list[tuple[str, Any]]:
-    """The columns of a pandas DataFrame that carry a list of categories, told by what they have."""
-    dtypes = getattr(frame, "dtypes", None)
-    if dtypes is None or not hasattr(dtypes, "items"):
-        return []
-    return [(name, kind) for name, kind in dtypes.items() if hasattr(kind, "categories") and hasattr(kind, "ordered")]
+    found = [*baggage, *_metadata(release.schema, set()), *_unused(release)]
+    names = [name for name in release.column_names if not _ROW_LABELS.fullmatch(name)]
+    if len(names) < len(release.column_names):
+        found.append("it carries row labels in a column of its own; drop it")
+    columns = [column for name, column in zip(release.column_names, release.columns, strict=True) if name in names]
+    return _given(names, columns, found, counts=counts)
 
 
 def _metadata(schema: Any, stored: set[str]) -> list[str]:

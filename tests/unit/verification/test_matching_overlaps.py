@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 from verification_tables import failed
 
 from shoal.io import in_order_of_cells
+from shoal.pipeline.verify import verify
 from shoal.policy import Policy
-from shoal.verification import join, matching, offers, pairs, paths, under, verify
+from shoal.verification import join, matching, offers, pairs, paths, under
 from shoal.verification.join import Side, Some, fitting
 from shoal.verification.labels import labels_of
 from shoal.verification.matching import Pairing, match
+from shoal.verification.stated_policy import stated
 from shoal.verification.under import Under
 
 
@@ -215,7 +217,9 @@ def policy(boundary=None):
 
 
 def chains_of(records):
-    return [labels_of(policy(), name).chains([row[place] for row in records]) for place, name in enumerate(QUASI)]
+    return [
+        labels_of(stated(policy()), name).chains([row[place] for row in records]) for place, name in enumerate(QUASI)
+    ]
 
 
 @st.composite

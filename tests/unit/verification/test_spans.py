@@ -10,13 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shoal.pipeline.verify import verify
 from shoal.policy import Policy
-from shoal.verification import columns, join, verify
+from shoal.verification import columns, join
 from shoal.verification.columns import released_as
 from shoal.verification.join import Side, Some, fitting
 from shoal.verification.matching import Pairing, match
 from shoal.verification.ranges import RangeLabels, quasi_labels
 from shoal.verification.spans import Spans, SpanUnder
+from shoal.verification.stated_policy import stated
 from shoal.verification.text import Coded
 from shoal.verification.under import Under
 
@@ -178,7 +180,7 @@ def test_the_verdict_is_the_same_whether_ranges_are_listed_or_on_a_line(
 def test_a_range_that_is_right_for_values_of_different_boundaries_is_listed() -> None:
     """A tree need not follow the numbers: 21 lies between 20 and 22, yet under another group and another boundary."""
     tree = {"tree": {"all": {"even": ["20", "22"], "odd": ["21"]}, "rest": ["99"]}}
-    kind = quasi_labels(policy(["even", "all"], tree))["age"]
+    kind = quasi_labels(stated(policy(["even", "all"], tree)))["age"]
     assert isinstance(kind, RangeLabels)
     values = ["20", "21", "22"]
     chains = [("20", "even"), ("21", "odd", "all"), ("22", "even")]
@@ -189,7 +191,7 @@ def test_a_range_that_is_right_for_values_of_different_boundaries_is_listed() ->
 
 
 def test_values_of_different_boundaries_stand_apart_on_the_line() -> None:
-    kind = quasi_labels(policy(2))["age"]
+    kind = quasi_labels(stated(policy(2)))["age"]
     assert isinstance(kind, RangeLabels)
     values = ["22", "27", "31", None]
     chains = [chain[:3] for chain in kind.chains(values)]

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.io import in_order_of_cells, write_table
-from shoal.verification import Counted, verify
+from shoal.pipeline.verify import verify
+from shoal.verification import Counted
 from shoal.verification import counted as counting
 from shoal.verification.blocks import Order
 from shoal.verification.counted import line_runs

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from verification_tables import Row, as_it_stands, by_cells, failed
 
 from shoal.io import in_order_of_cells
+from shoal.pipeline.verify import verify
 from shoal.policy import Policy
-from shoal.verification import verify
 from shoal.verification.read import read_release
 from shoal.verification.shape import check_order
 

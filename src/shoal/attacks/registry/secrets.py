@@ -20,6 +20,7 @@ from shoal.models import Model
 from shoal.policy import Policy
 from shoal.table.classes import SensitiveDomain
 from shoal.verification.labels import labels_of
+from shoal.verification.stated_policy import stated
 
 Key = tuple[str, Label]
 """A category or a value, and its text: a category may be called like a value."""
@@ -113,7 +114,7 @@ def _category_of(policy: Policy, column: str) -> dict[Label, str]:
     for category, values in policy.columns[column].category_values.items():
         written: list[Label] = list(values)
         if policy.columns[column].hierarchy is not None:
-            chains = labels_of(policy, column).chains(values)
+            chains = labels_of(stated(policy), column).chains(values)
             written = [chain[0] if chain else value for value, chain in zip(values, chains, strict=True)]
         found |= dict.fromkeys(written, category)
     return found

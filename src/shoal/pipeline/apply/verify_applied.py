@@ -7,7 +7,8 @@ from pathlib import Path
 from shoal.io import in_order_of_cells
 from shoal.pipeline.apply.published import Base, together
 from shoal.pipeline.run import Unverified
-from shoal.verification import Check, Verification, verify
+from shoal.pipeline.verify import verify
+from shoal.verification import Check, Verification
 
 
 def verified(made: Unverified, base: Base, *, replaces: bool, written: Path | None = None) -> Verification:

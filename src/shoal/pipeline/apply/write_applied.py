@@ -13,9 +13,9 @@ from shoal.io import Staged, check_table_suffix, sha256_of, write_table
 from shoal.pipeline.apply.apply import Applied
 from shoal.pipeline.apply.verify_applied import verified
 from shoal.pipeline.recoding_file import PublishedFile, recoding_path, recoding_text
+from shoal.pipeline.verify import verify
 from shoal.pipeline.write import output_paths, write_text
 from shoal.present import write_report
-from shoal.verification import verify
 
 
 def applied_paths(target: Path) -> dict[str, Path]:

@@ -25,6 +25,7 @@ from shoal.policy import Policy
 from shoal.table.classes import ClassStats, Histogram
 from shoal.table.recoding import Recoding
 from shoal.verification.ranges import quasi_labels
+from shoal.verification.stated_policy import stated
 
 NEVER = ("the bound but for what is reached", "distributions", "search", "seed", "utility", "composition", "versions")
 """What is compared with nothing: only making the release again would tell."""
@@ -109,7 +110,7 @@ def _columns(policy: Policy, rows: Rows, recoding: Recoding, summary: ReleaseSum
 
 def _least_levels(policy: Policy, rows: Rows) -> dict[str, list[int]]:
     """The levels that a column cannot have, by its labels alone: those below the level at which one first stands."""
-    kinds = quasi_labels(policy)
+    kinds = quasi_labels(stated(policy))
     least = {
         name: max(kinds[name].level(label, labels) for label in labels)
         for name, labels in zip(rows.quasi, rows.labels, strict=True)

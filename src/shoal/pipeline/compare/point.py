@@ -14,10 +14,10 @@ from shoal.pipeline.compare.grid import Point
 from shoal.pipeline.make_evidence import make_evidence
 from shoal.pipeline.release import Release
 from shoal.pipeline.run import Clock, Prepared, attack_made, make_release
+from shoal.pipeline.verify import verify
 from shoal.pipeline.write import write_release
 from shoal.policy import Policy
 from shoal.search.problem import Progress
-from shoal.verification import verify
 
 VERIFIED, INFEASIBLE, CONTRADICTORY, UNVERIFIED = "verified", "infeasible", "contradictory", "unverified"
 """What became of a point."""

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from shoal.io import canonical_text, order_of_cells, to_arrow
 from shoal.io.spark import check as spark_check
 from shoal.pipeline.spark.input import SparkInput
+from shoal.pipeline.verify import verify
 from shoal.policy import Policy
-from shoal.verification import Check, Counted, Verification, verify
+from shoal.verification import Check, Counted, Verification
 from shoal.verification.text import text_column
 
 
