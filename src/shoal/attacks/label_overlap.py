@@ -15,10 +15,10 @@ from fractions import Fraction
 import numpy as np
 
 from shoal.attacks.fits import Cover
+from shoal.verification.canonical_text import Label
 from shoal.verification.intervals import IntervalLabels, number_in
 from shoal.verification.labels import ROOT, Labels, ListedLabels, MaskLabels
 from shoal.verification.ranges import RangeLabels
-from shoal.verification.text import Label
 
 _INTERVAL = re.compile(r"[\[(](?P<low>-?[\d.]+|-inf), (?P<high>-?[\d.]+|inf)(?P<end>[)\]])")
 

@@ -24,11 +24,11 @@ from shoal.policy import Policy
 from shoal.table.classes import ClassStats, Histogram, SensitiveDomain
 from shoal.table.encoded import combine_codes
 from shoal.table.recoding import Recoding
-from shoal.verification.counted import Counted
+from shoal.verification.counted_rows import CountedTable
 from shoal.verification.labels import labels_of
 from shoal.verification.ranges import quasi_labels
 from shoal.verification.read import read_release
-from shoal.verification.shape import expected_columns, star_rows
+from shoal.verification.release_checks import expected_columns, star_rows
 from shoal.verification.stated_policy import stated
 
 _LISTED = 5
@@ -59,7 +59,7 @@ class Rows:
 def rows_of_release(release: Any, policy: Policy) -> Rows:
     """The records of a release from a path or a table; `DataError` where a column is missing or nothing is released."""
     asked = stated(policy)
-    given = read_release(release if isinstance(release, str | Path | pa.Table | Counted) else to_arrow(release)[0])
+    given = read_release(release if isinstance(release, str | Path | pa.Table | CountedTable) else to_arrow(release)[0])
     expected = expected_columns(asked)
     lacking = [name for name in expected if name not in given.columns]
     if lacking:

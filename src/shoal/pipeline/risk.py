@@ -30,7 +30,7 @@ from shoal.policy.spec import ColumnSpec
 from shoal.search.problem import Progress, no_progress
 from shoal.table.encoded import EncodedTable, encode_table
 from shoal.verification.ranges import quasi_labels
-from shoal.verification.shape import star_rows
+from shoal.verification.release_checks import star_rows
 from shoal.verification.stated_policy import stated
 
 Columns = Mapping[str, CodedColumn]

@@ -40,7 +40,7 @@ from shoal.pipeline.verify import verify
 from shoal.policy import Policy
 from shoal.policy.data_source import DataSource
 from shoal.search.problem import Progress
-from shoal.verification import Counted, Verification
+from shoal.verification import CountedTable, Verification
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +80,7 @@ class Streamed:
         """The independent check of the written file against the cells of the original, as they were counted."""
         cells = self.read.cells
         names = () if self.apart is None else self.apart.names
-        original = Counted(cells.to_dictionaries(), cells.weights, self.read.records, self.read.blank)
+        original = CountedTable(cells.to_dictionaries(), cells.weights, self.read.records, self.read.blank)
         return verify(path, self.searched.policy, original=original, apart=names)
 
     def attacked(self, progress: Progress) -> AttackReport:

@@ -13,7 +13,7 @@ from shoal.io import DatabaseTable, read_batches, to_arrow
 from shoal.policy import Policy
 from shoal.policy.location import place
 from shoal.policy.spec import DataSpec
-from shoal.verification import Counted, Verification, stated
+from shoal.verification import CountedTable, Verification, stated
 from shoal.verification.read import Original
 
 
@@ -32,7 +32,7 @@ def verify(
     elif not isinstance(policy, Policy):
         policy = Policy.load(policy)
     baggage: list[str] = []
-    if not isinstance(release, str | Path | pa.Table | Counted):
+    if not isinstance(release, str | Path | pa.Table | CountedTable):
         baggage = frame_baggage(release)
         release = to_arrow(release)[0]
     return verification.verify(release, stated(policy), _readable(original, policy), apart=apart, baggage=baggage)
@@ -40,7 +40,7 @@ def verify(
 
 def _readable(original: Any, policy: Policy) -> Original | None:
     """The original as the verifier takes it."""
-    if original is None or isinstance(original, Counted):
+    if original is None or isinstance(original, CountedTable):
         return original
     data = policy.data or DataSpec(path="")
     if isinstance(original, str | Path | DatabaseTable):

@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from shoal.verification.text import Label
+from shoal.verification.canonical_text import Label
 
 ROOT = "*"
 Chain = tuple[Label, ...]

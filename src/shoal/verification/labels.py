@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
+from shoal.verification.canonical_text import Label
 from shoal.verification.dates import DateLabels
-from shoal.verification.declared import level_rows, ordered_chains, tree_chains
 from shoal.verification.intervals import IntervalLabels
+from shoal.verification.listed_hierarchies import level_rows, ordered_chains, tree_chains
 from shoal.verification.stated_policy import StatedPolicy
-from shoal.verification.text import Label
 
 ROOT = "*"
 Chain = tuple[Label, ...]

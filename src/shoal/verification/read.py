@@ -18,9 +18,9 @@ from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 
 from shoal.errors import DataError
-from shoal.verification.blocks import Order, csv_blocks, parquet_blocks, watched
-from shoal.verification.counted import Counted, distinct_rows, line_runs, runs
-from shoal.verification.text import Codes, Mask, text_column
+from shoal.verification.canonical_text import Codes, Mask, text_column
+from shoal.verification.counted_rows import CountedTable, distinct_rows, line_runs, runs
+from shoal.verification.row_order import RowOrder, csv_blocks, parquet_blocks, watched
 
 _WRITTEN_BY_ARROW = {b"ARROW:schema"}
 """The one entry that a Parquet file of Arrow's always has: the types of its columns, which are checked themselves."""
@@ -44,7 +44,7 @@ class Given:
     path: Path | None = None
     sha256: str | None = None
     """Of a file with evidence beside it, which claims one."""
-    order: Order | None = None
+    order: RowOrder | None = None
     """What was seen of the order of the rows, where these were grouped while they were read."""
     blank: Mask | None = None
     """Where columns were left apart: the rows that have nothing in any of them."""
@@ -62,7 +62,7 @@ def evidence_beside(path: Path) -> Path | None:
 
 
 def read_release(
-    release: str | Path | pa.Table | Counted, apart: Sequence[str] = (), baggage: Sequence[str] = ()
+    release: str | Path | pa.Table | CountedTable, apart: Sequence[str] = (), baggage: Sequence[str] = ()
 ) -> Given:
     """A release from a path or an Arrow table; a file that is no table is a `DataError`.
 
@@ -90,7 +90,7 @@ def read_release(
     raise DataError(f"The release {path} has the suffix {suffix!r}; a release is .csv, .parquet or .pq.")
 
 
-Original = Counted | Callable[[Sequence[str]], Any]
+Original = CountedTable | Callable[[Sequence[str]], Any]
 """The original: counted, or a function that gives the columns asked for as an Arrow table or as record batches."""
 
 
@@ -99,7 +99,7 @@ def read_original(original: Original, names: Sequence[str]) -> tuple[dict[str, A
 
     Batches are counted as they come; of a table each row stands for itself.
     """
-    if isinstance(original, Counted):
+    if isinstance(original, CountedTable):
         known = [name for name in names if name in original.table.column_names]
         return {name: _coded_text(original.table.column(name), name) for name in known}, original.counts
     rows = original(list(names))
@@ -157,7 +157,7 @@ def _from_csv(file: BinaryIO, path: Path) -> Given:
 
 def _in_blocks(path: Path, apart: Sequence[str]) -> Given:
     """The distinct rows of a release file without some columns, and what is seen of the order of all its rows."""
-    order, unused, baggage = Order(), dict[str, None](), list[str]()
+    order, unused, baggage = RowOrder(), dict[str, None](), list[str]()
     if path.suffix.lower() == ".csv":
         names, blocks = csv_blocks(path, _parsed, _header)
     else:
@@ -237,10 +237,10 @@ def _is_text(kind: Any) -> bool:
     return bool(pa.types.is_string(value) or pa.types.is_large_string(value))
 
 
-def _from_table(release: pa.Table | Counted, baggage: Sequence[str]) -> Given:
+def _from_table(release: pa.Table | CountedTable, baggage: Sequence[str]) -> Given:
     """A table in memory; its dictionaries and metadata are looked at before they are left behind."""
     counts: Codes | None = None
-    if isinstance(release, Counted):
+    if isinstance(release, CountedTable):
         release, counts = release.table, release.counts
     found = [*baggage, *_metadata(release.schema, set()), *_unused(release)]
     names = [name for name in release.column_names if not _ROW_LABELS.fullmatch(name)]

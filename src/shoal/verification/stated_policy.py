@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from shoal.verification.text import Label
+from shoal.verification.canonical_text import Label
 
 
 class CompletePolicy(Protocol):

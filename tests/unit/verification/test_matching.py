@@ -14,9 +14,11 @@ from verification_tables import failed
 from shoal.io import in_order_of_cells
 from shoal.pipeline.verify import verify
 from shoal.policy import Policy
-from shoal.verification import join, matching, paths
 from shoal.verification.labels import labels_of
-from shoal.verification.matching import Pairing, match
+from shoal.verification.matching import augmenting_paths as paths
+from shoal.verification.matching import candidates as join
+from shoal.verification.matching import match as matching
+from shoal.verification.matching.match import Pairing, match
 from shoal.verification.stated_policy import stated
 
 UNDER = st.lists(st.sets(st.integers(0, 3)), min_size=4, max_size=4)

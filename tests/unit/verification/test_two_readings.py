@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from shoal.hierarchies import Dates, Flat, Intervals, Mask, Order, Tree, boundary_caps
 from shoal.io import canonical_text
 from shoal.policy import Policy
+from shoal.verification.canonical_text import text_column
 from shoal.verification.labels import labels_of
 from shoal.verification.stated_policy import stated
-from shoal.verification.text import text_column
 
 NUMBERS = st.one_of(st.integers(-50, 150).map(str), st.decimals(-20, 120, places=2).map(str))
 CODES = st.text("0123456789", min_size=1, max_size=5)

@@ -21,8 +21,8 @@ from shoal.io.spark import check as spark_check
 from shoal.pipeline.spark.input import SparkInput
 from shoal.pipeline.verify import verify
 from shoal.policy import Policy
-from shoal.verification import Check, Counted, Verification
-from shoal.verification.text import text_column
+from shoal.verification import Check, CountedTable, Verification
+from shoal.verification.canonical_text import text_column
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ def verify_frame(
     table, counts = table.take(pa.array(order)), counts[order]
     judged = policy if not beside else _without(policy, beside)
     original = _original(given, judged) if against_original else None
-    found = verify(Counted(table, counts), judged, original=original)
+    found = verify(CountedTable(table, counts), judged, original=original)
     checks: list[Check] = []
     for check in found.checks:  # the counts were put in order here: what stands in the files is another question
         if check.name != "order":
@@ -83,13 +83,13 @@ def _columns(frame: Any, places: Sequence[int]) -> Any:
     return plain.select([f"p{place}" for place in places]).toDF(*(names[place] for place in places))
 
 
-def _original(given: SparkInput, policy: Policy) -> Counted:
+def _original(given: SparkInput, policy: Policy) -> CountedTable:
     """The original as it lies there, counted anew."""
     wanted = [name for name in given.raw.names if name in policy.columns]
     frame = _columns(given.raw.public(), [given.raw.names.index(name) for name in wanted])
     table, counts = spark_check.counted_rows(frame)
     plain, _ = to_arrow(table, wanted, missing=given.missing)
-    return Counted(plain, counts)
+    return CountedTable(plain, counts)
 
 
 def _without(policy: Policy, names: Sequence[str]) -> Policy:

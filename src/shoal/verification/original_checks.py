@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from shoal.verification.columns import released_as, under
+from shoal.verification.canonical_text import Coded, Codes, Label, code
+from shoal.verification.column_pairing import released_as, under
 from shoal.verification.intervals import number_in
 from shoal.verification.labels import Chain, Labels, labels_of
-from shoal.verification.matching import Matching, Pairing, match
+from shoal.verification.matching.match import Matching, Pairing, match
 from shoal.verification.ranges import RangeLabels
+from shoal.verification.release_checks import above_boundary, category_column, may_be_missing
 from shoal.verification.result import Check, listed, quoted
-from shoal.verification.shape import above_boundary, category_column, may_be_missing
 from shoal.verification.stated_policy import StatedPolicy
-from shoal.verification.text import Coded, Codes, Label, code
 
 
 def check_truth(

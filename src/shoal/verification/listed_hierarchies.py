@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import DataError
-from shoal.verification.text import Label, scalar_text
+from shoal.verification.canonical_text import Label, scalar_text
 
 ROOT = "*"
 Chain = tuple[Label, ...]

@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.verification.canonical_text import Codes, Mask, code
 from shoal.verification.labels import ROOT, Labels
 from shoal.verification.read import Given, evidence_beside
 from shoal.verification.result import Check, listed
 from shoal.verification.stated_policy import StatedPolicy
-from shoal.verification.text import Codes, Mask, code
 
 
 def category_column(name: str) -> str:

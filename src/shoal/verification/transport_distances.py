@@ -13,8 +13,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.verification.classes import Tally
-from shoal.verification.text import Codes, Label
+from shoal.verification.canonical_text import Codes, Label
+from shoal.verification.classes import SensitiveCounts
 
 Floats = NDArray[np.float64]
 _CELLS_AT_A_TIME = 4_000_000
@@ -31,7 +31,7 @@ class ValueDistances:
     """For a hierarchical distance: each value of the domain with its groups up to the root."""
 
 
-def distances(tally: Tally, sizes: Codes, ground: ValueDistances) -> Floats:
+def distances(tally: SensitiveCounts, sizes: Codes, ground: ValueDistances) -> Floats:
     """The distance of each class, some classes at a time: the table of p - q is dense."""
     domain = ground.domain
     if ground.kind == "ordered":

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.plugins import offered_by_packages
-from shoal.verification.classes import Classes, Tally
-from shoal.verification.distances import ValueDistances, distances
-from shoal.verification.text import Codes, Mask
+from shoal.verification.canonical_text import Codes, Mask
+from shoal.verification.classes import Classes, SensitiveCounts
+from shoal.verification.transport_distances import ValueDistances, distances
 
 TOLERANCE: Final = 1e-9
 """How far an entropy, a transport distance or an average leakage may pass its limit: far above rounding, far below
@@ -45,13 +45,13 @@ class Case:
     spec: Mapping[str, Any]
     """The entry of the policy, with all its parameters."""
     classes: Classes
-    counted: Tally | None = None
+    counted: SensitiveCounts | None = None
     """The sensitive values of each class; None for a model that is not about a sensitive column."""
     value_distances: Callable[[str], ValueDistances | None] = lambda _: None
     """How far values lie apart by a kind of distance; None where the policy gives no such distance."""
 
     @property
-    def tally(self) -> Tally:
+    def tally(self) -> SensitiveCounts:
         """The sensitive values of each class."""
         assert self.counted is not None, "the model is about a sensitive column"
         return self.counted

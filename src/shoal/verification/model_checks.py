@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from shoal.verification.classes import Classes, Tally, group, tally
-from shoal.verification.conditions import Case, Judged, conditions
+from shoal.verification.canonical_text import Codes, Label
+from shoal.verification.classes import Classes, SensitiveCounts, group, tally
 from shoal.verification.dates import DateLabels
-from shoal.verification.declared import tree_chains
-from shoal.verification.distances import ValueDistances
 from shoal.verification.labels import Labels, ListedLabels, labels_of
+from shoal.verification.listed_hierarchies import tree_chains
+from shoal.verification.model_conditions import Case, Judged, conditions
 from shoal.verification.result import Check
 from shoal.verification.stated_policy import StatedPolicy
-from shoal.verification.text import Codes, Label
+from shoal.verification.transport_distances import ValueDistances
 
 
 def check_models(
@@ -50,7 +50,7 @@ def _judge(model: str, case: Case, name: str | None = None) -> Check:
     return _check(name or model, condition(case), case.classes)
 
 
-def _tally(name: str, cells: Mapping[str, Any], classes: Classes, policy: StatedPolicy) -> Tally:
+def _tally(name: str, cells: Mapping[str, Any], classes: Classes, policy: StatedPolicy) -> SensitiveCounts:
     named = policy.columns[name].publish == "categories"
     return tally(name, cells[name], classes, policy.columns[name].categories, named=named)
 
@@ -77,7 +77,7 @@ def _shown(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def _value_distances(distance: str, counted: Tally, policy: StatedPolicy) -> ValueDistances | None:
+def _value_distances(distance: str, counted: SensitiveCounts, policy: StatedPolicy) -> ValueDistances | None:
     """How far the published values lie apart; None where the policy does not say.
 
     Places and heights count the values that the release has: its reader knows no others.
