@@ -193,7 +193,7 @@ _CONDITIONS: Final[Mapping[str, Callable[[Case], Judged]]] = {
 @cache
 def conditions() -> Mapping[str, Callable[[Case], Judged]]:
     """The condition of each model by its name: those here, and those that packages offer for models of their own."""
-    return {**dict(offered_by_packages("shoal.checks", callable)), **_CONDITIONS}
+    return {**offered_by_packages("shoal.checks", callable), **_CONDITIONS}
 
 
 def _distinct_values(case: Case) -> Codes:
