@@ -1,6 +1,8 @@
 # Two commands for a new machine with Python 3.11 or newer:
 #   make demo   sets everything up and runs the main job on bundled hospital data
 #   make test   sets everything up and runs the whole test suite
+# one for an answer while working, in about a minute:
+#   make test-quick   runs the tests that are fast and need no browser, database or Spark
 # one for the engine on a Spark cluster, which needs Java 17 and an environment of its own (see docs/spark.md):
 #   make test-spark   starts a master and two workers on this machine and runs the tests of the Spark engine
 # and one for readers and writers of the documentation:
@@ -14,13 +16,16 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 SPARK  := .venv-spark
 
-.PHONY: demo test test-spark lint lint-js coverage docs benchmark clean
+.PHONY: demo test test-quick test-spark lint lint-js coverage docs benchmark clean
 
 demo: $(VENV)/.installed
 	$(BIN)/shoal demo --out out/demo
 
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n auto
+
+test-quick: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -n auto -m "not slow" -q
 
 test-spark: $(SPARK)/.installed
 	SHOAL_SPARK_TESTS=1 $(SPARK)/bin/python -m pytest tests/spark

@@ -32,6 +32,8 @@ from shoal.search.problem import Outcome
 from support.model_cases import COLUMN, VALUES
 from support.search_cases import SECOND, Case, problem_of, table_of
 
+pytestmark = pytest.mark.slow
+
 ASKED: dict[str, tuple[Model, ...]] = {
     "k-anonymity": (KAnonymity(4),),
     "p-sensitive": (KAnonymity(3), PSensitive(3, sensitive=COLUMN)),

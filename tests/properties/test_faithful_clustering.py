@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
@@ -29,6 +30,8 @@ from shoal.search.local.pk_clustering import faithful_clusters
 from shoal.table.recoding import SUPPRESSED
 from support.model_cases import COLUMN, RANDOM, VALUES
 from support.search_cases import SECOND, Case, cases, problem_of, random_models, table_of
+
+pytestmark = pytest.mark.slow
 
 SUPERSET_CLOSED = (
     "k-anonymity",

@@ -24,6 +24,8 @@ from shoal.search.local.joining import Partition
 from shoal.table.recoding import Recoding
 from support.search_cases import Case, cases, ground_of, problem_of
 
+pytestmark = pytest.mark.slow
+
 
 def ncp(recoding: Recoding) -> float:
     return METRICS["ncp"].of(ReleaseSummary(recoding.hierarchies, recoding.nodes, recoding.sizes, recoding.n_rows))

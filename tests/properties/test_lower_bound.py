@@ -22,6 +22,8 @@ from support.model_cases import COLUMN
 from support.ranged_cases import ranged_cases
 from support.search_cases import Case, cases, problem_of
 
+pytestmark = pytest.mark.slow
+
 
 def ncp(recoding: Recoding) -> float:
     return METRICS["ncp"].of(ReleaseSummary(recoding.hierarchies, recoding.nodes, recoding.sizes, recoding.n_rows))

@@ -26,6 +26,8 @@ from support.model_cases import COLUMN, RANDOM
 from support.ranged_cases import ranged_cases
 from support.search_cases import Case, problem_of, random_models, table_of
 
+pytestmark = pytest.mark.slow
+
 LOCAL = {
     "mondrian": ("mondrian", {}),
     "top-down": ("top-down", {}),

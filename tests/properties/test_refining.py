@@ -21,6 +21,8 @@ from shoal.table.recoding import Recoding
 from support.ranged_cases import ranged_cases
 from support.search_cases import Case, cases, ground_of
 
+pytestmark = pytest.mark.slow
+
 METRICS_OF_CELLS = ("ncp", "loss", "ntil", "precision")
 
 
