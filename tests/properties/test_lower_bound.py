@@ -16,7 +16,8 @@ from shoal.models import DistinctLDiversity, KAnonymity, Model, PSensitive
 from shoal.search import ALGORITHMS
 from shoal.search.bounds import lower_bound as bound
 from shoal.search.bounds.lower_bound import Bound, lower_bound
-from shoal.search.local.common import Ground, finish
+from shoal.search.local.blocks import Blocks
+from shoal.search.local.finish import finish
 from shoal.table.recoding import SUPPRESSED, Recoding
 from support.model_cases import COLUMN
 from support.ranged_cases import ranged_cases
@@ -46,15 +47,15 @@ def least_possible(case: Case) -> float:
     """NCP of the best release of all: any classes within the blocks that satisfy, anything else left out."""
     problem, engine = problem_of(case)
     blocks = engine.classes(tuple(levels - 1 for levels in problem.shape)).tuple_class
-    ground = Ground(problem, blocks, int(blocks.max()) + 1)
+    blocks = Blocks(problem, blocks, int(blocks.max()) + 1)
     best = 1.0
     for owner in partitions(len(case.rows)):
         classes = np.array(owner, dtype=np.int32)
         if (classes == SUPPRESSED).all():
             continue
-        within = all(len(set(ground.row_block[classes == each].tolist())) == 1 for each in set(owner) - {-1})
-        if within and ground.holds(ground.stats(classes, max(owner) + 1)).all():
-            best = min(best, ncp(finish(ground, classes)))
+        within = all(len(set(blocks.row_block[classes == each].tolist())) == 1 for each in set(owner) - {-1})
+        if within and blocks.holds(blocks.stats(classes, max(owner) + 1)).all():
+            best = min(best, ncp(finish(blocks, classes)))
     return best
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from shoal.hierarchies.ranges import ancestors
 from shoal.models import DistinctLDiversity, PAlphaSensitive, PSensitive, least_size
 from shoal.search.engine import LocalEngine
-from shoal.search.local.tight_ranges import RangedColumn, ranged_columns
+from shoal.search.local.ranged_columns import RangedColumn, ranged_columns
 from shoal.search.problem import Problem
 
 Floats = NDArray[np.float64]

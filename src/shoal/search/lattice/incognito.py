@@ -93,7 +93,7 @@ def incognito(problem: Problem, engine: LocalEngine) -> Outcome:
     listed = [problem.nominal_levels(node) for node in minimal]
     nodes = int(np.prod(problem.shape, dtype=np.int64))
     return Outcome(
-        recode(problem, chosen, grouping, evaluator.evaluate(grouping)),
+        recode(problem, chosen, grouping, evaluator.evaluate(grouping).kept),
         {"nodes": nodes, "checked": engine.checks, "metric": problem.metric.name, "minimal_nodes": listed},
     )
 
@@ -115,6 +115,5 @@ def _picked(problem: Problem, minimal: list[Node], wanted: dict[str, int]) -> No
         if problem.nominal_levels(node) == wanted:
             return node
     listed = [str(problem.nominal_levels(node)) for node in minimal]
-    raise PolicyError(
-        [PolicyProblem("algorithm.node", f"{dict(wanted)} is not a minimal node.", did_you_mean(wanted, listed))]
-    )
+    message, fix = f"{dict(wanted)} is not a minimal node.", did_you_mean(wanted, listed)
+    raise PolicyError([PolicyProblem("algorithm.node", message, fix, code="not-a-minimal-node")])
