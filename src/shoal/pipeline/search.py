@@ -11,7 +11,7 @@ from shoal.encode.resolve import Resolved, resolve
 from shoal.io import Cells
 from shoal.policy import Policy
 from shoal.search import ALGORITHMS
-from shoal.search.bounds.lower_bound import Bound
+from shoal.search.bounds.lower_bound import LowerBound
 from shoal.search.engine import LocalEngine, RemoteWorkers
 from shoal.search.problem import Progress, no_progress
 from shoal.table.recoding import Recoding
@@ -31,7 +31,7 @@ class Searched:
     recoding: Recoding
     """Its rows are the cells."""
     search: Mapping[str, Any]
-    bound: Bound | None
+    bound: LowerBound | None
     """How little any release could lose."""
     names: Sequence[str]
     """All columns of the data, released or not."""
@@ -80,7 +80,7 @@ def search_cells(
         engine = LocalEngine(problem.table, problem.ladders, problem.domains, remote=remote)
         outcome = ALGORITHMS[policy.algorithm.name].run(problem, engine)
     with clock.stage("bound"):
-        bound = Bound.of(problem, engine, outcome.search)
+        bound = LowerBound.of(problem, engine, outcome.search)
     recoding = outcome.recoding.folded()
     if recoding.entry is not None and recoding.weights is not None:
         cells = cells.take(recoding.entry, recoding.weights)

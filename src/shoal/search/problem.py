@@ -46,12 +46,12 @@ class Problem:
     options: Mapping[str, Any] = field(default_factory=dict)
     """The algorithm's own options."""
     progress: Progress = no_progress
-    places: tuple[str, ...] = ()
+    policy_paths: tuple[str, ...] = ()
     """Where the policy asks for each model: ``privacy[0]``; empty where the models come from no policy."""
 
-    def place_of(self, model: int) -> str:
+    def policy_path(self, model: int) -> str:
         """Where the policy asks for a model; one from no policy stands where it stands among the models."""
-        return self.places[model] if self.places else f"privacy[{model}]"
+        return self.policy_paths[model] if self.policy_paths else f"privacy[{model}]"
 
     def recoding(
         self,
@@ -94,7 +94,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SearchResult:
     """A recoding that satisfies the problem, and what the search did."""
 
     recoding: Recoding
@@ -105,6 +105,6 @@ class Outcome:
 class Algorithm(Protocol):
     """Finds a recoding; raises `InfeasibleError` when there is none."""
 
-    def __call__(self, problem: Problem, engine: LocalEngine) -> Outcome:
+    def __call__(self, problem: Problem, engine: LocalEngine) -> SearchResult:
         """Solve the problem."""
         ...

@@ -19,7 +19,7 @@ from shoal.hierarchies import Flat, HierarchySource, Intervals, Label, Mask, Tre
 from shoal.metrics import METRICS, ReleaseSummary
 from shoal.metrics.constraint_violations import count_violations
 from shoal.models import DistinctLDiversity, KAnonymity, Model, TCloseness
-from shoal.search import Outcome, Problem
+from shoal.search import Problem, SearchResult
 from shoal.search.engine import LocalEngine
 from shoal.search.local.range_method import range_method
 from shoal.table.encoded import encode_table
@@ -68,13 +68,13 @@ def problem_of(
     )
 
 
-def solve(problem: Problem) -> Outcome:
+def solve(problem: Problem) -> SearchResult:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DisclosureWarning)
         return range_method(problem, LocalEngine(problem.table, problem.ladders, problem.domains))
 
 
-def released(outcome: Outcome) -> list[Row | None]:
+def released(outcome: SearchResult) -> list[Row | None]:
     """What is released of each row; None for a suppressed one."""
     recoding = outcome.recoding
     return [

@@ -16,7 +16,7 @@ from shoal.search import ALGORITHMS
 from shoal.search.local.blocks import prepare
 from shoal.search.local.finish import finish
 from shoal.search.local.ranged_columns import RangedColumn, ranged_columns
-from shoal.search.problem import Outcome
+from shoal.search.problem import SearchResult
 from support.model_cases import COLUMN
 from support.search_cases import Case, problem_of
 
@@ -47,13 +47,13 @@ def case_of(*ages: Label, places: str = "", tree: Mapping[Any, Any] | None = Non
     return Case((ages_tree, PLACES), rows, {COLUMN: ("Flu",) * len(rows), **given.pop("sensitive", {})}, **given)
 
 
-def solve(name: str, case: Case) -> Outcome:
+def solve(name: str, case: Case) -> SearchResult:
     algorithm, options = LOCAL[name]
     problem, engine = problem_of(replace(case, options={**case.options, **options}))
     return ALGORITHMS[algorithm].run(problem, engine)
 
 
-def released(outcome: Outcome) -> list[Row | None]:
+def released(outcome: SearchResult) -> list[Row | None]:
     recoding = outcome.recoding
     names = [
         tuple(hierarchy.labels[node] for hierarchy, node in zip(recoding.hierarchies, nodes, strict=True))
@@ -135,7 +135,7 @@ def test_overlapping_ranges_are_different_classes_and_equal_ones_the_same() -> N
     blocks = prepare(*problem_of(case))
     recoding = finish(blocks, np.array([0, 0, 1, 1, 2, 2], dtype=np.int32))
     assert (
-        released(Outcome(recoding, {}))
+        released(SearchResult(recoding, {}))
         == [(label, "n1") for label in ("21<=33", "21<=33", "25<=36", "25<=36")] + [("21<=33", "n1")] * 2
     )
     assert recoding.n_classes == 2
@@ -181,7 +181,7 @@ def test_a_class_that_leaks_is_merged_with_the_class_whose_range_is_nearest() ->
     blocks = prepare(*problem_of(replace(case, models=models)))
     partition = np.array([0, 0, 1, 1, 2, 2, 3, 3], dtype=np.int32)
     ranged, plain = finish(blocks, partition), finish(blocks.without_ranges, partition)
-    ages = [[row and row[0] for row in released(Outcome(each, {}))] for each in (ranged, plain)]
+    ages = [[row and row[0] for row in released(SearchResult(each, {}))] for each in (ranged, plain)]
     assert ages[0] == ["28<=33"] * 4 + ["21", "21", "63", "63"]
     assert ages[1] == ["20s", "20s", "33", "33", "20s", "20s", "63", "63"]
 
@@ -193,7 +193,7 @@ def test_where_the_classes_that_leak_are_alone_in_their_blocks_others_are_merged
     models: tuple[Model, ...] = (AlpDif({"HIV": {"alp": 0.81, "dif": 1}}, sensitive=COLUMN),)
     blocks = prepare(*problem_of(replace(case, models=models, boundaries=(("young", "old"), None))))
     recoding = finish(blocks, np.array([0, 0, 0, 1, 1, 1, 2, 2, 3, 3], dtype=np.int32))
-    ages = [row and row[0] for row in released(Outcome(recoding, {}))]
+    ages = [row and row[0] for row in released(SearchResult(recoding, {}))]
     assert ages == ["63"] * 3 + ["21<=28"] * 3 + ["33"] * 2 + ["21<=28"] * 2
 
 

@@ -21,12 +21,12 @@ from shoal.search.diagnosis.diagnosis import infeasible
 from shoal.search.engine import Grouping, LocalEngine
 from shoal.search.evaluation import evaluate_stats, prunable_models
 from shoal.search.lattice.nodes import Node, recode
-from shoal.search.problem import Outcome, Problem, no_progress
+from shoal.search.problem import Problem, SearchResult, no_progress
 from shoal.table.classes import Mask
 from shoal.table.recoding import SUPPRESSED
 
 
-def greedy_lattice(problem: Problem, engine: LocalEngine) -> Outcome:
+def greedy_lattice(problem: Problem, engine: LocalEngine) -> SearchResult:
     """Walk up the lattice until the models hold."""
     outcome = _walk(problem, engine)
     if outcome is None:
@@ -53,7 +53,7 @@ def _whole(problem: Problem) -> list[Model]:
     return [model for model in problem.models if model.whole_table]
 
 
-def _walk(problem: Problem, engine: LocalEngine) -> Outcome | None:
+def _walk(problem: Problem, engine: LocalEngine) -> SearchResult | None:
     """Both phases; None where the walk ends at the top and the models do not hold."""
     whole = _whole(problem)
     single = [model for model in problem.models if not model.whole_table]
@@ -77,7 +77,7 @@ def _walk(problem: Problem, engine: LocalEngine) -> Outcome | None:
         recoding = replace(part, row_class=row_class, weights=problem.table.weights, entry=problem.table.entry)
     else:
         recoding = recode(problem, path[-1], grouping, kept)
-    return Outcome(recoding, {"checked": len(path), "path": [problem.nominal_levels(node) for node in path]})
+    return SearchResult(recoding, {"checked": len(path), "path": [problem.nominal_levels(node) for node in path]})
 
 
 def _climb(

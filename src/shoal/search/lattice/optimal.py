@@ -31,7 +31,7 @@ from shoal.search.lattice.nodes import (
     recode,
     summarize,
 )
-from shoal.search.problem import Outcome, Problem
+from shoal.search.problem import Problem, SearchResult
 
 
 @dataclass
@@ -158,7 +158,7 @@ class _Search:
         return as_node(np.unravel_index(flat[np.argmin(self.bounds.ravel()[flat])], among.shape))
 
 
-def optimal(problem: Problem, engine: LocalEngine) -> Outcome:
+def optimal(problem: Problem, engine: LocalEngine) -> SearchResult:
     """Find the satisfying node of least cost by the problem's metric."""
     check_size(problem, "optimal")
     search = _Search(problem, engine)
@@ -166,7 +166,7 @@ def optimal(problem: Problem, engine: LocalEngine) -> Outcome:
     best = search.best
     if best.node is None or best.grouping is None or best.kept is None:
         raise infeasible(problem, engine)
-    return Outcome(
+    return SearchResult(
         recode(problem, best.node, best.grouping, best.kept),
         {"nodes": int(search.open.size), "checked": search.checked, "metric": problem.metric.name},
     )

@@ -18,7 +18,7 @@ from shoal.search.local.blocks import Blocks, Classes, class_extremes
 from shoal.search.local.boxes import cell_metric
 from shoal.search.local.refinement.arrangement import PIECE
 from shoal.search.local.refinement.refine import refine
-from shoal.search.problem import Outcome, Problem
+from shoal.search.problem import Problem, SearchResult
 from shoal.table.classes import ClassStats, Mask
 from shoal.table.recoding import SUPPRESSED, Recoding
 
@@ -183,7 +183,7 @@ def merge_costs(
 
 def refine_if_asked(
     blocks: Blocks, recoding: Recoding, facts: Mapping[str, Any], *, rounds: int = 0, piece: int = PIECE
-) -> Outcome:
+) -> SearchResult:
     """A finished recoding after so many rounds of refining, with what refining did among the facts of the search.
 
     With the option ``refine`` it goes on for so many seconds instead, or until nothing improves. A model on the whole
@@ -192,7 +192,7 @@ def refine_if_asked(
     problem = blocks.problem
     seconds = problem.options.get("refine")
     if seconds is None and not rounds:
-        return Outcome(recoding, facts)
+        return SearchResult(recoding, facts)
     problem.progress("refining", 0.0)
     refined = refine(
         blocks,
@@ -216,4 +216,4 @@ def refine_if_asked(
         "ended": "nothing improves" if refined.finished else "rounds" if seconds is None else "time",
     }
     better = other if after < before else recoding
-    return Outcome(better, {**facts, "classes": better.n_classes, "refined": refinement})
+    return SearchResult(better, {**facts, "classes": better.n_classes, "refined": refinement})

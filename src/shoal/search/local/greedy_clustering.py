@@ -22,7 +22,7 @@ from shoal.search.local.boxes import Boxes
 from shoal.search.local.cover import FINE_STEPS, STEPS, BoxCover, TuplePartition
 from shoal.search.local.finish import cost_of, finish, refine_if_asked
 from shoal.search.local.pk_clustering import faithful_clusters
-from shoal.search.problem import Outcome, Problem
+from shoal.search.problem import Problem, SearchResult
 from shoal.table.recoding import SUPPRESSED
 
 Ints = NDArray[np.int64]
@@ -39,7 +39,7 @@ _SERVED = 30_000
 """Tuples up to which outliers are served early: their bounds take time with the square of the tuples."""
 
 
-def greedy_clustering(problem: Problem, engine: LocalEngine) -> Outcome:
+def greedy_clustering(problem: Problem, engine: LocalEngine) -> SearchResult:
     """Partition every block and release each class as the lowest common ancestor of its values."""
     blocks = prepare(problem, engine)
     seed, weights = int(problem.options.get("seed") or 0), problem.weights

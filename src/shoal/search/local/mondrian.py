@@ -32,7 +32,7 @@ from shoal.search.local.cuts import Cut, absorb, cut_classes, numbered, rests
 from shoal.search.local.finish import cost_of, finish, refine_if_asked
 from shoal.search.local.partition import Codes, Entries, Indices, RecordSpace, record_space
 from shoal.search.local.remote_classes import ClassSet, class_sets, without_records
-from shoal.search.problem import Outcome, Problem
+from shoal.search.problem import Problem, SearchResult
 from shoal.table.classes import Mask
 
 _TIE_PLACES = 9
@@ -41,7 +41,7 @@ _Way = Callable[[RecordSpace, Entries, Indices, Indices, Codes], Cut]
 """Cuts the classes of some entries in the chosen attribute of each class, given the nodes of all classes."""
 
 
-def mondrian(problem: Problem, engine: LocalEngine) -> Outcome:
+def mondrian(problem: Problem, engine: LocalEngine) -> SearchResult:
     """Cut the blocks until no class can be cut any more; with ranges, in both ways."""
     blocks = prepare(problem, engine)
     space = record_space(blocks)
@@ -51,7 +51,7 @@ def mondrian(problem: Problem, engine: LocalEngine) -> Outcome:
         final_classes, rounds = _partition(replace(space, blocks=each), index / len(cuts), 1 / len(cuts), engine.remote)
         recoding = finish(*space.row_classes(final_classes))
         facts: dict[str, Any] = {"rounds": rounds, "classes": recoding.n_classes}
-        tried.append(Outcome(recoding, {**facts, "cuts": way} if blocks.ranged else facts))
+        tried.append(SearchResult(recoding, {**facts, "cuts": way} if blocks.ranged else facts))
     problem.progress("cutting classes", 1.0)
     best = min(tried, key=lambda outcome: round(cost_of(problem, outcome.recoding), _TIE_PLACES))
     return refine_if_asked(blocks, best.recoding, best.search)

@@ -41,7 +41,7 @@ from shoal.search.engine import Grouping, LocalEngine
 from shoal.search.evaluation import evaluate_stats
 from shoal.search.linkage_ambiguity import ambiguity
 from shoal.search.local.ranged_columns import RangedColumn, not_quasi, range_problems
-from shoal.search.problem import Outcome, Problem
+from shoal.search.problem import Problem, SearchResult
 from shoal.table.classes import ClassStats
 from shoal.table.encoded import combine_codes
 
@@ -112,7 +112,7 @@ class _Candidate:
     stats: ClassStats
 
 
-def range_method(problem: Problem, engine: LocalEngine) -> Outcome:
+def range_method(problem: Problem, engine: LocalEngine) -> SearchResult:
     """Recode by ranges within groups; `InfeasibleError` where the policy's models do not hold on the result."""
     options = RangeOptions.read(problem)
     problem.progress("setting ranges", 0.0)
@@ -134,7 +134,7 @@ def range_method(problem: Problem, engine: LocalEngine) -> Outcome:
             stacklevel=2,
         )
     ranges = "one shared by each group" if options.safe else "from the next smaller to the next larger value"
-    return Outcome(recoding, {"ranges": ranges, "guarantees": options.safe, "ambiguity": figures})
+    return SearchResult(recoding, {"ranges": ranges, "guarantees": options.safe, "ambiguity": figures})
 
 
 def diagnose(problem: Problem, engine: LocalEngine) -> RangeDiagnosis | None:

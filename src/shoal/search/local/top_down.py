@@ -27,14 +27,14 @@ from shoal.search.local.borrowing import borrow
 from shoal.search.local.cuts import Cut, absorb, cut_classes, numbered, rests
 from shoal.search.local.finish import finish, refine_if_asked
 from shoal.search.local.partition import Codes, Entries, Indices, RecordSpace, grouped, record_space, summed
-from shoal.search.problem import Outcome, Problem
+from shoal.search.problem import Problem, SearchResult
 from shoal.table.classes import Counts, Floats, Mask
 
 _DIGITS = 9
 """Losses that agree to so many digits are equal: rounding must not decide between attributes."""
 
 
-def top_down(problem: Problem, engine: LocalEngine) -> Outcome:
+def top_down(problem: Problem, engine: LocalEngine) -> SearchResult:
     """Specialize the blocks until no class can be specialized any more."""
     blocks = prepare(problem, engine)
     space = record_space(blocks, also_distinguish=tuple(problem.table.row_sensitive))
