@@ -189,7 +189,7 @@ def test_ctrl_c_leaves_neither_release_nor_entry(town: Path) -> None:
     """A run that is stopped while it writes: nothing but what was there."""
     before = snapshot(town)
     program = (
-        "import sys, time, shoal.pipeline.write as w\n"
+        "import sys, time, shoal.pipeline.run as w\n"
         "real = w.write_report\n"
         "def slow(evidence):\n    print('writing', flush=True)\n    time.sleep(30)\n    return real(evidence)\n"
         "w.write_report = slow\n"

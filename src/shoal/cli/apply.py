@@ -13,8 +13,8 @@ from shoal.cli.progress import progress_bar
 from shoal.cli.show_releases import show_applied, show_composition, show_records
 from shoal.errors import InputError
 from shoal.io import Place, check_outputs, check_table_suffix
+from shoal.io.sink import output_paths
 from shoal.pipeline.apply.apply import apply
-from shoal.pipeline.apply.write_applied import applied_paths
 
 
 @interruptible
@@ -39,7 +39,7 @@ def run_apply(
     if out is not None:
         check_table_suffix(out)
         inputs = [recoding, *([data] if isinstance(data, Path) else [])]
-        check_outputs(list(applied_paths(out).values()), inputs, force=force)
+        check_outputs(list(output_paths(out, recoding=True).values()), inputs, force=force)
     with progress_bar() as progress:
         applied = apply(
             recoding,

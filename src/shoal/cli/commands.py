@@ -18,8 +18,9 @@ from shoal.cli.show_releases import show_composition
 from shoal.errors import DataError, InterruptedRunError, OutputError, PolicyError
 from shoal.evidence import evidence_schema
 from shoal.io import Place, Staged
+from shoal.io.source import data_source
 from shoal.pipeline import publish
-from shoal.pipeline.run import complete_problems, data_source
+from shoal.pipeline.prepare import complete_problems
 from shoal.policy import Policy
 from shoal.search import shared_options
 
@@ -65,7 +66,7 @@ def run_init(
     data: Place, out: Path | None, *, separator: str | None, encoding: str | None, sheet: str | None, force: bool
 ) -> None:
     """Draft a policy and write it; never over the data, and only under a name that says YAML."""
-    from shoal.draft import draft_name, draft_policy  # noqa: PLC0415 - only init needs it
+    from shoal.draft import draft_name, draft_policy
 
     if isinstance(data, Path) and data.is_dir():
         raise DataError(f"{data} is a folder, not a file. Name the file inside it.")

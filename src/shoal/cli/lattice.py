@@ -12,9 +12,9 @@ from shoal.cli.progress import progress_bar
 from shoal.cli.show import show_lattice
 from shoal.errors import OutputError
 from shoal.io import Staged
+from shoal.io.source import TableSource, load_table
 from shoal.pipeline.forecast import lattice_picture
 from shoal.pipeline.lattice import list_minimal_nodes
-from shoal.pipeline.run import Loaded, load_data
 from shoal.present.plots.lattice_plot import lattice_svg
 
 
@@ -31,7 +31,7 @@ def run_lattice(policy_path: Path, data: Path | None, *, svg: Path | None, force
         inputs = [policy_path, *([data] if data is not None else [])]
         with Staged([svg], inputs=inputs, force=force) as stage, progress_bar() as progress:
             listing = list_minimal_nodes(policy, data, progress=progress)
-            loaded: Loaded = load_data(data, policy)
+            loaded: TableSource = load_table(data, policy)
             drawing = lattice_svg(lattice_picture(loaded, policy, progress), standalone=True)
             _write(stage.path(svg), svg, drawing)
             stage.commit()

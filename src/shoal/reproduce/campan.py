@@ -9,18 +9,17 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.encode.resolve import resolve, resolve_again
-from shoal.io import in_order_of_content
+from shoal.encode.result import Result
 from shoal.metrics import METRICS, ReleaseSummary
 from shoal.metrics.constraint_violations import count_violations
-from shoal.pipeline.run import Clock, Loaded, Prepared, Unverified, load_data, make_release
+from shoal.pipeline.prepare import prepare, prepare_again
+from shoal.pipeline.run import Clock, make_release
 from shoal.policy import Policy
 from shoal.reproduce.campan_tables import PAPER, worked
 from shoal.reproduce.campan_words import GRID, RECORDS, Run, loss_words, suppressed_words, time_words, violation_words
 from shoal.reproduce.hierarchies import CAMPAN, CAMPAN_BOUNDARIES
 from shoal.reproduce.lines import Line, Panel, line_plot
 from shoal.reproduce.section import Drawing, Section, Setting, Sheet, Statement, Task
-from shoal.search.problem import no_progress
 from shoal.verification import verify
 
 SENSITIVE = ("education-num", "education", "occupation")
@@ -51,16 +50,13 @@ class _Runs:
     """The table, encoded once with boundaries and once without."""
 
     def __init__(self, table: pa.Table) -> None:
-        used = in_order_of_content(table.select([*CAMPAN, *SENSITIVE]))  # as the pipeline orders it for this algorithm
-        self._loaded: Loaded = load_data(used, policy(CPKA, 4, 2))
-        self._bounded = resolve(policy(CPKA, 4, 2), self._loaded.table)
-        self._free = resolve(policy(PK, 4, 2), self._loaded.table)
+        self._bounded = prepare(table.select([*CAMPAN, *SENSITIVE]), policy(CPKA, 4, 2))
+        self._free = prepare_again(self._bounded, policy(PK, 4, 2))
 
     def run(self, kind: str, k: int, p: int) -> Run:
         """Cluster, check the models with the verifier, and measure."""
         asked, clock = policy(kind, k, p), Clock()
-        resolved = resolve_again(asked, self._free if kind == PK else self._bounded)
-        made = make_release(Prepared(self._loaded, resolved, asked), asked, clock, no_progress)
+        made = make_release(self._free if kind == PK else self._bounded, asked, clock)
         recoding = made.recoding
         summary = ReleaseSummary.of(recoding)
         return Run(
@@ -68,10 +64,10 @@ class _Runs:
             recoding.suppressed, recoding.n_classes, verify(made.table, asked).passed,
         )  # fmt: skip
 
-    def _violations(self, made: Unverified) -> int:
+    def _violations(self, made: Result) -> int:
         """Cells beyond the boundaries, whether the run knew of them or not."""
         codes: list[NDArray[np.int32]] = [column.codes for column in made.resolved.quasi.values()]
-        return count_violations(made.recoding, codes, self._bounded.problem.caps)
+        return count_violations(made.recoding, codes, self._bounded.resolved.problem.caps)
 
 
 def experiments(setting: Setting) -> list[Section]:

@@ -12,7 +12,6 @@ import pyarrow as pa
 
 from shoal.attacks.exposure import similarity
 from shoal.encode.resolve import resolve
-from shoal.io import in_order_of_content
 from shoal.metrics import METRICS, ReleaseSummary
 from shoal.policy import Policy
 from shoal.reproduce.hierarchies import SUN
@@ -22,6 +21,7 @@ from shoal.search.evaluation import Evaluator
 from shoal.search.kernels.load import load_kernels
 from shoal.search.lattice.incognito import all_minimal_nodes
 from shoal.search.lattice.nodes import summarize
+from shoal.table.distinct_rows import DistinctRows
 
 MODELS = {
     "p-sensitive": "p-sensitive",
@@ -91,7 +91,7 @@ def with_health(table: pa.Table, seed: int) -> pa.Table:
 
 def minimal(table: pa.Table, asked: Asked, *, repeat: int = 1) -> Minimal:
     """Every minimal node by Incognito, how long that takes, and what each leaves open."""
-    problem = resolve(asked.policy("incognito"), table).problem
+    problem = resolve(asked.policy("incognito"), DistinctRows.of(table)).problem
     taken = []
     for _ in range(repeat):
         engine = LocalEngine(problem.table, problem.ladders, problem.domains, kernels=load_kernels())
@@ -112,8 +112,8 @@ def minimal(table: pa.Table, asked: Asked, *, repeat: int = 1) -> Minimal:
 
 def local(table: pa.Table, asked: Asked) -> tuple[float, float]:
     """Seconds and distortion ratio of the top-down local recoding."""
-    ordered = in_order_of_content(table.select([*SUN, "health"]))  # as the pipeline orders it for this algorithm
-    problem = resolve(asked.policy("top-down"), ordered).problem
+    rows = DistinctRows.of(table.select([*SUN, "health"]))
+    problem = resolve(asked.policy("top-down"), rows).problem
     engine = LocalEngine(problem.table, problem.ladders, problem.domains, kernels=load_kernels())
     start = time.perf_counter()
     recoding = ALGORITHMS["top-down"].run(problem, engine).recoding

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from shoal.encode.released_table import release_stats
 from shoal.metrics import METRICS, ReleaseSummary
 from shoal.models import AlpDif
-from shoal.pipeline.run import Clock, make_release
+from shoal.pipeline.run import make_release
 from shoal.policy import Policy
 from shoal.reproduce.hierarchies import WANG
 from shoal.reproduce.lines import Line, Panel, line_plot
@@ -25,7 +25,7 @@ from shoal.reproduce.wang_words import Run, alp_words, compared_words, growth_wo
 from shoal.search import ALGORITHMS
 from shoal.search.engine import LocalEngine
 from shoal.search.kernels.load import load_kernels
-from shoal.search.problem import Problem, no_progress
+from shoal.search.problem import Problem
 from shoal.table.classes import ClassView
 
 VALUES = ("Divorced", "Widowed", "Married-civ-spouse", "Separated")
@@ -87,7 +87,7 @@ def _average(table: pa.Table, asked: _Asked, draws: int) -> Run:
 
 def _once(table: pa.Table, asked: _Asked) -> Run:
     """One release."""
-    made = make_release(table, policy(asked.k, asked.limits), Clock(), no_progress)
+    made = make_release(table, policy(asked.k, asked.limits))
     recoding = made.recoding
     summary = ReleaseSummary.of(recoding)
     view = release_stats(made.resolved, recoding).view("marital-status")

@@ -24,6 +24,7 @@ from shoal.reproduce.section import Sheet
 from shoal.reproduce.tables import PaperTable
 from shoal.search.engine import LocalEngine
 from shoal.table.classes import ClassView
+from shoal.table.distinct_rows import DistinctRows
 from shoal.table.recoding import Recoding
 from shoal.verification import verify
 
@@ -42,7 +43,7 @@ def view_of(table: PaperTable, quasi: Sequence[str], sensitive: str, categories:
     }
     columns[sensitive] = secret
     policy = Policy(columns=columns, privacy=[{"model": "k-anonymity", "k": 1}])
-    problem = resolve(policy, table.arrow([*quasi, sensitive])).problem
+    problem = resolve(policy, DistinctRows.of(table.arrow([*quasi, sensitive]))).problem
     engine = LocalEngine(problem.table, problem.ladders, problem.domains)
     grouping = engine.classes((0,) * len(quasi))
     return engine.stats(grouping, [sensitive]).view(sensitive)

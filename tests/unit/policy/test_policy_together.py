@@ -11,7 +11,7 @@ from policy_cases import HOSPITAL, hospital, load_problems, places, problems_of,
 from shoal.cli.commands import load_policy
 from shoal.errors import PolicyError
 from shoal.models import KAnonymity, PSensitive
-from shoal.pipeline.run import complete_problems
+from shoal.pipeline.prepare import complete_problems
 from shoal.policy import Policy
 from shoal.policy.check import Draft
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from shoal.datasets import load_adult
-from shoal.encode.resolve import resolve
 from shoal.policy import Policy
 from shoal.reproduce.hierarchies import CAMPAN, CAMPAN_BOUNDARIES, SUN, SUN_HEIGHTS, WANG
 from support.adult_cases import made_up, real_folder, write_csv
+from support.resolved import resolve
 
 
 def heights(trees: dict[str, Any], table: Any) -> dict[str, int]:

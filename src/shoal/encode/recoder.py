@@ -1,8 +1,8 @@
 """A recoding as a function of single batches: what each record becomes, wherever it lies.
 
 A recoder holds the values that were counted, the distinct tuples and their classes, and nothing of any record. It can
-be pickled and sent to where the records are. Recodings that part records with equal quasi-identifiers cannot be applied
-so: which of them goes where is told by counts only.
+be pickled and sent to where the records are. Recodings that divide records with equal quasi-identifiers cannot be
+applied this way: only counts say how many of them go where.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.encode.released_table import release_columns
+from shoal.encode.result import Result, splits_duplicates
 from shoal.errors import DataError, InputError
+from shoal.formatting import pluralize
 from shoal.hierarchies.hierarchy import ROOT_LABEL
-from shoal.pipeline.search import Searched
 from shoal.table.canonical_text import texts_and_codes
-from shoal.table.distinct_rows import Cells
+from shoal.table.distinct_rows import DistinctRows
 
 Codes = NDArray[np.int32]
 _KEY_LIMIT = 2**62
@@ -42,30 +43,32 @@ class Recoder:
     """For each sensitive column the columns that are published in other words: what each value becomes."""
 
     @staticmethod
-    def of(found: Searched, columns: Sequence[str] | None = None) -> Recoder:
+    def of(result: Result, columns: Sequence[str] | None = None) -> Recoder:
         """The recoder of a recoding that keeps records with equal quasi-identifiers together; `InputError` for others.
 
-        ``columns`` are those of the data, where some are not among the cells.
+        ``columns`` are those of the data, where some are not among the distinct rows.
         """
-        if found.parts_equals:
+        policy = result.search_policy
+        if splits_duplicates(policy):
             raise InputError(
-                f"{found.policy.algorithm.name} may part records with equal quasi-identifiers, so that no batch by "
-                "itself tells where a record goes."
+                f"{policy.algorithm.name} may put records with equal quasi-identifiers into different classes, so a "
+                "batch by itself does not tell where a record goes.",
+                code="splits-duplicates",
             )
-        table, recoding = found.resolved.problem.table, found.recoding
+        table, recoding = result.resolved.problem.table, result.recoding
         tuple_class = np.full(table.n_tuples, -1, dtype=np.int32)
         tuple_class[table.row_tuple] = recoding.row_class
         named = zip(recoding.quasi, recoding.hierarchies, strict=True)
         return Recoder(
-            columns=tuple(release_columns(found.policy, list(columns or found.names))),
-            quasi={name: _Known.of(name, found.cells, column.codes) for name, column in found.resolved.quasi.items()},
-            index=_Tuples.of(table.codes, [hierarchy.n_leaves for hierarchy in found.resolved.problem.hierarchies]),
+            columns=tuple(release_columns(policy, list(columns or result.names))),
+            quasi={name: _Known.of(name, result.rows, column.codes) for name, column in result.resolved.quasi.items()},
+            index=_Tuples.of(table.codes, [hierarchy.n_leaves for hierarchy in result.resolved.problem.hierarchies]),
             tuple_class=tuple_class,
             labels={
                 name: (pa.array(hierarchy.labels, type=pa.string()), recoding.nodes[:, place])
                 for place, (name, hierarchy) in enumerate(named)
             },
-            sensitive={name: _published(name, found) for name in found.resolved.sensitive},
+            sensitive={name: _published(name, result) for name in result.resolved.sensitive},
         )
 
     def recode(self, batch: pa.RecordBatch | pa.Table) -> pa.Table:
@@ -88,7 +91,7 @@ class Recoder:
         return pa.table(released)
 
     def stars(self, count: int, schema: pa.Schema) -> pa.Table:
-        """So many rows of ``*`` for suppressed records."""
+        """Rows of ``*`` for suppressed records."""
         columns = {
             field.name: pa.array([ROOT_LABEL] * count, pa.string())
             if field.name in self.labels
@@ -98,18 +101,18 @@ class Recoder:
         return pa.table(columns)
 
 
-def _published(name: str, found: Searched) -> dict[str, tuple[_Known, pa.Array]]:
+def _published(name: str, result: Result) -> dict[str, tuple[_Known, pa.Array]]:
     """The columns that a sensitive column is published as in other words than the data has."""
-    policy, secret = found.policy, found.resolved.sensitive[name]
+    policy, secret = result.search_policy, result.resolved.sensitive[name]
     categories = pa.array(secret.domain.categories, type=pa.string())
-    known = _Known.of(name, found.cells, secret.codes)
+    known = _Known.of(name, result.rows, secret.codes)
     if policy.published(name) == "categories":
         return {name: (known, categories)}
     columns = {}
     if policy.columns[name].hierarchy is not None:
         columns[name] = (known, pa.array(secret.domain.values, type=pa.string()))
     if secret.category_codes is not None:
-        columns[f"{name}_category"] = (_Known.of(name, found.cells, secret.category_codes), categories)
+        columns[f"{name}_category"] = (_Known.of(name, result.rows, secret.category_codes), categories)
     return columns
 
 
@@ -125,9 +128,9 @@ class _Known:
     code_of: Mapping[str | None, int]
 
     @staticmethod
-    def of(name: str, cells: Cells, codes: Codes) -> _Known:
-        """From the value of each cell, and its code."""
-        column = cells.columns[name]
+    def of(name: str, rows: DistinctRows, codes: Codes) -> _Known:
+        """From the value of each distinct row, and its code."""
+        column = rows.columns[name]
         of_label = np.zeros(len(column.labels), dtype=np.int64)
         of_label[column.codes] = codes
         return _Known(name, dict(zip(column.labels, of_label.tolist(), strict=True)))
@@ -140,8 +143,9 @@ class _Known:
         of_text = np.array([self.code_of.get(text, -1) for text in [*texts.to_pylist(), None]], dtype=np.int32)
         if (of_text[used] < 0).any():
             raise DataError(
-                f"column {self.name!r} has a value now that it had not when it was counted. Start again when nobody "
-                "writes to the data."
+                f"column {self.name!r} has a value now that it did not have when it was counted. Start again when "
+                "nobody writes to the data.",
+                code="data-changed",
             )
         return of_text[rows]
 
@@ -177,8 +181,9 @@ class _Tuples:
         places, right = _ranked(self.keys, keys, right)
         if not right.all():
             raise DataError(
-                f"{np.count_nonzero(~right):,} records have quasi-identifiers now that nobody had when they were "
-                "counted. Start again when nobody writes to the data."
+                f"{pluralize(int(np.count_nonzero(~right)), 'record')} now have quasi-identifiers that no record had "
+                "when the data was counted. Start again when nobody writes to the data.",
+                code="data-changed",
             )
         return places
 

@@ -1,12 +1,12 @@
-"""Quasi-identifiers raised before the search, where the driver cannot hold their cells.
+"""Quasi-identifiers made coarser before the search, where the driver cannot hold the distinct rows.
 
-A coarsened column has the nodes of some level of its hierarchy (within its boundary) in place of its values, and what
-is left of the hierarchy above them. A release of such cells is one of the table, only never finer than these levels.
+A coarse column has the nodes of some level of its hierarchy (within its boundary) in place of its values, and what is
+left of the hierarchy above them. A release of such rows is one of the table, only never finer than these levels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,21 +15,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.errors import DataError, PolicyError
+from shoal.formatting import number
 from shoal.hierarchies import Hierarchy, HierarchyError, boundary_caps, capped_levels
 from shoal.hierarchies.boundaries import Ladder
 from shoal.hierarchies.hierarchy import Label
-from shoal.io import encode
-from shoal.io.spark.counts import Codebook, Counted, distinct_values, packed, unpacked
-from shoal.pipeline.spark.cells import codebook, in_order
+from shoal.io.spark.counts import Codebook, CountedFrame, codebook, distinct_values, packed, unpacked
 from shoal.policy import Policy
 from shoal.policy.hierarchy_source import hierarchy_source
 from shoal.search.problem import Progress
-from shoal.table.distinct_rows import CellColumn, Cells
+from shoal.table.canonical_text import encode
+from shoal.table.distinct_rows import DistinctColumn, DistinctRows
 from shoal.table.recoding import Recoding
 
 
 @dataclass(frozen=True, eq=False)
-class Coarse:
+class CoarseColumn:
     """A column at some step of its ladder."""
 
     name: str
@@ -67,7 +67,7 @@ class Coarse:
         return Codebook(self.values, codes, len(labels)), tuple(labels), pa.array(labels, pa.string())
 
     def raised(self, column: pa.Array) -> pa.Array:
-        """The cells of the data, raised."""
+        """The values of the data, made coarser."""
         return self.labels.take(pc.index_in(column.cast(self.values.type), value_set=self.values))
 
     def declared(self) -> dict[str, Any]:
@@ -86,16 +86,16 @@ class Coarse:
 
 
 @dataclass(frozen=True, eq=False)
-class Coarsened:
-    """Cells that fit, and the policy with which they are searched."""
+class CoarseRows:
+    """Distinct rows that fit, and the policy with which they are searched."""
 
-    cells: Cells
+    rows: DistinctRows
     policy: Policy
-    columns: Mapping[str, Coarse]
+    columns: Mapping[str, CoarseColumn]
 
 
-def coarsen(counted: Counted, policy: Policy, allowed: int, progress: Progress) -> Coarsened:
-    """Raise quasi-identifiers until their cells fit; `DataError` where they never do."""
+def coarsen(counted: CountedFrame, policy: Policy, allowed: int, progress: Progress) -> CoarseRows:
+    """Make quasi-identifiers coarser until the distinct rows fit; `DataError` where they never do."""
     values = distinct_values(counted)
     quasi = [name for name in counted.names if policy.columns[name].role == "quasi"]
     columns = {name: _column(name, values[name], policy) for name in quasi}
@@ -111,19 +111,20 @@ def coarsen(counted: Counted, policy: Policy, allowed: int, progress: Progress) 
         rising = [name for name in quasi if columns[name].can_rise and name not in fixed]
         if not rising:
             raise DataError(
-                f"the data has {found:,} cells even where every quasi-identifier is as coarse as the policy allows, "
-                f"and the driver may hold {allowed:,} (engine.cells). Raise engine.cells and give the driver memory "
-                "for them, or leave columns out."
+                f"the data has {number(found)} distinct rows even where every quasi-identifier is as coarse as the "
+                f"policy allows, and the driver may hold {number(allowed)} (engine.cells). Raise engine.cells and give "
+                "the driver memory for them, or leave columns out.",
+                code="too-many-distinct-rows",
             )
         widest = max(rising, key=lambda name: (books[name].size, name))
         columns[widest] = replace(columns[widest], step=columns[widest].step + 1)
-    codes, weights = unpacked(frame, books)
-    made = {name: CellColumn(labels, typed, codes[name]) for name, (_, labels, typed) in read.items()}
+    codes, counts = unpacked(frame, books)
+    distinct = {name: DistinctColumn(labels, typed, codes[name]) for name, (_, labels, typed) in read.items()}
     raised = {name: column for name, column in columns.items() if column.step}
-    return Coarsened(in_order(made, weights), _policy_of(policy, raised), raised)
+    return CoarseRows(DistinctRows(distinct, counts).in_order(), _policy_of(policy, raised), raised)
 
 
-def _column(name: str, values: pa.Array, policy: Policy) -> Coarse:
+def _column(name: str, values: pa.Array, policy: Policy) -> CoarseColumn:
     spec, where = policy.columns[name], f"columns.{name}.hierarchy"
     labels, codes = encode(values)
     try:
@@ -133,11 +134,11 @@ def _column(name: str, values: pa.Array, policy: Policy) -> Coarse:
     except HierarchyError as error:
         raise PolicyError(error.problems, policy.source) from None
     leaves = np.asarray(built.codes[codes], dtype=np.int32)
-    return Coarse(name, values, leaves, built.hierarchy, capped_levels(built.hierarchy, caps))
+    return CoarseColumn(name, values, leaves, built.hierarchy, capped_levels(built.hierarchy, caps))
 
 
-def _policy_of(policy: Policy, raised: Mapping[str, Coarse]) -> Policy:
-    """The policy for cells of which some columns were raised."""
+def _policy_of(policy: Policy, raised: Mapping[str, CoarseColumn]) -> Policy:
+    """The policy for rows of which some columns were made coarser."""
     columns = policy.model_dump(exclude_unset=True)["columns"]
     for name, column in raised.items():
         kept = {key: value for key, value in columns[name].items() if key not in {"hierarchy", "boundary"}}
@@ -145,27 +146,26 @@ def _policy_of(policy: Policy, raised: Mapping[str, Coarse]) -> Policy:
     return policy.changed(columns=columns) if raised else policy
 
 
-def in_full(recoding: Recoding, raised: Mapping[str, Coarse]) -> tuple[tuple[Hierarchy, ...], Any]:
-    """The hierarchies as declared and the nodes of the recoding in them, so that measures count all values."""
+def in_full(recoding: Recoding, coarse: Mapping[str, CoarseColumn]) -> Recoding:
+    """The recoding in the hierarchies as declared, so that measures count all values."""
     hierarchies, nodes = list(recoding.hierarchies), recoding.nodes.copy()
-    for place, name in enumerate(recoding.quasi):
-        if name in raised:
-            hierarchies[place] = raised[name].hierarchy
-            labels: Sequence[Label] = recoding.hierarchies[place].labels
-            numbers = np.array([raised[name].hierarchy.by_label.get(label, -1) for label in labels], dtype=np.int32)
-            nodes[:, place] = numbers[recoding.nodes[:, place]]
-    return tuple(hierarchies), nodes
+    levels = None if recoding.levels is None else dict(recoding.levels)
+    for index, name in enumerate(recoding.quasi):
+        if name not in coarse:
+            continue
+        column, labels = coarse[name], recoding.hierarchies[index].labels
+        hierarchies[index] = column.hierarchy
+        numbers = np.array([column.hierarchy.by_label.get(label, -1) for label in labels], dtype=np.int32)
+        nodes[:, index] = numbers[recoding.nodes[:, index]]
+        if levels is not None:
+            shown = {labels[node] for node in np.unique(recoding.nodes[:, index]).tolist()}
+            levels[name] = _full_level(column, shown, levels[name])
+    return replace(recoding, hierarchies=tuple(hierarchies), nodes=nodes, levels=levels)
 
 
-def full_levels(levels: Mapping[str, int], raised: Mapping[str, Coarse], recoding: Recoding) -> dict[str, int]:
-    """The levels of a full-domain recoding, counted from the values of the data."""
-    result = dict(levels)
-    for name, column in raised.items():
-        place = recoding.quasi.index(name)
-        shown = {recoding.hierarchies[place].labels[node] for node in np.unique(recoding.nodes[:, place]).tolist()}
-        whole = column.hierarchy
-        for step in range(column.step, len(column.ladder.nodes)):
-            if shown <= {whole.labels[node] for node in np.unique(column.ladder.nodes[step]).tolist()}:
-                result[name] = column.ladder.nominal[step]
-                break
-    return result
+def _full_level(column: CoarseColumn, shown: set[Label], level: int) -> int:
+    """The level of a full-domain recoding, counted from the values of the data."""
+    for step in range(column.step, len(column.ladder.nodes)):
+        if shown <= {column.hierarchy.labels[node] for node in np.unique(column.ladder.nodes[step]).tolist()}:
+            return column.ladder.nominal[step]
+    return level

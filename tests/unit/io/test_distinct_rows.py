@@ -14,8 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.errors import DataError
-from shoal.io import CellCounter, DataSource, canonical_text, count_cells, order_of_content, read_batches, read_table
+from shoal.io import DataSource, canonical_text, order_of_content, read_batches, read_table
 from shoal.io import batches as reading
+from shoal.io.counting import DistinctRowCounter, count_rows
+from shoal.table.distinct_rows import DistinctRows
 
 TEXT = st.one_of(st.none(), st.sampled_from(["", "a", "b", "ä", "10", "9", 'A,\n"b"']))
 NUMBER = st.one_of(st.none(), st.sampled_from([0.0, 1.0, 1.5, -2.0, 10.0]))
@@ -31,25 +33,44 @@ def plain_count(table: pa.Table) -> Counter[tuple[str | None, ...]]:
     return Counter(zip(*(canonical_text(column).to_pylist() for column in table.columns), strict=True))
 
 
+def plain_table(rows: DistinctRows) -> pa.Table:
+    """The distinct rows in the types of the data."""
+    return pa.table({name: column.of_type() for name, column in rows.columns.items()})
+
+
 @given(TABLES, st.integers(1, 7))
-def test_cells_are_the_distinct_rows_with_their_counts(
-    rows: list[tuple[str | None, float | None, str | None]], size: int
-) -> None:
+def test_distinct_rows_are_counted(rows: list[tuple[str | None, float | None, str | None]], size: int) -> None:
     table = table_of(rows)
-    cells = count_cells(table.to_batches(max_chunksize=size), table.column_names)
+    cells = count_rows(table.to_batches(max_chunksize=size), table.column_names)
     shown = zip(*([column.labels[code] for code in column.codes] for column in cells.columns.values()), strict=True)
-    assert dict(zip(shown, cells.weights.tolist(), strict=True)) == plain_count(table)
-    assert cells.n_rows == table.num_rows
+    assert dict(zip(shown, cells.counts.tolist(), strict=True)) == plain_count(table)
+    assert cells.n_records == table.num_rows
 
 
 @given(TABLES)
-def test_unfolded_cells_are_the_records_in_the_order_of_their_content(
+def test_unfolded_rows_are_the_records_in_the_order_of_their_content(
     rows: list[tuple[str | None, float | None, str | None]],
 ) -> None:
     table = table_of(rows)
-    cells = count_cells([table.slice(start, 3) for start in range(0, max(len(rows), 1), 3)], table.column_names)
+    cells = count_rows([table.slice(start, 3) for start in range(0, max(len(rows), 1), 3)], table.column_names)
     ordered = table.take(pa.array(order_of_content(table)))
-    assert cells.to_table().take(pa.array(np.repeat(np.arange(cells.n_cells), cells.weights))).equals(ordered)
+    unfolded = pa.array(np.repeat(np.arange(cells.n_rows), cells.counts))
+    assert plain_table(cells).take(unfolded).equals(ordered)
+
+
+@given(TABLES)
+def test_a_table_in_memory_has_the_distinct_rows_of_a_stream_and_knows_those_of_its_records(
+    rows: list[tuple[str | None, float | None, str | None]],
+) -> None:
+    table = table_of(rows)
+    held, streamed = DistinctRows.of(table), count_rows([table], table.column_names)
+    assert plain_table(held).equals(plain_table(streamed))
+    assert held.counts.tolist() == streamed.counts.tolist()
+    assert {name: column.labels for name, column in held.columns.items()} == {
+        name: column.labels for name, column in streamed.columns.items()
+    }
+    assert held.of_record is not None
+    assert plain_table(held).take(pa.array(held.of_record)).equals(table)
 
 
 @given(TABLES, TABLES)
@@ -57,30 +78,30 @@ def test_rows_that_were_counted_elsewhere_are_added_with_their_counts(
     one: list[tuple[str | None, float | None, str | None]], other: list[tuple[str | None, float | None, str | None]]
 ) -> None:
     tables = [table_of(one), table_of(other)]
-    counter = CellCounter(["x", "y", "b"])
+    counter = DistinctRowCounter(["x", "y", "b"])
     for table in tables:
-        part = count_cells([table], table.column_names)
-        counter.add(part.to_table(), part.weights)
-    whole, cells = count_cells(tables, ["x", "y", "b"]), counter.finish()
+        part = count_rows([table], table.column_names)
+        counter.add(part.to_table(), part.counts)
+    whole, cells = count_rows(tables, ["x", "y", "b"]), counter.finish()
     assert cells.to_table().equals(whole.to_table())
-    assert cells.weights.tolist() == whole.weights.tolist()
+    assert cells.counts.tolist() == whole.counts.tolist()
 
 
 def test_values_that_no_row_holds_are_no_labels() -> None:
     column = pa.DictionaryArray.from_arrays(pa.array([0, 2, None], pa.int32()), pa.array(["a", "never", "b"]))
-    cells = count_cells([pa.record_batch([column], names=["x"])], ["x"])
+    cells = count_rows([pa.record_batch([column], names=["x"])], ["x"])
     assert cells.columns["x"].labels == ("a", "b", None)
 
 
 def test_a_column_keeps_its_type() -> None:
     days = [datetime.date(2020, 1, 2), None, datetime.date(2019, 5, 6)]
-    cells = count_cells([pa.table({"day": pa.array(days), "n": pa.array([3, 3, 4], pa.int16())})], ["day", "n"])
+    cells = count_rows([pa.table({"day": pa.array(days), "n": pa.array([3, 3, 4], pa.int16())})], ["day", "n"])
     assert cells.to_table().schema.types == [pa.date32(), pa.int16()]
     assert cells.columns["day"].labels == ("2019-05-06", "2020-01-02", None)
 
 
 def test_parts_of_different_types_are_refused() -> None:
-    counter = CellCounter(["x"])
+    counter = DistinctRowCounter(["x"])
     counter.add(pa.table({"x": pa.nulls(2)}))
     counter.add(pa.table({"x": [1, 2]}))
     with pytest.raises(DataError, match="type int64 in one part of the data and string in another"):
@@ -89,13 +110,13 @@ def test_parts_of_different_types_are_refused() -> None:
 
 def test_a_column_can_be_left_out_on_the_way() -> None:
     table = pa.table({"x": ["a", "b", "a", "a"], "y": ["1", "2", "3", "1"]})
-    counter = CellCounter(["x", "y"])
+    counter = DistinctRowCounter(["x", "y"])
     counter.add(table)
     counter.leave_out(["y"])
     counter.add(table)
     cells = counter.finish()
     assert list(cells.columns) == ["x"]
-    assert cells.weights.tolist() == [6, 2]
+    assert cells.counts.tolist() == [6, 2]
 
 
 ODD = 'a,b\n1,"x\ny"\n"2",""\n,long long long long long long long long\n3,z\n'
