@@ -316,7 +316,7 @@ def test_rows_of_stars_beside_columns_apart_are_suppressed_records_and_held_agai
 
     encode = Job.encode
 
-    def lax(_: Job, reading: stream.Reading) -> Any:
+    def lax(_: Job, reading: sources.Reading) -> Any:
         return encode(Job(policy), reading)
 
     monkeypatch.setattr(Job, "encode", lax)
