@@ -20,7 +20,7 @@ from shoal.encode.sensitive import SensitiveColumn, Values, encode_sensitive
 from shoal.errors import DataError, PolicyError
 from shoal.hierarchies import BuiltHierarchy, Hierarchy, HierarchyError, HierarchySource, boundary_caps, capped_levels
 from shoal.hierarchies.hierarchy import Label
-from shoal.hierarchies.ranges import RANGE_SIGN
+from shoal.hierarchies.labels import range_ends
 from shoal.io import encode, order_of_content
 from shoal.metrics import METRICS
 from shoal.models import AlpDif, AlphaKAnonymity
@@ -123,9 +123,7 @@ class _Encoder:
         if name not in self._policy.algorithm.ranges:
             return
         for label in self._base.rows.labels[self._policy.names("quasi").index(name)]:
-            low, sign, high = (label or "").partition(RANGE_SIGN)
-            if sign:
-                yield from (low, high)
+            yield from range_ends(label) or ()
 
     def sensitive(self, name: str) -> SensitiveColumn:
         """A sensitive column, with the values published before in its domain."""
