@@ -20,7 +20,7 @@ from shoal.encode.sensitive import SensitiveColumn, Values, encode_sensitive
 from shoal.errors import DataError, PolicyError
 from shoal.hierarchies import BuiltHierarchy, Hierarchy, HierarchyError, HierarchySource, boundary_caps
 from shoal.hierarchies.hierarchy import Label
-from shoal.hierarchies.ranges import RANGE_SIGN
+from shoal.hierarchies.labels import range_ends
 from shoal.models import AlpDif, AlphaKAnonymity
 from shoal.pipeline.apply.published import Base
 from shoal.policy import Policy
@@ -106,9 +106,7 @@ class _Encoder:
         if name not in self._policy.algorithm.ranges:
             return
         for label in self._base.rows.labels[self._policy.names("quasi").index(name)]:
-            low, sign, high = (label or "").partition(RANGE_SIGN)
-            if sign:
-                yield from (low, high)
+            yield from range_ends(label) or ()
 
     def sensitive(self, name: str) -> SensitiveColumn:
         """A sensitive column, with the values published before in its domain."""
