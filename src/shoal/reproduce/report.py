@@ -6,23 +6,22 @@ import csv
 import io
 import os
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from shoal.errors import OutputError
+from shoal.formatting import pluralize
 from shoal.io import Staged
-from shoal.reproduce.section import FAILED, SLIP, VERDICTS, Section, Sheet, Statement
+from shoal.present.terminal import NOTHING, aligned
+from shoal.reproduce.paper import FAILED, SLIP, VERDICTS, Paper, Section, Sheet, Statement
+
+if TYPE_CHECKING:
+    from shoal.reproduce.run import Reproduction
 
 REPORT = "REPORT.md"
-TITLES = {
-    "sun": "Sun, Wang, Li & Truta 2008: (p, α)- and (p⁺, α)-sensitive k-anonymity",
-    "man": "Man, Li & Wang: sensitive k-anonymity by groupings",
-    "mahesh": "Mahesh & Meyyappan: ranges inside masked groups",
-    "wang": "Wang, Xu & Qu 2011: (alp, dif)-anonymity",
-    "campan": "Campan, Truta & Cooper 2010: constrained p-sensitive k-anonymity",
-}
 _SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_|<>[]"})
 
 
@@ -76,7 +75,7 @@ def report(sections: Sequence[Section], facts: Facts) -> str:
     """The report in Markdown."""
     lines = ["# The papers, reproduced", "", _run(facts), "", *_summary(sections, facts), *_slips(sections)]
     for paper in facts.papers:
-        lines += [f"## {TITLES[paper]}", ""]
+        lines += [f"## {Paper(paper).title}", ""]
         for section in sections:
             if section.paper == paper:
                 lines += _section(section)
@@ -106,8 +105,12 @@ def _summary(sections: Sequence[Section], facts: Facts) -> list[str]:
     for paper in facts.papers:
         said = [each for section in sections if section.paper == paper for each in section.statements]
         counts = [sum(each.verdict == verdict for each in said) for verdict in VERDICTS]
-        lines.append(f"| {TITLES[paper].split(':')[0]} | {len(said)} | {' | '.join(map(str, counts))} |")
+        lines.append(f"| {_authors(paper)} | {len(said)} | {' | '.join(map(str, counts))} |")
     return [*lines, ""]
+
+
+def _authors(paper: str) -> str:
+    return Paper(paper).title.partition(":")[0]
 
 
 def _slips(sections: Sequence[Section]) -> list[str]:
@@ -121,7 +124,7 @@ def _slips(sections: Sequence[Section]) -> list[str]:
     for paper, each in shown:
         failed = f"**{FAILED}** " if not each.holds else ""
         lines.append(
-            f"- {failed}{TITLES[paper].split(':')[0]}, {_plain(each.about)}: the paper has "
+            f"- {failed}{_authors(paper)}, {_plain(each.about)}: the paper has "
             f"{_plain(each.paper) or 'nothing'}, "
             f"computed is {_plain(each.found)}. {_plain(each.why)}".rstrip()
         )
@@ -145,3 +148,21 @@ def _section(section: Section) -> list[str]:
 def _plain(text: str) -> str:
     """Text that Markdown shows as it is."""
     return text.translate(_SPECIAL)
+
+
+def summary_lines(result: Reproduction) -> Iterator[str]:
+    """What the command line shows: one line per section, what failed, and where the report is."""
+    rows = [["paper", "section", "equal", "slips", "silent", "failed"]]
+    for section in result.sections:
+        verdicts = [each.verdict for each in section.statements]
+        counts = [str(verdicts.count(name)) if verdicts else NOTHING for name in VERDICTS]
+        rows.append([section.paper, section.title, *counts])
+    yield from aligned(rows)
+    for each in result.failures:
+        yield f"{FAILED}: {each.about}: expected {each.expected or each.paper}, computed {each.found}."
+    facts = result.facts
+    records = f" on {pluralize(facts.records, 'record')} of Adult" if facts.records is not None else ""
+    quick = " (quick: seeded samples)" if facts.quick and records else ""
+    yield ""
+    yield f"{pluralize(len(result.sections), 'section')}{records}{quick} in {facts.seconds:.0f} s."
+    yield f"  report {result.paths[0]}, with {pluralize(len(result.paths) - 1, 'more file')}"

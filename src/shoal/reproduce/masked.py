@@ -1,12 +1,13 @@
 """Worked tables: what a paper prints of a small table, computed again cell by cell and model by model.
 
-A printed label stands at some level of its hierarchy. Raising the original value to that level must give that label:
+A printed label is at some level of its hierarchy. Raising the original value to that level must give that label:
 so each printed cell is computed from the original record, and one that no generalization gives is found. The
 independent verifier is asked too, since it shares no code with this.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,8 +21,8 @@ from shoal.hierarchies.boundaries import boundary_caps
 from shoal.metrics import METRICS, ReleaseSummary
 from shoal.metrics.constraint_violations import count_violations
 from shoal.policy import Policy
-from shoal.reproduce.section import Sheet
-from shoal.reproduce.tables import PaperTable
+from shoal.reproduce.adult import quasi_columns
+from shoal.reproduce.paper import PaperTable, Sheet
 from shoal.search.engine import LocalEngine
 from shoal.table.classes import ClassView
 from shoal.table.distinct_rows import DistinctRows
@@ -38,10 +39,8 @@ def view_of(table: PaperTable, quasi: Sequence[str], sensitive: str, categories:
     secret: dict[str, Any] = {"role": "sensitive"}
     if categories is not None:
         secret |= {"categories": {name: list(values) for name, values in categories.items()}, "publish": "values"}
-    columns: dict[str, Any] = {
-        name: {"role": "quasi", "hierarchy": {"tree": {_ANY: sorted(set(table.column(name)))}}} for name in quasi
-    }
-    columns[sensitive] = secret
+    trees = {name: {"tree": {_ANY: sorted(set(table.column(name)))}} for name in quasi}
+    columns = {**quasi_columns(trees), sensitive: secret}
     policy = Policy(columns=columns, privacy=[{"model": "k-anonymity", "k": 1}])
     problem = resolve(policy, DistinctRows.of(table.arrow([*quasi, sensitive]))).problem
     engine = LocalEngine(problem.table, problem.ladders, problem.domains)
@@ -63,8 +62,6 @@ class Masked:
     """The sensitive column as the original and as the printed table name it."""
     key: str | None = None
     """The column that tells which record of the original a row is; None where the rows stand in the same order."""
-    first: int = 1
-    """The number of the original's first record, where the key counts them and the original has no such column."""
 
     def pairs(self) -> list[tuple[dict[str, str], dict[str, str]]]:
         """Each printed row with the original record that it shows."""
@@ -74,7 +71,7 @@ class Masked:
         if self.key in self.original.columns:
             known = {record[self.key]: record for record in originals}
         else:
-            known = {str(place): record for place, record in enumerate(originals, start=self.first)}
+            known = {str(number): record for number, record in enumerate(originals, start=1)}
         return [(known[row[self.key]], row) for row in printed]
 
     def hierarchies(self) -> dict[str, tuple[Hierarchy, dict[str, int]]]:
@@ -116,9 +113,7 @@ class Masked:
 
     def without_original(self) -> int:
         """Printed records that the independent verifier finds no original for."""
-        columns: dict[str, Any] = {
-            name: {"role": "quasi", "hierarchy": {"tree": tree}} for name, tree in self.trees.items()
-        }
+        columns = quasi_columns({name: {"tree": tree} for name, tree in self.trees.items()})
         columns[self.sensitive[1]] = {"role": "sensitive"}
         policy = Policy(columns=columns, privacy=[{"model": "k-anonymity", "k": 1}])
         original = self.original.arrow([*self.trees, self.sensitive[0]]).rename_columns(list(columns))
@@ -137,8 +132,7 @@ class Masked:
 
     def measure(self, name: str) -> float:
         """A measure of the printed table."""
-        recoding = self.recoding()
-        return METRICS[name].of(ReleaseSummary.of(recoding))
+        return METRICS[name].of(ReleaseSummary.of(self.recoding()))
 
     def violations(self, boundaries: Mapping[str, Sequence[str]]) -> int:
         """Cells beyond the boundary of their original value (Campan Def. 6)."""
@@ -161,10 +155,5 @@ def same_rows(table: pa.Table, printed: PaperTable, names: Sequence[str], *, cas
     ours, theirs = rows_of(table, names), sorted(tuple(row[name] for name in names) for row in printed.records())
     if not case:
         ours, theirs = (sorted(tuple(cell.lower() for cell in row) for row in rows) for rows in (ours, theirs))
-    left = list(ours)
-    found = 0
-    for row in theirs:
-        if row in left:
-            left.remove(row)
-            found += 1
+    found = (Counter(ours) & Counter(theirs)).total()
     return f"{found} of {len(theirs)}"
