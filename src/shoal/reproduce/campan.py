@@ -64,7 +64,7 @@ def _greedy_cpka(seed: int) -> Release:
 def worked(_: Setting) -> Section:
     """MM1 is not 2-sensitive, MM2 breaks the boundaries, MM3 satisfies all; GreedyCPKA makes MM3."""
     trees, sheets, losses = CAMPAN.content["trees"], [], []
-    found: dict[str, object] = {}
+    found: dict[str, str] = {}
     for number, table in enumerate((CAMPAN_2, CAMPAN_3, CAMPAN_4), start=2):
         masked = Masked(f"campan-table-{number}", CAMPAN_1, table, trees, ("Diagnosis", "Diagnosis"), key="Record")
         view = view_of(table, CAMPAN_QUASI, "Diagnosis")
