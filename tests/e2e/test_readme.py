@@ -14,6 +14,8 @@ from e2e.conftest import PATIENTS
 from shoal.cli.main import app
 from support.cli import Cli
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -45,7 +47,7 @@ def test_the_commands_run_one_after_the_other_as_they_stand(demo: Path, tmp_path
         ["/bin/sh", "-e", "-c", "\n".join(commands)], check=False, cwd=root, capture_output=True, text=True
     )
     assert ran.returncode == 0, ran.stderr
-    assert "Verified: 1141 of 1200 records" in ran.stdout
+    assert "Verified: 1,141 of 1,200 records" in ran.stdout
     assert "the policy holds" in ran.stdout
     assert {"draft.yaml", "second.csv", "second.evidence.json"} <= {path.name for path in (root / "out/demo").iterdir()}
 

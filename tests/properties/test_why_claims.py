@@ -13,14 +13,16 @@ from hypothesis import strategies as st
 from oracles import lattice_oracle as oracle
 from oracles import why_oracle
 from oracles.lattice_oracle import Label, Table
+from shoal.encode.result import Origin
 from shoal.errors import InfeasibleError
-from shoal.pipeline.release import Origin
 from shoal.pipeline.why.explain import ColumnWhy, Why, explain
 from shoal.pipeline.why.find import Matches
 from shoal.search import ALGORITHMS
 from shoal.search.diagnosis.failures import Judgement, Lack, Part, Split
 from shoal.table.recoding import Recoding
 from support.search_cases import Case, cases, problem_of, table_of
+
+pytestmark = pytest.mark.slow
 
 FULL_DOMAIN = ("greedy-lattice", "incognito", "optimal")
 LOCAL = ("greedy-clustering", "mondrian", "top-down")

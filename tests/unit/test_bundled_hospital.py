@@ -12,12 +12,13 @@ from types import ModuleType
 
 import pytest
 
-from shoal.encode.resolve import Resolved, resolve
+from shoal.encode.resolve import Resolved
 from shoal.io import DataSource, read_table
 from shoal.policy import Policy
 from shoal.search import ALGORITHMS
 from shoal.search.engine import LocalEngine
-from shoal.search.problem import Outcome
+from shoal.search.problem import SearchResult
+from support.resolved import resolve
 
 ROOT = Path(__file__).parents[2]
 DATA = Path(str(resources.files("shoal") / "data"))
@@ -39,7 +40,7 @@ def rows() -> list[dict[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def solved() -> tuple[Resolved, Outcome]:
+def solved() -> tuple[Resolved, SearchResult]:
     policy = Policy.load(DATA / "hospital.yaml")
     assert policy.data is not None
     source = DataSource(policy.path(policy.data.path), missing=tuple(policy.data.missing))
@@ -76,12 +77,12 @@ def test_conditions_depend_on_age_and_place(rows: list[dict[str, str]]) -> None:
     assert share("Phthisis", outbreak) > 2 * share("Phthisis", elsewhere)
 
 
-def test_the_policy_is_feasible_within_its_suppression(solved: tuple[Resolved, Outcome]) -> None:
+def test_the_policy_is_feasible_within_its_suppression(solved: tuple[Resolved, SearchResult]) -> None:
     recoding = solved[1].recoding
     assert 0 < recoding.suppressed <= 60
 
 
-def test_the_release_keeps_detail_in_most_columns(solved: tuple[Resolved, Outcome]) -> None:
+def test_the_release_keeps_detail_in_most_columns(solved: tuple[Resolved, SearchResult]) -> None:
     levels, resolved = solved[1].recoding.levels, solved[0]
     assert levels is not None
     top = [name for name, column in resolved.quasi.items() if levels[name] == column.hierarchy.height]
@@ -90,7 +91,7 @@ def test_the_release_keeps_detail_in_most_columns(solved: tuple[Resolved, Outcom
 
 
 def test_every_class_has_five_records_two_categories_and_weight_two(
-    solved: tuple[Resolved, Outcome], rows: list[dict[str, str]]
+    solved: tuple[Resolved, SearchResult], rows: list[dict[str, str]]
 ) -> None:
     policy = Policy.load(DATA / "hospital.yaml")
     categories = policy.columns["condition"].category_values
@@ -106,7 +107,7 @@ def test_every_class_has_five_records_two_categories_and_weight_two(
         assert sum(Fraction(number, len(categories) - 1) for number in places) >= 2
 
 
-def test_no_boundary_of_the_policy_is_crossed(solved: tuple[Resolved, Outcome]) -> None:
+def test_no_boundary_of_the_policy_is_crossed(solved: tuple[Resolved, SearchResult]) -> None:
     resolved, outcome = solved
     for place, (name, column) in enumerate(resolved.quasi.items()):
         for row, number in enumerate(outcome.recoding.row_class.tolist()):

@@ -16,7 +16,7 @@ from shoal.metrics import DEFAULT_METRIC
 
 if TYPE_CHECKING:
     from shoal.search.engine import LocalEngine
-    from shoal.search.problem import Outcome, Problem
+    from shoal.search.problem import Problem, SearchResult
 
 Sees = Literal["sizes", "classes", "table"]
 """What the models look at: sizes of classes only, sensitive values of a class, or the whole release."""
@@ -102,10 +102,10 @@ class Algorithm(ABC):
         """Options without which it cannot run."""
         return frozenset(option.name for option in self.options if option.required)
 
-    def run(self, problem: Problem, engine: LocalEngine) -> Outcome:
+    def run(self, problem: Problem, engine: LocalEngine) -> SearchResult:
         """Find a recoding; raises `InfeasibleError` when there is none."""
         module, _, function = self.implementation.partition(":")
-        outcome: Outcome = getattr(importlib.import_module(module), function)(problem, engine)
+        outcome: SearchResult = getattr(importlib.import_module(module), function)(problem, engine)
         return outcome
 
     def checks(self, shape: Sequence[int], *, prunes: bool) -> tuple[float, float]:

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.verification.canonical_text import Codes
-from shoal.verification.counted_rows import CountedTable
+from shoal.verification.counted_rows import CountedRows
 from shoal.verification.labels import Labels
 from shoal.verification.model_checks import check_models
 from shoal.verification.original_checks import check_boundaries, check_range_ends, check_suppression, check_truth
@@ -34,11 +34,11 @@ from shoal.verification.release_checks import (
 from shoal.verification.result import Check, Verification
 from shoal.verification.stated_policy import StatedPolicy, stated
 
-__all__ = ["Check", "CountedTable", "StatedPolicy", "Verification", "stated", "verify"]
+__all__ = ["Check", "CountedRows", "StatedPolicy", "Verification", "stated", "verify"]
 
 
 def verify(
-    release: str | Path | pa.Table | CountedTable,
+    release: str | Path | pa.Table | CountedRows,
     policy: StatedPolicy,
     original: Original | None = None,
     *,
@@ -48,7 +48,7 @@ def verify(
     """Check a release against its policy and, where it is at hand, against the original.
 
     ``release`` is the path of a CSV or Parquet file or an Arrow table, which may come with ``baggage`` that it is known
-    to have carried; ``original`` a function that gives the columns asked for. Either may be a `CountedTable`: distinct
+    to have carried; ``original`` a function that gives the columns asked for. Either may be a `CountedRows`: distinct
     rows with how often each occurs. Files are read without holding all their rows. Raises `DataError` for a release or
     an original that cannot be read at all; everything else that is wrong is a failing check.
 
@@ -80,7 +80,7 @@ def _verify_cells(given: Given, policy: StatedPolicy, original: Any, checks: lis
 
 def _check_original(original: Any) -> list[Check]:
     """The rows of a counted original stand for as many records as were read; nothing where nobody says how many."""
-    if not isinstance(original, CountedTable) or original.read is None:
+    if not isinstance(original, CountedRows) or original.read is None:
         return []
     counted = int(original.counts.sum())
     if counted == original.read:
@@ -91,7 +91,7 @@ def _check_original(original: Any) -> list[Check]:
 
 def _too_blank(given: Given, original: Any) -> bool:
     """Whether more rows have nothing in the columns apart than records: then rows of ``*`` must be suppressed ones."""
-    if given.blank is None or not isinstance(original, CountedTable) or original.blank is None:
+    if given.blank is None or not isinstance(original, CountedRows) or original.blank is None:
         return False
     return int(given.counts[given.blank].sum()) > original.blank
 

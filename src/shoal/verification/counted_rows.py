@@ -22,7 +22,7 @@ _LINE, _QUOTE, _RETURN = b"\n", b'"', b"\r"
 
 
 @dataclass(frozen=True, eq=False)
-class CountedTable:
+class CountedRows:
     """A table of which each row stands for so many equal ones."""
 
     table: Any

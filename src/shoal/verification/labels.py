@@ -12,7 +12,7 @@ import string
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 from shoal.verification.canonical_text import Label
 from shoal.verification.dates import DateLabels
@@ -47,7 +47,8 @@ class Labels(Protocol):
 
 def labels_of(policy: StatedPolicy, column: str) -> Labels:
     """The labels of a column with a hierarchy; flat when none is declared."""
-    kind, declared = next(iter(policy.columns[column].hierarchy.items()), ("flat", True))
+    nothing: tuple[str, Any] = ("flat", None)
+    kind, declared = next(iter(policy.columns[column].hierarchy.items()), nothing)
     if kind == "flat":
         return FlatLabels()
     if kind == "intervals":

@@ -19,7 +19,7 @@ from pyarrow import parquet
 
 from shoal.errors import DataError
 from shoal.verification.canonical_text import Codes, Mask, text_column
-from shoal.verification.counted_rows import CountedTable, distinct_rows, line_runs, runs
+from shoal.verification.counted_rows import CountedRows, distinct_rows, line_runs, runs
 from shoal.verification.row_order import RowOrder, csv_blocks, parquet_blocks, watched
 
 _WRITTEN_BY_ARROW = {b"ARROW:schema"}
@@ -62,7 +62,7 @@ def evidence_beside(path: Path) -> Path | None:
 
 
 def read_release(
-    release: str | Path | pa.Table | CountedTable, apart: Sequence[str] = (), baggage: Sequence[str] = ()
+    release: str | Path | pa.Table | CountedRows, apart: Sequence[str] = (), baggage: Sequence[str] = ()
 ) -> Given:
     """A release from a path or an Arrow table; a file that is no table is a `DataError`.
 
@@ -90,7 +90,7 @@ def read_release(
     raise DataError(f"The release {path} has the suffix {suffix!r}; a release is .csv, .parquet or .pq.")
 
 
-Original = CountedTable | Callable[[Sequence[str]], Any]
+Original = CountedRows | Callable[[Sequence[str]], Any]
 """The original: counted, or a function that gives the columns asked for as an Arrow table or as record batches."""
 
 
@@ -99,7 +99,7 @@ def read_original(original: Original, names: Sequence[str]) -> tuple[dict[str, A
 
     Batches are counted as they come; of a table each row stands for itself.
     """
-    if isinstance(original, CountedTable):
+    if isinstance(original, CountedRows):
         known = [name for name in names if name in original.table.column_names]
         return {name: _coded_text(original.table.column(name), name) for name in known}, original.counts
     rows = original(list(names))
@@ -237,10 +237,10 @@ def _is_text(kind: Any) -> bool:
     return bool(pa.types.is_string(value) or pa.types.is_large_string(value))
 
 
-def _from_table(release: pa.Table | CountedTable, baggage: Sequence[str]) -> Given:
+def _from_table(release: pa.Table | CountedRows, baggage: Sequence[str]) -> Given:
     """A table in memory; its dictionaries and metadata are looked at before they are left behind."""
     counts: Codes | None = None
-    if isinstance(release, CountedTable):
+    if isinstance(release, CountedRows):
         release, counts = release.table, release.counts
     found = [*baggage, *_metadata(release.schema, set()), *_unused(release)]
     names = [name for name in release.column_names if not _ROW_LABELS.fullmatch(name)]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shoal.pipeline.cached_table import prepare_again
+from shoal.io.source import TableSource
 from shoal.pipeline.forecast.judge import Bench, judge_model, worded
 from shoal.pipeline.forecast.result import Facts, Forecast, Verdict
 from shoal.pipeline.forecast.words import (
@@ -17,17 +17,17 @@ from shoal.pipeline.forecast.words import (
     model_sentences,
     together_sentences,
 )
-from shoal.pipeline.run import Loaded, Prepared
+from shoal.pipeline.prepare import Prepared, prepare_again
 from shoal.policy import Policy
 from shoal.search import ALGORITHMS, algorithms_by
 from shoal.search.diagnosis.relaxations import Relaxation, always, relaxations
 from shoal.search.lattice.greedy_lattice import finds as found_on_the_way
 from shoal.search.lattice.nodes import MOST_NODES
-from shoal.search.local.range_method import judged
+from shoal.search.local.range_method import diagnose
 from shoal.search.problem import Problem
 
 
-def forecast(table: Prepared | Loaded, policy: Policy) -> Forecast:
+def forecast(table: Prepared | TableSource, policy: Policy) -> Forecast:
     """Judge a policy on a table that is read, and best also encoded, already; nothing is searched or written.
 
     Raises `PolicyError` where the policy does not fit the table.
@@ -81,7 +81,7 @@ def _by_algorithm(bench: Bench, name: str, verdict: Verdict) -> tuple[Verdict, l
     problem = bench.problem
     strategy = ALGORITHMS[name].strategy
     if strategy == "by-options":
-        found = judged(problem, bench.engine)
+        found = diagnose(problem, bench.engine)
         if found is None:
             return "reachable", ["The range method makes one release, and the models hold on it."], ()
         failing = "; ".join(blocker.head for blocker in found.blockers)
