@@ -10,11 +10,12 @@ from shoal.declarations import Parameter, ParameterKind
 from shoal.errors import did_you_mean
 from shoal.metrics import METRICS
 from shoal.policy.declared_fields import declared_spec
-from shoal.policy.parts import Draft, Part, read_part
+from shoal.policy.draft import Draft, PartialSpec, read_part
 from shoal.policy.spec import ColumnSpec, Spec
 from shoal.search import ALGORITHMS, DEFAULT_ALGORITHM, all_options
 
 _EMPTY: dict[ParameterKind, Any] = {ParameterKind.LEVELS: {}, ParameterKind.COLUMNS: [], ParameterKind.WEIGHTS: {}}
+Columns = Mapping[str, PartialSpec[ColumnSpec]]
 _MAPPINGS = {ParameterKind.LEVELS, ParameterKind.WEIGHTS}
 
 
@@ -54,7 +55,9 @@ else:
     )
 
 
-def read_algorithm(raw: Any, columns: Mapping[str, Part[ColumnSpec]], draft: Draft) -> Part[AlgorithmSpec]:
+def read_algorithm(
+    raw: Any, columns: Mapping[str, PartialSpec[ColumnSpec]], draft: Draft
+) -> PartialSpec[AlgorithmSpec]:
     """Read the algorithm and note what is wrong with its name and its options."""
     mappings = frozenset(option.name for option in all_options().values() if option.kind in _MAPPINGS)
     part = read_part(AlgorithmSpec, {} if raw is None else raw, "algorithm", draft, by_entry=mappings)
@@ -76,7 +79,7 @@ def read_algorithm(raw: Any, columns: Mapping[str, Part[ColumnSpec]], draft: Dra
     return part
 
 
-def _check_option(option: Parameter, value: Any, columns: Mapping[str, Part[ColumnSpec]], draft: Draft) -> None:
+def _check_option(option: Parameter, value: Any, columns: Columns, draft: Draft) -> None:
     """A measure must exist; columns must have the role that the option is about, and weights lie in their range."""
     where = f"algorithm.{option.name}"
     if option.kind is ParameterKind.MEASURE and value not in METRICS:

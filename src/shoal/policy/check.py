@@ -15,13 +15,13 @@ from shoal.hierarchies.text import is_scalar, scalar_text
 from shoal.policy.algorithm_spec import read_algorithm
 from shoal.policy.check_columns import check_column, usable
 from shoal.policy.check_models import ModelEntry, check_model, read_model, usable_models
+from shoal.policy.draft import Draft, PartialSpec, read_part, read_value
 from shoal.policy.engine_spec import check_engine
 from shoal.policy.fields import Flag, Output, PathText, Share, Suppressed
 from shoal.policy.file_kinds import SUFFIXES, FileKind
-from shoal.policy.parts import Draft, Part, read_part, read_value
 from shoal.policy.spec import ColumnSpec, DataSpec
 from shoal.policy.utility_spec import read_utility
-from shoal.policy.words import shown
+from shoal.policy.validation_problems import policy_text
 
 __all__ = ["Draft", "check"]
 
@@ -40,7 +40,7 @@ def check(raw: Mapping[Any, Any], known_keys: list[str]) -> Draft:
     for key in raw:
         if key not in known_keys:
             name = "null" if key is None else str(key)
-            draft.add(name, "no such key in a policy.", did_you_mean(name, known_keys))
+            draft.add(name, "no such key in a policy.", did_you_mean(name, known_keys), code="unknown-key")
     _read_data(raw.get("data"), draft)
     columns = _read_columns(raw.get("columns"), draft)
     asked = _read_models(raw.get("privacy"), draft)
@@ -55,7 +55,7 @@ def check(raw: Mapping[Any, Any], known_keys: list[str]) -> Draft:
     roles = {name: column.role for name, column in columns.items()}
     if columns and not {"quasi", None} & set(roles.values()):
         draft.add("columns", "no column has the role quasi, so there is nothing to hide a record by.",
-                  "Give the role quasi to the columns that others may know.")  # fmt: skip
+                  "Give the role quasi to the columns that others may know.", code="no-quasi-identifier")  # fmt: skip
     for each in asked:
         check_model(each, asked, columns, roles, draft)
     draft.algorithm = algorithm.whole
@@ -75,40 +75,46 @@ def _read_data(raw: Any, draft: Draft) -> None:
         "a".encode(draft.data.encoding)
     except (LookupError, ValueError):
         draft.add("data.encoding", f"there is no text encoding {draft.data.encoding!r}.",
-                  "Common ones are utf-8, latin-1, cp1252 and utf-16.")  # fmt: skip
+                  "Common ones are utf-8, latin-1, cp1252 and utf-16.", code="unknown-encoding")  # fmt: skip
         draft.data = None
         return
     if draft.data.sheet is not None and Path(draft.data.path).suffix.lower() not in SUFFIXES[FileKind.EXCEL]:
         draft.add("data.sheet", f"{draft.data.path} is no workbook, so it has no sheets.",
-                  f"Leave sheet out; workbooks are {', '.join(SUFFIXES[FileKind.EXCEL])}.")  # fmt: skip
+                  f"Leave sheet out; workbooks are {', '.join(SUFFIXES[FileKind.EXCEL])}.",
+                  code="not-a-workbook")  # fmt: skip
 
 
-def _read_columns(raw: Any, draft: Draft) -> dict[str, Part[ColumnSpec]]:
+def _read_columns(raw: Any, draft: Draft) -> dict[str, PartialSpec[ColumnSpec]]:
     if not isinstance(raw, Mapping) or not raw:
         draft.add("columns", f"must be a mapping from column to {{role: …}} with at least one column{_given(raw)}.",
-                  "Write columns: {age: {role: quasi}}.")  # fmt: skip
+                  "Write columns: {age: {role: quasi}}.", code="wrong-type")  # fmt: skip
         return {}
-    columns: dict[str, Part[ColumnSpec]] = {}
+    columns: dict[str, PartialSpec[ColumnSpec]] = {}
     for given, content in raw.items():
         if given is None or not is_scalar(given):
-            draft.add(f"columns.{shown(given)}", "a column's name is text.")
+            draft.add(f"columns.{policy_text(given)}", "a column's name is text.", code="wrong-type")
             continue
         name = str(scalar_text(given))
         if name in columns:
-            draft.add(f"columns.{name}", "stands there twice.", "A column has one role: keep one of them.")
+            draft.add(
+                f"columns.{name}",
+                "is listed twice.",
+                "A column has one role: keep one of them.",
+                code="listed-twice",
+            )
             continue
         columns[name] = read_part(ColumnSpec, content, f"columns.{name}", draft, stand_ins={"role": "insensitive"})
     return columns
 
 
 def _given(raw: Any) -> str:
-    return "" if raw is None else f" (given: {shown(raw)})"
+    return "" if raw is None else f" (given: {policy_text(raw)})"
 
 
 def _read_models(raw: Any, draft: Draft) -> list[ModelEntry]:
     if not isinstance(raw, (list, tuple)) or not raw:
         draft.add("privacy", f"must be a list with at least one model{_given(raw)}.",
-                  "Write privacy: [{model: k-anonymity, k: 5}].")  # fmt: skip
+                  "Write privacy: [{model: k-anonymity, k: 5}].", code="wrong-type")  # fmt: skip
         return []
     read = [read_model(content, f"privacy[{place}]", draft) for place, content in enumerate(raw)]
     return [each for each in read if each is not None]

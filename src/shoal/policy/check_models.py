@@ -13,6 +13,7 @@ from shoal.declarations import Parameter, ParameterKind
 from shoal.errors import PolicyProblem, did_you_mean
 from shoal.models import MODELS, Model
 from shoal.policy.check_columns import may_have_categories
+from shoal.policy.draft import Draft, PartialSpec, read_part
 from shoal.policy.model_specs import (
     MODEL_SPECS,
     ModelSpec,
@@ -20,14 +21,13 @@ from shoal.policy.model_specs import (
     build_model,
     sensitive_columns,
 )
-from shoal.policy.parts import Draft, Part, read_part
 from shoal.policy.spec import ColumnSpec
-from shoal.policy.words import shown
+from shoal.policy.validation_problems import policy_text
 from shoal.table.classes import SensitiveDomain
 
 _BY_ENTRY = (ParameterKind.BY_CATEGORY, ParameterKind.BY_VALUE_OR_ONE, ParameterKind.LIMITS)
 _NO_COLUMN = "?"
-Columns = Mapping[str, Part[ColumnSpec]]
+Columns = Mapping[str, PartialSpec[ColumnSpec]]
 Roles = Mapping[str, str | None]
 """The role of each column; None where it cannot be told."""
 
@@ -37,7 +37,7 @@ class ModelEntry:
     """One entry of ``privacy``, as far as it is right."""
 
     where: str
-    part: Part[ModelSpec]
+    part: PartialSpec[ModelSpec]
     spec: ModelSpec
     """With stand-ins for the parameters that are damaged."""
 
@@ -49,14 +49,24 @@ def read_model(content: Any, where: str, draft: Draft) -> ModelEntry | None:
     known = f"Known: {', '.join(MODEL_SPECS)}."
     if not isinstance(content, Mapping):
         fix = f"Write {{model: {content}, …}}." if content in list(MODEL_SPECS) else known
-        draft.add(where, f"must be a mapping with a model and its parameters (given: {shown(content)}).", fix)
+        draft.add(
+            where,
+            f"must be a mapping with a model and its parameters (given: {policy_text(content)}).",
+            fix,
+            code="wrong-type",
+        )
         return None
     name = content.get("model")
     if name is None:
-        draft.add(where, f"names no model (given: {shown(content)}).", known)
+        draft.add(where, f"names no model (given: {policy_text(content)}).", known, code="missing-key")
         return None
     if not isinstance(name, str) or name not in MODEL_SPECS:
-        draft.add(f"{where}.model", f"unknown model {shown(name)}.", did_you_mean(name, MODEL_SPECS))
+        draft.add(
+            f"{where}.model",
+            f"unknown model {policy_text(name)}.",
+            did_you_mean(name, MODEL_SPECS),
+            code="unknown-model",
+        )
         return None
     declared = MODELS[name].parameters
     stand_ins = {each.name: _stand_in(each) for each in declared if each.required}
@@ -84,7 +94,7 @@ def check_model(each: ModelEntry, asked: Sequence[ModelEntry], columns: Columns,
         return
     if not names and spec.sensitive is None and columns and None not in roles.values():
         draft.add(where, f"{spec.model} needs a sensitive column, and no column has that role.",
-                  "Give a column the role sensitive.")  # fmt: skip
+                  "Give a column the role sensitive.", code="no-sensitive-column")  # fmt: skip
     for name in names:
         _check_on(build_model(spec, name), each, columns, roles, draft)
 
@@ -123,20 +133,22 @@ def _check_on(model: Model, each: ModelEntry, columns: Columns, roles: Roles, dr
     if name not in columns:
         if columns:
             sensitive = [column for column, role in roles.items() if role == "sensitive"]
-            draft.add(where, f"unknown column {name!r}.", did_you_mean(name, sensitive or columns))
+            draft.add(
+                where, f"unknown column {name!r}.", did_you_mean(name, sensitive or columns), code="unknown-column"
+            )
         return
     if roles[name] not in {"sensitive", None}:
         draft.add(where, f"{name!r} has the role {roles[name]}, not sensitive: a column cannot be known to an attacker "
                   "and secret at once." if roles[name] == "quasi" else
                   f"{name!r} has the role {roles[name]}, not sensitive.", "Name a sensitive column, or give it that "
-                  "role alone.")  # fmt: skip
+                  "role alone.", code="wrong-role")  # fmt: skip
         return
     column = columns[name].value
     if not model.needs_categories or column is None or may_have_categories(columns[name]):
         return
     if not column.categories:
         draft.add(f"columns.{name}.categories", f"{model.name} needs the values in categories, and there are none.",
-                  "Write {category: [value, value]}, most sensitive first.")  # fmt: skip
+                  "Write {category: [value, value]}, most sensitive first.", code="no-categories")  # fmt: skip
         return
     _check_on_categories(model, each, column, draft)
 

@@ -46,7 +46,9 @@ def sniff_kind(path: str | Path) -> FileKind:
             return kind
     if last in COMPRESSIONS and suffixes[0] in SUFFIXES[FileKind.TEXT]:
         return FileKind.TEXT
-    raise DataError(f"{path} has the suffix {path.suffix!r}, which is not known. Known: {known_suffixes()}.")
+    raise DataError(
+        f"{path} has the suffix {path.suffix!r}, which is not known. Known: {known_suffixes()}.", code="unknown-suffix"
+    )
 
 
 def readable_suffixes() -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from shoal.policy.location import DatabaseTable, Place, place
 from shoal.policy.model_specs import AnyModelSpec, build_models
 from shoal.policy.spec import ColumnSpec, DataSpec, Spec
 from shoal.policy.utility_spec import UtilitySpec
-from shoal.policy.words import found_in, shown
+from shoal.policy.validation_problems import located_problems, policy_text
 from shoal.policy.yaml_text import dump_yaml, load_yaml, read_text, read_yaml
 
 Published = Literal["values", "categories", "both"]
@@ -70,7 +70,7 @@ class Policy(Spec):
         try:
             return handler(_settled(raw))
         except ValidationError as error:
-            draft.problems.extend(each.problem for each in found_in(error, cls, raw, ""))
+            draft.problems.extend(each.problem for each in located_problems(error, cls, raw, ""))
             raise _error(draft) from None
 
     @classmethod
@@ -183,9 +183,9 @@ def _checked(raw: Any) -> Draft:
     if isinstance(raw, Mapping):
         return check(_settled(raw), known)
     draft = Draft()
-    given = "there is nothing in it" if raw is None else f"given: {shown(raw)}"
+    given = "there is nothing in it" if raw is None else f"given: {policy_text(raw)}"
     draft.add("", f"a policy is a mapping with the keys {', '.join(known)} ({given}).",
-              "`shoal init DATA` drafts one.")  # fmt: skip
+              "`shoal init DATA` drafts one.", code="wrong-type")  # fmt: skip
     return draft
 
 

@@ -50,7 +50,7 @@ def level_rows(path: Path, separator: str | None) -> dict[Label, Chain]:
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"The table of levels {path} cannot be read: {error}.") from None
+        raise DataError(f"The table of levels {path} cannot be read: {error}.", code="unreadable-file") from None
     for each in (separator,) if separator is not None else (";", "\t", ","):
         try:
             rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=each, strict=True) if row]
@@ -61,7 +61,10 @@ def level_rows(path: Path, separator: str | None) -> dict[Label, Chain]:
             if len({chain[-1] for chain in chains}) > 1:
                 chains = [(*chain, ROOT) for chain in chains]
             return {chain[0]: chain for chain in chains}
-    raise DataError(f"The table of levels {path} is not one: its lines have no common number of fields, two or more.")
+    raise DataError(
+        f"The table of levels {path} is not one: its lines have no common number of fields, two or more.",
+        code="invalid-levels-file",
+    )
 
 
 def ordered_chains(values: Sequence[Any], groups: Sequence[int] | None) -> dict[Label, Chain]:

@@ -84,10 +84,16 @@ def read_release(
             if suffix in {".parquet", ".pq"}:
                 return _from_parquet(file, path)
     except (pa.ArrowException, UnicodeDecodeError, csv.Error) as error:
-        raise DataError(f"The release {path} cannot be read as a table: {str(error).splitlines()[0]}") from None
+        raise DataError(
+            f"The release {path} cannot be read as a table: {str(error).splitlines()[0]}", code="unreadable-release"
+        ) from None
     except OSError as error:
-        raise DataError(f"The release {path} cannot be read: {error.strerror or error}.") from None
-    raise DataError(f"The release {path} has the suffix {suffix!r}; a release is .csv, .parquet or .pq.")
+        raise DataError(
+            f"The release {path} cannot be read: {error.strerror or error}.", code="unreadable-file"
+        ) from None
+    raise DataError(
+        f"The release {path} has the suffix {suffix!r}; a release is .csv, .parquet or .pq.", code="unknown-suffix"
+    )
 
 
 Original = CountedRows | Callable[[Sequence[str]], Any]
@@ -141,7 +147,10 @@ def _from_csv(file: BinaryIO, path: Path) -> Given:
     seen = hashlib.sha256() if evidence_beside(path) else None  # of the same bytes that are checked
     lines, counts = line_runs(file, seen)
     if lines and lines[-1].count(b'"') % 2:
-        raise DataError(f"The release {path} has a quote that is never closed, so the rest of it would be one cell.")
+        raise DataError(
+            f"The release {path} has a quote that is never closed, so the rest of it would be one cell.",
+            code="unclosed-quote",
+        )
     names, first = _header(lines, path)
     lines, some = lines[first:], np.array(counts[first:], dtype=np.int64)
     if len(names) > 1:  # then empty lines are no records
@@ -177,7 +186,7 @@ def _header(lines: list[bytes], path: Path) -> tuple[list[str], int]:
         for row in csv.reader(io.StringIO(text, newline=""), strict=True):
             if row:
                 return row, place + 1
-    raise DataError(f"The release {path} is empty: it has no header.")
+    raise DataError(f"The release {path} is empty: it has no header.", code="empty")
 
 
 def _parsed(lines: Sequence[bytes], width: int) -> list[Any]:

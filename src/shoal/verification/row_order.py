@@ -74,7 +74,7 @@ def csv_blocks(path: Path, parse: Any, header: Any) -> tuple[list[str], Iterator
                 if len(names) > 1:
                     some = [line for line in some if line.strip(b"\r")]
                 if some and some[-1].count(b'"') % 2:
-                    raise DataError(f"The release {path} has a quote that is never closed.")
+                    raise DataError(f"The release {path} has a quote that is never closed.", code="unclosed-quote")
                 if some:
                     yield parse(some, len(names))
 
