@@ -172,7 +172,7 @@ class _Runner:
                 commands.append({"argv": list(argv), "exit": code, "json": _steady(document)})
                 if code not in (0, 1, 2) or "Traceback (most recent call last)" in errors:
                     broken.append(f"{case.name}: shoal {' '.join(argv)} ended with {code}, see {stderr}")
-            result = {"commands": commands, **_outputs(folder, given, target)}
+            result: dict[str, Any] = {"commands": commands, **_outputs(folder, given, target)}
             if self.server is not None:
                 for table in case.tables:
                     result["sha256"][f"table {table}"] = _table_hash(self.server, table)
