@@ -44,8 +44,8 @@ class RangedHierarchy(Hierarchy):
 def with_ranges(hierarchy: Hierarchy, pairs: IntArray, where: str) -> tuple[Hierarchy, IntArray]:
     """Append the ranges that some pairs of leaf codes span, and give the node of each pair.
 
-    ``pairs`` has one row per range: its first and its last leaf, both in it. Equal pairs are one node, and a single leaf
-    stays itself. Raises `HierarchyError` where the label of a range is already that of a node.
+    ``pairs`` has one row per range: its first and its last leaf, both in it. Equal pairs are one node, and a range of
+    one leaf is that leaf. Raises `HierarchyError` where the label of a range is already that of a node.
     """
     ends = pairs.reshape(-1, 2).astype(np.int64)
     keys, index = np.unique(ends[:, 0] * hierarchy.n_leaves + ends[:, 1], return_inverse=True)
