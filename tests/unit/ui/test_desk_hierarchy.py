@@ -159,13 +159,13 @@ def test_an_import_is_told_with_what_it_lacks_and_nothing_changes(desk: Desk) ->
 
 def test_a_table_of_levels_with_a_value_twice_is_refused_with_both_places(desk: Desk) -> None:
     asked = {"name": "city", "file": "twice.csv", "text": "Ulm;Süd\nUlm;Nord\n"}
-    with pytest.raises(PolicyError, match=r"twice\.csv has 1 problem:\n.*'Ulm' stands under both 'Süd' and 'Nord'"):
+    with pytest.raises(PolicyError, match=r"twice\.csv has 1 problem:\n.*'Ulm' is listed under both 'Süd' and 'Nord'"):
         import_hierarchy(desk, asked)
 
 
 def test_a_tree_with_a_value_twice_is_shown_with_its_problem(desk: Desk) -> None:
     told = import_hierarchy(desk, {"name": "city", "file": "t.yaml", "text": "tree: {A: [Ulm], B: [Ulm, Köln]}"})
-    assert "stands under both 'A' and 'B'" in told["problems"][0]["message"]
+    assert "is listed under both 'A' and 'B'" in told["problems"][0]["message"]
     assert told["tree"] == {"A": ["Ulm"], "B": ["Ulm", "Köln"]}
 
 
