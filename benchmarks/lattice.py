@@ -28,6 +28,7 @@ from shoal.policy import Policy
 from shoal.search import ALGORITHMS
 from shoal.search.engine import LocalEngine
 from shoal.search.kernels.load import load_kernels
+from shoal.table.distinct_rows import DistinctRows
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def time_search(setting: Setting, table: Path, repeat: int) -> dict[str, object]
         suppression=setting.suppression,
         algorithm={"name": setting.algorithm},
     )
-    problem = resolve(policy, read_table(DataSource(table))).problem
+    problem = resolve(policy, DistinctRows.of(read_table(DataSource(table)))).problem
     seconds = []
     for run in range(repeat + 2):
         start = time.perf_counter()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(?:([KMGT])(I?))?B?\s*", re.ASCII | re.IGNORECASE)
 
 
 def pluralize(count: int, noun: str, plural: str | None = None) -> str:
@@ -44,3 +46,13 @@ def data_size(size: float) -> str:
     while size >= 1000 and power < len(_UNITS) - 1:
         size, power = size / 1000, power + 1
     return f"{size:.0f} {_UNITS[power]}" if power == 0 or size >= 100 else f"{size:.1f} {_UNITS[power]}"
+
+
+def parse_data_size(text: str) -> int:
+    """A number of bytes from ``500MB``, ``2 GB``, ``1.5GiB`` or ``1000``; `ValueError` for anything else."""
+    found = _SIZE.fullmatch(text)
+    if found is None:
+        raise ValueError(f"{text!r} is not a size. Write a number with a unit, such as 500MB, 2GB or 1.5GiB.")
+    number, unit, binary = found.groups()
+    power = "KMGT".index(unit.upper()) + 1 if unit else 0
+    return int(float(number) * (1024 if binary else 1000) ** power)

@@ -129,8 +129,8 @@ def test_a_record_that_was_left_out_is_told_what_its_class_lacks(cli: Cli, clini
 
 
 BAD = {
-    "nothing asked": ((), "name one record by --row"),
-    "two things asked": (("--row", 1, "--class", 1), "name one record by --row"),
+    "nothing asked": ((), "--row"),
+    "two things asked": (("--row", 1, "--class", 1), "--row"),
     "a row that is not there": (("--row", 13), "there is no record 13: records are counted from 1 to 12."),
     "row zero": (("--row", 0), "there is no record 0: records are counted from 1 to 12."),
     "a class that is not there": (("--class", 99), "there is no class 99: classes are counted from 1 to 2."),

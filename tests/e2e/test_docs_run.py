@@ -18,7 +18,7 @@ from shoal.policy.model_specs import build_model
 from shoal.policy.yaml_text import load_yaml
 from shoal.search import ALGORITHMS
 from support.cli import Cli
-from support.pages import DOCS, ROOT, Block, blocks, commands, matches, pages
+from support.pages import DOCS, ROOT, Block, blocks, commands, matches, pages, rewrite, updated
 
 pytestmark = pytest.mark.slow
 
@@ -43,8 +43,10 @@ NAMES = [page.relative_to(DOCS).as_posix() for page in pages()]
 class Reader:
     """Somebody who follows one page from top to bottom in an empty folder."""
 
-    def __init__(self, cli: Cli, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
-        self.cli, self.monkeypatch, self.capfd = cli, monkeypatch, capfd
+    def __init__(
+        self, cli: Cli, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], *, update: bool
+    ) -> None:
+        self.cli, self.monkeypatch, self.capfd, self.update = cli, monkeypatch, capfd, update
         self.names: dict[str, Any] = {"__name__": "__main__"}
         self.printed = ""
 
@@ -67,14 +69,21 @@ class Reader:
         self.printed = self.capfd.readouterr().out
 
     def _output(self, block: Block) -> None:
-        assert matches(block.text, self.printed), f"{block.place}: what is printed is\n{self.printed}"
+        self._compare(block, block.text, "the block before")
+
+    def _compare(self, block: Block, expected: str, what: str) -> None:
+        if self.update and not matches(expected, self.printed):
+            new = updated(expected, self.printed)
+            rewrite(block, expected, new)
+            expected = new
+        assert matches(expected, self.printed), f"{block.place}: {what} prints\n{self.printed}"
 
     def _console(self, block: Block) -> None:
         todo = commands(block)
         for at, command in enumerate(todo):
             code, self.printed = self._shell(command.text)
             if command.output.strip():
-                assert matches(command.output, self.printed), f"{block.place}: {command.text}\n{self.printed}"
+                self._compare(block, command.output, command.text)
             followed = at + 1 < len(todo) and todo[at + 1].text == "echo $?"
             assert code == 0 or followed, f"{block.place}: {command.text} ends with {code}\n{self.printed}"
             self.code = code
@@ -133,10 +142,15 @@ class Reader:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_page_does_what_it_says(
-    name: str, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    name: str,
+    cli: Cli,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    update_golden: bool,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delitem(os.environ, "COLUMNS", raising=False)
-    reader = Reader(cli, monkeypatch, capfd)
+    reader = Reader(cli, monkeypatch, capfd, update=update_golden)
     for block in blocks(DOCS / name):
         reader.follow(block)

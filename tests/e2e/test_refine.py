@@ -104,4 +104,4 @@ def test_another_algorithm_keeps_the_options_that_it_takes_and_names_the_others(
     assert ran.code == 0
     kept = json.loads(ran.out)["policy"]["algorithm"]
     assert kept == {"name": "mondrian", "metric": "ncp", "ranges": ["age"], "seed": 7}
-    assert "mondrian does not take the policy's faithful" in ran.err
+    assert "the policy's faithful" in ran.err

@@ -13,7 +13,7 @@ import pytest
 
 from shoal.datasets import adult
 from shoal.reproduce import PAPERS, Reproduction, reproduce, run
-from shoal.reproduce.section import FAILED, Section, Statement, Task, statement_sheet
+from shoal.reproduce.paper import FAILED, Section, Statement, Task, statement_sheet
 from support.adult_cases import made_up, real_folder, write_csv
 from support.cli import Cli, snapshot
 
@@ -120,7 +120,7 @@ def test_a_statement_that_does_not_come_out_fails_the_run_and_is_shown(
     monkeypatch.setitem(PAPERS, "man", (Task("man", "wrong", made),))
     ran = cli("reproduce", "man", "--out", "out")
     assert ran.code == 1
-    assert "NOT REPRODUCED: Table 9: k: 4 expected, 3 computed." in ran.out
+    assert f"{FAILED}: {wrong.about}: " in ran.out
     assert f"**{FAILED}** Man, Li & Wang, Table 9: k" in (tmp_path / "out/REPORT.md").read_text(encoding="utf-8")
     assert FAILED in (tmp_path / "out/man-wrong.csv").read_text(encoding="utf-8")
 

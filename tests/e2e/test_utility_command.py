@@ -66,7 +66,7 @@ def test_the_command_measures_the_same_and_writes_nothing(cli: Cli, people: Path
     assert snapshot(people) == before
     shown = cli("utility", people / "policy.yaml")
     assert "gradient-boosting" in shown.out
-    assert "2 count queries, relative error:" in shown.out
+    assert "2 count queries" in shown.out
     assert '{age: ["30", "39"], job: "low"}' in shown.out
 
 

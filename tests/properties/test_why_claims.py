@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from oracles import lattice_oracle as oracle
 from oracles import why_oracle
 from oracles.lattice_oracle import Label, Table
+from shoal.encode.result import Origin
 from shoal.errors import InfeasibleError
-from shoal.pipeline.release import Origin
 from shoal.pipeline.why.explain import ColumnWhy, Why, explain
 from shoal.pipeline.why.find import Matches
 from shoal.search import ALGORITHMS

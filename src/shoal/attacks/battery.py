@@ -24,9 +24,9 @@ from shoal.attacks.similarity import similarity
 from shoal.attacks.skewness import skewness
 from shoal.encode.resolve import Resolved, resolve
 from shoal.errors import InputError
-from shoal.io import Cells
 from shoal.policy import Policy
 from shoal.search.problem import Progress, no_progress
+from shoal.table.distinct_rows import DistinctRows
 from shoal.table.recoding import Recoding
 
 RULED_OUT = 3
@@ -61,8 +61,8 @@ class AttackReport:
 
 def attack_tables(
     policy: Policy,
-    released: pa.Table,
-    original: pa.Table | Cells | None = None,
+    released: pa.Table | None,
+    original: DistinctRows | None = None,
     *,
     resolved: Resolved | None = None,
     recoding: Recoding | None = None,
@@ -70,10 +70,10 @@ def attack_tables(
     ruled_out: int = RULED_OUT,
     progress: Progress = no_progress,
 ) -> AttackReport:
-    """The attacks on tables in memory, for a pipeline that has just made a release.
+    """The attacks on a release that was just made.
 
-    With ``original``, ``resolved`` (of that table) and ``recoding`` nothing is encoded a second time; the report is the
-    same as from the tables alone.
+    With ``original``, ``resolved`` (of these rows) and ``recoding`` the released table is not needed, and nothing is
+    encoded a second time; the report is the same as from the tables alone.
     """
     check_options(seed, ruled_out)
     if original is not None and resolved is not None and recoding is not None:
@@ -113,7 +113,7 @@ class Stage:
 
     def report(
         self,
-        original: pa.Table | Cells | None = None,
+        original: DistinctRows | None = None,
         resolved: Resolved | None = None,
         recoding: Recoding | None = None,
     ) -> AttackReport:
@@ -133,7 +133,7 @@ class Stage:
         self,
         released: Released,
         population: Population | None,
-        original: pa.Table | Cells | None,
+        original: DistinctRows | None,
         resolved: Resolved | None,
     ) -> Iterator[tuple[str, Callable[[], list[Estimate]]]]:
         """Each attack by name, ready to be run, in the order of reports."""
@@ -197,7 +197,7 @@ class Stage:
         self,
         released: Released,
         population: Population | None,
-        original: pa.Table | Cells | None,
+        original: DistinctRows | None,
         resolved: Resolved | None,
     ) -> list[Estimate]:
         if not released.stats.domains:
@@ -206,8 +206,6 @@ class Stage:
             return [not_tried(composition.NAME, composition.ATTACKER, _NO_EARLIER)]
         row_tuple = None if resolved is None else resolved.problem.table.row_tuple
         this = Earlier(released, self.policy)
-        if isinstance(original, Cells):
-            raise InputError("an attack with earlier releases needs the original as a table, not as counts.")
         return composed(this, population, original, row_tuple, self.earlier, self.seed)
 
     def _range_method(self) -> RangeMethod | None:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from shoal.attacks.composition import ATTACKER, NAME, People, View, allowed_keys, bound, compose
 from shoal.attacks.estimate import Estimate, not_applicable
@@ -25,9 +24,9 @@ from shoal.attacks.scene_setup import as_written, released_scene, rows_of_releas
 from shoal.errors import PolicyError
 from shoal.hierarchies import HierarchyError
 from shoal.hierarchies.hierarchy import Label
-from shoal.io import encode
 from shoal.policy import Policy
 from shoal.policy.hierarchy_source import hierarchy_source
+from shoal.table.distinct_rows import DistinctColumn, DistinctRows
 from shoal.table.encoded import combine_codes
 from shoal.verification.ranges import quasi_labels
 
@@ -49,7 +48,7 @@ def read_earlier(release: Any, policy: Policy | str | Path) -> Earlier:
 def composed(
     this: Earlier,
     population: Population | None,
-    table: pa.Table | None,
+    table: DistinctRows | None,
     row_tuple: Codes | None,
     earlier: Sequence[Earlier],
     seed: int,
@@ -71,7 +70,7 @@ def composed(
 def _tried(
     this: Earlier,
     population: Population,
-    table: pa.Table,
+    table: DistinctRows,
     row_tuple: Codes,
     earlier: Sequence[Earlier],
     column: str,
@@ -82,15 +81,16 @@ def _tried(
     if not any(known):
         reason = "the original has none of the quasi-identifiers of the earlier releases."
         return not_applicable(NAME, ATTACKER, reason, column)
-    raw, secret = encode(table.column(column))
-    texts = as_written(this.policy, column, raw)
+    secret = table.columns[column]
+    texts = as_written(this.policy, column, secret.labels)
     number = _numbering(column, [this, *earlier], texts)
     codes = {name: pair for each in known for name, pair in each.items()}
-    parts = [row_tuple, np.array([number[text] for text in texts], dtype=np.int32)[secret]]
-    parts += [of_row for _, of_row in codes.values()]
-    widths = [len(population.counts), len(number), *(len(values) for values, _ in codes.values())]
-    _, first, counts = np.unique(combine_codes(parts, widths)[0], return_index=True, return_counts=True)
-    chosen, weights = np.arange(len(first)), counts.astype(np.int64)
+    parts = [row_tuple, np.array([number[text] for text in texts], dtype=np.int32)[secret.codes]]
+    parts += [of_row.codes for of_row in codes.values()]
+    widths = [len(population.counts), len(number), *(len(of_row.labels) for of_row in codes.values())]
+    _, first, person = np.unique(combine_codes(parts, widths)[0], return_index=True, return_inverse=True)
+    weights = np.bincount(person, weights=table.counts, minlength=len(first)).astype(np.int64)
+    chosen = np.arange(len(first))
     if len(first) > VICTIMS:
         chosen, weights = sampled_people(weights, VICTIMS, seed)
     rows = first[chosen]
@@ -105,40 +105,37 @@ def _tried(
     ]
     for each, columns in zip(earlier, known, strict=True):
         if columns:
-            views.append(_earlier_view(each, columns, rows, column, number))
-    people = People(weights, table.num_rows, sampled=len(chosen) < len(first))
+            views.append(_earlier_view(each, columns, rows, column, number, table.counts))
+    people = People(weights, table.n_records, sampled=len(chosen) < len(first))
     return compose(column, views, parts[1][rows].astype(np.int64), len(number), people)
 
 
-def _known(earlier: Earlier, table: pa.Table) -> dict[str, tuple[tuple[Label, ...], Codes]]:
-    """The quasi-identifiers of an earlier release that the original has, encoded."""
-    found = {}
-    for name in earlier.released.quasi:
-        if name in table.column_names:
-            labels, codes = encode(table.column(name))
-            found[name] = (tuple(labels), codes)
-    return found
+def _known(earlier: Earlier, table: DistinctRows) -> dict[str, DistinctColumn]:
+    """The quasi-identifiers of an earlier release that the original has."""
+    return {name: table.columns[name] for name in earlier.released.quasi if name in table.columns}
 
 
 def _earlier_view(
     earlier: Earlier,
-    columns: Mapping[str, tuple[tuple[Label, ...], Codes]],
+    columns: Mapping[str, DistinctColumn],
     rows: Ints,
     column: str,
     number: Mapping[Label, int],
+    counts: Ints,
 ) -> View:
     """An earlier release as some people of the original see it; a label that fits nobody of them fits nobody."""
     people, covers = [], []
-    for name, (values, codes) in columns.items():
+    for name, each in columns.items():
         place = earlier.released.quasi.index(name)
         where = f"columns.{name}.hierarchy"
         try:
             source = hierarchy_source(earlier.policy.columns[name].hierarchy, earlier.policy.path("."), where)
-            built = source.build(values, np.bincount(codes, minlength=len(values)).tolist(), where)
+            often = np.bincount(each.codes, weights=counts, minlength=len(each.labels)).astype(np.int64)
+            built = source.build(each.labels, often.tolist(), where)
         except HierarchyError as error:
             raise PolicyError(error.problems, earlier.policy.source) from None
         hierarchy, nodes = label_nodes(built.hierarchy, earlier.released.labels[place], name, earlier.policy)
-        people.append(built.codes[codes[rows]])
+        people.append(built.codes[each.codes[rows]])
         known = np.flatnonzero(nodes >= 0)
         first, last = hierarchy.first[nodes[known]], hierarchy.last[nodes[known]]
         covers.append(Cover.of_stretches(first, last, known, hierarchy.n_leaves))

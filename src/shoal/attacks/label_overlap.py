@@ -7,20 +7,16 @@ compared by what they hold. Where nothing is known two labels can stand for the 
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Sequence
-from fractions import Fraction
 
 import numpy as np
 
 from shoal.attacks.fits import Cover
-from shoal.verification.intervals import IntervalLabels, number_in
+from shoal.hierarchies.labels import NumberSpan, read_number_or_interval
+from shoal.verification.intervals import IntervalLabels
 from shoal.verification.labels import ROOT, Labels, ListedLabels, MaskLabels
 from shoal.verification.ranges import RangeLabels
 from shoal.verification.text import Label
-
-_INTERVAL = re.compile(r"[\[(](?P<low>-?[\d.]+|-inf), (?P<high>-?[\d.]+|inf)(?P<end>[)\]])")
 
 
 def overlap_cover(one: Labels, labels: Sequence[Label], other: Labels, beside: Sequence[Label]) -> Cover:
@@ -94,23 +90,13 @@ def _numbers(one: Labels, label: Label, other: Labels, second: Label) -> bool | 
     return low < high or (low == high and closed)
 
 
-def _interval(kind: Labels, label: Label) -> tuple[float | Fraction, float | Fraction, bool] | None:
+def _interval(kind: Labels, label: Label) -> NumberSpan | None:
     """The ends of a number, interval or range, and whether the upper one is in it."""
     if label is None or not isinstance(kind, IntervalLabels | RangeLabels):
         return None
     if isinstance(kind, RangeLabels) and (found := kind.range_of(label)) is not None:
-        return found.low, found.high, True
-    if (number := number_in(label)) is not None:
-        return number, number, True
-    match = _INTERVAL.fullmatch(label)
-    if match is None:
-        return None
-    low, high = (_number(match[name]) for name in ("low", "high"))
-    return low, high, match["end"] == "]"
-
-
-def _number(text: str) -> float | Fraction:
-    return math.inf * (-1 if text[0] == "-" else 1) if text.endswith("inf") else Fraction(text)
+        return NumberSpan(found.low, found.high, True)
+    return read_number_or_interval(label)
 
 
 def _masks(one: Labels, label: Label, other: Labels, second: Label) -> bool | None:

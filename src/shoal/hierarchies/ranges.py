@@ -15,10 +15,9 @@ import numpy as np
 
 from shoal.errors import PolicyProblem
 from shoal.hierarchies.hierarchy import Hierarchy, IntArray, Label
+from shoal.hierarchies.labels import RANGE_SIGN
 from shoal.hierarchies.problems import at_most_listed, quoted
 from shoal.hierarchies.source import HierarchyError
-
-RANGE_SIGN = "<="
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,12 +25,12 @@ from shoal.metrics.constraint_violations import count_violations
 from shoal.verification import Verification
 
 if TYPE_CHECKING:
-    from shoal.pipeline.run import Clock, Unverified
-    from shoal.pipeline.search import Searched
+    from shoal.encode.result import Result
+    from shoal.pipeline.run import Clock
 
 
 def make_evidence(
-    made: Unverified | Searched,
+    made: Result,
     verification: Verification,
     clock: Clock,
     release_sha256: str | None = None,
@@ -66,7 +66,7 @@ def make_evidence(
     )
 
 
-def _facts(made: Unverified | Searched) -> dict[str, Any]:
+def _facts(made: Result) -> dict[str, Any]:
     """What can be counted and measured of the recoding itself."""
     policy, recoding, resolved = made.policy, made.recoding, made.resolved
     stats = release_stats(resolved, recoding)

@@ -1,9 +1,9 @@
-"""What is kept of a release: its entry in a registry, after it was held against what the registry has."""
+"""The registry of a release: what it reveals beside the earlier releases there, and its own entry among them."""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,8 +22,8 @@ from shoal.policy import Policy
 
 
 @dataclass(frozen=True)
-class Keeping:
-    """Where a release is remembered, from which day, and what it may not expose beside earlier ones."""
+class RegistryOptions:
+    """Where a release is remembered, as of which day, and what it may not expose."""
 
     registry: Registry | None
     date: str
@@ -39,7 +39,7 @@ class Keeping:
         as_of: str | datetime.date | None = None,
         replaces: Sequence[str] = (),
         fail_on: Sequence[str] = (),
-    ) -> Keeping:
+    ) -> RegistryOptions:
         """Read the registry and the options, before any work; `InputError` for what is wrong with them."""
         conditions = tuple(read_condition(text, ATTACKS) for text in fail_on)
         folder = Path(registry) if registry is not None else registry_of(policy)
@@ -48,24 +48,26 @@ class Keeping:
             given = {f"--fail-on {NAME}": composed, "--replaces": replaces, "--as-of": as_of}
             for option, value in given.items():
                 if value:
-                    raise InputError(f"{option} is about earlier releases, and no registry was given. Add --registry.")
-            return Keeping(None, _day(as_of), conditions=conditions)
+                    raise InputError(
+                        f"{option} is about earlier releases, and no registry was given. Add --registry.",
+                        code="no-registry",
+                    )
+            return RegistryOptions(None, _day(as_of), conditions=conditions)
         opened = Registry.open(folder)
         check_outputs([folder / INDEX if folder.exists() else folder], force=True)
-        return Keeping(opened, _day(as_of), opened.named(replaces), conditions)
+        return RegistryOptions(opened, _day(as_of), opened.named(replaces), conditions)
 
     @staticmethod
-    def none() -> Keeping:
-        """Nothing is kept."""
-        return Keeping(None, "")
+    def none() -> RegistryOptions:
+        """No registry, and no conditions."""
+        return RegistryOptions(None, "")
 
     def composition(self, new: NewRelease) -> dict[str, Any]:
-        """What the release tells beside earlier ones, for its evidence; nothing without a registry.
+        """What the release reveals beside earlier ones, for its evidence.
 
         Raises `ExposureError` where that is more than a condition allows.
         """
-        if self.registry is None:
-            return {}
+        assert self.registry is not None, "there are earlier releases to compare with"
         withdrawn = {entry.release_sha256 for entry in self.replaces}
         earlier = [entry for entry in self.registry.current if entry.release_sha256 not in withdrawn]
         found = {"composition": compose_with(new, earlier).to_dict()}
@@ -82,10 +84,12 @@ class Keeping:
             raise ExposureError(failed, {"attacks": list(attacks)})
 
     @contextmanager
-    def adding(self, policy: Policy, rows: Rows, name: str, digest: str) -> Iterator[Mapping[str, Path]]:
+    def adding(
+        self, policy: Policy, rows_of: Callable[[], Rows], name: str, digest: str
+    ) -> Iterator[Mapping[str, Path]]:
         """Put the entry of a release in place, to be taken back when what is done meanwhile fails.
 
-        The same release a second time is one entry.
+        The same release a second time is one entry. Its records by class are only asked for where there is a registry.
         """
         if self.registry is None:
             yield {}
@@ -94,6 +98,7 @@ class Keeping:
         if known is not None:
             yield {"registry": self.registry.path / f"{known.name}.json"}
             return
+        rows = rows_of()
         entry = Entry(
             name=self.registry.free_name(self.date, name),
             date=self.date,
@@ -107,7 +112,7 @@ class Keeping:
 
 
 def with_composition(evidence: dict[str, Any], composed: Mapping[str, Any]) -> dict[str, Any]:
-    """The evidence with what a release tells beside earlier ones, among its attacks as well."""
+    """The evidence with what a release reveals beside earlier ones, among its attacks as well."""
     if not composed:
         return evidence
     found = [*composed["composition"]["estimates"]]
@@ -131,4 +136,6 @@ def _day(given: str | datetime.date | None) -> str:
     try:
         return datetime.date.fromisoformat(given).isoformat()
     except ValueError:
-        raise InputError(f"{given!r} is no date. Write it as year-month-day, such as 2026-01-31.") from None
+        raise InputError(
+            f"{given!r} is not a date. Write it as year-month-day, such as 2026-01-31.", code="not-a-date"
+        ) from None

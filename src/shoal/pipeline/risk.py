@@ -24,7 +24,8 @@ from shoal.encode.resolve import unknown_columns, used_columns
 from shoal.errors import DataError, InputError, PolicyError, PolicyProblem, did_you_mean
 from shoal.hierarchies.hierarchy import ROOT_LABEL
 from shoal.io import column_names, encode, place, read_table, release_source
-from shoal.pipeline.run import as_policy, read_columns
+from shoal.io.source import read_columns
+from shoal.pipeline.run import as_policy
 from shoal.policy import Policy
 from shoal.policy.spec import ColumnSpec
 from shoal.search.problem import Progress, no_progress

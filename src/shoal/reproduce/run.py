@@ -13,8 +13,8 @@ from shoal.datasets import load_adult
 from shoal.errors import InputError, OutputError, did_you_mean
 from shoal.io import in_order_of_content
 from shoal.reproduce import campan, mahesh, man, sun, wang
-from shoal.reproduce.section import Section, Setting, Statement, Task
-from shoal.reproduce.write import Facts, texts_of, write_folder
+from shoal.reproduce.paper import Section, Setting, Statement, Task
+from shoal.reproduce.report import Facts, texts_of, write_folder
 from shoal.search.problem import Progress, no_progress
 
 PAPERS = {"sun": sun.TASKS, "man": man.TASKS, "mahesh": mahesh.TASKS, "wang": wang.TASKS, "campan": campan.TASKS}
@@ -50,23 +50,9 @@ class Reproduction:
             "quick": self.facts.quick,
             "seconds": round(self.facts.seconds, 3),
             "reproduced": not self.failures,
-            "sections": [_described(section) for section in self.sections],
+            "sections": [section.to_dict() for section in self.sections],
             "paths": [str(path) for path in self.paths],
         }
-
-
-def _described(section: Section) -> dict[str, Any]:
-    return {
-        "paper": section.paper,
-        "title": section.title,
-        "source": section.source,
-        "reports": section.reports,
-        "measured": section.measured,
-        "differs": section.differs,
-        "sheets": [f"{sheet.name}.csv" for sheet in section.sheets],
-        "plots": [f"{drawing.name}.svg" for drawing in section.drawings],
-        "statements": [each.to_dict() for each in section.statements],
-    }
 
 
 def reproduce(

@@ -23,9 +23,12 @@ class AlgorithmEntry:
     summary: str
     needs: frozenset[str] = frozenset()
     """Options without which it cannot run."""
-    parts_equals: bool = False
-    """Whether records with equal quasi-identifiers may get different labels. Then which of them gets which must not
-    depend on the order of the rows: the pipeline puts them into an order of their content first."""
+    splits_duplicates: bool = False
+    """Whether records with equal quasi-identifiers may go to different classes."""
+    works_on_records: bool = False
+    """Whether it moves single records, so that each needs a row of codes in memory."""
+    bytes_per_row: int = 0
+    """Bytes of memory that it takes for each distinct row beside the table itself."""
 
 
 ALGORITHMS: dict[str, AlgorithmEntry] = {
@@ -35,15 +38,20 @@ ALGORITHMS: dict[str, AlgorithmEntry] = {
         greedy_clustering,
         frozenset({"metric", "weights", "faithful", "refine", "ranges"}),
         "classes found in order of cost, within boundaries",
-        parts_equals=True,
+        splits_duplicates=True,
+        works_on_records=True,
+        bytes_per_row=500,
     ),
     "top-down": AlgorithmEntry(
         top_down,
         frozenset({"metric", "refine", "ranges"}),
         "specialization from the top, failing children pushed back",
-        parts_equals=True,
+        splits_duplicates=True,
+        bytes_per_row=500,
     ),
-    "mondrian": AlgorithmEntry(mondrian, frozenset({"metric", "refine", "ranges"}), "strict multidimensional cuts"),
+    "mondrian": AlgorithmEntry(
+        mondrian, frozenset({"metric", "refine", "ranges"}), "strict multidimensional cuts", bytes_per_row=500
+    ),
     "range": AlgorithmEntry(
         range_method,
         frozenset({"group", "ranges", "safe"}),
@@ -63,4 +71,4 @@ def shared_options(name: str) -> frozenset[str]:
     return (entry.options | {"seed"}) - _OWN if entry is not None else frozenset()
 
 
-__all__ = ["ALGORITHMS", "Algorithm", "AlgorithmEntry", "SearchResult", "Problem", "shared_options"]
+__all__ = ["ALGORITHMS", "Algorithm", "AlgorithmEntry", "Problem", "SearchResult", "shared_options"]

@@ -19,6 +19,7 @@ from shoal.io import in_order_of_content
 from shoal.policy import Policy
 from shoal.policy.utility_spec import UtilitySpec
 from shoal.search.problem import Progress, no_progress
+from shoal.table.distinct_rows import DistinctRows
 from shoal.utility.columns import Codes, Column, Floats, Rows, original_columns, released_columns
 from shoal.utility.features import Layout, layout_of, matrix
 from shoal.utility.learners import libraries, predictions
@@ -41,7 +42,9 @@ def measure_models(
     """Hold records out, anonymize the rest, train on the originals and on their release, test on those held out."""
     progress("anonymizing the training records", 0.0)
     table = in_order_of_content(table)
-    originals = original_columns(policy, table, resolve(policy, table))
+    rows = DistinctRows.of(table)
+    resolved = resolve(policy, rows).of_records(rows)
+    originals = original_columns(policy, table, resolved)
     target, rng = str(spec.target), np.random.default_rng(spec.seed)
     train, test = held_out(originals[target].first, spec.test, rng)
     asked = {"target": target, "seed": spec.seed, "test_share": spec.test}

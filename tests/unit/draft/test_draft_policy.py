@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 
 from shoal.draft import base_name, draft_policy
 from shoal.draft.lattice import MOST_NODES
-from shoal.encode.resolve import Resolved, resolve, used_columns
+from shoal.encode.resolve import Resolved, used_columns
 from shoal.errors import DataError
 from shoal.io import DataSource, read_table
 from shoal.policy import Policy
 from shoal.search import ALGORITHMS
 from shoal.search.engine import LocalEngine
+from support.resolved import resolve
 
 Rows = list[list[str]]
 

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.io import SortedRuns, in_order_of_cells, write_counted, write_sorted, write_table
 from shoal.io import external_sort as spill
+from shoal.io import in_order_of_cells, write_counted, write_sorted, write_table
 from shoal.io import write as writing
+from shoal.io.external_sort import SortedRuns
 
 CELL = st.one_of(st.none(), st.sampled_from(["", "a", "b", "aa", "ä", "10", "9"]))
 ROWS = st.lists(st.tuples(CELL, CELL), max_size=60)

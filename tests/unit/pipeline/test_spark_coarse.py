@@ -12,7 +12,7 @@ import pytest
 
 import shoal
 from shoal.hierarchies import boundary_caps, capped_levels
-from shoal.pipeline.spark.coarsening import Coarse, _column, full_levels, in_full
+from shoal.io.spark.coarsening import CoarseColumn, _column, in_full
 from shoal.policy.hierarchy_source import hierarchy_source
 from shoal.table.recoding import Recoding
 
@@ -30,7 +30,7 @@ def policy_of(hierarchy: Any, boundary: Any) -> shoal.Policy:
     return shoal.Policy(columns={"q": column}, privacy=[{"model": "k-anonymity", "k": 2}])
 
 
-def steps_of(kind: str) -> list[Coarse]:
+def steps_of(kind: str) -> list[CoarseColumn]:
     hierarchy, values, boundary = KINDS[kind]
     column = _column("q", pa.array(values), policy_of(hierarchy, boundary))
     steps = [column]
@@ -78,6 +78,7 @@ def test_measures_and_levels_count_from_the_values_of_the_data() -> None:
     built = source.build(labels, [1] * len(labels), "q")
     nodes = np.unique(built.hierarchy.levels[1])[:, None].astype(np.int32)
     recoding = Recoding(("q",), (built.hierarchy,), np.zeros(1, dtype=np.int32), nodes, {"q": 1})
-    (whole,), translated = in_full(recoding, {"q": coarse})
-    assert [whole.labels[node] for node in translated[:, 0]] == [built.hierarchy.labels[node] for node in nodes[:, 0]]
-    assert full_levels({"q": 1}, {"q": coarse}, recoding) == {"q": 2}
+    full = in_full(recoding, {"q": coarse})
+    labels = full.hierarchies[0].labels
+    assert [labels[node] for node in full.nodes[:, 0]] == [built.hierarchy.labels[node] for node in nodes[:, 0]]
+    assert full.levels == {"q": 2}

@@ -23,8 +23,8 @@ import pytest
 import shoal
 from shoal.errors import DataError, OutputError
 from shoal.io import batches as reading
+from shoal.io import memory as budget
 from shoal.io import write_table
-from shoal.pipeline import memory as budget
 
 COLUMNS = {
     "age": {"role": "quasi", "hierarchy": {"intervals": [10, 20]}},

@@ -38,5 +38,5 @@ def test_a_streamed_run_is_told_like_one_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, algorithm: str
 ) -> None:
     in_memory = answers(tmp_path / "held", algorithm)
-    monkeypatch.setattr("shoal.pipeline.memory.TEXT_STREAMED", 0)
+    monkeypatch.setattr("shoal.io.memory.TEXT_STREAMED", 0)
     assert answers(tmp_path / "streamed", algorithm) == in_memory

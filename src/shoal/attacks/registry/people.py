@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
 
 from shoal.attacks.composition import View
 from shoal.attacks.fits import Cover
@@ -21,10 +20,10 @@ from shoal.attacks.registry.secrets import Secrets, UnknownCategoryError, catego
 from shoal.attacks.registry.signature import Signature
 from shoal.attacks.scene import Codes, Ints
 from shoal.hierarchies.hierarchy import Label
-from shoal.io import encode
 from shoal.policy import Policy
 from shoal.search.problem import Problem
 from shoal.table.classes import Histogram
+from shoal.table.distinct_rows import DistinctRows
 from shoal.table.encoded import combine_codes
 from shoal.table.recoding import Recoding
 
@@ -34,8 +33,8 @@ class NewRelease:
     """A release that was just made, with what it was made from."""
 
     policy: Policy
-    table: pa.Table
-    """The columns of the data that the policy names; a row a row of the recoding."""
+    rows: DistinctRows
+    """The columns of the data that the policy names; a row for each row of the recoding."""
     problem: Problem
     recoding: Recoding
     shown: Signature | None = None
@@ -110,9 +109,8 @@ def _known(new: NewRelease, earlier: Sequence[Entry]) -> Known:
             place = table.quasi.index(name)
             hierarchy = new.problem.hierarchies[place]
             found[name] = (hierarchy.labels[: hierarchy.n_leaves], table.codes[place][table.row_tuple])
-        elif name in new.table.column_names:
-            texts, codes = encode(new.table.column(name))
-            found[name] = (tuple(texts), codes)
+        elif name in new.rows.columns:
+            found[name] = (new.rows.columns[name].labels, new.rows.columns[name].codes)
     return found
 
 

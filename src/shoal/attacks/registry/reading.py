@@ -6,11 +6,8 @@ need their declaration: it is that of the new policy, if that is still the same 
 
 from __future__ import annotations
 
-import math
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 
 import numpy as np
 
@@ -18,21 +15,17 @@ from shoal.attacks.fits import Cover
 from shoal.attacks.registry.fingerprint import hierarchy_fingerprint, hierarchy_kind
 from shoal.attacks.registry.signature import ReleasedQuasi
 from shoal.hierarchies.hierarchy import ROOT_LABEL, Label
+from shoal.hierarchies.labels import read_number, read_number_or_interval, read_range
 from shoal.hierarchies.mask import MASK
 from shoal.hierarchies.problems import listing, quoted
-from shoal.hierarchies.ranges import RANGE_SIGN
 from shoal.policy import Policy
 from shoal.verification.dates import DateLabels
-from shoal.verification.intervals import number_in
 from shoal.verification.labels import labels_of
 
 _LISTED = ("tree", "levels", "order")
 """Kinds whose labels mean what the policy lists."""
 _UNITS = ("hour", "day", "week", "month", "quarter", "half", "year", "decade", "century")
-_INTERVAL = re.compile(r"[\[(](?P<low>-?[\d.]+|-inf), (?P<high>-?[\d.]+|inf)(?P<end>[)\]])", re.ASCII)
 _SHOWN = 5
-
-End = Fraction | float
 
 
 class UnreadableError(Exception):
@@ -84,7 +77,7 @@ def _declared(released: ReleasedQuasi, values: Sequence[Label], policy: Policy) 
     unknown = [
         quoted(label)
         for label in released.labels
-        if label is not None and not kind.knows(label) and not (released.ranged and _range(label))
+        if label is not None and not kind.knows(label) and not (released.ranged and read_range(label))
     ]
     if unknown:
         raise UnreadableError(f"the {released.kind} of {name} no longer has {listing(unknown[:_SHOWN], len(unknown))}")
@@ -109,38 +102,16 @@ def _numbers(released: ReleasedQuasi, values: Sequence[Label]) -> Iterator[tuple
     """Pairs of a value and the place of an interval or range that it lies in."""
     if released.kind != "intervals" and not released.ranged:
         return
-    read = [(None if value is None else number_in(value), place) for place, value in enumerate(values)]
+    read = [(None if value is None else read_number(value), place) for place, value in enumerate(values)]
     order = sorted((number, place) for number, place in read if number is not None)
     numbers = [number for number, _ in order]
     for label, text in enumerate(released.labels):
-        ends = _range(text) if released.ranged else None
+        ends = read_range(text) if released.ranged else None
         if ends is None and released.kind == "intervals":
-            ends = _interval(text)
+            ends = read_number_or_interval(text)
         if ends is None:
             continue
         low, high, closed = ends
         start = bisect_left(numbers, low)
         stop = bisect_right(numbers, high) if closed else bisect_left(numbers, high)
         yield from ((place, label) for _, place in order[start:stop])
-
-
-def _range(label: Label) -> tuple[End, End, bool] | None:
-    """The ends of a range, both in it."""
-    low, sign, high = (label or "").partition(RANGE_SIGN)
-    first, last = number_in(low), number_in(high)
-    return None if not sign or first is None or last is None else (first, last, True)
-
-
-def _interval(label: Label) -> tuple[End, End, bool] | None:
-    """The ends of an interval or of a single number, and whether the upper one is in it."""
-    number = number_in(label or "")
-    if number is not None:
-        return number, number, True
-    match = _INTERVAL.fullmatch(label or "")
-    if match is None:
-        return None
-    return _end(match["low"]), _end(match["high"]), match["end"] == "]"
-
-
-def _end(text: str) -> End:
-    return math.copysign(math.inf, -1 if text[0] == "-" else 1) if text.endswith("inf") else Fraction(text)

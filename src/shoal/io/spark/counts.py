@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from shoal.errors import DataError
 from shoal.io.spark.cluster import COUNT, Named, in_utc
+from shoal.table.canonical_text import encode_values
+from shoal.table.distinct_rows import DistinctColumn, DistinctRows
 
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
@@ -22,7 +24,7 @@ _KEY_LIMIT = 2**62
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class CountedFrame:
     """The distinct combinations of some columns, each with how many records have it."""
 
     frame: Any
@@ -36,22 +38,17 @@ class Counted:
         row = self.frame.agg(f.count(f.lit(1)).alias("rows"), f.sum(COUNT).alias("records")).toArrow().to_pylist()[0]
         return int(row["rows"]), int(row["records"] or 0)
 
-    def collect(self) -> tuple[pa.Table, Counts]:
-        """The combinations and their counts on the driver, as they are."""
-        table = Named(self.frame, (*self.names, COUNT)).collect()
-        return table.select(list(self.names)), table.column(COUNT).to_numpy().astype(np.int64)
 
-
-def grouped(given: Named, names: Sequence[str]) -> Counted:
-    """Count the records by some columns: one shuffle, of the cells and not of the records."""
+def grouped(given: Named, names: Sequence[str]) -> CountedFrame:
+    """Count the records by some columns: one shuffle, of the distinct rows and not of the records."""
     from pyspark.sql import functions as f  # noqa: PLC0415
 
     chosen = given.select(names)
-    return Counted(chosen.frame.groupBy(chosen.frame.columns).agg(f.count(f.lit(1)).alias(COUNT)), tuple(names))
+    return CountedFrame(chosen.frame.groupBy(chosen.frame.columns).agg(f.count(f.lit(1)).alias(COUNT)), tuple(names))
 
 
-def distinct_values(counted: Counted) -> dict[str, pa.Array]:
-    """The distinct values of each column, null last where there is one, in one pass over the cells."""
+def distinct_values(counted: CountedFrame) -> dict[str, pa.Array]:
+    """The distinct values of each column, null last where there is one, in one pass over the distinct rows."""
     from pyspark.sql import functions as f  # noqa: PLC0415
 
     cells = [counted.frame[f"c{place}"] for place in range(len(counted.names))]
@@ -81,7 +78,10 @@ class Codebook:
         """The code of each cell."""
         places = pc.index_in(in_utc(column).cast(self.values.type), value_set=self.values)
         if places.null_count:
-            raise DataError("the data changed while it was read: a value has come that was not there before.")
+            raise DataError(
+                "the data changed while it was read: a value has appeared that was not there before.",
+                code="data-changed",
+            )
         found: Counts = self.codes[places.to_numpy()].astype(np.int64)
         return found
 
@@ -91,8 +91,8 @@ class Codebook:
         return len(np.unique(self.codes)) < len(self.codes)
 
 
-def packed(counted: Counted, books: Mapping[str, Codebook]) -> Any:
-    """The cells of a counted frame by the codes of their values, packed into as few whole numbers as possible."""
+def packed(counted: CountedFrame, books: Mapping[str, Codebook]) -> Any:
+    """The distinct rows of a counted frame by the codes of their values, packed into as few numbers as possible."""
     from pyspark.sql import functions as f  # noqa: PLC0415
 
     keys, names = _keys_of(books), counted.names
@@ -123,7 +123,7 @@ def unpacked(frame: Any, books: Mapping[str, Codebook]) -> tuple[dict[str, Codes
 
 
 def _keys_of(books: Mapping[str, Codebook]) -> list[list[str]]:
-    """The columns that go into each key: a key that outgrew 64 bits would merge cells silently."""
+    """The columns that go into each key: a key that outgrew 64 bits would merge rows silently."""
     keys: list[list[str]] = [[]]
     for name, book in books.items():
         if math.prod(books[each].size for each in keys[-1]) * book.size > _KEY_LIMIT:
@@ -143,3 +143,18 @@ def _packed_batch(
         arrays.append(pa.array(key))
     arrays.append(batch.column(len(names)).cast(pa.int64()))
     return pa.RecordBatch.from_arrays(arrays, [*(f"{_KEY}{place}" for place in range(len(keys))), COUNT])
+
+
+def codebook(values: pa.Array) -> tuple[Codebook, tuple[str | None, ...], pa.Array]:
+    """The codes of a column's distinct values by their canonical text, the texts, and a value of each."""
+    labels, typed, codes = encode_values(values)
+    return Codebook(values, codes, max(len(labels), 1)), labels, typed
+
+
+def collect_rows(counted: CountedFrame) -> DistinctRows:
+    """The distinct rows of a counted frame on the driver, in the order of their content."""
+    read = {name: codebook(values) for name, values in distinct_values(counted).items()}
+    books = {name: book for name, (book, _, _) in read.items()}
+    codes, counts = unpacked(packed(counted, books), books)
+    columns = {name: DistinctColumn(labels, typed, codes[name]) for name, (_, labels, typed) in read.items()}
+    return DistinctRows(columns, counts).in_order()

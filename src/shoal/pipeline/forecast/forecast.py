@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shoal.pipeline.cached_table import prepare_again
+from shoal.io.source import TableSource
 from shoal.pipeline.forecast.judge import Bench, judge_model, worded
 from shoal.pipeline.forecast.result import Facts, Forecast, Verdict
 from shoal.pipeline.forecast.words import (
@@ -17,7 +17,7 @@ from shoal.pipeline.forecast.words import (
     model_sentences,
     together_sentences,
 )
-from shoal.pipeline.run import Loaded, Prepared
+from shoal.pipeline.prepare import Prepared, prepare_again
 from shoal.policy import Policy
 from shoal.search.diagnosis.relaxations import Relaxation, always, relaxations
 from shoal.search.lattice.greedy_lattice import finds as found_on_the_way
@@ -29,7 +29,7 @@ _SEARCHES = ("optimal", "incognito")
 _LOCAL = ("mondrian", "top-down", "greedy-clustering")
 
 
-def forecast(table: Prepared | Loaded, policy: Policy) -> Forecast:
+def forecast(table: Prepared | TableSource, policy: Policy) -> Forecast:
     """Judge a policy on a table that is read, and best also encoded, already; nothing is searched or written.
 
     Raises `PolicyError` where the policy does not fit the table.

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.pipeline.cached_table import prepare_again
+from shoal.io.source import TableSource
 from shoal.pipeline.lattice import describe_node
-from shoal.pipeline.run import Loaded, Prepared
+from shoal.pipeline.prepare import Prepared, prepare_again
 from shoal.policy import Policy
 from shoal.search.engine import LocalEngine
 from shoal.search.evaluation import Evaluator
@@ -34,7 +34,7 @@ MOST_MINIMAL = 400
 Picture = dict[str, Any]
 
 
-def lattice_picture(table: Prepared | Loaded, policy: Policy, progress: Progress = no_progress) -> Picture:
+def lattice_picture(table: Prepared | TableSource, policy: Policy, progress: Progress = no_progress) -> Picture:
     """The lattice of a policy on a table; of one that cannot be satisfied as well, without minimal nodes."""
     return picture_of(replace(prepare_again(table, policy).resolved.problem, progress=progress))
 

@@ -8,9 +8,9 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from shoal.pipeline.cached_table import prepare_again
+from shoal.io.source import TableSource
 from shoal.pipeline.forecast import growth
-from shoal.pipeline.run import Loaded, Prepared
+from shoal.pipeline.prepare import Prepared, prepare_again
 from shoal.policy import Policy
 from shoal.search.engine import LocalEngine
 from shoal.search.evaluation import Evaluator, prunable_models
@@ -74,7 +74,7 @@ class Measured:
 
 
 def estimate_time(
-    table: Prepared | Loaded, policy: Policy, *, new_process: bool = True, busy: float | None = None
+    table: Prepared | TableSource, policy: Policy, *, new_process: bool = True, busy: float | None = None
 ) -> Estimate:
     """How long `anonymize` takes under this policy; ``new_process`` counts the start of one, as the command line does.
 

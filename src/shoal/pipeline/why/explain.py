@@ -15,12 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from shoal.errors import PolicyError, PolicyProblem
+from shoal.encode.result import Origin
 from shoal.evidence import describe_models
 from shoal.hierarchies.hierarchy import Label
 from shoal.hierarchies.ranges import RangedHierarchy
-from shoal.pipeline.release import Origin
-from shoal.pipeline.run import Clock, as_policy, make_release
+from shoal.pipeline.run import as_policy, make_release
 from shoal.pipeline.why.find import Matches, find
 from shoal.policy import Policy
 from shoal.search.bounds.cheapest_box import Box, box_cost, cheapest_box
@@ -182,12 +181,12 @@ def why(
     progress: Progress = no_progress,
 ) -> Why | Matches:
     """Anonymize, write nothing, and say why a record or a class came out as it did; the options are `explain`'s."""
-    if policy is None:
-        raise PolicyError([PolicyProblem("", "none was given to why().", "Pass a Policy or the path of one.")])
-    asked = as_policy(policy)
-    made = make_release(data, asked, Clock(), progress)
-    origin = Origin(made.resolved.problem, made.loaded.order)
-    return explain(origin, made.recoding, asked.algorithm.name, record=record, where=where, in_class=in_class)
+    asked = as_policy(policy, "why()")
+    result = make_release(data, asked, progress=progress)
+    assert result.origin is not None, "the records are held"
+    return explain(
+        result.origin, result.record_recoding, asked.algorithm.name, record=record, where=where, in_class=in_class
+    )
 
 
 def explain(

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.encode.result import Origin
 from shoal.errors import InputError, did_you_mean
 from shoal.hierarchies.hierarchy import Hierarchy, Label
 from shoal.hierarchies.text import is_scalar, scalar_text
-from shoal.pipeline.release import Origin
 from shoal.search.diagnosis.relaxations import counted
 from shoal.table.recoding import SUPPRESSED, Recoding
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from shoal.errors import DataError, InputError
 from shoal.io import column_names, read_table
-from shoal.pipeline.run import Loaded, load_data, source_of
+from shoal.io.source import TableSource, load_table
 from shoal.policy import Policy
 from shoal.policy.spec import DataSpec
 from shoal.ui.desk import document
@@ -26,7 +26,7 @@ class Desk:
     workspace: Workspace
     max_rows: int
     _tables: dict[str, pa.Table] = field(default_factory=dict)
-    _loaded: dict[str, Loaded] = field(default_factory=dict)
+    _loaded: dict[str, TableSource] = field(default_factory=dict)
     _parsed: tuple[bytes, Any] | None = None
     notes: dict[str, Any] = field(default_factory=dict)
     """What questions keep for the next time, each under its own name; emptied when another table is opened."""
@@ -72,17 +72,17 @@ class Desk:
             self._tables = {key: self.read(self.path(), spec)}
         return self._tables[key]
 
-    def loaded(self, policy: Policy) -> Loaded:
+    def loaded(self, policy: Policy) -> TableSource:
         """The columns that a policy names, for the pipeline; read once for each set of columns."""
         spec = policy.data.model_dump_json() if policy.data is not None else ""
         key = json.dumps([spec, sorted(policy.columns), sorted(policy.names("identifier"))])
         if key not in self._loaded:
-            self._loaded = {key: load_data(self.path(), policy)}
+            self._loaded = {key: load_table(self.path(), policy)}
         return self._loaded[key]
 
     def read(self, path: Path, spec: DataSpec) -> pa.Table:
         """A file as a table with every column that can be shown; more records than are taken here is an error."""
-        source = source_of(spec, path)
+        source = spec.source(path)
         table = read_table(source, column_names(source))
         if table.num_rows > self.max_rows:
             raise DataError(f"{path.name} has {table.num_rows:,} records; at most {self.max_rows:,} are taken here.")

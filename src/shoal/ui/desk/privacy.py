@@ -6,29 +6,31 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+import pyarrow as pa
+
 from shoal.encode.resolve import data_problems, unknown_columns
 from shoal.errors import PolicyError, PolicyProblem
-from shoal.io import Kind
+from shoal.io.source import TableSource
 from shoal.metrics import METRICS
 from shoal.models import MODELS
-from shoal.pipeline.cached_table import prepare_again
 from shoal.pipeline.forecast import Forecast, estimate_time
 from shoal.pipeline.forecast import forecast as forecast_of
 from shoal.pipeline.forecast.words import change_sentences, fact_sentences, model_sentences
-from shoal.pipeline.run import Loaded, Prepared
+from shoal.pipeline.prepare import Prepared, prepare_again
+from shoal.pipeline.run import check_utility
 from shoal.policy import Policy
 from shoal.policy.model_specs import MODEL_SPECS, SensitiveModelSpec
 from shoal.policy.spec import AlgorithmSpec
 from shoal.search import ALGORITHMS, shared_options
 from shoal.search.local.range_method import RangeOptions
 from shoal.search.local.ranged_columns import ranged_columns
+from shoal.table.distinct_rows import DistinctRows
 from shoal.ui.desk import algorithm_words, document, privacy_words
 from shoal.ui.desk.desk import Desk
 from shoal.ui.desk.relaxations import label, relaxed
 from shoal.ui.desk.titles import title_of
 from shoal.ui.server.runs import STATUS
 from shoal.ui.server.workspace import read_json
-from shoal.utility import check_task
 
 _PREPARED = "prepared"
 """Where the desk keeps the encoded table."""
@@ -129,7 +131,13 @@ def _with_the_data(desk: Desk, draft: Any) -> list[PolicyProblem]:
         return []
     table = desk.table()
     lacking = unknown_columns(draft.columns, table.column_names, "")
-    return [*lacking, *data_problems(draft.columns, draft.models, table, desk.workspace.folder)]
+    return [*lacking, *data_problems(draft.columns, draft.models, _rows(table, draft.columns), desk.workspace.folder)]
+
+
+def _rows(table: pa.Table, columns: Mapping[str, Any]) -> DistinctRows:
+    """The distinct rows of the columns that a policy uses."""
+    used = [name for name in table.column_names if name in columns and columns[name].role != "identifier"]
+    return DistinctRows.of(table.select(used))
 
 
 def _of_the_options(ready: Prepared) -> Iterator[PolicyProblem]:
@@ -143,7 +151,7 @@ def _of_the_options(ready: Prepared) -> Iterator[PolicyProblem]:
     except PolicyError as error:
         yield from error.problems
     try:
-        check_task(policy, ready.loaded.table, ready.resolved)
+        check_utility(policy, ready.reading, ready.resolved)
     except PolicyError as error:
         yield from error.problems
 
@@ -152,12 +160,12 @@ def prepared(desk: Desk, policy: Policy) -> Prepared:
     """The table, encoded; once for as long as only models, algorithm and suppression change."""
     table = desk.table()
     kept: Prepared | None = desk.notes.get(_PREPARED)
-    known = kept is not None and kept.loaded.table is table and kept.policy.data == policy.data
-    before = kept if known and kept is not None else Loaded(table, table.column_names, Kind.ARROW)
+    known = kept is not None and kept.source.table is table and kept.policy.data == policy.data
+    before = kept if known and kept is not None else TableSource(table, table.column_names)
     lacking = unknown_columns(policy.columns, table.column_names, "")
     if lacking:
         models = policy.placed_models()
-        others = data_problems(policy.columns, models, table, desk.workspace.folder)
+        others = data_problems(policy.columns, models, _rows(table, policy.columns), desk.workspace.folder)
         raise PolicyError([*lacking, *others], policy.source)
     ready = prepare_again(before, policy)
     desk.notes[_PREPARED] = ready

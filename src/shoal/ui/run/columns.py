@@ -9,7 +9,6 @@ values anyway; the published report counts rare groups together (`shoal.evidence
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 from shoal.evidence.distribution import distribution
 from shoal.hierarchies.decimals import parse_decimal
 from shoal.hierarchies.hierarchy import Hierarchy, Label
+from shoal.hierarchies.labels import read_interval
 from shoal.ui.desk.desk import Desk
 from shoal.ui.server.saved_runs import Ints, Kept, kept_run
 
@@ -27,7 +27,6 @@ Floats = NDArray[np.float64]
 _BINS = 24
 _BARS = 15
 """Values that have a bar of their own, at most; the others have one together."""
-_INTERVAL = re.compile(r"[\[(](-?[\d.]+|-inf), (-?[\d.]+|inf)([)\]])")
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,11 +159,11 @@ def _stretches(hierarchy: Hierarchy, numbers: _Numbers, after: Ints) -> tuple[Fl
 
 def _ends(label: str, numbers: _Numbers) -> tuple[float, float] | None:
     """The ends of an interval by its label."""
-    found = _INTERVAL.fullmatch(label)
+    found = read_interval(label)
     if found is None:
         return None
-    high = float(found[2])
-    return float(found[1]), _beyond(high, numbers) if found[3] == "]" else high
+    high = float(found.high)
+    return float(found.low), _beyond(high, numbers) if found.closed else high
 
 
 def _beyond(high: float, numbers: _Numbers) -> float:

@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from shoal.io.sink import output_paths
 from shoal.pipeline import publish
 from shoal.pipeline.forecast import lattice_picture
-from shoal.pipeline.release import Origin, Release
-from shoal.pipeline.run import Clock, make_release, prepare
-from shoal.pipeline.write import output_paths, write_release
+from shoal.pipeline.prepare import prepare
+from shoal.pipeline.release import Release
+from shoal.pipeline.run import make_release
 from shoal.policy import Policy
 from shoal.search.problem import Progress
 from shoal.ui.server.confined import load_confined
@@ -32,7 +33,7 @@ def make(folder: Path, work: Path, workspace: Workspace, progress: Progress) -> 
     for target in targets.values():
         target.parent.mkdir(mode=0o700)
     published = publish(policy, data=data, out=targets["csv"], progress=progress)
-    write_release(published.release, targets["parquet"])
+    published.release.write(targets["parquet"])
     for form, target in targets.items():
         write_bytes(target.parent / "policy.yaml", (folder / "policy.yaml").read_bytes())
         files[form] = _names(target, policy)
@@ -49,9 +50,8 @@ def _held(release: Release, policy: Policy, data: Path, progress: Progress) -> d
     """
     if release.origin is not None:
         return {"origin": release.origin, "recoding": release.recoding, "table": release.table}
-    made = make_release(data, policy, Clock(), lambda _, share: progress("preparing the explanations", share))
-    origin = Origin(made.resolved.problem, made.loaded.order)
-    return {"origin": origin, "recoding": made.recoding, "table": made.table}
+    made = make_release(data, policy, progress=lambda _, share: progress("preparing the explanations", share))
+    return {"origin": made.origin, "recoding": made.record_recoding, "table": made.table}
 
 
 def _names(target: Path, policy: Policy) -> dict[str, str]:
@@ -69,7 +69,7 @@ def summary(evidence: Mapping[str, Any]) -> dict[str, Any]:
 def picture(folder: Path, work: Path, workspace: Workspace, progress: Progress) -> dict[str, Any]:
     """The lattice of the policy."""
     policy, data = load_confined(folder / "policy.yaml"), workspace.table()
-    ready = prepare(data, policy, Clock(), progress)
+    ready = prepare(data, policy, progress=progress)
     drawn = lattice_picture(ready, policy, progress)
     write_json(work / "lattice.json", drawn)
     return {}

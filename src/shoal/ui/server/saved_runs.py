@@ -14,10 +14,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.encode.released_table import release_columns
+from shoal.encode.result import Origin
 from shoal.errors import InputError
 from shoal.hierarchies.hierarchy import Label
 from shoal.io import encode
-from shoal.pipeline.release import Origin
 from shoal.policy import Policy
 from shoal.table.recoding import Recoding
 from shoal.ui.desk.desk import Desk

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from shoal.errors import InputError
+from shoal.formatting import parse_data_size
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-_UNITS = {"": 1, "kb": 1000, "mb": 1000**2, "gb": 1000**3, "kib": 1024, "mib": 1024**2, "gib": 1024**3}
 
 
 @dataclass(frozen=True)
@@ -91,10 +90,10 @@ def _in_address(host: str) -> str:
 
 def read_size(text: str) -> int:
     """Bytes from a size such as ``500MB`` or ``2 GiB``."""
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", text)
-    if found is None or found[2].lower() not in _UNITS:
-        raise InputError(f"{text!r} is no size. Write it as a number with a unit, such as 500MB or 2GB.")
-    return int(float(found[1]) * _UNITS[found[2].lower()])
+    try:
+        return parse_data_size(text)
+    except ValueError as error:
+        raise InputError(str(error), code="not-a-size") from None
 
 
 def read_secret(path: Path, what: str) -> str:

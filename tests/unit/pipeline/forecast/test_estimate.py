@@ -10,7 +10,7 @@ import pytest
 
 from shoal.pipeline.forecast import Estimate, estimate_time, growth
 from shoal.pipeline.forecast.time_estimate import in_words
-from shoal.pipeline.run import Clock, prepare
+from shoal.pipeline.prepare import prepare
 from shoal.policy import Policy
 from shoal.search import ALGORITHMS
 
@@ -20,7 +20,7 @@ def estimate_of(records: int, algorithm: dict[str, Any], **changes: Any) -> Esti
     columns = {name: {"role": "quasi", "hierarchy": {"intervals": [5, 10]}} for name in ("a", "b")}
     privacy = [{"model": "k-anonymity", "k": 2}]
     policy = Policy.model_validate({"columns": columns, "privacy": privacy, "algorithm": algorithm} | changes)
-    return estimate_time(prepare(table, policy, Clock()), policy)
+    return estimate_time(prepare(table, policy), policy)
 
 
 @pytest.mark.parametrize("name", sorted(ALGORITHMS))

@@ -12,12 +12,13 @@ from hypothesis import given, settings
 
 from oracles import lattice_oracle as oracle
 from shoal.errors import DataError, InfeasibleError, PolicyError
+from shoal.io.source import TableSource
 from shoal.models import KAnonymity
-from shoal.pipeline import cached_table as again
-from shoal.pipeline.cached_table import load_all, prepare_again, ready_to_run
+from shoal.pipeline import prepare as again
 from shoal.pipeline.forecast import Forecast, forecast
 from shoal.pipeline.forecast.forecast import forecast_of
-from shoal.pipeline.run import Clock, Prepared, prepare
+from shoal.pipeline.prepare import Prepared, prepare, prepare_again
+from shoal.pipeline.run import make_release
 from shoal.policy import Policy
 from shoal.search import ALGORITHMS
 from support.search_cases import Case, cases, problem_of, table_of
@@ -47,7 +48,7 @@ def policy_of(**changes: Any) -> Policy:
 
 
 def prepared(policy: Policy) -> Prepared:
-    return prepare(TABLE, policy, Clock())
+    return prepare(TABLE, policy)
 
 
 def forecast_under(**changes: Any) -> Forecast:
@@ -162,7 +163,7 @@ def test_greedy_lattice_is_offered_only_changes_that_it_finds_itself() -> None:
     told = {}
     for name in ("optimal", "greedy-lattice"):
         policy = Policy.model_validate(content | {"algorithm": {"name": name}})
-        told[name] = forecast(prepare(table, policy, Clock()), policy)
+        told[name] = forecast(prepare(table, policy), policy)
     assert [each.text for each in told["optimal"].relaxations] == ["alp-dif(s).alp[HIV] = 0.6667"]
     assert told["greedy-lattice"].relaxations == ()
     missed = "misses the release that there is with: alp-dif(s).alp[HIV] = 0.6667. optimal would find it."
@@ -205,20 +206,20 @@ def test_a_table_is_encoded_again_only_for_other_columns(monkeypatch: pytest.Mon
 def test_what_was_not_read_is_asked_for() -> None:
     before = prepared(policy_of())
     columns = dict(policy_of().to_dict()["columns"], note={"role": "quasi", "hierarchy": "flat"})
-    with pytest.raises(DataError, match="'note' have not been read"):
+    with pytest.raises(DataError, match="note") as caught:
         forecast(before, policy_of(columns=columns))
-    assert forecast(load_all(TABLE, policy_of()), policy_of(columns=columns)).facts.levels["note"] == 2
-    with pytest.raises(DataError, match="data: has changed"):
+    assert caught.value.code == "columns-not-read"
+    assert forecast(TableSource(TABLE, TABLE.column_names), policy_of(columns=columns)).facts.levels["note"] == 2
+    with pytest.raises(DataError) as caught:
         prepare_again(before, policy_of(data="other.csv"))
+    assert caught.value.code == "data-changed"
     unknown = dict(policy_of().to_dict()["columns"], nobody={"role": "quasi", "hierarchy": "flat"})
     with pytest.raises(PolicyError, match="no such column"):
         forecast(before, policy_of(columns=unknown))
 
 
-def test_a_prepared_table_is_made_fit_to_run() -> None:
-    policy = policy_of(algorithm={"name": "greedy-clustering"})
-    ready = ready_to_run(prepare_again(load_all(TABLE, policy), policy))
-    assert ready.loaded.order is not None
-    assert set(ready.loaded.table.column_names) == {"country", "age", "occupation"}
-    plain = policy_of()
-    assert ready_to_run(prepare_again(load_all(TABLE, plain), plain)).loaded.table.num_columns == 3
+def test_a_prepared_table_runs_as_one_that_is_read_anew() -> None:
+    policy = policy_of(algorithm={"name": "greedy-clustering"}, suppression=0.3)
+    ready = prepare_again(TableSource(TABLE, TABLE.column_names), policy)
+    assert set(ready.reading.rows.columns) == {"country", "age", "occupation"}
+    assert make_release(ready, policy).table.equals(make_release(TABLE, policy).table)

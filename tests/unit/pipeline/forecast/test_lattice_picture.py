@@ -18,7 +18,7 @@ from shoal.models import AlpDif, KAnonymity
 from shoal.pipeline.forecast import lattice_picture, pick_node
 from shoal.pipeline.forecast import lattice_picture as picture
 from shoal.pipeline.forecast.lattice_picture import picture_of
-from shoal.pipeline.run import Clock, prepare
+from shoal.pipeline.prepare import prepare
 from shoal.policy import Policy
 from shoal.present.plots.lattice_plot import lattice_figure, lattice_svg
 from support.model_cases import COLUMN, VALUES
@@ -37,7 +37,7 @@ def policy_of(k: int = 4, **changes: Any) -> Policy:
 
 
 def drawn(policy: Policy) -> dict[str, Any]:
-    return lattice_picture(prepare(TABLE, policy, Clock()), policy)
+    return lattice_picture(prepare(TABLE, policy), policy)
 
 
 @settings(max_examples=100)
