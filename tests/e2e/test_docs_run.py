@@ -58,9 +58,7 @@ class Reader:
         if block.saved_as is not None:
             Path(block.saved_as).parent.mkdir(parents=True, exist_ok=True)
             Path(block.saved_as).write_text(block.text, encoding="utf-8")
-        assert block.language != "csv" or block.saved_as, (
-            f"{block.place}: the sentence before names no file"
-        )
+        assert block.language != "csv" or block.saved_as, f"{block.place}: the sentence before names no file"
         getattr(self, f"_{block.language}")(block)
 
     def _python(self, block: Block) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import re
 from pathlib import Path
@@ -114,6 +115,21 @@ def test_the_map_of_packages_has_every_package() -> None:
         r"`([a-z]+)/?`", "\n".join(re.findall(r"^\| `.*?(?= \| )", text("architecture.md"), re.MULTILINE))
     )
     assert packages <= set(named)
+
+
+def test_the_walk_of_one_record_names_functions_that_exist() -> None:
+    steps = re.findall(r"^\| [a-z]+ \| `([a-z_/]+\.py)` \| `([A-Za-z_.]+)` \|", text("architecture.md"), re.MULTILINE)
+    assert len(steps) > 10
+    for file, function in steps:
+        tree: ast.AST = ast.parse((Path(shoal.__file__).parent / file).read_text(encoding="utf-8"))
+        for name in function.split("."):
+            inside = {
+                each.name: each
+                for each in getattr(tree, "body", ())
+                if isinstance(each, ast.FunctionDef | ast.ClassDef)
+            }
+            assert name in inside, f"{file} has no {function}"
+            tree = inside[name]
 
 
 def test_the_python_page_has_every_public_name() -> None:
