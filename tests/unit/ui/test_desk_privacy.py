@@ -201,7 +201,7 @@ def test_a_table_that_is_read_otherwise_is_encoded_anew(desk: Desk) -> None:
     first = desk_privacy.prepared(desk, desk.policy())
     change(desk, data={**desk.document()["data"], "missing": ["", "?", "F"]})
     second = desk_privacy.prepared(desk, desk.policy())
-    assert second.loaded.table is not first.loaded.table
+    assert second.source.table is not first.source.table
     assert "F" in first.resolved.quasi["sex"].hierarchy.labels
     assert "F" not in second.resolved.quasi["sex"].hierarchy.labels
 
