@@ -1,4 +1,4 @@
-"""The documentation is complete: a page for every model and algorithm, a place for all measures, attacks, commands."""
+"""The documentation is complete: a page for every model and algorithm, all measures, attacks and commands."""
 
 from __future__ import annotations
 
