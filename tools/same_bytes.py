@@ -27,9 +27,9 @@ A case that only one of the recordings has is a difference, so give ``--only`` o
 those of Spark and of PostgreSQL are left out where the new recording has none.
 
 The commands run in children of one process that has imported the package (``same_bytes_worker.py``), which saves their
-start-up; those of Spark, and all with ``--fresh``, run as processes of their own. ``--spark SHOAL`` names the command of
-an environment with PySpark; without a name it is the one of ``--shoal``. ``--postgres`` starts a server in a temporary
-folder, as the tests do.
+start-up; those of Spark, and all with ``--fresh``, run as processes of their own. ``--spark SHOAL`` names the command
+of an environment with PySpark; without a name it is the one of ``--shoal``. ``--postgres`` starts a server in a
+temporary folder, as the tests do.
 """
 
 from __future__ import annotations

@@ -38,7 +38,8 @@ DATABASE = "postgresql://owner@/postgres"
 """Where the server is, PGHOST says: an address with its temporary folder would be another one in every recording."""
 TEXT_SUFFIXES = (".html", ".svg", ".txt", ".md")
 _SECONDS = 300.0
-_TIMES = re.compile(r"\b(under )?\d+(\.\d+)?( |&nbsp;)?(s|ms|seconds?|min|minutes?|[kMG]i?B)\b")
+_AMOUNT = r"\d+(\.\d+)?( |&nbsp;)?(s|ms|seconds?|min|minutes?|[kMG]i?B)\b"
+_TIMES = re.compile(rf"\b(under )?{_AMOUNT}( {_AMOUNT})*")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
