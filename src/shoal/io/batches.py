@@ -90,7 +90,10 @@ def _of_text(source: DataSource, columns: Sequence[str]) -> Iterator[tuple[pa.Re
                 continue
             raise explained(source, header, block, error) from None
         return
-    raise DataError(f"{source.path} has a record of more than 2 GiB. Is a quote {source.quote} never closed?")
+    raise DataError(
+        f"{source.path} has a record of more than 2 GiB. Is a quote {source.quote} never closed?",
+        code="record-too-long",
+    )
 
 
 def _blocks(source: DataSource, wanted: Sequence[str], block: int) -> Iterator[tuple[pa.RecordBatch, float]]:
@@ -131,7 +134,8 @@ def _of_parquet(source: DataSource, columns: Sequence[str]) -> Iterator[tuple[pa
                         yield read.slice(start, end - start), given / total
     except (pa.ArrowException, OSError) as error:
         raise DataError(
-            f"{source.path} cannot be read as Parquet, from row group {group + 1} on: {str(error).splitlines()[0]}."
+            f"{source.path} cannot be read as Parquet, from row group {group + 1} on: {str(error).splitlines()[0]}.",
+            code="not-readable",
         ) from None
 
 

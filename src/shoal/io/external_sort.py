@@ -80,7 +80,7 @@ class SortedRuns:
                     for head in cut(table, rows=self._head, nbytes=_BYTES_OF_A_HEAD):
                         writer.write_table(head.combine_chunks())
         except OSError as error:
-            raise OutputError(f"{path} cannot be written: {error}.") from None
+            raise OutputError(f"{path} cannot be written: {error}.", code="not-written") from None
         return path
 
     def tables(self) -> Iterator[pa.Table]:

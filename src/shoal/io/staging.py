@@ -42,7 +42,7 @@ def check_outputs(outputs: Sequence[Path], inputs: Sequence[Path] = (), *, force
         verb = "exist" if len(there) > 1 else "exists"
         problems.append(f"{', '.join(there)} {verb} already. Choose another output, or {FORCE}.")
     if problems:
-        raise OutputError(" ".join(problems))
+        raise OutputError(" ".join(problems), code="output-blocked")
 
 
 def _problem(output: Path, inputs: Sequence[Path]) -> str:
@@ -111,7 +111,7 @@ class Staged:
             self._clear()
             if isinstance(error, OSError):
                 reason = f"{output} cannot be written: {error.strerror}. Choose another output."
-                raise OutputError(reason) from None
+                raise OutputError(reason, code="not-written") from None
             raise
         return self
 
@@ -146,7 +146,9 @@ class Staged:
         except BaseException as error:
             _undo(moved, placed)
             if isinstance(error, OSError):
-                raise OutputError(f"The outputs cannot be put in place: {error}. Nothing was changed.") from error
+                raise OutputError(
+                    f"The outputs cannot be put in place: {error}. Nothing was changed.", code="not-placed"
+                ) from error
             raise
         for aside in moved.values():
             aside.unlink(missing_ok=True)
@@ -155,7 +157,9 @@ class Staged:
 
     def _may_replace(self, output: Path) -> None:
         if not self._force:
-            raise OutputError(f"{output} has come into being meanwhile. Choose another output, or {FORCE}.")
+            raise OutputError(
+                f"{output} has come into being meanwhile. Choose another output, or {FORCE}.", code="output-exists"
+            )
 
     def _clear(self) -> None:
         for hidden in self._hidden.values():
@@ -211,5 +215,6 @@ def _undo(moved: Mapping[Path, Path], placed: Sequence[Path]) -> None:
         except OSError as error:
             raise OutputError(
                 f"The outputs cannot be put in place, and the old {output} could not be brought back ({error}): "
-                f"it is kept as {aside}."
+                f"it is kept as {aside}.",
+                code="not-restored",
             ) from error

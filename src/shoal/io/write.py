@@ -32,7 +32,8 @@ def check_table_suffix(path: Path) -> None:
     if path.suffix.lower() not in _CSV + _PARQUET:
         raise OutputError(
             f"{path} has the suffix {path.suffix!r}; a table is written as one of {', '.join(_CSV + _PARQUET)}. "
-            "Rename the output."
+            "Rename the output.",
+            code="unknown-format",
         )
 
 
@@ -61,7 +62,7 @@ def write_counted(
         else:
             _write_parquet(table, counts, path, done)
     except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error}.") from None
+        raise OutputError(f"{path} cannot be written: {error}.", code="not-written") from None
 
 
 def write_sorted(tables: Iterable[pa.Table], path: Path, schema: pa.Schema) -> None:
@@ -78,7 +79,7 @@ def write_sorted(tables: Iterable[pa.Table], path: Path, schema: pa.Schema) -> N
         else:
             _write_row_groups((plain(table, str(path)) for table in tables), path, schema)
     except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error}.") from None
+        raise OutputError(f"{path} cannot be written: {error}.", code="not-written") from None
 
 
 def _write_row_groups(tables: Iterable[pa.Table], path: Path, schema: pa.Schema) -> None:

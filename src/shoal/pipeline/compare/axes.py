@@ -52,7 +52,10 @@ def axes_of(policy: Policy, short: Mapping[str, Values | None], settings: Mappin
         for place in axis.places or (-1,):
             other = taken.setdefault((place, axis.parameter), axis.name)
             if other != axis.name:
-                raise InputError(f"{axis.parameter} of privacy[{place}] is set twice: by {other} and by {axis.name}.")
+                raise InputError(
+                    f"{axis.parameter} of privacy[{place}] is set twice: by {other} and by {axis.name}.",
+                    code="set-twice",
+                )
         _check_values(policy, axis)
     return tuple(axes)
 
@@ -63,9 +66,11 @@ def read_settings(texts: list[str]) -> dict[str, Values]:
     for text in texts:
         key, sign, values = text.partition("=")
         if not sign or not key.strip():
-            raise InputError(f"--set {text}: write model.parameter=values, such as t-closeness.t=0.1,0.2.")
+            raise InputError(
+                f"--set {text}: write model.parameter=values, such as t-closeness.t=0.1,0.2.", code="bad-setting"
+            )
         if key.strip() in settings:
-            raise InputError(f"--set {key.strip()} stands there twice. Give its values in one.")
+            raise InputError(f"--set {key.strip()} stands there twice. Give its values in one.", code="set-twice")
         settings[key.strip()] = values
     return settings
 
@@ -84,7 +89,8 @@ def _short(policy: Policy, name: str, given: Values) -> Axis:
     places = tuple(place for place, spec in enumerate(policy.privacy) if name in _numeric(spec))
     if not places:
         raise InputError(
-            f"--{name}: no model of the policy has a parameter {name} that is a number. It has: {_known(policy)}."
+            f"--{name}: no model of the policy has a parameter {name} that is a number. It has: {_known(policy)}.",
+            code="unknown-parameter",
         )
     return Axis(name, places, name, read_values(given, f"--{name}"))
 
@@ -99,11 +105,14 @@ def _general(policy: Policy, key: str, given: Values) -> Axis:
         models[spec.model] = (*models.get(spec.model, ()), place)
     if named not in models:
         known = [*dict.fromkeys(spec.model for spec in policy.privacy), _SUPPRESSION]
-        raise InputError(f"{where}: the policy asks for no such model. {did_you_mean(named or key, known)}")
+        raise InputError(
+            f"{where}: the policy asks for no such model. {did_you_mean(named or key, known)}", code="unknown-model"
+        )
     places = tuple(place for place in models[named] if parameter in _numeric(policy.privacy[place]))
     if not places:
         raise InputError(
-            f"{where}: no parameter {parameter!r} of {named} is a number. The policy has: {_known(policy)}."
+            f"{where}: no parameter {parameter!r} of {named} is a number. The policy has: {_known(policy)}.",
+            code="unknown-parameter",
         )
     return Axis(key, places, parameter, read_values(given, where))
 
@@ -112,7 +121,7 @@ def _check_values(policy: Policy, axis: Axis) -> None:
     """Every value must be one that its model takes, whatever the others are."""
     for value in axis.values:
         for problem in _value_problems(policy, axis, value):
-            raise InputError(f"{axis.name} = {written(value)}: {problem}")
+            raise InputError(f"{axis.name} = {written(value)}: {problem}", code="bad-value")
 
 
 def _value_problems(policy: Policy, axis: Axis, value: Number) -> Iterator[str]:

@@ -57,7 +57,7 @@ class Folder:
         try:
             self.points.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise OutputError(f"{self.points} cannot be made: {error.strerror or error}.") from None
+            raise OutputError(f"{self.points} cannot be made: {error.strerror or error}.", code="not-written") from None
 
     def check(self, points: Sequence[Point], inputs: Sequence[Path], *, force: bool) -> None:
         """Refuse to write over an input, or over anything in the folder that no comparison has written."""
@@ -72,7 +72,8 @@ class Folder:
             named = ", ".join(foreign[:5]) + (f" and {len(foreign) - 5} more" if len(foreign) > 5 else "")
             raise OutputError(
                 f"{named} {'was' if len(foreign) == 1 else 'were'} not written by this comparison, or edited since, "
-                f"and would be overwritten. Choose another folder, or replace with {FORCE}."
+                f"and would be overwritten. Choose another folder, or replace with {FORCE}.",
+                code="output-exists",
             )
 
     def _foreign_outputs(self) -> list[str]:
@@ -117,7 +118,8 @@ class Folder:
             raise OutputError(
                 f"{', '.join(damaged)} {'is' if len(damaged) == 1 else 'are'} not as written by this comparison: the "
                 "sha256 differs from that of the result. Delete it with its evidence and report to have it made again, "
-                f"or replace everything with {FORCE}."
+                f"or replace everything with {FORCE}.",
+                code="release-changed",
             )
 
     def _released(self, point: Point, result: Mapping[str, Any]) -> bool:
@@ -136,7 +138,7 @@ def file_hash(path: Path) -> str:
     try:
         return sha256_of(path)
     except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror or error}.") from None
+        raise DataError(f"{path} cannot be read: {error.strerror or error}.", code="not-readable") from None
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -155,7 +157,7 @@ def write_files(texts: Mapping[Path, str]) -> None:
             try:
                 stage.path(path).write_text(text, encoding="utf-8", newline="\n")
             except OSError as error:
-                raise OutputError(f"{path} cannot be written: {error.strerror or error}.") from None
+                raise OutputError(f"{path} cannot be written: {error.strerror or error}.", code="not-written") from None
         stage.commit()
 
 

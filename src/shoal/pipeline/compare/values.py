@@ -27,7 +27,7 @@ def read_values(given: Values, where: str) -> tuple[Number, ...]:
     strange = [value for value in parts if isinstance(value, bool) or not isinstance(value, (int, float))]
     if strange or not parts:
         what = f"{strange[0]!r} is not a number" if strange else "there is no value"
-        raise InputError(f"{where}: {what}. {_FORMS}")
+        raise InputError(f"{where}: {what}. {_FORMS}", code="bad-values")
     return tuple(dict.fromkeys(parts))
 
 
@@ -38,21 +38,23 @@ def _part(part: str, given: str, where: str) -> Iterator[Number]:
     """One value, or all from a first to a last one."""
     ends = [parse_decimal(end) for end in part.split("..")] if part else []
     if not 1 <= len(ends) <= 3 or None in ends:
-        raise InputError(f"{where}: {given!r} cannot be read as values. {_FORMS}")
+        raise InputError(f"{where}: {given!r} cannot be read as values. {_FORMS}", code="bad-values")
     numbers = [end for end in ends if end is not None]
     if len(numbers) == 1:
         yield _plain(numbers[0])
         return
     low, high = numbers[:2]
     if len(numbers) == 2 and (low % 1 or high % 1):
-        raise InputError(f"{where}: {part!r} needs a step, such as {low}..{high}..0.1.")
+        raise InputError(f"{where}: {part!r} needs a step, such as {low}..{high}..0.1.", code="bad-values")
     step = numbers[2] if len(numbers) == 3 else Decimal(1)
     if step <= 0:
-        raise InputError(f"{where}: the step {step} of {part!r} is not above zero.")
+        raise InputError(f"{where}: the step {step} of {part!r} is not above zero.", code="bad-values")
     if low > high:
-        raise InputError(f"{where}: {part!r} begins above its end. Write {high}..{low}.")
+        raise InputError(f"{where}: {part!r} begins above its end. Write {high}..{low}.", code="bad-values")
     if (high - low) / step >= MOST:
-        raise InputError(f"{where}: {part!r} has more than {MOST:,} values. Give a larger step.")
+        raise InputError(
+            f"{where}: {part!r} has more than {MOST:,} values. Give a larger step.", code="too-many-points"
+        )
     while low <= high:
         yield _plain(low)
         low += step
