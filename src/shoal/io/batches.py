@@ -24,7 +24,7 @@ from shoal.policy.data_source import DataSource
 from shoal.policy.file_kinds import FileKind, sniff_kind
 
 Done = Callable[[float], None]
-"""Told how much of the bytes has been read, from 0 to 1."""
+"""Called with the share of the bytes that has been read, from 0 to 1."""
 _ROWS: Final = 1 << 17
 _BLOCK: Final = 1 << 22
 """Bytes of text that are parsed at once, at first."""
@@ -33,7 +33,7 @@ _BYTES: Final = 1 << 25
 _BUFFER: Final = 1 << 20
 """Bytes of a column that are read from a Parquet file at once, where a page is not longer."""
 _NEARLY: Final = 0.999
-"""The share that is told before the last batch has been taken: text is read ahead of it."""
+"""The share that is reported before the last batch has been used: text is read ahead of it."""
 _DICTIONARY: Final = pa.dictionary(pa.int32(), pa.string())
 
 

@@ -104,7 +104,7 @@ def _plain_column(column: pa.ChunkedArray, name: str, where: str, missing: Seque
     column = decoded(column)
     if not has_text(column.type):
         raise DataError(
-            f"{where}: column {name!r} has the type {column.type}, which has no single value a cell. "
+            f"{where}: column {name!r} has the type {column.type}, which has no single value per cell. "
             "Turn it into text, numbers or dates, or leave the column out of the policy.",
             code="unreadable-type",
         )

@@ -51,15 +51,15 @@ def _check_different(files: Sequence[Path]) -> None:
         other = by_place.setdefault((found.device, found.number), path)
         if other is not path:
             raise DataError(
-                f"{other} and {path} are one file: its records would count twice. Remove one of the names.",
+                f"{other} and {path} are the same file, so its records would count twice. Remove one of the names.",
                 code="same-file-twice",
             )
         unpacked = path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
         other = by_name.setdefault(unpacked, path)
         if other is not path:
             raise DataError(
-                f"{other} and {path} differ in nothing but how they are packed: if they have the same records, these "
-                "would count twice. Remove one, or rename it if its records are others.",
+                f"{other} and {path} differ only in how they are compressed: if they have the same records, these "
+                "would count twice. Remove one, or rename it if its records are different.",
                 code="same-file-twice",
             )
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 import secrets
 import stat
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -19,6 +20,15 @@ from shoal.errors import OutputError
 
 FORCE = "replace with --force (force=True in Python)"
 """How an output that exists may be replaced."""
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Errors of the file system while a file is written become `OutputError`."""
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(f"{path} cannot be written: {error.strerror or error}.", code="not-writable") from None
 
 
 def check_outputs(outputs: Sequence[Path], inputs: Sequence[Path] = (), *, force: bool = False) -> None:
@@ -106,12 +116,10 @@ class Staged:
             for output in self._outputs:
                 name = _hidden_name(output)
                 self._hidden[output] = _Hidden(name, 0o600)  # known before it is there: a signal may come any time
-                self._hidden[output] = _create_hidden(name)
-        except BaseException as error:
+                with writing(output):
+                    self._hidden[output] = _create_hidden(name)
+        except BaseException:
             self._clear()
-            if isinstance(error, OSError):
-                reason = f"{output} cannot be written: {error.strerror}. Choose another output."
-                raise OutputError(reason, code="not-written") from None
             raise
         return self
 
@@ -121,6 +129,11 @@ class Staged:
     def path(self, output: Path) -> Path:
         """Where to write an output for now: a hidden file in its folder, with its suffix."""
         return self._hidden[output].path
+
+    def write_text(self, output: Path, text: str) -> None:
+        """Write one of the outputs as text."""
+        with writing(output):
+            self.path(output).write_text(text, encoding="utf-8", newline="\n")
 
     def commit(self, confirm: Callable[[], None] | None = None) -> None:
         """Put all outputs in place, the release last. If that fails, everything is as it was before.
@@ -158,7 +171,7 @@ class Staged:
     def _may_replace(self, output: Path) -> None:
         if not self._force:
             raise OutputError(
-                f"{output} has come into being meanwhile. Choose another output, or {FORCE}.", code="output-exists"
+                f"{output} was created in the meantime. Choose another output, or {FORCE}.", code="output-exists"
             )
 
     def _clear(self) -> None:

@@ -55,12 +55,8 @@ def risk(
 
     Raises `PolicyError`, `DataError` or `InputError` for input that is wrong.
     """
-    if policy is None:
-        raise PolicyError(
-            [PolicyProblem("", "none was given to risk().", "Pass a Policy or the path of one.", code="no-policy")]
-        )
     _check_options(max_columns, threshold, sampling_fraction)
-    asked = as_policy(policy)
+    asked = as_policy(policy, "risk()")
     progress("reading", 0.0)
     table, suppressed = _without_stars(_read(data, asked), asked)
     columns = _encoded(table, asked)
@@ -213,7 +209,7 @@ def _population(given: Any, policy: Policy, quasi: Columns, table: EncodedTable)
     found = population_of(classes, table.counts, rows)
     if found.absent_records == table.n_rows:
         raise DataError(
-            f"the population of {found.records} records has none with the quasi-identifiers of any of the "
+            f"the population of {found.records} records has no record with the quasi-identifiers of any of the "
             f"{table.n_rows} records of the data. It must have the same values, written in the same way.",
             code="population-differs",
         )

@@ -1,7 +1,7 @@
 """Tables of a PostgreSQL database, read in batches of records through ADBC: Arrow in, Arrow out, nothing row by row.
 
 Everything is read in one read-only transaction that sees the database as it was at its beginning. Names go into SQL
-only in quotes (`shoal.policy.location.quoted`) or as parameters. A type that has no single value a cell is refused.
+only in quotes (`shoal.policy.location.quoted`) or as parameters. A type that has no single value per cell is refused.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def batches_within(
         if not column.readable:
             raise DataError(
                 f"{source.database}: column {column.name!r} has the type {column.declared}, which has no single value "
-                "a cell. Leave the column out of the policy, or read a view that turns it into text, numbers or dates.",
+                "per cell. Leave the column out of the policy, or read a view with text, numbers or dates instead.",
                 code="unreadable-type",
             )
     with connection.cursor() as cursor:
@@ -264,7 +264,7 @@ def _decimal(text: str, column: Column, where: str) -> Decimal | None:
     value = Decimal(text)
     if value.is_infinite():
         raise DataError(
-            f"{where}: column {column.name!r} holds {text}, which is no number. Read a view without it.",
+            f"{where}: column {column.name!r} holds {text}, which is not a number. Read a view without it.",
             code="unreadable-value",
         )
     return None if value.is_nan() else value

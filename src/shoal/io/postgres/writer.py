@@ -101,7 +101,7 @@ class TableWriter:
             called(self.connection.commit, None)
         except Exception as error:
             raise OutputError(
-                f"the connection broke while {self.target} was committed ({kind_of(error)}). Look whether the table "
+                f"the connection broke while {self.target} was committed ({kind_of(error)}). Check whether the table "
                 "is there; if it is, drop it and start again, since evidence and report were not written.",
                 code="not-committed",
             ) from None
@@ -158,7 +158,7 @@ def _check(connection: Any, target: DatabaseTable, *, force: bool) -> bool:
         raise OutputError(f"{target}: this user may not create tables in the schema {schema!r}.", code="not-allowed")
     if kind is not None and kind != "r":
         raise OutputError(
-            f"{target} is no ordinary table and is never replaced. Choose another output.", code="not-a-table"
+            f"{target} is not an ordinary table, so it is never replaced. Choose another output.", code="not-a-table"
         )
     if inherits:
         raise OutputError(

@@ -236,7 +236,7 @@ def place_of(text: str, policy: Policy | None, what: str) -> Place:
         suffix = next((each for each in _FORMATS if text.rstrip("/").lower().endswith(each)), None)
         if suffix is None:
             raise DataError(
-                f"the format of {text} cannot be told. Write {what}: {{spark: {{format: …, path: {text}}}}}, or let "
+                f"the format of {text} is not known. Write {what}: {{spark: {{format: …, path: {text}}}}}, or let "
                 f"the name end in one of {', '.join(_FORMATS)}.",
                 code="unknown-format",
             )

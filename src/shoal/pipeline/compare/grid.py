@@ -12,8 +12,7 @@ from typing import Any
 from shoal.errors import InputError, PolicyError, did_you_mean
 from shoal.io import DatabaseTable, Place
 from shoal.metrics import METRICS
-from shoal.pipeline.compare.axes import Axis
-from shoal.pipeline.compare.values import MOST, Number
+from shoal.pipeline.compare.axes import MOST, Axis, Number
 from shoal.policy import Policy
 from shoal.policy.yaml_text import dump_yaml
 from shoal.search import ALGORITHMS, shared_options
@@ -70,7 +69,7 @@ def points_of(
         size *= len(axis.values)
     if size > MOST:
         raise InputError(
-            f"the grid has {size:,} points, and {MOST:,} are the most. Give larger steps.", code="too-many-points"
+            f"the grid has {size:,} points, and at most {MOST:,} are allowed. Use larger steps.", code="too-many-points"
         )
     points = []
     first_error: PolicyError | None = None
