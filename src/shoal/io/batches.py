@@ -24,7 +24,7 @@ from shoal.policy.data_source import DataSource
 from shoal.policy.file_kinds import FileKind, sniff_kind
 
 Done = Callable[[float], None]
-"""Told how much of the bytes has been read, from 0 to 1."""
+"""Called with the share of the bytes that has been read, from 0 to 1."""
 _ROWS: Final = 1 << 17
 _BLOCK: Final = 1 << 22
 """Bytes of text that are parsed at once, at first."""
@@ -33,7 +33,7 @@ _BYTES: Final = 1 << 25
 _BUFFER: Final = 1 << 20
 """Bytes of a column that are read from a Parquet file at once, where a page is not longer."""
 _NEARLY: Final = 0.999
-"""The share that is told before the last batch has been taken: text is read ahead of it."""
+"""The share that is reported before the last batch has been used: text is read ahead of it."""
 _DICTIONARY: Final = pa.dictionary(pa.int32(), pa.string())
 
 
@@ -90,7 +90,10 @@ def _of_text(source: DataSource, columns: Sequence[str]) -> Iterator[tuple[pa.Re
                 continue
             raise explained(source, header, block, error) from None
         return
-    raise DataError(f"{source.path} has a record of more than 2 GiB. Is a quote {source.quote} never closed?")
+    raise DataError(
+        f"{source.path} has a record of more than 2 GiB. Is a quote {source.quote} never closed?",
+        code="record-too-long",
+    )
 
 
 def _blocks(source: DataSource, wanted: Sequence[str], block: int) -> Iterator[tuple[pa.RecordBatch, float]]:
@@ -131,7 +134,8 @@ def _of_parquet(source: DataSource, columns: Sequence[str]) -> Iterator[tuple[pa
                         yield read.slice(start, end - start), given / total
     except (pa.ArrowException, OSError) as error:
         raise DataError(
-            f"{source.path} cannot be read as Parquet, from row group {group + 1} on: {str(error).splitlines()[0]}."
+            f"{source.path} cannot be read as Parquet, from row group {group + 1} on: {str(error).splitlines()[0]}.",
+            code="not-readable",
         ) from None
 
 

@@ -29,14 +29,20 @@ def check_names(names: Sequence[object], where: str) -> list[str]:
         if not isinstance(name, str):
             raise DataError(
                 f"{where}: the name of column {place} is {name!r} ({type(name).__name__}), not text. "
-                "Rename the columns so that every name is a string."
+                "Rename the columns so that every name is a string.",
+                code="column-name",
             )
         if not name.strip():
-            raise DataError(f"{where}: column {place} of {len(names)} has no name. Give it one in the header.")
+            raise DataError(
+                f"{where}: column {place} of {len(names)} has no name. Give it one in the header.", code="column-name"
+            )
     texts = [str(name) for name in names]
     doubles = [f"{name!r} ({count} times)" for name, count in Counter(texts).items() if count > 1]
     if doubles:
-        raise DataError(f"{where}: column names must be unique, but these repeat: {', '.join(doubles)}. Rename them.")
+        raise DataError(
+            f"{where}: column names must be unique, but these repeat: {', '.join(doubles)}. Rename them.",
+            code="repeated-column",
+        )
     return texts
 
 
@@ -46,7 +52,7 @@ def chosen(names: Sequence[str], columns: Sequence[str] | None, where: str) -> l
         return list(names)
     for column in columns:
         if column not in names:
-            raise DataError(f"{where} has no column {column!r}. {did_you_mean(column, names)}")
+            raise DataError(f"{where} has no column {column!r}. {did_you_mean(column, names)}", code="unknown-column")
     return list(dict.fromkeys(columns))
 
 
@@ -89,7 +95,8 @@ def differing_types(name: str, before: pa.DataType, now: pa.DataType) -> DataErr
     """What to say of a column that has one type in one file and another in another."""
     return DataError(
         f"column {name!r} has the type {before} in one part of the data and {now} in another. "
-        "Give it one type in all files."
+        "Give it one type in all files.",
+        code="differing-types",
     )
 
 
@@ -97,8 +104,9 @@ def _plain_column(column: pa.ChunkedArray, name: str, where: str, missing: Seque
     column = decoded(column)
     if not has_text(column.type):
         raise DataError(
-            f"{where}: column {name!r} has the type {column.type}, which has no single value a cell. "
-            "Turn it into text, numbers or dates, or leave the column out of the policy."
+            f"{where}: column {name!r} has the type {column.type}, which has no single value per cell. "
+            "Turn it into text, numbers or dates, or leave the column out of the policy.",
+            code="unreadable-type",
         )
     if pa.types.is_float16(column.type):  # for which Arrow has few functions
         column = pa.chunked_array([_wider(chunk) for chunk in column.chunks], pa.float32())

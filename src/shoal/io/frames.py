@@ -39,7 +39,8 @@ def frame_names(obj: Any) -> list[str]:
         if obj.columns.nlevels > 1:
             raise DataError(
                 f"{_WHERE} has column names of {obj.columns.nlevels} levels (a pandas MultiIndex). "
-                "Give every column one name, for example by joining the levels."
+                "Give every column one name, for example by joining the levels.",
+                code="column-name",
             )
         return check_names(list(obj.columns), _WHERE)
     if kind is Kind.POLARS:
@@ -99,7 +100,8 @@ def _known_kind(obj: object) -> Kind:
     if kind is None:
         raise DataError(
             f"A table is expected: a pandas or polars DataFrame, a pyarrow Table, or the path of a file; "
-            f"{type(obj).__name__} is none of these."
+            f"{type(obj).__name__} is none of these.",
+            code="not-a-table",
         )
     return kind
 
@@ -112,7 +114,7 @@ def _as_table(obj: Any) -> pa.Table:
     try:
         return pa.table(obj)
     except (pa.ArrowException, TypeError, ValueError) as error:
-        raise DataError(f"{type(obj).__name__} does not export a table: {error}.") from None
+        raise DataError(f"{type(obj).__name__} does not export a table: {error}.", code="not-a-table") from None
 
 
 def _from_polars(frame: Any, names: Sequence[str]) -> pa.Table:
@@ -135,7 +137,8 @@ def _from_pandas(frame: Any, names: Sequence[str]) -> pa.Table:
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
             raise DataError(
                 f"{_WHERE}: column {name!r} of type {series.dtype} cannot be read: {str(error).rstrip('.')}. "
-                f"Turn it into one type, for example with astype(str)."
+                f"Turn it into one type, for example with astype(str).",
+                code="unreadable-type",
             ) from None
     return pa.Table.from_arrays(arrays, list(names))
 
@@ -153,7 +156,8 @@ def _one_type(values: Any, name: str) -> str:
     if len(found) > 1:
         raise DataError(
             f"{_WHERE}: column {name!r} holds values of several types: {', '.join(sorted(found))}. "
-            "Turn them into one type, for example with astype(str)."
+            "Turn them into one type, for example with astype(str).",
+            code="mixed-types",
         )
     return found.pop() if found else "nothing"
 

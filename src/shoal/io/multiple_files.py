@@ -35,7 +35,9 @@ def data_files(path: Path) -> list[Path]:
     ]
     if not files:
         what = "folder" if path.is_dir() else "pattern"
-        raise DataError(f"The {what} {path} names no file that can be read. Known suffixes: {', '.join(known)}.")
+        raise DataError(
+            f"The {what} {path} names no file that can be read. Known suffixes: {', '.join(known)}.", code="no-files"
+        )
     _check_different(files)
     return files
 
@@ -48,13 +50,17 @@ def _check_different(files: Sequence[Path]) -> None:
         found = _looked_at(path)
         other = by_place.setdefault((found.device, found.number), path)
         if other is not path:
-            raise DataError(f"{other} and {path} are one file: its records would count twice. Remove one of the names.")
+            raise DataError(
+                f"{other} and {path} are the same file, so its records would count twice. Remove one of the names.",
+                code="same-file-twice",
+            )
         unpacked = path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
         other = by_name.setdefault(unpacked, path)
         if other is not path:
             raise DataError(
-                f"{other} and {path} differ in nothing but how they are packed: if they have the same records, these "
-                "would count twice. Remove one, or rename it if its records are others."
+                f"{other} and {path} differ only in how they are compressed: if they have the same records, these "
+                "would count twice. Remove one, or rename it if its records are different.",
+                code="same-file-twice",
             )
 
 
@@ -98,7 +104,10 @@ def check_same_columns(first: Path, names: list[str], other: Path, others: list[
         words = [
             f"{word} {', '.join(map(repr, found))}" for word, found in (("lacks", lacking), ("adds", more)) if found
         ]
-        raise DataError(f"{other} {' and '.join(words)} beside {first}: all files of one table need the same columns.")
+        raise DataError(
+            f"{other} {' and '.join(words)} beside {first}: all files of one table need the same columns.",
+            code="differing-columns",
+        )
 
 
 @dataclass(frozen=True)
@@ -139,12 +148,15 @@ class Fingerprint:
         changed = [str(each.path) for each in {*self.files} ^ {*now.files}]
         if changed:
             named = ", ".join(sorted(set(changed)))
-            raise DataError(f"{named} has changed while it was read. Start again when nobody writes to the data.")
+            raise DataError(
+                f"{named} has changed while it was read. Start again when nobody writes to the data.",
+                code="data-changed",
+            )
 
 
 def _looked_at(path: Path) -> FileState:
     try:
         stat = path.stat()
     except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror or error}.") from None
+        raise DataError(f"{path} cannot be read: {error.strerror or error}.", code="not-readable") from None
     return FileState(path, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_dev, stat.st_ino)

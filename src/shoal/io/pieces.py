@@ -45,9 +45,9 @@ def _lengths(texts: pa.Array) -> Sizes:
 
 
 def pieces(sizes: Sizes, *, rows: int, nbytes: int, counts: Sizes | None = None) -> Iterator[tuple[int, int]]:
-    """First and end of each piece: as many rows as have no more than so many bytes, but at least one.
+    """First and end of each piece: as many rows as fit into a number of bytes, but at least one.
 
-    With ``counts`` each row stands for so many equal ones, and the places are those among all of them.
+    With ``counts`` each row stands for a number of equal ones, and the places are those among all of them.
     """
     repeats = np.ones(len(sizes), dtype=np.int64) if counts is None else counts
     last, filled = np.cumsum(repeats), np.cumsum(repeats * sizes)

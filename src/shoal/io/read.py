@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -16,7 +16,7 @@ from shoal.io.formats.statistics_file import read_stat, stat_names
 from shoal.io.multiple_files import check_same_columns, data_files, is_many, parts_of
 from shoal.io.postgres.tables import database_names, read_database
 from shoal.policy.data_source import DataSource
-from shoal.policy.file_kinds import FileKind, sniff_kind
+from shoal.policy.file_kinds import STATISTICAL, FileKind, sniff_kind
 
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
@@ -37,11 +37,7 @@ def read_table(source: DataSource, columns: Sequence[str] | None = None) -> pa.T
     if is_many(source.path):
         return _read_parts(source, columns)
     with readable(source) as kind:
-        if kind is FileKind.TEXT:
-            return read_csv(source, columns)
-        if kind is FileKind.PARQUET:
-            return _read_parquet(source, columns)
-        return read_excel(source, columns) if kind is FileKind.EXCEL else read_stat(source, columns)
+        return _READERS[kind](source, columns)
 
 
 def column_names(source: DataSource) -> list[str]:
@@ -51,11 +47,7 @@ def column_names(source: DataSource) -> list[str]:
     if is_many(source.path):
         return column_names(parts_of(source)[0])
     with readable(source) as kind:
-        if kind is FileKind.TEXT:
-            return read_header(source).names
-        if kind is FileKind.PARQUET:
-            return _with_parquet(source, lambda file: _parquet_names(file, source))
-        return excel_names(source) if kind is FileKind.EXCEL else stat_names(source)
+        return _NAMES[kind](source)
 
 
 def separator_hint(source: DataSource, names: Sequence[str]) -> str:
@@ -80,7 +72,9 @@ def _read_parts(source: DataSource, columns: Sequence[str] | None) -> pa.Table:
     try:
         return pa.concat_tables(tables)
     except pa.ArrowInvalid as error:
-        raise DataError(f"the files of {source.path} differ in the types of their columns: {error}.") from None
+        raise DataError(
+            f"the files of {source.path} differ in the types of their columns: {error}.", code="differing-types"
+        ) from None
 
 
 @contextmanager
@@ -88,14 +82,16 @@ def readable(source: DataSource) -> Iterator[FileKind]:
     """The kind of the file; what the operating system says about it becomes a `DataError`."""
     try:
         if source.path.is_dir():
-            raise DataError(f"{source.path} is a folder, not a file. Name the file inside it.")
+            raise DataError(f"{source.path} is a folder, not a file. Name the file inside it.", code="folder-not-file")
         if not source.path.exists():
-            raise DataError(f"There is no file {source.path}. Check the path.")
+            raise DataError(f"There is no file {source.path}. Check the path.", code="no-such-file")
         yield sniff_kind(source.path)
     except PermissionError:
-        raise DataError(f"{source.path} may not be read by this user. Change its permissions.") from None
+        raise DataError(
+            f"{source.path} may not be read by this user. Change its permissions.", code="not-allowed"
+        ) from None
     except OSError as error:
-        raise DataError(f"{source.path} cannot be read: {error}.") from None
+        raise DataError(f"{source.path} cannot be read: {error}.", code="not-readable") from None
 
 
 def _with_parquet(source: DataSource, use: Callable[[ParquetFile], Result]) -> Result:
@@ -105,7 +101,9 @@ def _with_parquet(source: DataSource, use: Callable[[ParquetFile], Result]) -> R
         with ParquetFile(source.path) as file:
             return use(file)
     except pa.ArrowException as error:
-        raise DataError(f"{source.path} is not a Parquet file that can be read: {error}.") from None
+        raise DataError(
+            f"{source.path} is not a Parquet file that can be read: {error}.", code="not-readable"
+        ) from None
 
 
 def _parquet_names(file: ParquetFile, source: DataSource) -> list[str]:
@@ -119,3 +117,18 @@ def _read_parquet(source: DataSource, columns: Sequence[str] | None) -> pa.Table
         return plain(table, str(source.path), source.missing if source.quoted_missing else ())
 
     return _with_parquet(source, read)
+
+
+_READERS: Final[Mapping[FileKind, Callable[[DataSource, Sequence[str] | None], pa.Table]]] = {
+    FileKind.TEXT: read_csv,
+    FileKind.PARQUET: _read_parquet,
+    FileKind.EXCEL: read_excel,
+    **dict.fromkeys(STATISTICAL, read_stat),
+}
+_NAMES: Final[Mapping[FileKind, Callable[[DataSource], list[str]]]] = {
+    FileKind.TEXT: lambda source: read_header(source).names,
+    FileKind.PARQUET: lambda source: _with_parquet(source, lambda file: _parquet_names(file, source)),
+    FileKind.EXCEL: excel_names,
+    **dict.fromkeys(STATISTICAL, stat_names),
+}
+"""How each kind of file is read; one that is not listed is an error."""

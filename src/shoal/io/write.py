@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from shoal.errors import OutputError
 from shoal.io.columns import check_names, plain
 from shoal.io.pieces import pieces, text_sizes
+from shoal.io.staging import writing
 from shoal.table.canonical_text import canonical_text
 
 _CSV: Final = (".csv",)
@@ -32,7 +33,8 @@ def check_table_suffix(path: Path) -> None:
     if path.suffix.lower() not in _CSV + _PARQUET:
         raise OutputError(
             f"{path} has the suffix {path.suffix!r}; a table is written as one of {', '.join(_CSV + _PARQUET)}. "
-            "Rename the output."
+            "Rename the output.",
+            code="unknown-format",
         )
 
 
@@ -48,27 +50,25 @@ def write_table(table: pa.Table, path: Path) -> None:
 def write_counted(
     table: pa.Table, counts: NDArray[np.int64] | None, path: Path, done: Callable[[float], None] | None = None
 ) -> None:
-    """Write a table of which each row stands for so many equal ones: the bytes are those of the table with all rows.
+    """Write a table of which each row stands for a number of equal ones, as if all of them were in it.
 
-    ``done`` is told the share of the rows that has been written.
+    ``done`` is called with the share of the rows that has been written.
     """
     check_table_suffix(path)
     check_names(table.column_names, str(path))
     table = plain(table, str(path))
-    try:
+    with writing(path):
         if path.suffix.lower() in _CSV:
             _write_csv(table, counts, path, done)
         else:
             _write_parquet(table, counts, path, done)
-    except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error}.") from None
 
 
 def write_sorted(tables: Iterable[pa.Table], path: Path, schema: pa.Schema) -> None:
     """Write tables one after the other: the bytes are those of one table with all their rows."""
     check_table_suffix(path)
     check_names(schema.names, str(path))
-    try:
+    with writing(path):
         if path.suffix.lower() in _CSV:
             with path.open("wb") as file:
                 file.write(_bytes(_lines([pa.array([name]) for name in schema.names])))
@@ -77,8 +77,6 @@ def write_sorted(tables: Iterable[pa.Table], path: Path, schema: pa.Schema) -> N
                         file.write(_bytes(_lines(columns)))
         else:
             _write_row_groups((plain(table, str(path)) for table in tables), path, schema)
-    except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error}.") from None
 
 
 def _write_row_groups(tables: Iterable[pa.Table], path: Path, schema: pa.Schema) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from shoal.errors import DataError
 from shoal.io import FileKind, base_name, readable_suffixes, sniff_kind
+from shoal.io import read as reading
 
 
 @pytest.mark.parametrize(
@@ -41,3 +42,7 @@ def test_every_readable_suffix_has_a_kind() -> None:
     for suffix in readable_suffixes():
         assert sniff_kind(f"table{suffix}") in FileKind
         assert base_name(Path(f"table.2020{suffix}")) == "table.2020"
+
+
+def test_every_kind_of_file_has_its_own_reader() -> None:
+    assert set(reading._READERS) == set(reading._NAMES) == set(FileKind)

@@ -70,13 +70,13 @@ def test_one_file_under_two_names_is_refused(data: Path, link: object) -> None:
     assert callable(link)
     link(first, second)
     for many in (data / "d" / "x", data / "d" / "x" / "*.csv"):
-        with pytest.raises(DataError, match=r"a\.csv and .*b\.csv are one file"):
+        with pytest.raises(DataError, match=r"a\.csv and .*b\.csv"):
             data_files(many)
 
 
 def test_a_file_beside_its_packed_copy_is_refused(data: Path) -> None:
     (data / "d" / "x" / "a.csv.gz").write_bytes(gzip.compress(b"age\n1\n"))
-    with pytest.raises(DataError, match=r"a\.csv and .*a\.csv\.gz differ in nothing but how they are packed"):
+    with pytest.raises(DataError, match=r"a\.csv and .*a\.csv\.gz"):
         data_files(data / "d" / "x")
     (data / "d" / "x" / "a.csv.gz").rename(data / "d" / "x" / "b.csv.gz")
     assert len(data_files(data / "d" / "x")) == 2
