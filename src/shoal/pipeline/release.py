@@ -15,7 +15,7 @@ from shoal.encode.result import Origin, Result
 from shoal.errors import InputError
 from shoal.evidence import sealed
 from shoal.formatting import number, pluralize
-from shoal.io import Kind, from_arrow
+from shoal.io import FrameKind, from_arrow
 from shoal.io.sink import FileSink, ReleaseData
 from shoal.io.spark.sink import SparkData, SparkSink
 from shoal.io.staging import writing
@@ -40,7 +40,7 @@ class Release:
     """What it was made from; never part of what is written."""
     held: ReleaseData | None = field(default=None, repr=False)
     """Where the released table is, if it is not held in memory."""
-    kind: Kind = Kind.ARROW
+    kind: FrameKind = FrameKind.ARROW
     registry: Path | None = field(default=None, repr=False)
     """The registry that it was compared with, and that it becomes an entry of when it is written."""
 
