@@ -1,6 +1,6 @@
-"""What the page says of each model and parameter, and beginnings that others use; a test holds that none is forgotten.
+"""What the page says about each model, parameter, algorithm, option and measure; a test checks that none is missing.
 
-The facts are those of ``docs/models`` and ``docs/choosing.md``.
+The facts are those of ``docs/models``, ``docs/choosing.md``, ``docs/algorithms`` and ``docs/measures.md``.
 """
 
 from __future__ import annotations
@@ -10,16 +10,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from shoal.present.report.words import MODELS
+
+
+def model_title(model: str) -> str:
+    """What the page calls a model."""
+    return MODELS[model].title if model in MODELS else model
+
 
 @dataclass(frozen=True)
-class ModelWords:
+class ModelCard:
     """A model for somebody who has to decide: the fear it answers, whom it is for, an example, what it leaves open."""
 
     fear: str
     protects: str
-    whom: str
+    audience: str
     example: str
-    not_: tuple[str, ...]
+    leaves_open: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -47,8 +54,8 @@ class Bounds:
         }
 
 
-MODELS: Mapping[str, ModelWords] = {
-    "k-anonymity": ModelWords(
+MODEL_CARDS: Mapping[str, ModelCard] = {
+    "k-anonymity": ModelCard(
         "A record is found.",
         "At least k records look alike in everything that others may know, so nobody can tell which of them is a "
         "certain person's.",
@@ -61,7 +68,7 @@ MODELS: Mapping[str, ModelWords] = {
             "It holds for the columns named as quasi-identifiers only.",
         ),
     ),
-    "p-sensitive": ModelWords(
+    "p-sensitive": ModelCard(
         "Everybody in a class has the same secret.",
         "Every class (the records that look alike) has at least p different sensitive values.",
         "Tables with a sensitive column whose values are all equally grave. The least that such a column needs.",
@@ -72,7 +79,7 @@ MODELS: Mapping[str, ModelWords] = {
             "Values that are alike: HIV and cancer are two values, and both grave.",
         ),
     ),
-    "p-alpha-sensitive": ModelWords(
+    "p-alpha-sensitive": ModelCard(
         "A class has grave secrets only.",
         "Every class has at least p different values and a total weight of at least α. A record weighs 0 in the most "
         "sensitive category and 1 in the least sensitive one.",
@@ -83,7 +90,7 @@ MODELS: Mapping[str, ModelWords] = {
             "Classes of one middle category: four kinds of chronic illness may satisfy both.",
         ),
     ),
-    "p-plus-alpha-sensitive": ModelWords(
+    "p-plus-alpha-sensitive": ModelCard(
         "All secrets of a class are equally grave.",
         "Every class has at least p different categories and a total weight of at least α, so not even the kind of a "
         "secret follows from the class.",
@@ -94,7 +101,7 @@ MODELS: Mapping[str, ModelWords] = {
             "It is as good as the categories: what lies in one is declared to be alike.",
         ),
     ),
-    "group-leakage": ModelWords(
+    "group-leakage": ModelCard(
         "A grave kind of secret becomes likely.",
         "Every class has at least p different categories, and each category has at most its share α of the class.",
         "Tables in which some categories must stay unlikely for everybody, each to its own degree. Needs categories.",
@@ -105,7 +112,7 @@ MODELS: Mapping[str, ModelWords] = {
             "A limit below the category's share of the whole table cannot be reached without leaving records out.",
         ),
     ),
-    "alp-dif": ModelWords(
+    "alp-dif": ModelCard(
         "A few named values become likely.",
         "For each value that you name: the belief in it, averaged over those who have it, is at most alp, and in no "
         "class more than dif above that average.",
@@ -117,14 +124,14 @@ MODELS: Mapping[str, ModelWords] = {
             "It depends on the whole release, so a search cannot skip anything and may take long.",
         ),
     ),
-    "distinct-l-diversity": ModelWords(
+    "distinct-l-diversity": ModelCard(
         "Everybody in a class has the same secret.",
         "Every class has at least l different sensitive values. It is p-sensitive under another name.",
         "Where others ask for l-diversity and mean the count.",
         "With l = 3 a neighbour finds at least three different illnesses among the records that fit.",
         ("How often each value occurs, and how alike values are.",),
     ),
-    "entropy-l-diversity": ModelWords(
+    "entropy-l-diversity": ModelCard(
         "A secret becomes nearly certain.",
         "The values of every class are as evenly spread as l equally frequent ones would be.",
         "Columns with many values of roughly equal frequency.",
@@ -134,7 +141,7 @@ MODELS: Mapping[str, ModelWords] = {
             "A column with one very frequent value often cannot reach it at all.",
         ),
     ),
-    "recursive-cl-diversity": ModelWords(
+    "recursive-cl-diversity": ModelCard(
         "People know what somebody does not have.",
         "The most frequent value of every class is less than c times all values from the l-th on together. It goes on "
         "holding, one l lower, when an attacker rules a value out.",
@@ -145,7 +152,7 @@ MODELS: Mapping[str, ModelWords] = {
             "Two parameters that are hard to explain; (α, k)-anonymity limits the share directly.",
         ),
     ),
-    "alpha-k-anonymity": ModelWords(
+    "alpha-k-anonymity": ModelCard(
         "A certain secret becomes likely.",
         "No sensitive value has more than a share α of any class. One limit for all values, or one for each value.",
         "Where a plain limit on certainty is wanted that can be said in one sentence.",
@@ -155,7 +162,7 @@ MODELS: Mapping[str, ModelWords] = {
             "Rare values: from 1 % to 50 % is a large step, and allowed by α = 0.5.",
         ),
     ),
-    "t-closeness": ModelWords(
+    "t-closeness": ModelCard(
         "A group is shown to be different from the rest.",
         "The sensitive values of every class are distributed nearly as in the whole release: at most t has to move.",
         "Where it would hurt to show that a district or an age group is different.",
@@ -265,3 +272,124 @@ PRESETS = (
         12,
     ),
 )
+
+
+@dataclass(frozen=True)
+class AlgorithmCard:
+    """An algorithm for somebody who has to choose one."""
+
+    scope: str
+    does: str
+    when: str
+    drawback: str
+
+
+FULL, LOCAL = "one level per column", "each class separately"
+ALGORITHM_CARDS: Mapping[str, AlgorithmCard] = {
+    "optimal": AlgorithmCard(
+        FULL,
+        "Tries all combinations of levels and releases the one that loses least.",
+        "First. One level a column is what most readers of a release expect, and no other such release is better.",
+        "A few unusual people blur everybody, or are left out.",
+    ),
+    "incognito": AlgorithmCard(
+        FULL,
+        "Finds every combination of levels of which none can be lowered, and releases the best or the one you choose.",
+        "To see the alternatives and decide by hand which column keeps its detail.",
+        "With many columns the combinations are too many; it says so.",
+    ),
+    "greedy-clustering": AlgorithmCard(
+        LOCAL,
+        "Puts records that are alike into classes, in order of cost, and then improves the classes.",
+        "Where little may be lost, and where there are boundaries. It loses least and takes longer.",
+        "Labels of different width stand side by side, which an analysis has to deal with.",
+    ),
+    "top-down": AlgorithmCard(
+        LOCAL,
+        "Begins with everything blurred and makes it finer step by step where the models allow.",
+        "A fast way where one column dominates, such as postal or diagnosis codes.",
+        "It never takes a step back, so it is not the best possible.",
+    ),
+    "mondrian": AlgorithmCard(
+        LOCAL,
+        "Cuts the records in parts, each time in the column that spreads widest, as long as the models allow.",
+        "The first one to try when one level a column loses too much: fast, and near the best.",
+        "Labels of different width stand side by side, which an analysis has to deal with.",
+    ),
+    "range": AlgorithmCard(
+        LOCAL,
+        "Masks some columns to make groups, and turns numbers into ranges between neighbours of the group.",
+        "To reproduce its paper, or with “one range a group” for numbers that should stay near the truth.",
+        "As published it guarantees no model; a release that fails is refused.",
+    ),
+    "greedy-lattice": AlgorithmCard(
+        FULL,
+        "Walks one path: raises the column that costs least until the models hold.",
+        "With more columns than optimal can search, or with weights that say which columns matter.",
+        "It may miss the best combination, and with some models one that exists.",
+    ),
+}
+
+OPTIONS: Mapping[str, tuple[str, str, str]] = {
+    "metric": ("measure", "Measure to keep low", "What the algorithm minimizes."),
+    "seed": (
+        "whole",
+        "Seed",
+        "Where something is drawn at random it is drawn from this number; the same number gives the same result.",
+    ),
+    "refine": (
+        "seconds",
+        "Seconds to go on improving",
+        "At most so long is the result improved after it was found. Empty for not at all.",
+    ),
+    "ranges": (
+        "columns",
+        "Columns released as ranges",
+        "Numbers of these columns are released as the tight range of their class, such as 22<=30.",
+    ),
+    "weights": ("weights", "Weights", "From 0 to 1 for each column; columns without one count as usual."),
+    "faithful": (
+        "yes-no",
+        "The paper's choices to the letter",
+        "Clusters as Campan et al. 2010 have them. Every record is compared with every other, which takes long.",
+    ),
+    "safe": (
+        "yes-no",
+        "One range a group",
+        "All records of a group share one range. Only then can the models hold as a rule.",
+    ),
+    "group": (
+        "levels",
+        "Columns that make the groups",
+        "Each masked to a level: 0 for the values themselves. Empty for a column that makes no group.",
+    ),
+    "node": (
+        "levels",
+        "Levels to release",
+        "One level for each column: one of the combinations that the picture under “Understand” offers. Empty for the "
+        "best one.",
+    ),
+}
+"""For each option of an algorithm: what kind of control it has, its label, and a sentence."""
+
+WEIGHTS: Mapping[str, tuple[str, str]] = {
+    "greedy-lattice": (
+        "quasi",
+        "A column of weight 1 costs nothing to blur, so give the columns that matter small weights. 0 when empty.",
+    ),
+    "greedy-clustering": ("sensitive", "How much each sensitive column counts; only with the paper's choices."),
+}
+"""The columns that weights are of, and what they mean, by algorithm."""
+
+MEASURES: Mapping[str, str] = {
+    "loss": "detail lost, giving up one column costing less than blurring all alike",
+    "ncp": "detail lost, averaged over all cells",
+    "ntil": "height of the released labels in their hierarchies",
+    "distortion_ratio": "levels raised, of those that could be",
+    "precision": "detail kept by levels (higher is better)",
+    "wang_loss": "detail lost, averaged over all cells, by the whole domain",
+    "discernibility": "how many records each record looks like",
+    "average_class_size": "records in a class on average",
+    "suppressed": "records left out",
+    "constraint_violations": "cells beyond their boundary: 0 in every release",
+}
