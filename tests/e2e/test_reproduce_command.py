@@ -50,7 +50,7 @@ def test_json_has_every_statement_and_every_path(cli: Cli, tmp_path: Path) -> No
 def test_without_adult_the_message_says_where_it_may_come_from(cli: Cli, tmp_path: Path) -> None:
     ran = cli("reproduce", "--out", "out")
     assert ran.code == 2
-    assert "SHOAL_DATA is not set" in ran.err
+    assert ran.error == "adult-not-found"
     assert "--download" in ran.err
     assert not (tmp_path / "out").exists()
 
@@ -68,7 +68,7 @@ def test_a_folder_with_something_in_it_is_left_alone_without_force(cli: Cli, tmp
     before = snapshot(tmp_path)
     ran = cli("reproduce", "man", "--out", "out")
     assert ran.code == 2
-    assert "is not empty" in ran.err
+    assert ran.error == "not-empty"
     assert snapshot(tmp_path) == before
     assert cli("reproduce", "man", "--out", "out", "--force").code == 0
     assert (tmp_path / "out" / "notes.txt").read_text() == "mine"
@@ -80,8 +80,8 @@ def test_a_file_in_the_place_of_the_folder_is_told_before_the_work(
 ) -> None:
     monkeypatch.setattr(run, "_make", lambda *_: pytest.fail("the work was begun"))
     (tmp_path / "out").write_text("a file")
-    assert "is a file" in cli("reproduce", "man", "--out", "out").err
-    assert "cannot be" in cli("reproduce", "man", "--out", "out/below").err
+    assert cli("reproduce", "man", "--out", "out").error == "not-a-folder"
+    assert cli("reproduce", "man", "--out", "out/below").error == "not-writable"
 
 
 def test_stopping_it_leaves_nothing(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
