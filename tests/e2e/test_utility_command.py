@@ -14,6 +14,8 @@ import pytest
 
 from support.cli import Cli, snapshot
 
+pytestmark = pytest.mark.slow
+
 POLICY = """data: people.csv
 columns:
   age:    {role: quasi, hierarchy: {intervals: [5, 20]}}
