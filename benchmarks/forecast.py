@@ -1,10 +1,10 @@
-"""How often the true time of a run lies in the range that was estimated for it, over every algorithm on Adult.
+"""How often the actual time of a run is within the estimated range, for every algorithm on Adult.
 
 Run: python benchmarks/forecast.py [--records 1000,10000,30162,300000] [--columns 4,6,8] [--models sizes,classes,table]
 
 Every run is a new process, timed from its start to the end of its attacks; the estimate is made before, in another.
-Records beyond Adult's are made of it: each is one of Adult's, a third of them with age, race and marital status of
-another. The growths of `shoal.pipeline.forecast.growth` were read off such runs.
+Additional records are derived from Adult: each is one of its records, a third of them with age, race and marital status
+of another. The growth rates in `shoal.pipeline.forecast.growth` come from such runs.
 """
 
 from __future__ import annotations

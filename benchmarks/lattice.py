@@ -1,8 +1,8 @@
-"""Speed of the full-domain searches on Adult: milliseconds a check, checks, total, cold and warm; and whole runs.
+"""Speed of the full-domain searches on Adult: milliseconds per check, checks, total, cold and warm; and whole runs.
 
 Run: python benchmarks/lattice.py [--repeat 5]
 
-Every row names the optimum that came out, so that speed is never bought with a worse answer. The ARX column quotes what
+Every row names the optimum that was found, so that speed is never gained by a worse answer. The ARX column quotes what
 its developers' desktop program took on a comparable 2-core machine (search alone, warm); it is not run here.
 """
 

@@ -57,6 +57,8 @@ def test_a_standard_run_prints_what_its_golden_file_says(
     for command in RUNS[name]:
         ran = cli(*shlex.split(command))
         printed.append(f"$ shoal {command}\n{ran.out}{ran.err}exit code {ran.code}\n")
+    if name == "init":
+        printed.append(Path("draft.yaml").read_text(encoding="utf-8"))
     text = re.sub(r"\(\d+\.\d+ s\)| in \d+ s\.|(?<=  )\d+\.\d\d$", "<time>", "\n".join(printed), flags=re.MULTILINE)
     check_golden(f"cli/{name}.txt", text, update=update_golden)
 

@@ -23,9 +23,9 @@ from support.pages import DOCS, ROOT, Block, blocks, commands, matches, pages, r
 pytestmark = pytest.mark.slow
 
 RUN = {"python", "output", "console", "yaml", "csv", "sh", "text"}
-DIRECTIVES = {"{toctree}", "{eval-rst}", "{include}", "{shoal-help}"}
+DIRECTIVES = {"{toctree}", "{eval-rst}", "{include}", "{shoal-codes}", "{shoal-help}"}
 SHELL = {"cat", "head", "ls", "mkdir", "cp", "wc", "diff", "python"}
-"""Programs besides shoal that a page may call; they are run as they stand."""
+"""Programs besides shoal that a page may call; they are run as written."""
 SET_UP = (
     r"python3? -m venv \.venv",
     r"\. \.venv/bin/activate",
@@ -58,7 +58,7 @@ class Reader:
         if block.saved_as is not None:
             Path(block.saved_as).parent.mkdir(parents=True, exist_ok=True)
             Path(block.saved_as).write_text(block.text, encoding="utf-8")
-        assert block.language != "csv" or block.saved_as, f"{block.place}: the sentence before says no file to save as"
+        assert block.language != "csv" or block.saved_as, f"{block.place}: the sentence before names no file"
         getattr(self, f"_{block.language}")(block)
 
     def _python(self, block: Block) -> None:
@@ -104,12 +104,12 @@ class Reader:
         content, problems = load_yaml(block.text, block.place)
         assert not problems, f"{block.place}: {problems}"
         if block.saved_as and "columns" not in content:
-            return  # a file that is no policy, such as a tree
+            return  # not a policy, such as a tree
         if "columns" in content and "privacy" in content:
             Policy.model_validate(content)
             return
         unknown = set(content) - set(Policy.model_fields)
-        assert not unknown, f"{block.place}: {sorted(unknown)} are no keys of a policy; mark the block as text"
+        assert not unknown, f"{block.place}: {sorted(unknown)} are not keys of a policy; mark the block as text"
         fields: dict[str, Any] = {key: (Policy.model_fields[key].annotation, ...) for key in content}
         part: Any = pydantic.create_model("Part", **fields).model_validate(content)
         for model in getattr(part, "privacy", ()):
@@ -123,7 +123,7 @@ class Reader:
         for line in block.text.splitlines():
             command = line.split("  #")[0].strip()
             found = next(filter(None, (re.fullmatch(form, command) for form in SET_UP)), None)
-            assert found, f"{block.place}: {command} is no known form of setting up; use a console block"
+            assert found, f"{block.place}: {command} does not look like setting up a machine; use a console block"
             named = found.groupdict()
             extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
             assert set((named.get("extras") or "").split(",")) - {""} <= set(extras), f"{block.place}: {command}"
@@ -132,10 +132,10 @@ class Reader:
             assert not named.get("benchmark") or (ROOT / f"benchmarks/{named['benchmark']}.py").is_file(), command
 
     def _csv(self, block: Block) -> None:
-        """Saved, which is all."""
+        """Only saved."""
 
     def _text(self, block: Block) -> None:
-        """Read, which is all."""
+        """Only read."""
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -24,7 +24,7 @@ from shoal.search import ALGORITHMS
 ROOT = Path(shoal.__file__).parent
 LAYERS = (
     {"errors", "formatting"},
-    {"declarations", "plugins"},
+    {"declarations", "plugins", "edits"},
     {"hierarchies"},
     {"table"},
     {"models"},
@@ -127,18 +127,22 @@ def code_words(path: Path) -> Iterator[tuple[str, int]]:
     yield from ((each.module, each.line) for each in imports_of(path))
 
 
-def texts(path: Path) -> Iterator[tuple[str, int]]:
+def texts(path: Path) -> Iterator[str]:
     """The texts of the code, documentation left out."""
-    yield from (
-        (word, line)
-        for word, line in code_words(path)
-        if any(isinstance(n, ast.Constant) and n.value == word for n in _constants(path))
-    )
+    tree = tree_of(path)
+    documentation = {id(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
+            yield node.value
 
 
-@cache
-def _constants(path: Path) -> tuple[ast.Constant, ...]:
-    return tuple(node for node in ast.walk(tree_of(path)) if isinstance(node, ast.Constant))
+def compared(path: Path) -> Iterator[str]:
+    """The texts that something is compared with, or that are listed."""
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Compare):
+            yield from (each.value for each in node.comparators if isinstance(each, ast.Constant))  # type: ignore[misc]
+        elif isinstance(node, ast.Tuple | ast.List | ast.Set):
+            yield from (each.value for each in node.elts if isinstance(each, ast.Constant))  # type: ignore[misc]
 
 
 def loaded_with(statement: str) -> set[str]:
@@ -178,8 +182,8 @@ def test_no_module_imports_itself_through_others() -> None:
     packages = {module_of(path) for path in FILES if path.name == "__init__.py"}
     plain = {module: to - packages for module, to in graph().items() if module not in packages}
     in_circle = []
-    for start in plain:
-        seen, todo = set[str](), list(plain[start])
+    for start, direct in plain.items():
+        seen, todo = set[str](), list(direct)
         while todo:
             module = todo.pop()
             if module not in seen:
@@ -279,7 +283,7 @@ NAMES_MODELS: frozenset[str] = frozenset()
 NAMES_ALGORITHMS: frozenset[str] = frozenset()
 """Modules that still name an algorithm; to be emptied."""
 _ORDINARY = {"optimal", "range"}
-"""Names of algorithms that are words of their own: only as a whole text they are meant as names."""
+"""Names of algorithms that are words of their own: they are meant as names where something is compared with them."""
 
 
 def naming(names: Collection[str], ordinary: Collection[str], *own: str) -> set[str]:
@@ -290,8 +294,7 @@ def naming(names: Collection[str], ordinary: Collection[str], *own: str) -> set[
         name(path)
         for path in FILES
         if package_of(path) not in own
-        for word, _ in texts(path)
-        if word in ordinary or meant.search(word)
+        if any(map(meant.search, texts(path))) or not set(ordinary).isdisjoint(compared(path))
     }
 
 

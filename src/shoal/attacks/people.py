@@ -12,9 +12,10 @@ from shoal.attacks.scene import Population, Released
 from shoal.attacks.scene_setup import Rows, by_text
 from shoal.encode.resolve import Resolved
 from shoal.errors import DataError
+from shoal.formatting import listing
 from shoal.hierarchies.hierarchy import Hierarchy, Label
 from shoal.hierarchies.labels import range_ends
-from shoal.hierarchies.problems import listing, quoted
+from shoal.hierarchies.problems import quoted
 from shoal.hierarchies.ranges import with_ranges
 from shoal.policy import Policy
 from shoal.table.distinct_rows import DistinctRows
@@ -70,7 +71,7 @@ def _check_found(name: str, lost: Sequence[Label], policy: Policy) -> None:
         "labels of {!r} that no record of the original lies under"
     )  # fmt: skip
     raise DataError(
-        f"The release has {what.format(name)}: {listing([quoted(each) for each in told[:_LISTED]], len(told))}. "
+        f"The release has {what.format(name)}: {listing([quoted(each) for each in told], most=_LISTED)}. "
         "Attack it with the original that it was made from."
     )
 

@@ -17,8 +17,9 @@ import pyarrow as pa
 from shoal.attacks.scene import Codes, Extras, Ints, Released
 from shoal.encode.resolve import Resolved
 from shoal.errors import DataError
+from shoal.formatting import listing
 from shoal.hierarchies.hierarchy import Label
-from shoal.hierarchies.problems import listing, quoted
+from shoal.hierarchies.problems import quoted
 from shoal.io import encode, to_arrow
 from shoal.policy import Policy
 from shoal.table.classes import ClassStats, Histogram, SensitiveDomain
@@ -192,7 +193,7 @@ def _domain(name: str, values: tuple[Label, ...], policy: Policy) -> SensitiveDo
     strays = [quoted(value) for value in values if value not in category_of]
     if strays:
         raise DataError(
-            f"The release has values of {name!r} in no category: {listing(strays[:_LISTED], len(strays))}. Attack a "
+            f"The release has values of {name!r} in no category: {listing(strays, most=_LISTED)}. Attack a "
             "release with the policy that it was made by."
         )
     places = np.array([category_of[value] for value in values], dtype=np.int32)

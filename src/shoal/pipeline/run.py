@@ -26,6 +26,7 @@ from shoal.evidence import measure, sealed, to_json
 from shoal.io.sink import ReleaseData, Sink, Written
 from shoal.io.source import HeldSource, Reading, Source, TableSource
 from shoal.metrics import ReleaseSummary
+from shoal.pipeline.infeasible import explained
 from shoal.pipeline.make_evidence import make_evidence
 from shoal.pipeline.recoding_file import PublishedFile, heights_of, recoding_text
 from shoal.pipeline.registry_options import RegistryOptions, with_composition
@@ -78,7 +79,7 @@ class Job:
         problem = replace(resolved.problem, progress=progress)
         if works_on_records(self.policy):
             problem = replace(problem, table=problem.table.unfolded())
-        with clock.stage("search"):
+        with clock.stage("search"), explained():
             engine = LocalEngine(problem.table, problem.ladders, problem.domains, remote=reading.workers)
             outcome = ALGORITHMS[self.policy.algorithm.name].run(problem, engine)
         with clock.stage("bound"):

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from shoal.formatting import listing, number, percent, pluralize
+from shoal.present.report.figures import is_number
 from shoal.present.report.requirements import flat_parameters
 
 if TYPE_CHECKING:
@@ -37,8 +38,7 @@ def parameters(values: Mapping[str, Any]) -> str:
     shown = []
     for parameter, value in flat_parameters(values):
         name, bracket, of = parameter.partition("[")
-        numeric = isinstance(value, (int, float)) and not isinstance(value, bool)
-        text = "unlimited" if value is None else number(float(str(value))) if numeric else str(value)
+        text = "unlimited" if value is None else number(value) if is_number(value) else str(value)
         shown.append(f"{name} of {of.removesuffix(']')} = {text}" if bracket else f"{name} = {text}")
     return ", ".join(shown)
 

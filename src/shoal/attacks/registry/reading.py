@@ -14,10 +14,11 @@ import numpy as np
 from shoal.attacks.fits import Cover
 from shoal.attacks.registry.fingerprint import hierarchy_fingerprint, hierarchy_kind
 from shoal.attacks.registry.signature import ReleasedQuasi
+from shoal.formatting import listing
 from shoal.hierarchies.hierarchy import ROOT_LABEL, Label
 from shoal.hierarchies.labels import read_number, read_number_or_interval, read_range
 from shoal.hierarchies.mask import MASK
-from shoal.hierarchies.problems import listing, quoted
+from shoal.hierarchies.problems import quoted
 from shoal.policy import Policy
 from shoal.verification.dates import DateLabels
 from shoal.verification.labels import labels_of
@@ -81,7 +82,7 @@ def _declared(released: ReleasedQuasi, values: Sequence[Label], policy: Policy) 
         if label is not None and not kind.knows(label) and not (released.ranged and read_range(label))
     ]
     if unknown:
-        raise UnreadableError(f"the {released.kind} of {name} no longer has {listing(unknown[:_SHOWN], len(unknown))}")
+        raise UnreadableError(f"the {released.kind} of {name} no longer has {listing(unknown, most=_SHOWN)}")
     return kind.chains(values)
 
 
