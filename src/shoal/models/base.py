@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -19,7 +19,7 @@ from shoal.declarations import Parameter, ParameterKind
 from shoal.errors import PolicyProblem, did_you_mean
 from shoal.formatting import number
 from shoal.hierarchies.hierarchy import Label
-from shoal.models.limits import FrozenMapping, frozen, limit_name, quoted
+from shoal.models.limits import frozen, limit_name, quoted
 from shoal.models.parameters import parameter_problems, sensitive_problems, unknown_problems, whole
 from shoal.models.sensitivity import category_problems
 from shoal.models.tolerance import TOLERANCE
@@ -107,14 +107,18 @@ class Card:
 
 
 @dataclass(frozen=True)
-class _Limit:
-    """One number of a model that can be changed alone."""
+class ModelLimit:
+    """One number that a model asks for, and that can be changed alone."""
 
     parameter: Parameter
+    path: tuple[Any, ...]
+    """The keys that lead to it in the model's entry of a policy."""
     value: float
-    key: str
-    changed: Callable[[float], dict[str, Any]]
-    """The field to replace when the number becomes another."""
+
+    @property
+    def key(self) -> str:
+        """The value or category that it is about, as messages show it; empty where it is about all."""
+        return quoted(self.path[1]) if len(self.path) > 1 else ""
 
 
 @dataclass(frozen=True)
@@ -260,7 +264,7 @@ class Model(ABC):
 
     def shortfalls(self, view: ClassView, index: int) -> tuple[Shortfall, ...]:
         """What one class lacks, and what the whole release lacks; nothing where both hold."""
-        fails, limits = not self.holds(view)[index], self._limits()
+        fails, limits = not self.holds(view)[index], self.single_limits()
         found: list[tuple[float, Shortfall]] = []
         for name, strength in self.strengths(view).items():
             reached, limit = float(strength.per_class[index]), limits[name]
@@ -278,32 +282,29 @@ class Model(ABC):
 
     def relaxed(self, parameter: str, value: float) -> Self:
         """A copy with one parameter, named as in `strengths`, set to another value; the copy is not validated."""
-        limits = self._limits()
+        limits = self.single_limits()
         if parameter not in limits:
             known = did_you_mean(parameter, limits)
             raise ValueError(f"{self.name} has no parameter {parameter!r} to relax. {known}")
-        limit = limits[parameter]
-        return replace(
-            self, **limit.changed(whole(parameter, value) if limit.parameter.kind is ParameterKind.WHOLE else value)
-        )
+        (name, *keys), counts = limits[parameter].path, limits[parameter].parameter.kind is ParameterKind.WHOLE
+        changed: Any = whole(parameter, value) if counts else value
+        return replace(self, **{name: getattr(self, name).with_item(keys, changed) if keys else changed})
 
-    def _limits(self) -> dict[str, _Limit]:
-        """Every number that can be changed alone, by its name in `strengths`."""
-        found: dict[str, _Limit] = {}
+    def single_limits(self) -> dict[str, ModelLimit]:
+        """Every number that can be changed alone, by its name in `strengths`: ``k``, ``alpha[HIV]``, ``dif[HIV]``."""
+        found: dict[str, ModelLimit] = {}
         for each in self.parameters:
             value = getattr(self, each.name)
-            if not isinstance(value, Mapping):
-                if each.at_least is not None:
-                    found[each.name] = _Limit(each, value, "", _plain_change(each.name))
-                continue
-            for key, limit in value.items():
-                if isinstance(limit, Mapping):
-                    for part in each.parts:
-                        found[limit_name(part.name, key)] = _Limit(
-                            part, limit[part.name], quoted(key), _nested_change(each.name, value, key, part.name)
-                        )
-                else:
-                    found[limit_name(each.name, key)] = _Limit(each, limit, quoted(key), _change(each.name, value, key))
+            if isinstance(value, Mapping):
+                for key, limit in value.items():
+                    if isinstance(limit, Mapping):
+                        for part in each.parts:
+                            path = (each.name, key, part.name)
+                            found[limit_name(part.name, key)] = ModelLimit(part, path, limit[part.name])
+                    else:
+                        found[limit_name(each.name, key)] = ModelLimit(each, (each.name, key), limit)
+            elif each.at_least is not None:
+                found[each.name] = ModelLimit(each, (each.name,), value)
         return found
 
     def parameter_problems(self) -> list[PolicyProblem]:
@@ -325,15 +326,3 @@ class Model(ABC):
             else:
                 problems += unknown_problems(each.name, named, domain.values, of="value", column=domain.column)
         return problems
-
-
-def _plain_change(name: str) -> Callable[[float], dict[str, Any]]:
-    return lambda new: {name: new}
-
-
-def _change(name: str, limits: Mapping[Any, Any], key: Any) -> Callable[[float], dict[str, Any]]:
-    return lambda new: {name: FrozenMapping(limits).with_item(key, new)}
-
-
-def _nested_change(name: str, limits: Mapping[Any, Any], key: Any, part: str) -> Callable[[float], dict[str, Any]]:
-    return lambda new: {name: FrozenMapping(limits).with_item(key, FrozenMapping(limits[key]).with_item(part, new))}

@@ -17,7 +17,6 @@ import numpy as np
 
 from shoal.io.source import TableSource
 from shoal.models.base import Model
-from shoal.models.limits import limits_of
 from shoal.pipeline.prepare import Prepared, prepare_again
 from shoal.policy import Policy
 from shoal.present.forecast import forecast_text
@@ -249,7 +248,7 @@ def _judge_model(top: _Top, index: int) -> ModelForecast:
 def _reaches(top: _Top, index: int) -> Iterator[ParameterReach]:
     models, stats, budget = top.problem.models, top.classes.stats, top.problem.budget
     model = models[index]
-    required = {limit.name: limit.value for limit in limits_of(model)}
+    required = {name: limit.value for name, limit in model.single_limits().items()}
     for parameter, strength in model.strengths(stats.view(model.column)).items():
         alone = strongest([model], 0, parameter, stats, budget)
         together = alone if len(models) == 1 else strongest(models, index, parameter, stats, budget)
