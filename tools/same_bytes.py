@@ -1,7 +1,7 @@
 """Record what the command line makes of many policies, and compare two recordings: the net under every redesign.
 
     python tools/same_bytes.py record --shoal .venv/bin/shoal --out DIR [--only GLOB] [--quick] [--jobs N]
-                                      [--list] [--spark [SHOAL]] [--postgres]
+                                      [--list] [--fresh] [--spark [SHOAL]] [--postgres]
     python tools/same_bytes.py compare DIR_OLD DIR_NEW [--only GLOB] [--quick] [--renamed FILE] [--details]
 
 ``record`` makes tables from seeds, runs each case through the public command line only (see ``same_bytes_cases.py``)
@@ -23,10 +23,13 @@ as ``evidence:columns.*.distribution.crowd``: the kind of document, which may be
 - ``rounded``: paths whose numbers may differ by less than a billionth.
 - ``codes``: path → {old value: new value}, for names that stand in values.
 
+A case that only one of the recordings has is a difference, so give ``--only`` or ``--quick`` to both commands alike;
+those of Spark and of PostgreSQL are left out where the new recording has none.
+
 The commands run in children of one process that has imported the package (``same_bytes_worker.py``), which saves their
-start-up; those of Spark run as processes of their own. ``--spark SHOAL`` names the command of an environment with
-PySpark; without a name it is the one of ``--shoal``. ``--postgres`` starts a server in a temporary folder, as the tests
-do.
+start-up; those of Spark, and all with ``--fresh``, run as processes of their own. ``--spark SHOAL`` names the command
+of an environment with PySpark; without a name it is the one of ``--shoal``. ``--postgres`` starts a server in a
+temporary folder, as the tests do.
 """
 
 from __future__ import annotations
@@ -54,6 +57,9 @@ def main() -> int:
     recording.add_argument("--list", action="store_true", help="only print the names of the cases")
     recording.add_argument("--spark", nargs="?", const="", metavar="SHOAL", help="also the cases of Spark")
     recording.add_argument("--postgres", action="store_true", help="also the cases of PostgreSQL")
+    recording.add_argument(
+        "--fresh", action="store_true", help="run every command as a process of its own, which is slow"
+    )
     comparing = commands.add_parser("compare", help="compare two recordings")
     comparing.add_argument("old", type=Path)
     comparing.add_argument("new", type=Path)
@@ -78,6 +84,7 @@ def main() -> int:
         only_names=given.list,
         spark_command=spark,
         with_postgres=given.postgres,
+        fresh=given.fresh,
     )
 
 

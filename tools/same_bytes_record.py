@@ -38,7 +38,8 @@ DATABASE = "postgresql://owner@/postgres"
 """Where the server is, PGHOST says: an address with its temporary folder would be another one in every recording."""
 TEXT_SUFFIXES = (".html", ".svg", ".txt", ".md")
 _SECONDS = 300.0
-_TIMES = re.compile(r"\b(under )?\d+(\.\d+)?( |&nbsp;)?(s|ms|seconds?|min|minutes?|[kMG]i?B)\b")
+_AMOUNT = r"\d+(\.\d+)?( |&nbsp;)?(s|ms|seconds?|min|minutes?|[kMG]i?B)\b"
+_TIMES = re.compile(rf"\b(under )?{_AMOUNT}( {_AMOUNT})*")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -51,8 +52,13 @@ def record(
     only_names: bool,
     spark_command: Path | None,
     with_postgres: bool,
+    fresh: bool,
 ) -> int:
     """Run all cases whose names are wanted; 0 unless a command broke down or took too long."""
+    if spark_command is not None:
+        python = _interpreter(spark_command)
+        if subprocess.run([python, "-c", "import pyspark"], capture_output=True, check=False).returncode:  # noqa: S603
+            raise SystemExit(f"{spark_command} has no PySpark: name one that has with --spark SHOAL")
     with contextlib.ExitStack() as stack:
         cases = local_cases() + (list(spark()) if spark_command else [])
         server = None
@@ -70,7 +76,8 @@ def record(
         for name in sorted({name for case in cases for name in case.inputs}):
             INPUTS[name](inputs / name)
         begun = time.monotonic()
-        runner = _Runner(command.absolute(), spark_command, out, inputs, server, max(1, min(jobs, len(cases))))
+        workers = max(1, min(jobs, len(cases)))
+        runner = _Runner(command.absolute(), spark_command, out, inputs, server, workers, fresh)
         stack.callback(runner.stop)
         with concurrent.futures.ThreadPoolExecutor(max(1, jobs)) as pool:
             broken = [name for names in pool.map(runner.run, cases) for name in names]
@@ -138,6 +145,7 @@ class _Runner:
     inputs: Path
     server: Any
     jobs: int
+    fresh: bool
 
     def __post_init__(self) -> None:
         self.times: list[tuple[float, str]] = []
@@ -195,7 +203,7 @@ class _Runner:
             (folder / name).write_text(text + "\n", encoding="utf-8")
 
     def _run_command(self, case: Case, argv: Sequence[str], folder: Path, stdout: Path, stderr: Path) -> int:
-        if not case.fresh:
+        if not (self.fresh or case.fresh):
             worker = self._workers.get()
             try:
                 return worker.run(argv, folder, stdout, stderr)

@@ -335,6 +335,7 @@ def slow_grid(folder: Path) -> list[str]:
             "--k", "2..7", "--out", str(folder / "grid")]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGKILL])
 def test_a_run_that_is_stopped_keeps_its_points_and_goes_on(stop: signal.Signals, tmp_path: Path) -> None:
     command = slow_grid(tmp_path)

@@ -37,9 +37,14 @@ def tool(monkeypatch: pytest.MonkeyPatch) -> Any:
     return module
 
 
+def evidence(record: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = record["documents"]["release.evidence.json"]
+    return found
+
+
 def compared(tool: Any, folder: Path, change: Any, explained: dict[str, Any] | None = None) -> int:
     new = copy.deepcopy(RECORD)
-    change(new, new["documents"]["release.evidence.json"])
+    change(new)
     for name, record in (("old", RECORD), ("new", new)):
         (folder / name / "case").mkdir(parents=True)
         (folder / name / "case" / "record.json").write_text(json.dumps(record), encoding="utf-8")
@@ -49,30 +54,30 @@ def compared(tool: Any, folder: Path, change: Any, explained: dict[str, Any] | N
 
 
 def test_equal_recordings_have_no_difference(tool: Any, tmp_path: Path) -> None:
-    assert compared(tool, tmp_path, lambda record, evidence: None) == 0
+    assert compared(tool, tmp_path, lambda _: None) == 0
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        lambda record, evidence: record["commands"][0].update(exit=1),
-        lambda record, evidence: record["commands"][0]["json"].update(verified=False),
-        lambda record, evidence: record["sha256"].update({"release.csv": "01"}),
-        lambda record, evidence: record["sha256"].clear(),
-        lambda record, evidence: record["documents"].clear(),
-        lambda record, evidence: evidence.update(released=11),
-        lambda record, evidence: evidence.update(released=10.0),
-        lambda record, evidence: evidence.update(further=None),
-        lambda record, evidence: evidence["columns"].pop("age"),
-        lambda record, evidence: evidence["attacks"].append({}),
+        lambda record: record["commands"][0].update(exit=1),
+        lambda record: record["commands"][0]["json"].update(verified=False),
+        lambda record: record["sha256"].update({"release.csv": "01"}),
+        lambda record: record["sha256"].clear(),
+        lambda record: record["documents"].clear(),
+        lambda record: evidence(record).update(released=11),
+        lambda record: evidence(record).update(released=10.0),
+        lambda record: evidence(record).update(further=None),
+        lambda record: evidence(record)["columns"].pop("age"),
+        lambda record: evidence(record)["attacks"].append({}),
     ],
 )
 def test_an_unexplained_change_is_a_failure(tool: Any, tmp_path: Path, change: Any) -> None:
     assert compared(tool, tmp_path, change) == 1
 
 
-def rename_crowd(record: dict[str, Any], evidence: dict[str, Any]) -> None:
-    for column in evidence["columns"].values():
+def rename_crowd(record: dict[str, Any]) -> None:
+    for column in evidence(record)["columns"].values():
         column["least"] = column.pop("crowd")
 
 
@@ -81,9 +86,9 @@ def rename_crowd(record: dict[str, Any], evidence: dict[str, Any]) -> None:
     [
         (rename_crowd, {"renamed": {"columns.*.crowd": "columns.*.least"}}),
         (rename_crowd, {"renamed": {"evidence:columns.*.crowd": None}, "added": ["columns.*.least"]}),
-        (lambda record, evidence: evidence["columns"]["age"].update(ncp=0.123456789), {"rounded": ["columns.*.ncp"]}),
-        (lambda record, evidence: evidence["attacks"][0].update(verdict="None."), {"wording": ["**.verdict"]}),
-        (lambda record, evidence: evidence["attacks"][0].update(name="link"),
+        (lambda record: evidence(record)["columns"]["age"].update(ncp=0.123456789), {"rounded": ["columns.*.ncp"]}),
+        (lambda record: evidence(record)["attacks"][0].update(verdict="None."), {"wording": ["**.verdict"]}),
+        (lambda record: evidence(record)["attacks"][0].update(name="link"),
          {"codes": {"attacks.*.name": {"linkage": "link"}}}),
     ],
 )  # fmt: skip
@@ -96,8 +101,8 @@ def test_an_explanation_for_another_document_explains_nothing(tool: Any, tmp_pat
 
 
 def test_a_renamed_value_must_be_the_same(tool: Any, tmp_path: Path) -> None:
-    def change(record: dict[str, Any], evidence: dict[str, Any]) -> None:
-        rename_crowd(record, evidence)
-        evidence["columns"]["age"]["least"] = 6
+    def change(record: dict[str, Any]) -> None:
+        rename_crowd(record)
+        evidence(record)["columns"]["age"]["least"] = 6
 
     assert compared(tool, tmp_path, change, {"renamed": {"columns.*.crowd": "columns.*.least"}}) == 1

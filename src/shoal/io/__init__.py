@@ -2,7 +2,7 @@
 
 from shoal.io.batches import read_batches
 from shoal.io.digest import sha256_of
-from shoal.io.frames import Kind, frame_names, from_arrow, is_frame, to_arrow
+from shoal.io.frames import FrameKind, frame_names, from_arrow, is_frame, to_arrow
 from shoal.io.read import column_names, read_table, separator_hint
 from shoal.io.staging import Staged, check_outputs
 from shoal.io.write import check_table_suffix, write_counted, write_sorted, write_table
@@ -16,7 +16,7 @@ __all__ = [
     "DataSource",
     "DatabaseTable",
     "FileKind",
-    "Kind",
+    "FrameKind",
     "Place",
     "Staged",
     "base_name",

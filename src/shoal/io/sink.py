@@ -181,10 +181,7 @@ def write_result(result: Result, reading: Reading, path: Path, progress: Progres
 def write_documents(stage: Staged, paths: Mapping[str, Path], texts: Mapping[str, str]) -> None:
     """Write what stands beside a release to the hidden files of a stage."""
     for name, path in paths.items():
-        try:
-            stage.path(path).write_text(texts[name], encoding="utf-8")
-        except OSError as error:
-            raise OutputError(f"{path} cannot be written: {error.strerror or error}.", code="not-written") from None
+        stage.write_text(path, texts[name])
 
 
 def output_paths(release: Path, *, recoding: bool = False) -> dict[str, Path]:

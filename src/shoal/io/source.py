@@ -18,7 +18,7 @@ from shoal.encode.result import Result
 from shoal.errors import DataError, PolicyError
 from shoal.io.batches import read_batches
 from shoal.io.counting import count_rows
-from shoal.io.frames import Kind, frame_names, is_frame, to_arrow
+from shoal.io.frames import FrameKind, frame_names, is_frame, to_arrow
 from shoal.io.memory import streams
 from shoal.io.read import column_names, read_table, separator_hint
 from shoal.policy import Policy
@@ -55,7 +55,7 @@ class Reading:
     """What the verifier compares a release with."""
     table: pa.Table | None = None
     """Every record, where they are held."""
-    kind: Kind = Kind.ARROW
+    kind: FrameKind = FrameKind.ARROW
     resolved: Resolved | None = None
     """The rows as they were encoded before, for a policy with the same columns."""
     coarse_policy: Policy | None = None
@@ -100,7 +100,7 @@ class TableSource:
     """All columns, or those that a policy names."""
     names: list[str]
     """All columns of the data."""
-    kind: Kind = Kind.ARROW
+    kind: FrameKind = FrameKind.ARROW
 
     @cached_property
     def _columns(self) -> dict[str, DistinctColumn]:

@@ -17,15 +17,14 @@ import shoal
 from shoal.encode.result import Result
 from shoal.errors import InputError, VerificationError
 from shoal.evidence import VOLATILE
-from shoal.io import batches as reading
 from shoal.io import external_sort as spill
 from shoal.io import memory as budget
 from shoal.io import read_batches, write_table
 from shoal.io import source as sources
 from shoal.io import streaming as stream
-from shoal.io import write as writing
 from shoal.io.counting import DistinctRowCounter
 from shoal.io.external_sort import SortedRuns
+from shoal.io.formats import parquet_file
 from shoal.pipeline.audit.audit import audit
 from shoal.pipeline.run import Job
 from shoal.table.distinct_rows import DistinctRows
@@ -191,7 +190,7 @@ def test_long_texts_are_written_the_same_held_or_sorted_on_disk(
     table = records(200)
     notes = pa.array([f"{place:03d}" + "x" * (place * 7 % 300) for place in range(200)])
     write_table(table.set_column(1, "ward", notes), tmp_path / f"data{kind}")
-    for module, name in ((spill, "_BYTES_OF_A_RUN"), (writing, "_BYTES_OF_A_GROUP"), (reading, "_BYTES")):
+    for module, name in ((spill, "_BYTES_OF_A_RUN"), (parquet_file, "_BYTES_OF_A_GROUP"), (parquet_file, "_BYTES")):
         monkeypatch.setattr(module, name, 3000)
     policy = policy_of(tmp_path, f"data{kind}", algorithm="mondrian")
     held = shoal.publish(policy, out=tmp_path / f"held{kind}")

@@ -26,7 +26,7 @@ from shoal.encode.result import Result
 from shoal.errors import OutputError, PolicyError, WithheldError
 from shoal.evidence import sealed
 from shoal.formatting import number, pluralize
-from shoal.io import Kind, from_arrow, in_order_of_cells
+from shoal.io import FrameKind, from_arrow, in_order_of_cells
 from shoal.io.sink import FileSink, MemorySink, Written, policy_files
 from shoal.io.source import Reading, TableSource, read_columns
 from shoal.pipeline.apply.applied_evidence import applied_evidence
@@ -62,7 +62,7 @@ class Applied:
     """For each new record, in the order of the data, why it is withheld; None for one that is released."""
     registry: RegistryOptions = field(repr=False)
     replaces: bool = False
-    kind: Kind = Kind.ARROW
+    kind: FrameKind = FrameKind.ARROW
     inputs: tuple[Path, ...] = field(default=(), repr=False)
     """The files that were read; an output must never replace one."""
 
