@@ -12,6 +12,7 @@ from typing import Any
 
 from shoal.errors import did_you_mean
 from shoal.hierarchies.text import is_scalar, scalar_text
+from shoal.models import MODELS
 from shoal.policy.algorithm_spec import read_algorithm
 from shoal.policy.check_columns import check_column, usable
 from shoal.policy.check_models import ModelEntry, check_model, read_model, usable_models
@@ -114,7 +115,7 @@ def _given(raw: Any) -> str:
 def _read_models(raw: Any, draft: Draft) -> list[ModelEntry]:
     if not isinstance(raw, (list, tuple)) or not raw:
         draft.add("privacy", f"must be a list with at least one model{_given(raw)}.",
-                  "Write privacy: [{model: k-anonymity, k: 5}].", code="wrong-type")  # fmt: skip
+                  f"Write privacy: [{next(iter(MODELS.values())).example}].", code="wrong-type")  # fmt: skip
         return []
     read = [read_model(content, f"privacy[{place}]", draft) for place, content in enumerate(raw)]
     return [each for each in read if each is not None]

@@ -58,7 +58,7 @@ class EngineSpec(Spec):
     )
     blocks: Budget | None = Field(
         None,
-        description="spark: into how many blocks mondrian divides the classes that it has the cluster cut; when left "
+        description="spark: into how many blocks a local recoding divides the classes that the cluster cuts; when left "
         f"out, {BLOCKS} where there are at least {LEAST:,} distinct records, and none below",
     )
     settings: Settings = Field(default_factory=dict, description="spark: settings of the session, such as spark.master")
