@@ -14,7 +14,7 @@ import pyarrow as pa
 from shoal.errors import InputError
 from shoal.hierarchies.decimals import parse_decimal
 from shoal.io import canonical_text, sha256_of
-from shoal.models import MODELS
+from shoal.models import MODELS, model_title
 from shoal.pipeline.why.explain import Why, explain
 from shoal.present.report.attack_words import ATTACKS
 from shoal.present.report.attackers import attackers_section, by_gravity
@@ -26,7 +26,6 @@ from shoal.present.why import explanation
 from shoal.ui.desk.desk import Desk
 from shoal.ui.run.saved_run import SavedRun, saved_run
 from shoal.ui.server.runs import OUT
-from shoal.ui.words import model_title
 
 _SECTIONS = {"verdict": verdict_section, "attackers": attackers_section, "sizes": sizes_section, "told": told_section}
 _FORMULA = ("=", "+", "-", "@")
