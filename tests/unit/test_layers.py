@@ -15,6 +15,7 @@ import shoal
 ROOT = Path(shoal.__file__).parent
 LAYERS = (
     {"errors", "formatting"},
+    {"declarations", "plugins"},
     {"hierarchies"},
     {"table"},
     {"models"},

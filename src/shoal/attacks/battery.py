@@ -25,6 +25,7 @@ from shoal.attacks.skewness import skewness
 from shoal.encode.resolve import Resolved, resolve
 from shoal.errors import InputError
 from shoal.policy import Policy
+from shoal.search import ALGORITHMS
 from shoal.search.problem import Progress, no_progress
 from shoal.table.distinct_rows import DistinctRows
 from shoal.table.recoding import Recoding
@@ -210,7 +211,7 @@ class Stage:
 
     def _range_method(self) -> RangeMethod | None:
         asked, quasi = self.policy.algorithm, self.policy.names("quasi")
-        if asked.name != "range":
+        if ALGORITHMS[asked.name].strategy != "by-options":
             return None
         places = [tuple(quasi.index(name) for name in names) for names in (asked.group, asked.ranges)]
         return RangeMethod(places[0], places[1], asked.safe)

@@ -29,6 +29,7 @@ from shoal.policy.hierarchy_source import hierarchy_source
 from shoal.table.distinct_rows import DistinctColumn, DistinctRows
 from shoal.table.encoded import combine_codes
 from shoal.verification.ranges import quasi_labels
+from shoal.verification.stated_policy import stated
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +174,7 @@ def _overlapping(
     this: Earlier, earlier: Earlier, shared: Sequence[str], chosen: Ints, column: str, number: Mapping[Label, int]
 ) -> View:
     """An earlier release as the classes of this one see it: which of its classes can hold the same people."""
-    ours, theirs = quasi_labels(this.policy), quasi_labels(earlier.policy)
+    ours, theirs = quasi_labels(stated(this.policy)), quasi_labels(stated(earlier.policy))
     here = [this.released.quasi.index(name) for name in shared]
     there = [earlier.released.quasi.index(name) for name in shared]
     covers = [
@@ -217,5 +218,5 @@ def _allowed(release: Earlier, column: str, number: Mapping[Label, int]) -> Cove
 
 def _promised(policy: Policy, column: str) -> int:
     """Distinct values of a column that the models of a policy promise in each class."""
-    asked = [getattr(model, "p", getattr(model, "l", 1)) for model in policy.models() if model.column == column]
-    return max([1, *(int(number) for number in asked)])
+    models = [model for model in policy.models() if model.column == column]
+    return max([1, *(max(model.least_values, model.least_categories) for model in models)])

@@ -13,10 +13,10 @@ import numpy as np
 
 from shoal.attacks.fits import Cover
 from shoal.hierarchies.labels import NumberSpan, read_number_or_interval
+from shoal.verification.canonical_text import Label
 from shoal.verification.intervals import IntervalLabels
 from shoal.verification.labels import ROOT, Labels, ListedLabels, MaskLabels
 from shoal.verification.ranges import RangeLabels
-from shoal.verification.text import Label
 
 
 def overlap_cover(one: Labels, labels: Sequence[Label], other: Labels, beside: Sequence[Label]) -> Cover:

@@ -27,15 +27,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.attacks.could_fail import could_fail
 from shoal.attacks.estimate import Estimate, counted, not_applicable
 from shoal.attacks.scene import Codes, Ints, Population, Released
+from shoal.search import ALGORITHMS
 from shoal.table.encoded import combine_codes
 
 NAME = "minimality"
 ATTACKER = "Somebody with a list of everybody's quasi-identifiers who knows the policy and how its algorithm searches."
-LEAST_GENERAL = ("optimal", "incognito")
-"""Algorithms that release a node only if every less general one fails."""
 Mask = NDArray[np.bool_]
 
 
@@ -76,7 +74,7 @@ def minimality(released: Released, population: Population, algorithm: str) -> Es
 
 def _no_ground(released: Released, population: Population, algorithm: str) -> str | None:
     """Why nothing could be concluded at all."""
-    if algorithm not in LEAST_GENERAL:
+    if not ALGORITHMS[algorithm].least_general:
         return f"{algorithm} does not promise a least general node, so that its choices prove nothing."
     if not any(model.column is not None for model in released.models):
         return "the policy asks for no model on a secret, so that k explains every level."
@@ -144,7 +142,7 @@ def _lower(released: Released, population: Population, node: _Node, column: int)
         return _Lower(True, None, None)
     suspects = np.zeros(len(keys), dtype=np.bool_)
     for model in released.models:
-        suspects |= could_fail(model, released.stats.view(model.column), keys // width, sizes)
+        suspects |= model.part_could_fail(released.stats.view(model.column), keys // width, sizes)
     found = np.flatnonzero(suspects)
     return _Lower(False, len(found), group == found[0] if len(found) == 1 else None)
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.attacks.certainty import category_histogram, expected_by_chance
+from shoal.attacks.certainty import expected_by_chance
 from shoal.attacks.estimate import Estimate, counted, not_applicable
 from shoal.attacks.exposure import similarity as exposed_by_similarity
 from shoal.attacks.scene import Released
+from shoal.models.sensitivity import category_histogram
 
 NAME = "similarity"
 ATTACKER = "A neighbour who knows a person's quasi-identifiers, and the declared categories of the secret."

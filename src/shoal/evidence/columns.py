@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from shoal.evidence.distribution import distribution
 from shoal.metrics import METRICS, CellMetric, ReleaseSummary
-from shoal.models import KAnonymity
 from shoal.policy import Policy
 from shoal.table.recoding import Recoding
 
@@ -54,7 +53,7 @@ def describe_columns(
 
 def crowd_of(policy: Policy, recoding: Recoding) -> int:
     """How many records a group must have to be shown: the k asked for, or else the smallest class; two at least."""
-    asked = [model.k for model in policy.models() if isinstance(model, KAnonymity)]
+    asked = [model.least_records for model in policy.models() if model.only_counts and model.column is None]
     return max(2, max(asked, default=int(recoding.sizes.min(initial=2))))
 
 

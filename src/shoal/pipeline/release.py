@@ -20,12 +20,12 @@ from shoal.io.sink import FileSink, ReleaseData
 from shoal.io.spark.sink import SparkData, SparkSink
 from shoal.pipeline.registry_options import RegistryOptions
 from shoal.pipeline.run import Clock, Finished, Job, commit, finish
+from shoal.pipeline.verify import verify
 from shoal.pipeline.why.explain import Why, explain
 from shoal.pipeline.why.find import Matches
 from shoal.policy import Policy
 from shoal.present import write_report
 from shoal.table.recoding import Recoding
-from shoal.verification import verify
 
 
 @dataclass(frozen=True, eq=False)

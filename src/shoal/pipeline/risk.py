@@ -31,7 +31,8 @@ from shoal.policy.spec import ColumnSpec
 from shoal.search.problem import Progress, no_progress
 from shoal.table.encoded import EncodedTable, encode_table
 from shoal.verification.ranges import quasi_labels
-from shoal.verification.shape import star_rows
+from shoal.verification.release_checks import star_rows
+from shoal.verification.stated_policy import stated
 
 Columns = Mapping[str, CodedColumn]
 
@@ -171,7 +172,8 @@ def _without_stars(table: pa.Table, policy: Policy) -> tuple[pa.Table, int]:
         starred &= np.array([label == sign for label in labels], dtype=np.bool_)[codes]
     if not others and starred.any():
         texts = {name: pa.array([ROOT_LABEL] * int(starred.sum())) for name in table.column_names}
-        if not star_rows(texts, policy, quasi_labels(policy)).any():
+        asked = stated(policy)
+        if not star_rows(texts, asked, quasi_labels(asked)).any():
             return table, 0  # nothing tells them from a class that was generalized to the roots
     if starred.all():
         raise DataError(

@@ -45,6 +45,6 @@ def _tree(tree: object, folder: Path, where: str) -> object:
         content, _ = read_yaml(folder / tree)
     except PolicyError as error:
         raise HierarchyError(
-            [PolicyProblem(where, f"{error.source}: {problem}") for problem in error.problems]
+            [PolicyProblem(where, f"{error.source}: {problem}", code="unreadable-tree") for problem in error.problems]
         ) from None
     return content

@@ -21,14 +21,12 @@ from shoal.policy.fields import (
     SPARK_SCHEMA,
     Boundary,
     Bounds,
-    ByColumn,
     Categories,
     Cut,
     DataPath,
     Flag,
     Integer,
     Label,
-    Level,
     Number,
     OnlyTrue,
     PathText,
@@ -276,39 +274,3 @@ class ColumnSpec(Spec):
     def category_values(self) -> dict[str, list[str | None]]:
         """The categories with their values in canonical text."""
         return self.categories or {}
-
-
-# --- algorithm ------------------------------------------------------------------------------------------------------
-
-
-class AlgorithmSpec(Spec):
-    """The algorithm and its options."""
-
-    short_forms = (_TEXT,)
-    example = "{name: optimal}"
-
-    name: str = "optimal"
-    metric: str = Field("loss", description="the measure that is minimized; any measure's name")
-    seed: Integer = Field(0, description="where an algorithm draws at random, it draws from this seed")
-    weights: Annotated[dict[str, Number], ByColumn] = Field(
-        default_factory=dict,
-        description="importance in [0, 1]: of quasi-identifiers for greedy-lattice, sensitive columns for clustering",
-    )
-    node: Annotated[dict[str, Level], ByColumn] | None = Field(
-        None, description="for incognito: the minimal node to release, by levels"
-    )
-    faithful: bool = Field(False, description="for greedy-clustering: the paper's choices to the letter")
-    refine: Number | None = Field(None, ge=0, description="seconds to go on improving a local recoding")
-    group: Annotated[dict[str, Level], ByColumn] = Field(
-        default_factory=dict, description="for range: the columns that make the groups, and the level of each"
-    )
-    ranges: list[str] = Field(
-        default_factory=list,
-        description="for range and the local algorithms: the columns of numbers that are released as ranges",
-    )
-    safe: bool = Field(False, description="for range: one range a group, which is k-anonymous")
-
-    @classmethod
-    def written_out(cls, value: Any) -> Any:
-        """A name alone."""
-        return {"name": value} if isinstance(value, str) else value

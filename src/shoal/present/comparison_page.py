@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from shoal.metrics import metric_title
 from shoal.present.html.markup import Markup, join, name_of, paragraph, row, table, tag
 from shoal.present.html.shell import whole_page
 from shoal.present.plots.scatter import SCATTER_STYLE, Dot, legend, scatter_plot
@@ -19,7 +20,6 @@ from shoal.present.report.figures import (
     percent,
     seconds,
 )
-from shoal.present.report.words import MEASURES
 
 RISKS = {
     "average": ("Average risk", "the chance 1 / (size of the class) to be taken for the right record, on average"),
@@ -63,7 +63,7 @@ def _values(values: object) -> str:
 
 def _title(content: Mapping[str, Any]) -> str:
     name = str(content.get("metric"))
-    return MEASURES[name].title if name in MEASURES else name
+    return metric_title(name)
 
 
 def _figures(content: Mapping[str, Any], point: Mapping[str, Any]) -> tuple[float, float] | None:

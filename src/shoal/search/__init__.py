@@ -1,74 +1,40 @@
-"""The algorithms by name, and which options each takes."""
+"""Searching for a recoding: the algorithms by name, by what they declare. No search is loaded before it runs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from shoal.declarations import Parameter
+from shoal.plugins import discover
+from shoal.search.algorithm import SEED, Algorithm
 
-from shoal.search.lattice.greedy_lattice import greedy_lattice
-from shoal.search.lattice.incognito import incognito
-from shoal.search.lattice.optimal import optimal
-from shoal.search.local.greedy_clustering import greedy_clustering
-from shoal.search.local.mondrian import mondrian
-from shoal.search.local.range_method import range_method
-from shoal.search.local.top_down import top_down
-from shoal.search.problem import Algorithm, Problem, SearchResult
-
-
-@dataclass(frozen=True)
-class AlgorithmEntry:
-    """An algorithm and the options that the policy may give it besides ``name`` and ``seed``."""
-
-    run: Algorithm
-    options: frozenset[str]
-    summary: str
-    needs: frozenset[str] = frozenset()
-    """Options without which it cannot run."""
-    splits_duplicates: bool = False
-    """Whether records with equal quasi-identifiers may go to different classes."""
-    works_on_records: bool = False
-    """Whether it moves single records, so that each needs a row of codes in memory."""
-    bytes_per_row: int = 0
-    """Bytes of memory that it takes for each distinct row beside the table itself."""
-
-
-ALGORITHMS: dict[str, AlgorithmEntry] = {
-    "optimal": AlgorithmEntry(optimal, frozenset({"metric"}), "best full-domain node by a measure"),
-    "incognito": AlgorithmEntry(incognito, frozenset({"metric", "node"}), "all minimal full-domain nodes"),
-    "greedy-clustering": AlgorithmEntry(
-        greedy_clustering,
-        frozenset({"metric", "weights", "faithful", "refine", "ranges"}),
-        "classes found in order of cost, within boundaries",
-        splits_duplicates=True,
-        works_on_records=True,
-        bytes_per_row=500,
-    ),
-    "top-down": AlgorithmEntry(
-        top_down,
-        frozenset({"metric", "refine", "ranges"}),
-        "specialization from the top, failing children pushed back",
-        splits_duplicates=True,
-        bytes_per_row=500,
-    ),
-    "mondrian": AlgorithmEntry(
-        mondrian, frozenset({"metric", "refine", "ranges"}), "strict multidimensional cuts", bytes_per_row=500
-    ),
-    "range": AlgorithmEntry(
-        range_method,
-        frozenset({"group", "ranges", "safe"}),
-        "ranges between neighbours inside masked groups",
-        needs=frozenset({"group", "ranges"}),
-    ),
-    "greedy-lattice": AlgorithmEntry(greedy_lattice, frozenset({"weights"}), "one greedy path up the lattice"),
+ALGORITHMS: dict[str, Algorithm] = {
+    name: kind() for name, kind in discover("shoal.search.algorithms", Algorithm, "shoal.algorithms").items()
 }
+"""Every algorithm by its name in the policy."""
+DEFAULT_ALGORITHM = "optimal"
+"""What a policy runs that names none."""
 
-_OWN = frozenset({"weights", "node"})
-"""Options that mean something else, or nothing, to another algorithm."""
+
+def all_options() -> dict[str, Parameter]:
+    """Every option that some algorithm takes, by name."""
+    found = {SEED.name: SEED}
+    for algorithm in ALGORITHMS.values():
+        for option in algorithm.options:
+            known = found.setdefault(option.name, option)
+            if known.kind is not option.kind:
+                raise ValueError(f"the option {option.name} of {algorithm.name} is of another kind elsewhere")
+    return found
 
 
 def shared_options(name: str) -> frozenset[str]:
     """The options of a policy that also go to an algorithm which it does not name; none where nobody knows it."""
-    entry = ALGORITHMS.get(name)
-    return (entry.options | {"seed"}) - _OWN if entry is not None else frozenset()
+    if name not in ALGORITHMS:
+        return frozenset()
+    return frozenset({SEED.name, *(option.name for option in ALGORITHMS[name].options if option.shared)})
 
 
-__all__ = ["ALGORITHMS", "Algorithm", "AlgorithmEntry", "Problem", "SearchResult", "shared_options"]
+def algorithms_by(strategy: str) -> list[str]:
+    """The names of the algorithms that find a release in one way: see `Algorithm.strategy`."""
+    return [name for name, algorithm in ALGORITHMS.items() if algorithm.strategy == strategy]
+
+
+__all__ = ["ALGORITHMS", "DEFAULT_ALGORITHM", "Algorithm", "algorithms_by", "all_options", "shared_options"]

@@ -8,8 +8,8 @@ import pytest
 from page_reader import rows, section
 from report_evidence import hospital
 
+from shoal.models import MODELS
 from shoal.present import write_report
-from shoal.present.report.words import MODELS
 
 
 def said(anchor: str, **changes: Any) -> str:
@@ -57,7 +57,7 @@ def test_each_model_has_a_row_with_what_was_asked_and_reached_and_its_meaning_un
     models = [[cell.replace("\u00a0", " ") for cell in row] for row in rows(page, "asked")[1:]]
     assert len(models) == 2 * len(hospital()["models"])
     assert models[0] == ["k-anonymity", "k at least 5", "k = 6", "yes"]
-    assert models[1][0].startswith(MODELS["k-anonymity"].sentence)
+    assert models[1][0].startswith(MODELS["k-anonymity"].summary)
     assert models[1][0].endswith(
         "Weakest by k: a class of 6 records, one of 41 as weak – age [20, 30); zipcode 142**; country (missing); "
         "education *."

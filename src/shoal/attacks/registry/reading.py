@@ -22,6 +22,7 @@ from shoal.hierarchies.problems import quoted
 from shoal.policy import Policy
 from shoal.verification.dates import DateLabels
 from shoal.verification.labels import labels_of
+from shoal.verification.stated_policy import stated
 
 _LISTED = ("tree", "levels", "order")
 """Kinds whose labels mean what the policy lists."""
@@ -74,7 +75,7 @@ def _declared(released: ReleasedQuasi, values: Sequence[Label], policy: Policy) 
     name = released.name
     if name not in policy.names("quasi") or hierarchy_kind(policy, name) not in _LISTED:
         raise UnreadableError(f"the policy no longer declares the {released.kind} of {name}")
-    kind = labels_of(policy, name)
+    kind = labels_of(stated(policy), name)
     unknown = [
         quoted(label)
         for label in released.labels

@@ -7,7 +7,6 @@ hold is read from the new policy.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,20 +16,11 @@ from shoal.attacks.registry.fingerprint import categories_fingerprint
 from shoal.attacks.registry.signature import ReleasedSecret
 from shoal.attacks.scene import Ints
 from shoal.hierarchies.hierarchy import Label
-from shoal.models import (
-    DistinctLDiversity,
-    EntropyLDiversity,
-    GroupLeakage,
-    Model,
-    PAlphaSensitive,
-    PPlusAlphaSensitive,
-    PSensitive,
-    RecursiveCLDiversity,
-)
-from shoal.models.tolerance import TOLERANCE
+from shoal.models import Model
 from shoal.policy import Policy
 from shoal.table.classes import SensitiveDomain
 from shoal.verification.labels import labels_of
+from shoal.verification.stated_policy import stated
 
 Key = tuple[str, Label]
 """A category or a value, and its text: a category may be called like a value."""
@@ -86,19 +76,9 @@ class Secrets:
 
 def promised(models: Sequence[Model], column: str) -> tuple[int, int]:
     """Distinct values and distinct categories that the models on a column promise in each class."""
-    values, categories = 1, 0
-    for model in models:
-        if model.column != column:
-            continue
-        if isinstance(model, (PSensitive, PAlphaSensitive)):
-            values = max(values, model.p)
-        elif isinstance(model, (DistinctLDiversity, RecursiveCLDiversity)):
-            values = max(values, model.l)
-        elif isinstance(model, EntropyLDiversity):  # an entropy of ln l takes l values at least
-            values = max(values, math.ceil(model.l - TOLERANCE))
-        elif isinstance(model, (PPlusAlphaSensitive, GroupLeakage)):
-            categories = max(categories, model.p)
-    return values, categories
+    on_column = [model for model in models if model.column == column]
+    values = max((model.least_values for model in on_column), default=1)
+    return values, max((model.least_categories for model in on_column), default=0)
 
 
 def categories_read_as_now(policy: Policy, released: ReleasedSecret) -> bool:
@@ -134,7 +114,7 @@ def _category_of(policy: Policy, column: str) -> dict[Label, str]:
     for category, values in policy.columns[column].category_values.items():
         written: list[Label] = list(values)
         if policy.columns[column].hierarchy is not None:
-            chains = labels_of(policy, column).chains(values)
+            chains = labels_of(stated(policy), column).chains(values)
             written = [chain[0] if chain else value for value, chain in zip(values, chains, strict=True)]
         found |= dict.fromkeys(written, category)
     return found

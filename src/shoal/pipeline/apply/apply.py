@@ -36,13 +36,14 @@ from shoal.pipeline.apply.published import Base, read_base, together
 from shoal.pipeline.apply.withheld import Withheld, row_reasons, withheld_reasons
 from shoal.pipeline.registry_options import RegistryOptions
 from shoal.pipeline.run import Clock, Job, commit, run
+from shoal.pipeline.verify import verify
 from shoal.policy import Policy
 from shoal.search.extension.extend import Extended, Extension
 from shoal.search.extension.published_classes import Before
 from shoal.search.problem import Progress, no_progress
 from shoal.table.classes import Histogram
 from shoal.table.recoding import SUPPRESSED, Recoding
-from shoal.verification import Check, Verification, verify
+from shoal.verification import Check, Verification
 
 
 @dataclass(frozen=True, eq=False)

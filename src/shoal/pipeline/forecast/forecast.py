@@ -19,14 +19,12 @@ from shoal.pipeline.forecast.words import (
 )
 from shoal.pipeline.prepare import Prepared, prepare_again
 from shoal.policy import Policy
+from shoal.search import ALGORITHMS, algorithms_by
 from shoal.search.diagnosis.relaxations import Relaxation, always, relaxations
 from shoal.search.lattice.greedy_lattice import finds as found_on_the_way
 from shoal.search.lattice.nodes import MOST_NODES
 from shoal.search.local.range_method import diagnose
 from shoal.search.problem import Problem
-
-_SEARCHES = ("optimal", "incognito")
-_LOCAL = ("mondrian", "top-down", "greedy-clustering")
 
 
 def forecast(table: Prepared | TableSource, policy: Policy) -> Forecast:
@@ -81,7 +79,8 @@ def facts_of(bench: Bench) -> Facts:
 def _by_algorithm(bench: Bench, name: str, verdict: Verdict) -> tuple[Verdict, list[str], Sequence[Relaxation]]:
     """What the policy's own algorithm makes of it: its verdict, what must be said about it, and what would help."""
     problem = bench.problem
-    if name == "range":
+    strategy = ALGORITHMS[name].strategy
+    if strategy == "by-options":
         found = diagnose(problem, bench.engine)
         if found is None:
             return "reachable", ["The range method makes one release, and the models hold on it."], ()
@@ -94,19 +93,21 @@ def _by_algorithm(bench: Bench, name: str, verdict: Verdict) -> tuple[Verdict, l
     by_algorithm, notes = _found_by(bench, name, verdict)
     if verdict == "reachable":
         return by_algorithm, notes, ()
-    finds = found_on_the_way if name == "greedy-lattice" else always
+    finds = found_on_the_way if strategy == "one-path" else always
     changes, missed = relaxations(problem, bench.top.stats, finds)
     return by_algorithm, [*notes, *missed_sentences(name, missed)], changes
 
 
 def _found_by(bench: Bench, name: str, verdict: Verdict) -> tuple[Verdict, list[str]]:
     nodes = math.prod(bench.problem.shape)
-    if name in _SEARCHES and nodes > MOST_NODES:
+    strategy = ALGORITHMS[name].strategy
+    if strategy == "all-nodes" and nodes > MOST_NODES:
         return "unreachable", [f"{name} searches at most {MOST_NODES:,} nodes; this lattice has {nodes:,}."]
-    if name in _LOCAL and verdict == "open":
-        return "unreachable", [f"{name} starts from the most general release, which fails; optimal may find one."]
-    if name == "greedy-lattice" and verdict != "unreachable" and not _walks_to_the_top(bench):
-        return "open", ["greedy-lattice walks a single path and may miss what is there; only a run tells."]
+    if strategy == "from-the-top" and verdict == "open":
+        others = " or ".join(algorithms_by("all-nodes"))
+        return "unreachable", [f"{name} starts from the most general release, which fails; {others} may find one."]
+    if strategy == "one-path" and verdict != "unreachable" and not _walks_to_the_top(bench):
+        return "open", [f"{name} walks a single path and may miss what is there; only a run tells."]
     return verdict, []
 
 

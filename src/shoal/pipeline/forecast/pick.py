@@ -7,6 +7,7 @@ from typing import Any
 
 from shoal.errors import PolicyError, PolicyProblem, did_you_mean
 from shoal.pipeline.forecast.lattice_picture import Picture
+from shoal.search import ALGORITHMS
 
 
 def pick_node(picture: Picture, levels: Mapping[str, int]) -> dict[str, Any]:
@@ -17,7 +18,8 @@ def pick_node(picture: Picture, levels: Mapping[str, int]) -> dict[str, Any]:
         problems = [PolicyProblem("algorithm.node", *_reason(picture, wanted))]
     if problems:
         raise PolicyError(problems)
-    return {"algorithm": {"name": "incognito", "node": wanted}}
+    name = next(each.name for each in ALGORITHMS.values() if "node" in each.option_names)
+    return {"algorithm": {"name": name, "node": wanted}}
 
 
 def _unknown(picture: Picture, levels: Mapping[str, int]) -> list[PolicyProblem]:

@@ -12,13 +12,13 @@ from shoal.io.source import TableSource
 from shoal.pipeline.forecast import growth
 from shoal.pipeline.prepare import Prepared, prepare_again
 from shoal.policy import Policy
+from shoal.search import ALGORITHMS
+from shoal.search.algorithm import Algorithm, Sees
 from shoal.search.engine import LocalEngine
 from shoal.search.evaluation import Evaluator, prunable_models
 from shoal.search.kernels.compile_cache import CLUSTERING, GROUPING, is_compiled
 from shoal.search.problem import Problem
 
-_FEWEST, _MOST = 0.55, 1.8
-"""Around what a growth says, so much less and more."""
 _REPEAT = 3
 
 
@@ -84,12 +84,12 @@ def estimate_time(
     problem = prepare_again(table, policy).resolved.problem
     measured = measure(problem)
     name, rows = policy.algorithm.name, problem.table.n_rows
-    search_low, search_high, needs_kernels, words = _search(problem, name, measured)
+    search_low, search_high, needs_kernels, words = _search(problem, ALGORITHMS[name], measured)
     rest = growth.around(problem.table.n_tuples, rows, len(problem.shape), sensitive=bool(problem.sensitive_columns))
     low, high = search_low + rest[0] * measured.slowness, search_high + rest[1] * measured.slowness
     if new_process:
         low, high = low + growth.START[0] * measured.slowness, high + growth.START[1] * measured.slowness
-    compiling = needs_kernels and not is_compiled(CLUSTERING if name in growth.LOCAL else GROUPING)
+    compiling = needs_kernels and not is_compiled(CLUSTERING if ALGORITHMS[name].growth else GROUPING)
     based_on = [
         f"{rows:,} records with {problem.table.n_tuples:,} different combinations of quasi-identifiers",
         f"{name}: {words}",
@@ -137,39 +137,26 @@ def measure(problem: Problem) -> Measured:
     return Measured(min(max(grouping / usual, 0.25), 20.0), check, problem.table.n_tuples + 4 * pairs)
 
 
-def _search(problem: Problem, name: str, measured: Measured) -> tuple[float, float, bool, str]:
+def _search(problem: Problem, algorithm: Algorithm, measured: Measured) -> tuple[float, float, bool, str]:
     """Seconds of the algorithm at least and at most, whether it loads compiled kernels, and what that rests on."""
-    if name in growth.LOCAL:
-        return _local(problem, name, measured)
-    if name == "range":
-        seconds = (0.002 + 6e-7 * problem.table.n_tuples) * measured.slowness
-        return _FEWEST * seconds, 4 * seconds, False, "one pass over the groups"
+    if algorithm.growth:
+        return _by_growth(problem, algorithm, measured)
     nodes = math.prod(problem.shape)
     prunes = len(prunable_models(problem.models, problem.budget)) == len(problem.models)
-    if name == "greedy-lattice":
-        fewest, most = growth.walk_checks(problem.shape)
-    elif name == "incognito":
-        fewest, most = growth.incognito_checks(problem.shape, prunes=prunes)
-    else:
-        fewest, most = growth.optimal_checks(nodes, prunes=prunes)
+    fewest, most = algorithm.checks(problem.shape, prunes=prunes)
     low = growth.checked(fewest, measured.check / 2, measured.items)
     high = growth.checked(most, 1.5 * measured.check, measured.items)
     words = f"{max(1, round(fewest)):,} to {max(1, round(most)):,} checks of a lattice of {nodes:,} nodes"
     return low, high, most * measured.items > growth.LOADED_AFTER, words
 
 
-def _local(problem: Problem, name: str, measured: Measured) -> tuple[float, float, bool, str]:
-    tuples, records = problem.table.n_tuples, problem.table.n_rows
+def _by_growth(problem: Problem, algorithm: Algorithm, measured: Measured) -> tuple[float, float, bool, str]:
     whole = any(model.whole_table for model in problem.models)
-    sees = "table" if whole else "classes" if problem.sensitive_columns else "sizes"
-    seconds = growth.LOCAL[name][sees].seconds(tuples, records)
-    words = "the growth measured for it with the number of combinations and records"
-    if problem.options.get("faithful"):
-        seconds = growth.faithful_seconds(tuples, records, whole_table=whole)
-        words = "the growth measured for it to the letter of the paper"
-    low, high = _FEWEST * seconds * measured.slowness, _MOST * seconds * measured.slowness
-    faithful = bool(problem.options.get("faithful"))
-    compiled = (name == "greedy-clustering" and not faithful) or bool(problem.options.get("refine"))
+    sees: Sees = "table" if whole else "classes" if problem.sensitive_columns else "sizes"
+    grows = algorithm.growth_of(sees, problem.options)
+    seconds = grows.seconds(problem.table.n_tuples, problem.table.n_rows) * measured.slowness
+    low, high, words = grows.fewest * seconds, grows.most * seconds, algorithm.basis
+    compiled = algorithm.loads_kernels(problem.options)
     if compiled:
         low, high = low + growth.LOADING / 3 * measured.slowness, high + growth.LOADING * 1.2 * measured.slowness
     refine = float(problem.options.get("refine") or 0)

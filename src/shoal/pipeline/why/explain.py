@@ -22,6 +22,7 @@ from shoal.hierarchies.ranges import RangedHierarchy
 from shoal.pipeline.run import as_policy, make_release
 from shoal.pipeline.why.find import Matches, find
 from shoal.policy import Policy
+from shoal.search import ALGORITHMS
 from shoal.search.bounds.cheapest_box import Box, box_cost, cheapest_box
 from shoal.search.diagnosis.failures import Lack, Split, left_out_for
 from shoal.search.diagnosis.finer_step import finer
@@ -286,7 +287,7 @@ def _left_out(made: Made, algorithm: str, own: int) -> list[LeftOut]:
     found = []
     if made.node is not None:
         found.append(_class_at(made, made.node, own, "release"))
-    elif algorithm == "range":
+    elif ALGORITHMS[algorithm].strategy == "by-options":
         found.append(_group(made, own))
     return [*found, _class_at(made, top, own, "boundary")]
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.hierarchies.hierarchy import Label
 from shoal.present.report.figures import is_number
 from shoal.present.report.requirements import flat_parameters
+from shoal.search import ALGORITHMS
 from shoal.search.diagnosis.failures import Judgement, Lack, Split, named
 from shoal.search.diagnosis.relaxations import counted
 
@@ -20,23 +21,6 @@ _PARTS = 6
 """Parts of a class that are told of; the plain data has all of them."""
 _CLASSES = 12
 """Classes of several matching records that are told of."""
-_NOT_TRIED = {
-    "greedy-lattice": "the walk of greedy-lattice did not come by it",
-    "range": "the range method does not search: groups and ranges are set by its options",
-}
-"""Why an algorithm did not choose what nothing blocks, where it is not for the measure."""
-
-_LEFT_OUT = {
-    "optimal": "no release costs less than the one that optimal found, and that leaves it out",
-    "incognito": "incognito chooses among the least general nodes, and does not compare them with more general ones",
-    "greedy-lattice": "greedy-lattice goes up only until no more records fail than may be left out",
-    "range": "the range method sets groups by its options, and leaves out those that fail",
-}
-"""Why a record is left out that its boundaries would let in.
-
-Local algorithms leave out only what the boundaries do not let in.
-"""
-
 _BY_SUPPRESSION = "it is one of those that the suppression allows to leave out"
 
 
@@ -91,7 +75,8 @@ def _left_out(why: Why, each: LeftOut) -> Iterator[str]:
     if each.lacks:
         yield f"  {where}, its class{cells} has {size} and fails: {_lacking(each.lacks)}."
     elif each.where == "boundary":
-        yield f"  {where}, its class{cells} of {size} would hold: {_LEFT_OUT.get(why.algorithm, _BY_SUPPRESSION)}."
+        reason = ALGORITHMS[why.algorithm].leaves_out or _BY_SUPPRESSION
+        yield f"  {where}, its class{cells} of {size} would hold: {reason}."
     else:
         yield f"  {where}, its class{cells} of {size} would hold: it was left out before, on the way there."
 
@@ -155,14 +140,14 @@ def _verdict(why: Why, column: ColumnWhy, split: Split) -> Iterator[str]:
     judgement = split.judgement
     if column.level is None:
         if judgement.clean:
-            yield f"Nothing blocks it: {_NOT_TRIED.get(why.algorithm, f'{why.algorithm} did not find it')}."
+            yield f"Nothing blocks it: {ALGORITHMS[why.algorithm].not_tried or f'{why.algorithm} did not find it'}."
         else:
             yield f"Blocked: {_failing(judgement)}."
             yield from _at_a_price(split)
     elif judgement.holds:
         left = f"{judgement.left_out} left out, of {judgement.allowed} that may be" if judgement.left_out else ""
         measured = f"{why.metric} {split.measure:.6g} instead of {why.measure:.6g}"
-        chosen = _NOT_TRIED.get(why.algorithm, "it was not chosen for that")
+        chosen = ALGORITHMS[why.algorithm].not_tried or "it was not chosen for that"
         gone = ", and this record would be left out" if any(part.own and part.lacks for part in split.parts) else ""
         yield f"Nothing blocks it ({', '.join(each for each in (left, measured) if each)}{gone}): {chosen}."
     else:

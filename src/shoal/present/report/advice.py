@@ -6,12 +6,14 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from shoal.models import at_least as demands_at_least
+from shoal.models import model_title
 from shoal.present.html.markup import Markup, join, listing, name_of, paragraph, tag
 from shoal.present.report.attack_words import ATTACKS
 from shoal.present.report.attackers import by_gravity, title_of
 from shoal.present.report.figures import counted, entries_of, is_number, number, part_of, percent
 from shoal.present.report.requirements import flat_parameters, parameter_name
-from shoal.present.report.words import AT_LEAST, MODELS, ModelWords
+from shoal.search import algorithms_by
 
 _PLACES = 10_000
 _TOLD = 3
@@ -32,22 +34,22 @@ def advice_section(evidence: Mapping[str, Any]) -> list[Markup]:
     return [*parts, *_commands(evidence)] if parts else [paragraph("The evidence is not enough to advise.")]
 
 
-def _parameters(evidence: Mapping[str, Any]) -> Iterator[tuple[ModelWords, Markup, str, Any, Any, Mapping[str, Any]]]:
-    """Each numeric parameter: words and head of its model, its name, asked, reached, and the weakest class."""
+def _parameters(evidence: Mapping[str, Any]) -> Iterator[tuple[str, Markup, str, Any, Any, Mapping[str, Any]]]:
+    """Each numeric parameter: name and head of its model, its name, asked, reached, and the weakest class."""
     for model in entries_of(evidence, "models"):
         name, column = str(model.get("model")), model.get("sensitive")
-        words = MODELS.get(name, ModelWords(name, ""))
-        head = join(words.title, " on ", name_of(str(column))) if column is not None else join(words.title)
+        title = model_title(name)
+        head = join(title, " on ", name_of(str(column))) if column is not None else join(title)
         reached = part_of(model, "reached")
         for parameter, asked in flat_parameters(model.get("asked")):
             if is_number(asked) and parameter in reached:
-                yield words, head, parameter, asked, reached[parameter], part_of(part_of(model, "weakest"), parameter)
+                yield name, head, parameter, asked, reached[parameter], part_of(part_of(model, "weakest"), parameter)
 
 
 def _free(evidence: Mapping[str, Any]) -> Iterator[Markup]:
     """Parameters that this very release satisfies more strictly than was asked."""
-    for words, head, parameter, asked, reached, _ in _parameters(evidence):
-        at_least = words.bounds.get(parameter.partition("[")[0]) == AT_LEAST
+    for name, head, parameter, asked, reached, _ in _parameters(evidence):
+        at_least = demands_at_least(name, parameter) is True
         if not is_number(reached):
             continue
         could_be = _rounded(reached, at_least=at_least)
@@ -125,7 +127,8 @@ def _commands(evidence: Mapping[str, Any]) -> list[Markup]:
     """What to run to try a change before deciding on it."""
     algorithm, local = evidence.get("algorithm"), evidence.get("levels") is None
     own = [algorithm] if isinstance(algorithm, str) else []
-    others = ",".join(dict.fromkeys([*own, "mondrian", "greedy-clustering"]))
+    finer = algorithms_by("from-the-top")
+    others = ",".join(dict.fromkeys([*own, *finer]))
     asked = [part_of(model, "asked") for model in entries_of(evidence, "models")]
     least = max([2, *(int(each["p"]) for each in asked if is_number(each.get("p")))])
     k = next((int(each["k"]) for each in asked if is_number(each.get("k"))), None)
@@ -140,8 +143,8 @@ def _commands(evidence: Mapping[str, Any]) -> list[Markup]:
     if not local:
         tries.append(
             join(
-                "This algorithm releases a column at one level everywhere. A local one (mondrian, top-down, "
-                "greedy-clustering) releases each class as finely as its own records allow, and mostly loses far less."
+                f"This algorithm releases a column at one level everywhere. A local one ({', '.join(finer)}) releases "
+                "each class as finely as its own records allow, and usually loses far less."
             )
         )
     return [tag("h3", "To try a change"), listing(tries)]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from shoal.metrics import METRICS
 from shoal.present.html.markup import Markup, join, more, name_of, paired_table, paragraph, row, table, tag
 from shoal.present.plots.plots import loss_plot
 from shoal.present.report.before_after import before_after
 from shoal.present.report.distance import distance
 from shoal.present.report.figures import UNSTATED, is_number, number, part_of, percent
-from shoal.present.report.words import MEASURES
 
 
 def lost_section(evidence: Mapping[str, Any]) -> list[Markup]:
@@ -85,10 +85,10 @@ def _measures(measures: Mapping[str, Any]) -> list[Markup]:
         return [paragraph("The evidence holds no measures.")]
     pairs = []
     for name, value in measures.items():
-        words = MEASURES.get(name)
+        words = METRICS.get(name)
         if words is None:
             pairs.append((row(name_of(str(name)), number(value), UNSTATED), ""))
             continue
         better = "more is better" if words.higher_is_better else "less is better"
-        pairs.append((row(words.title, number(value), join(f"{words.scale}, {better}")), words.sentence))
+        pairs.append((row(words.title, number(value), join(f"{words.scale}, {better}")), words.summary))
     return [paired_table("Every measure of the release.", ["Measure", "Value", "Range and direction"], pairs)]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from shoal.models import MODELS, at_least, model_title
 from shoal.present.html.markup import Markup, join, name_of, paired_table, paragraph, row, tag
 from shoal.present.report.figures import UNSTATED, counted, entries_of, exactly, is_number, number, part_of
-from shoal.present.report.words import CLASS, MODELS, ModelWords
+from shoal.present.report.words import CLASS
 
 _MISSING = "(missing)"
 _GREEK = {"alpha": "α"}
@@ -30,15 +31,15 @@ def asked_section(evidence: Mapping[str, Any]) -> list[Markup]:
 
 def _pair(model: Mapping[str, Any]) -> tuple[Markup, str]:
     name = str(model.get("model"))
-    words = MODELS.get(name, ModelWords(name, ""))
+    title, summary = model_title(name), MODELS[name].summary if name in MODELS else ""
     column = model.get("sensitive")
-    head = join(words.title, " on ", name_of(str(column))) if column is not None else join(words.title)
+    head = join(title, " on ", name_of(str(column))) if column is not None else join(title)
     asked, reached = dict(flat_parameters(model.get("asked"))), dict(flat_parameters(model.get("reached")))
     holds = model.get("holds")
     said = number if holds is True else exactly  # a figure that misses its limit by little must not look equal to it
-    asked_lines = [_asked(words, parameter, value) for parameter, value in asked.items()]
+    asked_lines = [_asked(name, parameter, value) for parameter, value in asked.items()]
     reached_lines = [join(parameter_name(parameter), " =\u00a0", said(value)) for parameter, value in reached.items()]
-    explained = join(words.sentence, *(join(" ", each) for each in _weakest(part_of(model, "weakest"))))
+    explained = join(summary, *(join(" ", each) for each in _weakest(part_of(model, "weakest"))))
     return row(head, _lines(asked_lines), _lines(reached_lines), _mark(holds)), explained
 
 
@@ -77,8 +78,8 @@ def flat_parameters(parameters: object) -> Iterator[tuple[str, object]]:
                 yield f"{name}[{of}]", limit
 
 
-def _asked(words: ModelWords, parameter: str, value: object) -> Markup:
-    bound = words.bounds.get(parameter.partition("[")[0])
+def _asked(model: str, parameter: str, value: object) -> Markup:
+    bound = {True: "at least", False: "at most", None: ""}[at_least(model, parameter)]
     return join(parameter_name(parameter), f" {bound}\u00a0" if bound else ": ", number(value))
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from shoal.models import model_title
 from shoal.present.html.markup import Markup, join, listing, name_of, paragraph, tag
 from shoal.present.report.attackers import by_gravity, title_of
 from shoal.present.report.distance import ratio_words
 from shoal.present.report.figures import UNSTATED, counted, entries_of, is_number, number, part_of, percent, share
 from shoal.present.report.requirements import flat_parameters, parameter_name
-from shoal.present.report.words import MODELS
 
 
 def verdict_section(evidence: Mapping[str, Any]) -> list[Markup]:
@@ -45,7 +45,7 @@ def _in_short(evidence: Mapping[str, Any]) -> list[Markup]:
 def _asked(model: Mapping[str, Any]) -> Markup:
     """A model that was asked for, with its numbers and whether it holds."""
     name, column, reached = str(model.get("model")), model.get("sensitive"), part_of(model, "reached")
-    title = MODELS[name].title if name in MODELS else name
+    title = model_title(name)
     figures = [
         join(parameter_name(parameter), f"\u00a0=\u00a0{number(value)} ({number(reached[parameter])} reached)")
         for parameter, value in flat_parameters(model.get("asked"))

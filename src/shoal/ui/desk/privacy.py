@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 
+from shoal.declarations import Parameter, ParameterKind
 from shoal.encode.resolve import data_problems, unknown_columns
 from shoal.errors import PolicyError, PolicyProblem
 from shoal.io.source import TableSource
 from shoal.metrics import METRICS
-from shoal.models import MODELS
+from shoal.models import MODELS, model_title
 from shoal.pipeline.forecast import Forecast, estimate_time
 from shoal.pipeline.forecast import forecast as forecast_of
 from shoal.pipeline.forecast.words import change_sentences, fact_sentences, model_sentences
 from shoal.pipeline.prepare import Prepared, prepare_again
 from shoal.pipeline.run import check_utility
 from shoal.policy import Policy
-from shoal.policy.model_specs import MODEL_SPECS, SensitiveModelSpec
-from shoal.policy.spec import AlgorithmSpec
-from shoal.search import ALGORITHMS, shared_options
+from shoal.policy.algorithm_spec import AlgorithmSpec
+from shoal.search import ALGORITHMS, all_options, shared_options
 from shoal.search.local.range_method import RangeOptions
 from shoal.search.local.ranged_columns import ranged_columns
 from shoal.table.distinct_rows import DistinctRows
-from shoal.ui.desk import algorithm_words, document, privacy_words
+from shoal.ui.desk import document, privacy_words
 from shoal.ui.desk.desk import Desk
 from shoal.ui.desk.relaxations import label, relaxed
-from shoal.ui.desk.titles import title_of
 from shoal.ui.server.runs import STATUS
 from shoal.ui.server.workspace import read_json
 
@@ -39,72 +39,69 @@ _PREPARED = "prepared"
 def choices(_: Desk, __: Mapping[str, Any]) -> dict[str, Any]:
     """Everything that can be chosen, by the names that the code knows, with what is said of each."""
     return {
-        "models": [_model(name) for name in MODEL_SPECS],
+        "models": [_model(name) for name in MODELS],
         "algorithms": [_algorithm(name) for name in ALGORITHMS],
         "options": {
-            name: {"kind": kind, "label": text, "help": help_, "default": _default(name)}
-            for name, (kind, text, help_) in algorithm_words.OPTIONS.items()
+            name: {"kind": option.kind.value, "label": option.label, "help": option.help, "default": _default(option)}
+            for name, option in all_options().items()
         },
         "measures": [
-            {"name": name, "text": algorithm_words.MEASURES[name], "higher": metric.higher_is_better}
-            for name, metric in METRICS.items()
+            {"name": name, "text": metric.short, "higher": metric.higher_is_better} for name, metric in METRICS.items()
         ],
-        "distances": [list(pair) for pair in privacy_words.DISTANCES.items()],
         "presets": [preset.to_dict() for preset in privacy_words.PRESETS],
     }
 
 
 def _model(name: str) -> dict[str, Any]:
-    spec, words = MODEL_SPECS[name], privacy_words.MODELS[name]
-    shapes = spec.model_json_schema()["properties"]
+    model, card = MODELS[name], MODELS[name].card
     return {
         "name": name,
-        "title": title_of(name),
-        "fear": words.fear,
-        "protects": words.protects,
-        "whom": words.whom,
-        "example": words.example,
-        "not": list(words.not_),
-        "sensitive": issubclass(spec, SensitiveModelSpec),
-        "categories": MODELS[name].needs_categories,
+        "title": model.title,
+        "fear": card.fear,
+        "protects": card.protects,
+        "whom": card.audience,
+        "example": card.example,
+        "not": list(card.leaves_open),
+        "sensitive": model.reads_sensitive(),
+        "categories": model.needs_categories,
         "parameters": [
-            {"name": each, "kind": kind_of(shapes[each]), **privacy_words.PARAMETERS[name][each].to_dict()}
-            for each in spec.model_fields
-            if each not in {"model", "sensitive"}
+            {
+                "name": each.name,
+                "kind": each.kind.value,
+                "label": each.label,
+                "help": each.help,
+                "start": each.start,
+                "low": each.low,
+                "high": None if math.isinf(each.high) else each.high,
+                "open_low": each.open_low,
+                "step": each.step,
+                "parts": [part.name for part in each.parts],
+                "choices": [[choice, f"{choice}: {meaning}"] for choice, meaning in each.choices.items()],
+            }
+            for each in model.parameters
         ],
     }
 
 
-def kind_of(shape: Mapping[str, Any]) -> str:
-    """What a parameter is, from its place in the policy's schema: the page has a control for each kind."""
-    if "enum" in shape:
-        return "choice"
-    if "oneOf" in shape:
-        return "by-value-or-one"
-    if shape.get("type") == "object":
-        return "by-category" if shape["additionalProperties"].get("type") == "number" else "limits"
-    return {"integer": "whole", "number": "number"}[shape["type"]]
-
-
 def _algorithm(name: str) -> dict[str, Any]:
-    entry, words = ALGORITHMS[name], algorithm_words.ALGORITHMS[name]
-    role, meaning = algorithm_words.WEIGHTS.get(name, ("", ""))
+    algorithm = ALGORITHMS[name]
+    weights = next((option for option in algorithm.options if option.kind is ParameterKind.WEIGHTS), None)
     return {
         "name": name,
-        "kind": words.kind,
-        "does": words.does,
-        "when": words.when,
-        "not": words.not_,
-        "options": [option for option in algorithm_words.OPTIONS if option in entry.options | {"seed"}],
-        "needs": sorted(entry.needs),
+        "kind": {"full-domain": "one level per column", "local": "each class on its own"}[algorithm.scope],
+        "does": algorithm.does,
+        "when": algorithm.when,
+        "not": algorithm.drawback,
+        "options": [option for option in all_options() if option in algorithm.option_names | {"seed"}],
+        "needs": sorted(algorithm.needs),
         "shared": sorted(shared_options(name)),
-        "weights": {"role": role, "help": meaning},
+        "weights": {"role": weights.of, "help": weights.help} if weights else {"role": "", "help": ""},
     }
 
 
-def _default(option: str) -> Any:
-    default = AlgorithmSpec.model_fields[option].get_default(call_default_factory=True)
-    return list(default) if isinstance(default, (set, tuple)) else default
+def _default(option: Parameter) -> Any:
+    """What the policy has where an option is left out."""
+    return AlgorithmSpec.model_fields[option.name].get_default(call_default_factory=True)
 
 
 def check(desk: Desk, _: Mapping[str, Any]) -> dict[str, Any]:
@@ -144,7 +141,7 @@ def _of_the_options(ready: Prepared) -> Iterator[PolicyProblem]:
     """What is wrong with the algorithm's options and the task, which a run would say only after it began."""
     problem, policy = ready.resolved.problem, ready.policy
     try:
-        if "group" in ALGORITHMS[policy.algorithm.name].options:
+        if ALGORITHMS[policy.algorithm.name].strategy == "by-options":
             RangeOptions.read(problem)
         else:
             ranged_columns(problem)
@@ -178,7 +175,7 @@ def forecast(desk: Desk, __: Mapping[str, Any]) -> dict[str, Any]:
     found = forecast_of(prepared(desk, policy), policy)
     told = found.to_dict()
     for model, each, (where, _) in zip(told["models"], found.models, policy.placed_models(), strict=True):
-        titled = replace(each, model=title_of(each.model))
+        titled = replace(each, model=model_title(each.model))
         model |= {"where": where, "sentences": list(model_sentences(titled, found.facts.may_suppress))}
     for change in told["relaxations"]:
         change["label"] = label(policy, change)

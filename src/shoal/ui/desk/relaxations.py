@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from shoal.errors import InputError
+from shoal.models import model_title
 from shoal.models.limits import limit_name
 from shoal.policy import Policy
 from shoal.policy.model_specs import ModelSpec, sensitive_columns
-from shoal.ui.desk.titles import title_of
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 _SUPPRESSION = re.compile(r"suppression: (\S+) \(")
@@ -77,7 +77,7 @@ def _asked(policy: Policy, places: Mapping[str, _Place], name: str, value: float
     model = policy.privacy[place.entry].model
     on = f" on {place.column!r}" if place.column is not None else ""
     which = f" (entry {place.entry + 1})" if name.startswith("privacy[") else ""
-    return f"{place.parameter} = {_plain(float(value))} of {title_of(model)}{on}{which}"
+    return f"{place.parameter} = {_plain(float(value))} of {model_title(model)}{on}{which}"
 
 
 def _places(policy: Policy) -> dict[str, _Place]:

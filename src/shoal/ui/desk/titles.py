@@ -7,25 +7,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
+from shoal.models import MODELS, model_title
 from shoal.pipeline.why.explain import Why
 from shoal.present.report.attack_words import ATTACKS
 from shoal.present.report.attackers import by_gravity
 from shoal.present.report.figures import entries_of
-from shoal.present.report.words import MODELS
 from shoal.search.bounds.cheapest_box import Box
 from shoal.search.diagnosis.failures import Failure, Lack
 
 _NAMES = re.compile(rf"(?<![\w-])({'|'.join(sorted(MODELS, key=len, reverse=True))})(?![\w-])")
 
 
-def title_of(model: str) -> str:
-    """A model as the page calls it."""
-    return MODELS[model].title if model in MODELS else model
-
-
 def titled(answer: Why) -> Why:
     """An answer to "why?" that calls models as the page does."""
-    models = tuple({**each, "model": title_of(each["model"])} for each in answer.models)
+    models = tuple({**each, "model": model_title(each["model"])} for each in answer.models)
     found: Why = _titled(replace(answer, models=models))
     return found
 
@@ -36,9 +31,11 @@ def _titled(value: Any) -> Any:
     if not is_dataclass(value) or isinstance(value, type):
         return value
     if isinstance(value, Lack | Failure):
-        return replace(value, model=title_of(value.model))
+        return replace(value, model=model_title(value.model))
     if isinstance(value, Box):
-        return replace(value, fails=tuple(_NAMES.sub(lambda name: title_of(name[0]), each, 1) for each in value.fails))
+        return replace(
+            value, fails=tuple(_NAMES.sub(lambda name: model_title(name[0]), each, 1) for each in value.fails)
+        )
     return replace(value, **{each.name: _titled(getattr(value, each.name)) for each in fields(value)})
 
 
@@ -57,4 +54,4 @@ def remedies(evidence: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _parts(text: str) -> Iterator[dict[str, str | None]]:
     for place, part in enumerate(_NAMES.split(text)):
         if part:
-            yield {"text": title_of(part), "model": part} if place % 2 else {"text": part, "model": None}
+            yield {"text": model_title(part), "model": part} if place % 2 else {"text": part, "model": None}

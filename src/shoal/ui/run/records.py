@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from shoal.errors import InputError
 from shoal.hierarchies.hierarchy import Label
 from shoal.io import canonical_text
+from shoal.models import model_title
 from shoal.present.report.figures import entries_of, part_of
-from shoal.present.report.words import MODELS
 from shoal.table.classes import Histogram
 from shoal.ui.desk.desk import Desk
 from shoal.ui.server.saved_runs import Ints, Kept, kept_run
@@ -197,7 +197,7 @@ def _weakest(kept: Kept) -> list[dict[str, Any]]:
     return [
         {
             "model": model["model"],
-            "title": MODELS[model["model"]].title if model["model"] in MODELS else model["model"],
+            "title": model_title(model["model"]),
             "sensitive": model.get("sensitive"),
             "parameter": parameter,
             "strength": weakest["strength"],

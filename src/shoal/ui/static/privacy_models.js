@@ -104,9 +104,9 @@ function parameter(entry, place, bounds, known) {
   const id = `model-${place}-${bounds.name}`;
   const value = entry[bounds.name];
   const set = (/** @type {number | string} */ chosen) => editQuietly((policy) => { policy.privacy[place][bounds.name] = chosen; });
-  if (bounds.kind === "choice") return field(bounds.label, choice(id, known.distances, value ?? bounds.start, set), bounds.help);
+  if (bounds.kind === "choice") return field(bounds.label, choice(id, bounds.choices, value ?? bounds.start, set), bounds.help);
   if (bounds.kind === "by-category") return byCategory(entry, place, bounds);
-  if (bounds.kind === "limits") return byValue(entry, place, bounds, ["alp", "dif"]);
+  if (bounds.kind === "limits") return byValue(entry, place, bounds, bounds.parts);
   if (bounds.kind === "by-value-or-one") return oneOrByValue(entry, place, bounds, set);
   return stepper(id, bounds.label, value, bounds, set, bounds.help);
 }

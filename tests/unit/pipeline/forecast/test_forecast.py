@@ -115,8 +115,8 @@ def test_a_boundary_that_blocks_is_named_with_its_value_and_records() -> None:
     assert (found.verdict, found.by_algorithm, found.suppressed) == ("unreachable", "unreachable", 12)
     assert "k-anonymity with k = 20 is not reachable: at most k = 12 is reachable." in found.sentences
     assert (
-        "12 records in 'Holand-Netherlands' block k = 20: 12 records, 20 asked; the boundary on 'country' keeps them "
-        "apart." in found.sentences
+        "12 records in 'Holand-Netherlands' block k = 20: 12 records, 20 required; the boundary on 'country' keeps "
+        "them apart." in found.sentences
     )
     (told,) = found.models
     assert told.columns[0].values == (("Holand-Netherlands", 12),)

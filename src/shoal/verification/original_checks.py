@@ -9,21 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from shoal.policy import Policy
-from shoal.verification.columns import released_as, under
+from shoal.verification.canonical_text import Coded, Codes, Label, code
+from shoal.verification.column_pairing import released_as, under
 from shoal.verification.intervals import number_in
 from shoal.verification.labels import Chain, Labels, labels_of
-from shoal.verification.matching import Matching, Pairing, match
+from shoal.verification.matching.match import Matching, Pairing, match
 from shoal.verification.ranges import RangeLabels
+from shoal.verification.release_checks import above_boundary, category_column, may_be_missing
 from shoal.verification.result import Check, listed, quoted
-from shoal.verification.shape import above_boundary, category_column, may_be_missing
-from shoal.verification.text import Coded, Codes, Label, code
+from shoal.verification.stated_policy import StatedPolicy
 
 
 def check_truth(
     released: Mapping[str, Any],
     original: Mapping[str, Any],
-    policy: Policy,
+    policy: StatedPolicy,
     labels: Mapping[str, Labels],
     counts: tuple[Codes, Codes],
 ) -> list[Check]:
@@ -62,7 +62,7 @@ def check_truth(
 
 
 def check_boundaries(
-    released: Mapping[str, Any], policy: Policy, labels: Mapping[str, Labels], counts: Codes
+    released: Mapping[str, Any], policy: StatedPolicy, labels: Mapping[str, Labels], counts: Codes
 ) -> list[Check]:
     """Without the original: labels that stand above the boundaries of all that they can stand for.
 
@@ -120,7 +120,7 @@ def check_range_ends(
     return [Check("range-ends", False, message, {"cells": cells, "labels": invented})]
 
 
-def check_suppression(policy: Policy, *, total: int, records: int, stars: int, known: bool) -> Check:
+def check_suppression(policy: StatedPolicy, *, total: int, records: int, stars: int, known: bool) -> Check:
     """At most floor(share x records) are suppressed; in ``star`` mode each is there as a row."""
     suppressed = total - records
     allowed = math.floor(Fraction(repr(policy.suppression)) * total)
@@ -157,9 +157,9 @@ def _record(released: Mapping[str, Any], row: int) -> str:
     return ", ".join(f"{name}={quoted(column[row].as_py())}" for name, column in released.items())
 
 
-def _capped(chains: Sequence[Chain], policy: Policy, column: str) -> list[Chain]:
+def _capped(chains: Sequence[Chain], policy: StatedPolicy, column: str) -> list[Chain]:
     """The chains up to their boundary: the first label of it met from the value upward (Campan Def. 4-6)."""
-    boundary = policy.columns[column].boundary_labels
+    boundary = policy.columns[column].boundary
     if boundary is None:
         return list(chains)
     if isinstance(boundary, int):
@@ -174,15 +174,15 @@ def _equal(released: Coded, original: Coded, shown: Mapping[Label, Label] | None
     return under(released, original, [(value if shown is None else shown[value],) for value in original.values])
 
 
-def _sensitive(name: str, coded: tuple[Coded, Coded], released: Mapping[str, Any], policy: Policy) -> list[Pairing]:
+def _sensitive(
+    name: str, coded: tuple[Coded, Coded], released: Mapping[str, Any], policy: StatedPolicy
+) -> list[Pairing]:
     """A sensitive column: its values, the categories of its values, or both side by side."""
-    published = policy.published(name)
-    category_of = {
-        value: category for category, values in policy.columns[name].category_values.items() for value in values
-    }
+    published = policy.columns[name].publish
+    category_of = {value: category for category, values in policy.columns[name].categories.items() for value in values}
     values = coded[1].values
     shown = dict(zip(values, values, strict=True))
-    if policy.columns[name].hierarchy is not None:  # its first level is the value in the hierarchy's own writing
+    if policy.columns[name].hierarchy:  # its first level is the value in the hierarchy's own writing
         chains = labels_of(policy, name).chains(values)
         shown = {value: chain[0] if chain else value for value, chain in zip(values, chains, strict=True)}
     categories = {value: category_of.get(text) for value, text in shown.items()}

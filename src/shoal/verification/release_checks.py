@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.policy import Policy
+from shoal.verification.canonical_text import Codes, Mask, code
 from shoal.verification.labels import ROOT, Labels
 from shoal.verification.read import Given, evidence_beside
 from shoal.verification.result import Check, listed
-from shoal.verification.text import Codes, Mask, code
+from shoal.verification.stated_policy import StatedPolicy
 
 
 def category_column(name: str) -> str:
@@ -23,14 +23,14 @@ def category_column(name: str) -> str:
     return f"{name}_category"
 
 
-def expected_columns(policy: Policy) -> list[str]:
+def expected_columns(policy: StatedPolicy) -> list[str]:
     """The columns of a release: everything but identifiers and what the policy does not name."""
     names = [name for name, column in policy.columns.items() if column.role != "identifier"]
-    both = [category_column(name) for name in policy.names("sensitive") if policy.published(name) == "both"]
+    both = [category_column(name) for name in policy.names("sensitive") if policy.columns[name].publish == "both"]
     return [*names, *both]
 
 
-def check_columns(given: Given, policy: Policy) -> Check:
+def check_columns(given: Given, policy: StatedPolicy) -> Check:
     """Exactly the expected columns, each once."""
     expected = expected_columns(policy)
     missing = [name for name in expected if name not in given.names]
@@ -106,7 +106,7 @@ def check_hash(given: Given) -> list[Check]:
 
 def star_rows(
     columns: Mapping[str, Any],
-    policy: Policy,
+    policy: StatedPolicy,
     labels: Mapping[str, Labels],
     counts: Codes | None = None,
     blank: Mask | None = None,
@@ -125,7 +125,7 @@ def star_rows(
     if policy.suppressed != "star":
         return np.zeros_like(mask)
     if not others:
-        largest = max((getattr(model, "k", 1) for model in policy.privacy), default=1)
+        largest = max((model.get("k", 1) for model in policy.privacy), default=1)
         forbidden = any(above_boundary(policy, name, labels[name], [ROOT]) for name in labels)
         if int(mask.sum() if counts is None else counts[mask].sum()) >= largest and not forbidden:
             return np.zeros_like(mask)
@@ -149,15 +149,15 @@ def check_labels(columns: Mapping[str, Any], labels: Mapping[str, Labels], count
     return Check("labels", not strange, message, {"unknown": strange, "cells": records})
 
 
-def check_sensitive(columns: Mapping[str, Any], policy: Policy, counts: Codes) -> list[Check]:
+def check_sensitive(columns: Mapping[str, Any], policy: StatedPolicy, counts: Codes) -> list[Check]:
     """Sensitive cells lie in the declared categories, and a published category is that of its value."""
     problems, judged = [], 0
     for name in policy.names("sensitive"):
-        categories = policy.columns[name].category_values
+        categories = policy.columns[name].categories
         if not categories:
             continue
         judged += 1
-        published = policy.published(name)
+        published = policy.columns[name].publish
         category_of = {value: category for category, values in categories.items() for value in values}
         known: Collection[str | None] = set(categories) if published == "categories" else set(category_of)
         coded = code(columns[name])
@@ -178,9 +178,11 @@ def check_sensitive(columns: Mapping[str, Any], policy: Policy, counts: Codes) -
     return [Check("categories", not problems, message, {"problems": problems})]
 
 
-def above_boundary(policy: Policy, column: str, labels: Labels, released: Sequence[str | None]) -> list[str | None]:
+def above_boundary(
+    policy: StatedPolicy, column: str, labels: Labels, released: Sequence[str | None]
+) -> list[str | None]:
     """The labels that stand above the boundary of every value that they can stand for, missing values left aside."""
-    boundary = policy.columns[column].boundary_labels
+    boundary = policy.columns[column].boundary
     if boundary is None:
         return []
     if isinstance(boundary, int):
@@ -188,9 +190,9 @@ def above_boundary(policy: Policy, column: str, labels: Labels, released: Sequen
     return [label for label in released if labels.covered(label, boundary)]
 
 
-def may_be_missing(policy: Policy, column: str, labels: Labels, label: str | None) -> bool:
+def may_be_missing(policy: StatedPolicy, column: str, labels: Labels, label: str | None) -> bool:
     """Whether a missing value may become the label within the boundary: a root, unless the policy caps it."""
-    boundary = policy.columns[column].boundary_labels
+    boundary = policy.columns[column].boundary
     chain = labels.chains([None])[0]
     if label not in chain:
         return False

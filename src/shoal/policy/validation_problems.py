@@ -16,25 +16,42 @@ from shoal.policy.fields import TAGS, UNSHOWN
 _LONGEST = 60
 _DEEPEST = 3
 _UNKNOWN = {"extra_forbidden", "invalid_key"}
+_CODES = {
+    "extra_forbidden": "unknown-key",
+    "invalid_key": "unknown-key",
+    "missing": "missing-key",
+    "literal_error": "unknown-choice",
+    "string_too_short": "wrong-length",
+    "string_too_long": "wrong-length",
+    "too_short": "empty",
+    UNSHOWN: "unreadable-address",
+}
 _NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
 
 
 @dataclass(frozen=True)
-class Found:
+class LocatedProblem:
     """A problem and the keys, from the part's own down, that lead to it."""
 
     problem: PolicyProblem
     path: tuple[str | int, ...]
 
 
-def found_in(error: ValidationError, spec: type[BaseModel] | None, raw: Any, where: str) -> Iterator[Found]:
+def located_problems(
+    error: ValidationError, spec: type[BaseModel] | None, raw: Any, where: str
+) -> Iterator[LocatedProblem]:
     """Every problem of one part, placed as it was written: ``columns.age.hierarchy.intervals[1]``."""
     for detail in error.errors(include_url=False):
         loc = tuple(part for part in detail["loc"] if part not in TAGS)
         path = _path(raw, loc)
         place = where + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
         message, fix = _words(detail, loc, spec)
-        yield Found(PolicyProblem(place.removeprefix("."), message, fix), path)
+        yield LocatedProblem(PolicyProblem(place.removeprefix("."), message, fix, code=_code(detail["type"])), path)
+
+
+def _code(kind: str) -> str:
+    """The code of a kind of error; the kinds of our own are codes already."""
+    return _CODES.get(kind, kind if "-" in kind else "wrong-type")
 
 
 def _path(raw: Any, loc: tuple[str | int, ...]) -> tuple[str | int, ...]:
@@ -69,7 +86,7 @@ def _words(detail: Any, loc: tuple[str | int, ...], spec: type[BaseModel] | None
     if kind == UNSHOWN:
         return f"{detail['msg']}.", ""
     message, fix = _value_words(detail, given)
-    return f"{message} (given: {shown(given)}).", fix
+    return f"{message} (given: {policy_text(given)}).", fix
 
 
 def _value_words(detail: Any, given: Any) -> tuple[str, str]:
@@ -80,7 +97,7 @@ def _value_words(detail: Any, given: Any) -> tuple[str, str]:
         return f"must be one of {', '.join(allowed)}", _nearest(given, allowed)
     if kind == "string_type":
         quotable = isinstance(given, (bool, int, float))
-        return "must be text", f"Write it in quotes: '{shown(given)}'." if quotable else ""
+        return "must be text", f"Write it in quotes: '{policy_text(given)}'." if quotable else ""
     if kind in {"string_too_short", "string_too_long"}:
         return "must be one character", ""
     if kind == "list_type":
@@ -94,7 +111,7 @@ def _value_words(detail: Any, given: Any) -> tuple[str, str]:
 def not_a_mapping(spec: type[BaseModel], given: Any) -> tuple[str, str]:
     """What is wrong with something that stands where a part belongs, and the fix."""
     near = _nearest(given, spec.model_fields) if isinstance(given, str) else ""
-    message = f"must be a mapping with the keys {', '.join(spec.model_fields)} (given: {shown(given)})."
+    message = f"must be a mapping with the keys {', '.join(spec.model_fields)} (given: {policy_text(given)})."
     return message, f"{near} Write for example {getattr(spec, 'example', '{key: value}')}.".strip()
 
 
@@ -104,7 +121,7 @@ def _nearest(given: Any, allowed: Iterable[str]) -> str:
     return f"{hint}?" if mark else ""
 
 
-def shown(value: Any, depth: int = 0) -> str:
+def policy_text(value: Any, depth: int = 0) -> str:
     """A value in the way that a policy writes it, not too long and not too deep (it may hold itself)."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
@@ -113,9 +130,9 @@ def shown(value: Any, depth: int = 0) -> str:
     if isinstance(value, (Mapping, list, tuple)) and depth > _DEEPEST:
         return "…"
     if isinstance(value, Mapping):
-        text = "{" + ", ".join(f"{_key(key)}: {shown(each, depth + 1)}" for key, each in value.items()) + "}"
+        text = "{" + ", ".join(f"{_key(key)}: {policy_text(each, depth + 1)}" for key, each in value.items()) + "}"
     elif isinstance(value, (list, tuple)):
-        text = f"[{', '.join(shown(each, depth + 1) for each in value)}]"
+        text = f"[{', '.join(policy_text(each, depth + 1) for each in value)}]"
     else:
         text = repr(value)
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"

@@ -10,8 +10,8 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from shoal.errors import PolicyProblem
 from shoal.models import Model
-from shoal.policy.spec import AlgorithmSpec, ColumnSpec, DataSpec, Spec
-from shoal.policy.words import found_in, not_a_mapping
+from shoal.policy.spec import ColumnSpec, DataSpec, Spec
+from shoal.policy.validation_problems import located_problems, not_a_mapping
 
 SpecType = TypeVar("SpecType", bound=Spec)
 
@@ -24,18 +24,18 @@ class Draft:
     """The columns, each as far as it is right."""
     models: list[tuple[str, Model]] = field(default_factory=list)
     """Each model that is right with its place in the policy."""
-    algorithm: AlgorithmSpec | None = None
+    algorithm: Spec | None = None
     data: DataSpec | None = None
     """What the policy says of the data; no path where it says nothing, None where that is wrong."""
     problems: list[PolicyProblem] = field(default_factory=list)
 
-    def add(self, where: str, message: str, fix: str = "", **facts: Any) -> None:
+    def add(self, where: str, message: str, fix: str = "", *, code: str, **facts: Any) -> None:
         """Note a problem."""
-        self.problems.append(PolicyProblem(where, message, fix, facts))
+        self.problems.append(PolicyProblem(where, message, fix, facts, code=code))
 
 
 @dataclass(frozen=True)
-class Part(Generic[SpecType]):
+class PartialSpec(Generic[SpecType]):
     """One part of a policy, without what is wrong in it."""
 
     value: SpecType | None
@@ -44,6 +44,11 @@ class Part(Generic[SpecType]):
     """The keys that are wrong, unknown, or required and not there."""
     replaced: frozenset[str] = frozenset()
     """The keys among them that a stand-in is in the place of."""
+
+    @property
+    def role(self) -> str | None:
+        """The role of a column; None where that cannot be told."""
+        return getattr(self.value, "role", None) if "role" not in self.damaged else None
 
     @property
     def whole(self) -> SpecType | None:
@@ -59,7 +64,7 @@ def read_part(
     *,
     stand_ins: Mapping[str, Any] | None = None,
     by_entry: frozenset[str] = frozenset(),
-) -> Part[SpecType]:
+) -> PartialSpec[SpecType]:
     """Read one part by its spec and note every problem.
 
     A key that is wrong is left out of the value; of the keys ``by_entry``, which hold mappings, only the wrong entries
@@ -69,22 +74,22 @@ def read_part(
         content = content.model_dump(exclude_unset=True)
     content = spec.written_out(content)
     if not isinstance(content, Mapping):
-        draft.add(where, *not_a_mapping(spec, content))
-        return Part(None, frozenset(spec.model_fields))
+        draft.add(where, *not_a_mapping(spec, content), code="wrong-type")
+        return PartialSpec(None, frozenset(spec.model_fields))
     raw = {"null" if key is None else str(key): value for key, value in content.items()}
     try:
-        return Part(spec.model_validate(raw))
+        return PartialSpec(spec.model_validate(raw))
     except ValidationError as error:
-        found = list(found_in(error, spec, raw, where))
+        found = list(located_problems(error, spec, raw, where))
     draft.problems.extend(each.problem for each in found)
     right, damaged = dict(raw), frozenset(str(each.path[0]) for each in found if each.path)
     for each in found:
         _leave_out(right, each.path, by_entry)
     replaced = {key: value for key, value in (stand_ins or {}).items() if key in damaged and not right.get(key)}
     try:
-        return Part(spec.model_validate(right | replaced), damaged, frozenset(replaced))
+        return PartialSpec(spec.model_validate(right | replaced), damaged, frozenset(replaced))
     except ValidationError:
-        return Part(None, damaged)
+        return PartialSpec(None, damaged)
 
 
 def _leave_out(content: dict[str, Any], path: tuple[str | int, ...], by_entry: frozenset[str]) -> None:
@@ -102,4 +107,4 @@ def read_value(kind: Any, content: Any, where: str, draft: Draft) -> None:
     try:
         TypeAdapter(kind).validate_python(content)
     except ValidationError as error:
-        draft.problems.extend(each.problem for each in found_in(error, None, content, where))
+        draft.problems.extend(each.problem for each in located_problems(error, None, content, where))

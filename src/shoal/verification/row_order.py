@@ -17,12 +17,12 @@ import pyarrow.compute as pc
 from pyarrow import parquet
 
 from shoal.errors import DataError
-from shoal.verification.counted import record_blocks
-from shoal.verification.text import code, text_column
+from shoal.verification.canonical_text import code, text_column
+from shoal.verification.counted_rows import record_blocks
 
 
 @dataclass
-class Order:
+class RowOrder:
     """Whether rows that come in blocks stand in the order of their cells."""
 
     rows: int = 0
@@ -74,7 +74,7 @@ def csv_blocks(path: Path, parse: Any, header: Any) -> tuple[list[str], Iterator
                 if len(names) > 1:
                     some = [line for line in some if line.strip(b"\r")]
                 if some and some[-1].count(b'"') % 2:
-                    raise DataError(f"The release {path} has a quote that is never closed.")
+                    raise DataError(f"The release {path} has a quote that is never closed.", code="unclosed-quote")
                 if some:
                     yield parse(some, len(names))
 
@@ -90,7 +90,7 @@ def parquet_blocks(file: parquet.ParquetFile, beside: Any, found: dict[str, None
 
 
 def watched(
-    blocks: Iterator[list[Any]], names: Sequence[str], apart: Sequence[str], order: Order, blank: str
+    blocks: Iterator[list[Any]], names: Sequence[str], apart: Sequence[str], order: RowOrder, blank: str
 ) -> Iterator[pa.Table]:
     """The blocks without some columns, after their order has been looked at.
 

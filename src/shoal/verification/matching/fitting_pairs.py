@@ -9,9 +9,9 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.verification.graph import Graph
-from shoal.verification.join import Side, Some, fitting, spread
-from shoal.verification.text import Codes, Mask
+from shoal.verification.canonical_text import Codes, Mask
+from shoal.verification.matching.candidates import Side, Some, fitting, spread
+from shoal.verification.matching.graph import Graph
 
 _STORED = 24_000_000
 """How many pairs are stored at most: 8 bytes each, 16 while they are sorted."""
@@ -21,7 +21,7 @@ Found = Iterator[tuple[Codes, Codes]]
 """Originals and the released records that fit them, a bounded number at a time."""
 
 
-class Pairs(Protocol):
+class FittingPairs(Protocol):
     """Which pairs fit. ``among`` says which of the other side are asked for; others may be found as well."""
 
     at_hand: bool
@@ -36,7 +36,7 @@ class Pairs(Protocol):
         ...
 
 
-def pairs_of(graph: Graph) -> Pairs:
+def pairs_of(graph: Graph) -> FittingPairs:
     """The pairs of a graph in the way that suits their number."""
     expected = float(graph.right_share.sum()) * len(graph.left)  # saves trying to store far too many
     return (stored(graph) if expected < 2 * _STORED else None) or Sought(graph)
@@ -101,16 +101,16 @@ class Stored:
         return self._by_right.turned(self._n_left)
 
     def of_right(self, records: Codes, among: Mask) -> Found:  # noqa: ARG002 - all are at hand
-        """See `Pairs`."""
+        """See `FittingPairs`."""
         return ((left, right) for right, left in self._by_right.of_some(records))
 
     def of_left(self, originals: Codes, among: Mask) -> Found:  # noqa: ARG002 - all are at hand
-        """See `Pairs`."""
+        """See `FittingPairs`."""
         return self._by_left.of_some(originals)
 
 
 class Sought:
-    """Pairs found when they are asked for, at the price of looking for them again the next time."""
+    """FittingPairs found when they are asked for, at the price of looking for them again the next time."""
 
     at_hand = False
 
@@ -119,11 +119,11 @@ class Sought:
         self._left, self._right = _Shrinking(graph.left), _Shrinking(graph.right)
 
     def of_right(self, records: Codes, among: Mask) -> Found:
-        """See `Pairs`."""
+        """See `FittingPairs`."""
         return fitting(self._graph.under, self._left.of(among), Some(self._graph.right, records))
 
     def of_left(self, originals: Codes, among: Mask) -> Found:
-        """See `Pairs`."""
+        """See `FittingPairs`."""
         return fitting(self._graph.under, Some(self._graph.left, originals), self._right.of(among))
 
 

@@ -6,8 +6,8 @@ two released records must not stand for the same person.
 
 Original values that lie under the same released labels are interchangeable, so they are merged first. Where every
 value lies under one label at most - so it is for every full-domain recoding - the answer is a comparison of counts.
-Otherwise - local recodings, where labels overlap - most records are matched by offers (`shoal.verification.offers`)
-and the rest along augmenting paths (`shoal.verification.paths`). A matching that serves every record proves itself,
+Otherwise - local recodings, where labels overlap - most records are matched greedily (`greedy_matching`) and the rest
+along augmenting paths (`augmenting_paths`). A matching that serves every record proves itself,
 however it was found; that there is none is proved by a search that comes to its end. Both answers are exact.
 
 The work grows with the pairs that fit: 4 to 150 a record for local recodings of 30,000 to 1,000,000 records with eight
@@ -26,13 +26,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.verification.graph import Flow, Graph
-from shoal.verification.offers import serve_by_offers
-from shoal.verification.pairs import pairs_of
-from shoal.verification.paths import serve_along_paths
-from shoal.verification.spans import Spans, SpanUnder
-from shoal.verification.text import Codes
-from shoal.verification.under import Under
+from shoal.verification.canonical_text import Codes
+from shoal.verification.matching.augmenting_paths import serve_along_paths
+from shoal.verification.matching.fitting_pairs import pairs_of
+from shoal.verification.matching.graph import Flow, Graph
+from shoal.verification.matching.greedy_matching import serve_greedily
+from shoal.verification.matching.label_sets import LabelSets
+from shoal.verification.matching.range_sets import RangeLabelSets, RangePositions
 
 _LARGEST_CODE = 2**62
 
@@ -46,9 +46,9 @@ class Pairing:
     n_labels: int
     under: Sequence[tuple[int, ...]]
     """For each original value the released labels that it lies under."""
-    spans: Spans | None = None
+    spans: RangePositions | None = None
     """Where the values lie in released ranges besides, if these are too many to be listed above; then the labels are in
-    the order that `Spans.order` gives."""
+    the order that `RangePositions.order` gives."""
 
     @property
     def exact(self) -> bool:
@@ -79,7 +79,7 @@ def match(columns: Sequence[Pairing], released: Codes | None = None, original: C
         return _compared(shown, have, wanted, there[some])
     graph, flow, rows = _posed(closed, opened, wanted, there)
     pairs = pairs_of(graph)
-    serve_by_offers(graph, pairs, flow)
+    serve_greedily(graph, pairs, flow)
     serve_along_paths(graph, pairs, flow)
     first = np.flatnonzero(flow.demand)
     return Matching(int(flow.demand.sum()), int(rows[first[0]]) if len(first) else None)
@@ -110,7 +110,7 @@ def _posed(
     some = some[inside]
     rows, demand, right = _distinct([released, *(column.released for column, _ in groups)], wanted)
     _, supply, left = _distinct([original, *(signatures.of_row[some] for _, signatures in groups)], there[some])
-    under = [Under.same(len(blocks)), *(signatures.under for _, signatures in groups)]
+    under = [LabelSets.same(len(blocks)), *(signatures.under for _, signatures in groups)]
     return Graph.of(under, left, right), Flow(supply, demand), rows
 
 
@@ -120,7 +120,7 @@ class _Signatures:
 
     of_row: NDArray[np.int32]
     """For each original record the set of its value; -1 where it is empty."""
-    under: Under
+    under: LabelSets
 
     @staticmethod
     def of(column: Pairing) -> _Signatures:
@@ -129,16 +129,16 @@ class _Signatures:
         index: dict[tuple[int, ...], int] = {}
         of_value = [index.setdefault(labels, len(index)) if labels else -1 for labels in column.under]
         of_row = np.array(of_value, dtype=np.int32)[column.original]
-        return _Signatures(of_row, Under.of(list(index), column.n_labels))
+        return _Signatures(of_row, LabelSets.of(list(index), column.n_labels))
 
     @staticmethod
-    def _with_places(column: Pairing, spans: Spans) -> _Signatures:
+    def _with_places(column: Pairing, spans: RangePositions) -> _Signatures:
         """Values of one place that have the same other labels are interchangeable."""
         index: dict[tuple[tuple[int, ...], int], int] = {}
         listed = zip(column.under, spans.at.tolist(), strict=True)
         of_value = [index.setdefault(each, len(index)) if each[0] or each[1] >= 0 else -1 for each in listed]
         at = np.array([place for _, place in index], dtype=np.int64)
-        under = SpanUnder.within([labels for labels, _ in index], replace(spans, at=at))
+        under = RangeLabelSets.within([labels for labels, _ in index], replace(spans, at=at))
         return _Signatures(np.array(of_value, dtype=np.int32)[column.original], under)
 
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from shoal.verification.canonical_text import Coded
 from shoal.verification.labels import Chain, Labels
-from shoal.verification.matching import Pairing
+from shoal.verification.matching.match import Pairing
+from shoal.verification.matching.range_sets import RangePositions
 from shoal.verification.ranges import RangeLabels
-from shoal.verification.spans import Spans
-from shoal.verification.text import Coded
 
 _LISTED = 100_000
 """How many pairs of a value and a range are listed one by one; more are told by their places on a line."""
@@ -28,9 +28,9 @@ def released_as(released: Coded, original: Coded, kind: Labels, chains: Sequence
     """A quasi-identifier: an original value lies under the labels of its chain, and in ranges where there are any."""
     if not isinstance(kind, RangeLabels):
         return under(released, original, chains)
-    spans = kind.spans(original.values, chains, released.values)
+    spans = kind.positions(original.values, chains, released.values)
     if spans is None or spans.pairs <= _LISTED:
         return under(released, original, kind.with_ranges(original.values, chains, released.values))
     order = spans.order()
     labels = Coded([released.values[label] for label in order.tolist()], np.argsort(order)[released.codes])
-    return replace(under(labels, original, chains), spans=Spans(spans.at, spans.low[order], spans.high[order]))
+    return replace(under(labels, original, chains), spans=RangePositions(spans.at, spans.low[order], spans.high[order]))

@@ -46,7 +46,7 @@ def scalar_text(value: Any) -> Label:
         return _decimal_text(value)
     if isinstance(value, datetime.date | datetime.time):
         return _without_zeros(value.isoformat())
-    raise DataError(f"Values of the type {type(value).__name__} have no canonical text.")
+    raise DataError(f"Values of the type {type(value).__name__} have no canonical text.", code="no-canonical-text")
 
 
 def text_column(column: Any, name: str) -> Any:
@@ -62,7 +62,9 @@ def text_column(column: Any, name: str) -> Any:
     try:
         texts = [*_texts(distinct), None]
     except (DataError, ValueError, OverflowError, pa.ArrowException) as error:
-        raise DataError(f"The column {name!r} of type {kind} cannot be read as text: {error}") from None
+        raise DataError(
+            f"The column {name!r} of type {kind} cannot be read as text: {error}", code="no-canonical-text"
+        ) from None
     return pa.chunked_array([pa.array(texts, pa.string()).take(pa.array(codes % len(texts)))])
 
 

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import pyarrow as pa
 
-from shoal.verification.text import Codes, places, text_column
+from shoal.verification.canonical_text import Codes, places, text_column
 
 _BLOCK = 1 << 22
 _GROUPED_AT_ONCE = 300_000
@@ -22,7 +22,7 @@ _LINE, _QUOTE, _RETURN = b"\n", b'"', b"\r"
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class CountedRows:
     """A table of which each row stands for so many equal ones."""
 
     table: Any

@@ -13,15 +13,15 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.verification.classes import Tally
-from shoal.verification.text import Codes, Label
+from shoal.verification.canonical_text import Codes, Label
+from shoal.verification.classes import SensitiveCounts
 
 Floats = NDArray[np.float64]
 _CELLS_AT_A_TIME = 4_000_000
 
 
 @dataclass(frozen=True)
-class Ground:
+class ValueDistances:
     """How far two values lie apart: all alike, by their places in ``domain``, or by the tree of ``chains``."""
 
     kind: Literal["equal", "ordered", "hierarchical"]
@@ -31,7 +31,7 @@ class Ground:
     """For a hierarchical distance: each value of the domain with its groups up to the root."""
 
 
-def distances(tally: Tally, sizes: Codes, ground: Ground) -> Floats:
+def distances(tally: SensitiveCounts, sizes: Codes, ground: ValueDistances) -> Floats:
     """The distance of each class, some classes at a time: the table of p - q is dense."""
     domain = ground.domain
     if ground.kind == "ordered":
@@ -54,7 +54,7 @@ def distances(tally: Tally, sizes: Codes, ground: Ground) -> Floats:
     return result
 
 
-def _moved(surplus: Floats, ground: Ground) -> Floats:
+def _moved(surplus: Floats, ground: ValueDistances) -> Floats:
     """The work of levelling the surplus p - q of each class."""
     width = surplus.shape[1]
     if ground.kind == "equal":

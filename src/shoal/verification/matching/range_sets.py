@@ -15,13 +15,13 @@ from functools import cached_property
 
 import numpy as np
 
-from shoal.verification.join import spread
-from shoal.verification.text import Codes, Mask
-from shoal.verification.under import Shares, Under
+from shoal.verification.canonical_text import Codes, Mask
+from shoal.verification.matching.candidates import spread
+from shoal.verification.matching.label_sets import LabelSets, Shares
 
 
 @dataclass(frozen=True, eq=False)
-class Spans:
+class RangePositions:
     """The places of original values on a line, and the ends of the released labels that are ranges, both in them."""
 
     at: Codes
@@ -37,17 +37,17 @@ class Spans:
         inside = np.searchsorted(places, self.high, side="right") - np.searchsorted(places, self.low)
         return int(inside[self.low <= self.high].sum())
 
-    def narrowed(self) -> Spans:
+    def narrowed(self) -> RangePositions:
         """The same on a line without the places at which no range begins or has ended."""
         ranges = self.low <= self.high
         steps = np.unique(np.concatenate([self.low[ranges], self.high[ranges] + 1]))
         at = np.where(self.at >= 0, np.searchsorted(steps, self.at, side="right"), -1)
         low = np.where(ranges, np.searchsorted(steps, self.low, side="right"), 1)
         high = np.where(ranges, np.searchsorted(steps, self.high, side="right"), 0)
-        return Spans(at.astype(np.int64), low.astype(np.int64), high.astype(np.int64))
+        return RangePositions(at.astype(np.int64), low.astype(np.int64), high.astype(np.int64))
 
     def order(self) -> Codes:
-        """The labels in the order that `SpanUnder` needs: what is no range first, then by class of width, and place."""
+        """The labels in the order that `RangeLabelSets` needs: first what is no range, then by width and place."""
         return np.lexsort((self.low, _classes(self.low, self.high)))
 
 
@@ -58,7 +58,7 @@ def _classes(low: Codes, high: Codes) -> Codes:
 
 
 @dataclass(frozen=True, eq=False)
-class SpanUnder(Under):
+class RangeLabelSets(LabelSets):
     """Sets of released labels of which some are ranges: those are not listed but told by the place of the set."""
 
     at: Codes
@@ -69,9 +69,9 @@ class SpanUnder(Under):
     """For each class of width its first label, one past its last, and the most places a range of it has."""
 
     @staticmethod
-    def within(sets: Sequence[tuple[int, ...]], spans: Spans) -> SpanUnder:
-        """Sets of labels that are no ranges, each with a place; the labels are in the order of `Spans.order`."""
-        base = Under.of(sets, len(spans.low))
+    def within(sets: Sequence[tuple[int, ...]], spans: RangePositions) -> RangeLabelSets:
+        """Sets of labels that are no ranges, each with a place; the labels are in the order that `order` gives."""
+        base = LabelSets.of(sets, len(spans.low))
         of_label = _classes(spans.low, spans.high)
         assert not np.any(np.diff(of_label) < 0), "ranges must be sorted by class of width"
         starts = np.flatnonzero(np.diff(of_label, prepend=-1))
@@ -81,7 +81,7 @@ class SpanUnder(Under):
             for start, end in zip(starts, ends, strict=True)
             if of_label[start]
         )
-        return SpanUnder(
+        return RangeLabelSets(
             base.sizes, base.starts, base.labels, base.owner, base.n_labels, base.slots,
             spans.at, spans.low, spans.high, classes,
         )  # fmt: skip
@@ -89,7 +89,7 @@ class SpanUnder(Under):
     @cached_property
     def usual_size(self) -> int:
         """About how many labels a set has, and how many classes are looked through for them."""
-        listed = len(self.labels) + Spans(self.at, self.low, self.high).pairs
+        listed = len(self.labels) + RangePositions(self.at, self.low, self.high).pairs
         return -(-listed // max(len(self.sizes), 1)) + len(self.classes)
 
     def has(self, sets: Codes, labels: Codes) -> Mask:
@@ -99,7 +99,7 @@ class SpanUnder(Under):
         return super().has(sets, labels) | inside
 
     def ranges(self, sets: Codes, nodes: Codes, keys: Codes) -> tuple[Codes, Codes]:
-        """See `Under.ranges`: class by class, those that begin near enough before the place of the set."""
+        """See `LabelSets.ranges`: class by class, those that begin near enough before the place of the set."""
         at = self.at[sets]
         parts = [super().ranges(sets, nodes, keys)]
         for start, end, width in self.classes:
@@ -112,7 +112,7 @@ class SpanUnder(Under):
         return np.concatenate([again for again, _ in parts]), np.concatenate([found for _, found in parts])
 
     def shares(self, sets: Codes, labels: Codes) -> tuple[Shares, Shares]:
-        """See `Under.shares`."""
+        """See `LabelSets.shares`."""
         of_label, of_set = super().shares(sets, labels)
         places = np.sort(self.at[sets])
         inside = np.searchsorted(places, self.high, side="right") - np.searchsorted(places, self.low)

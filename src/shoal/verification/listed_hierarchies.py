@@ -9,21 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import DataError
-from shoal.policy import Policy
-from shoal.policy.yaml_text import read_yaml
-from shoal.verification.text import Label, scalar_text
+from shoal.verification.canonical_text import Label, scalar_text
 
 ROOT = "*"
 Chain = tuple[Label, ...]
 
 
-def tree_chains(tree: Any, policy: Policy) -> dict[Label, Chain]:
-    """The chains of a tree, nested in the policy or in a YAML file of its own.
+def tree_chains(nested: Any) -> dict[Label, Chain]:
+    """The chains of a tree.
 
     A name with nothing under it is a value. One name on top with something under it is the root, else ``*`` is. Levels
     are counted from the root, so a value nearer to the root stays itself longer.
     """
-    nested = read_yaml(policy.path(tree))[0] if isinstance(tree, str) else tree
     single = isinstance(nested, Mapping) and len(nested) == 1 and bool(next(iter(nested.values())))
     paths = list(_paths(nested, () if single else (ROOT,)))
     height = max((len(path) for path in paths), default=1) - 1
@@ -53,7 +50,7 @@ def level_rows(path: Path, separator: str | None) -> dict[Label, Chain]:
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"The table of levels {path} cannot be read: {error}.") from None
+        raise DataError(f"The table of levels {path} cannot be read: {error}.", code="unreadable-file") from None
     for each in (separator,) if separator is not None else (";", "\t", ","):
         try:
             rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=each, strict=True) if row]
@@ -64,7 +61,10 @@ def level_rows(path: Path, separator: str | None) -> dict[Label, Chain]:
             if len({chain[-1] for chain in chains}) > 1:
                 chains = [(*chain, ROOT) for chain in chains]
             return {chain[0]: chain for chain in chains}
-    raise DataError(f"The table of levels {path} is not one: its lines have no common number of fields, two or more.")
+    raise DataError(
+        f"The table of levels {path} is not one: its lines have no common number of fields, two or more.",
+        code="invalid-levels-file",
+    )
 
 
 def ordered_chains(values: Sequence[Any], groups: Sequence[int] | None) -> dict[Label, Chain]:

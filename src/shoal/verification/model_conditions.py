@@ -11,14 +11,16 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.verification.classes import Classes, Tally
-from shoal.verification.distances import Ground, distances
-from shoal.verification.text import Codes, Mask
+from shoal.plugins import offered_by_packages
+from shoal.verification.canonical_text import Codes, Mask
+from shoal.verification.classes import Classes, SensitiveCounts
+from shoal.verification.transport_distances import ValueDistances, distances
 
 TOLERANCE: Final = 1e-9
 """How far an entropy, a transport distance or an average leakage may pass its limit: far above rounding, far below
@@ -26,7 +28,7 @@ what a policy can mean."""
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Judged:
     """Which classes hold, the extremes they reach, and what is wrong with one."""
 
     holds: Mask
@@ -40,12 +42,19 @@ class Outcome:
 class Case:
     """What a model on a sensitive column is judged on."""
 
-    spec: Any
-    """The entry of the policy, read for its plain fields."""
+    spec: Mapping[str, Any]
+    """The entry of the policy, with all its parameters."""
     classes: Classes
-    tally: Tally
-    ground: Ground | None = None
-    """For t-closeness: how far values lie apart; ``None`` where the policy gives no such distance."""
+    counted: SensitiveCounts | None = None
+    """The sensitive values of each class; None for a model that is not about a sensitive column."""
+    value_distances: Callable[[str], ValueDistances | None] = lambda _: None
+    """How far values lie apart by a kind of distance; None where the policy gives no such distance."""
+
+    @property
+    def tally(self) -> SensitiveCounts:
+        """The sensitive values of each class."""
+        assert self.counted is not None, "the model is about a sensitive column"
+        return self.counted
 
     @property
     def n(self) -> int:
@@ -53,56 +62,60 @@ class Case:
         return len(self.classes.sizes)
 
 
-def k_anonymity(spec: Any, classes: Classes) -> Outcome:
+def k_anonymity(case: Case) -> Judged:
     """n ≥ k."""
-    facts = {"k": spec.k, "smallest_class": int(classes.sizes.min())}
-    return Outcome(classes.sizes >= spec.k, facts, lambda i: f"{_records(classes.sizes[i])}, {spec.k} asked")
+    sizes, k = case.classes.sizes, case.spec["k"]
+    return Judged(
+        sizes >= k, {"k": k, "smallest_class": int(sizes.min())}, lambda i: f"{_records(sizes[i])}, {k} asked"
+    )
 
 
 def _records(count: Any) -> str:
     return "1 record" if count == 1 else f"{count} records"
 
 
-def p_sensitive(case: Case) -> Outcome:
+def p_sensitive(case: Case) -> Judged:
     """At least p distinct v (Sun Def. 3, Campan Def. 3); distinct l-diversity is the same count."""
-    asked = case.spec.p if case.spec.model == "p-sensitive" else case.spec.l
+    asked = case.spec["p"] if case.spec["model"] == "p-sensitive" else case.spec["l"]
     distinct = _distinct_values(case)
     facts = {"asked": asked, "fewest_values": int(distinct.min())}
-    return Outcome(distinct >= asked, facts, lambda i: f"{distinct[i]} distinct values, {asked} asked")
+    return Judged(distinct >= asked, facts, lambda i: f"{distinct[i]} distinct values, {asked} asked")
 
 
-def p_alpha_sensitive(case: Case) -> Outcome:
+def p_alpha_sensitive(case: Case) -> Judged:
     """At least p distinct v and Σ over records of weight(category) ≥ α (Sun Def. 4)."""
     return _weighted(case, _distinct_values(case), "values")
 
 
-def p_plus_alpha_sensitive(case: Case) -> Outcome:
+def p_plus_alpha_sensitive(case: Case) -> Judged:
     """At least p distinct categories and Σ over records of weight(category) ≥ α (Sun Def. 5)."""
     return _weighted(case, _distinct_categories(case), "categories")
 
 
-def group_leakage(case: Case) -> Outcome:
+def group_leakage(case: Case) -> Judged:
     """At least p distinct categories and C(g)/n ≤ α_g for every g (Man Def. 2-4)."""
     distinct = _distinct_categories(case)
     places = {name: place for place, name in enumerate(case.tally.categories)}
-    counts = {name: case.tally.of_category(places[name], case.n) for name in case.spec.alpha if name in places}
-    shares = _shares(case, counts, case.spec.alpha)
-    shares.facts.update(p=case.spec.p, fewest_categories=int(distinct.min()))
-    words = f"distinct categories, {case.spec.p} asked"
-    return Outcome(
-        shares.holds & (distinct >= case.spec.p), shares.facts, lambda i: f"{distinct[i]} {words}; {shares.detail(i)}"
+    counts = {name: case.tally.of_category(places[name], case.n) for name in case.spec["alpha"] if name in places}
+    shares = _shares(case, counts, case.spec["alpha"])
+    shares.facts.update(p=case.spec["p"], fewest_categories=int(distinct.min()))
+    words = f"distinct categories, {case.spec['p']} asked"
+    return Judged(
+        shares.holds & (distinct >= case.spec["p"]),
+        shares.facts,
+        lambda i: f"{distinct[i]} {words}; {shares.detail(i)}",
     )
 
 
-def alpha_k_anonymity(case: Case) -> Outcome:
+def alpha_k_anonymity(case: Case) -> Judged:
     """c(v)/n ≤ α for every v, or ≤ α_v for those listed (Wong et al. 2006)."""
-    alpha = case.spec.alpha
+    alpha = case.spec["alpha"]
     if isinstance(alpha, Mapping):
         return _shares(case, {value: case.tally.of_value(value, case.n) for value in alpha}, alpha)
     return _shares(case, {"any value": _largest(case)}, {"any value": alpha})
 
 
-def alp_dif(case: Case) -> Outcome:
+def alp_dif(case: Case) -> Judged:
     """ALP_v ≤ alp_v in the release and c(v)/n - ALP_v ≤ dif_v in each class (Wang (1), (2)).
 
     ALP_v = Σ c(v)²/n ÷ Σ c(v) over the classes. A value that does not occur holds, and so does a class without it.
@@ -110,7 +123,7 @@ def alp_dif(case: Case) -> Outcome:
     sizes, holds = case.classes.sizes, np.ones(case.n, dtype=np.bool_)
     facts: dict[str, Any] = {}
     whole, worst = [], np.zeros(case.n)
-    for value, limit in case.spec.limits.items():
+    for value, limit in case.spec["limits"].items():
         counts = case.tally.of_value(value, case.n)
         if not counts.any():
             continue
@@ -118,48 +131,51 @@ def alp_dif(case: Case) -> Outcome:
         excess = np.where(counts > 0, counts / sizes - alp, 0.0)
         name = _name(value)
         facts |= {f"alp[{name}]": alp, f"dif[{name}]": float(excess.max())}
-        holds &= excess <= limit.dif + TOLERANCE
-        worst = np.maximum(worst, excess - limit.dif)
-        if alp > limit.alp + TOLERANCE:
-            whole.append(f"the average leakage of {name!r} is {alp:.6g}, at most {limit.alp:g} allowed")
-    return Outcome(holds, facts, lambda i: f"leaks {worst[i]:.6g} more than dif allows", whole)
+        holds &= excess <= limit["dif"] + TOLERANCE
+        worst = np.maximum(worst, excess - limit["dif"])
+        if alp > limit["alp"] + TOLERANCE:
+            whole.append(f"the average leakage of {name!r} is {alp:.6g}, at most {limit['alp']:g} allowed")
+    return Judged(holds, facts, lambda i: f"leaks {worst[i]:.6g} more than dif allows", whole)
 
 
-def entropy_l_diversity(case: Case) -> Outcome:
+def entropy_l_diversity(case: Case) -> Judged:
     """-Σ (c(v)/n) ln (c(v)/n) ≥ ln l (Machanavajjhala et al. 2006)."""
     share = case.tally.counts / case.classes.sizes[case.tally.classes]
     entropy = case.tally.per_class(-share * np.log(share), case.n)
-    asked = math.log(case.spec.l)
-    facts = {"l": case.spec.l, "smallest_l": float(math.exp(entropy.min()))}
-    return Outcome(entropy >= asked - TOLERANCE, facts, lambda i: f"entropy {entropy[i]:.6g}, {asked:.6g} asked")
+    asked = math.log(case.spec["l"])
+    facts = {"l": case.spec["l"], "smallest_l": float(math.exp(entropy.min()))}
+    return Judged(entropy >= asked - TOLERANCE, facts, lambda i: f"entropy {entropy[i]:.6g}, {asked:.6g} asked")
 
 
-def recursive_cl_diversity(case: Case) -> Outcome:
+def recursive_cl_diversity(case: Case) -> Judged:
     """r₁ < c·(r_l + … + r_m), the counts in falling order; (c, 1) always holds (Machanavajjhala et al. 2006)."""
-    tally, limit = case.tally, Fraction(repr(case.spec.c))
+    tally, limit = case.tally, Fraction(repr(case.spec["c"]))
     order = np.lexsort((-tally.counts, tally.classes))
     falling, starts = tally.counts[order], tally.starts(case.n)
     rank = np.arange(len(falling)) - starts[tally.classes] + 1
-    tail = tally.per_class(np.where(rank >= case.spec.l, falling, 0), case.n).astype(np.int64)
+    tail = tally.per_class(np.where(rank >= case.spec["l"], falling, 0), case.n).astype(np.int64)
     first = falling[starts]
-    holds = _decide(first, tail, lambda most, rest: case.spec.l == 1 or most < limit * rest)
+    holds = _decide(first, tail, lambda most, rest: case.spec["l"] == 1 or most < limit * rest)
     ratio = None if bool((tail == 0).any()) else float((first / np.maximum(tail, 1)).max())
-    facts = {"l": case.spec.l, "c": case.spec.c, "largest_ratio": ratio}
-    return Outcome(holds, facts, lambda i: f"{first[i]} of the commonest value, fewer than {limit} x {tail[i]} asked")
+    facts = {"l": case.spec["l"], "c": case.spec["c"], "largest_ratio": ratio}
+    return Judged(holds, facts, lambda i: f"{first[i]} of the commonest value, fewer than {limit} x {tail[i]} asked")
 
 
-def t_closeness(case: Case) -> Outcome:
+def t_closeness(case: Case) -> Judged:
     """EMD(class, release) ≤ t (Li et al. 2007)."""
-    if case.ground is None:
-        reason = f"the policy gives no {case.spec.distance} distance for the published values of {case.tally.column!r}"
-        return Outcome(np.zeros(case.n, dtype=np.bool_), {"t": case.spec.t}, lambda i: "not judged", [reason])  # noqa: ARG005
-    apart = distances(case.tally, case.classes.sizes, case.ground)
-    facts = {"t": case.spec.t, "distance": case.spec.distance, "largest_distance": float(apart.max())}
-    holds = apart <= case.spec.t + TOLERANCE
-    return Outcome(holds, facts, lambda i: f"{apart[i]:.6g} from the release, at most {case.spec.t:g} allowed")
+    t, distance = case.spec["t"], case.spec["distance"]
+    apart_by = case.value_distances(distance)
+    if apart_by is None:
+        reason = f"the policy gives no {distance} distance for the published values of {case.tally.column!r}"
+        return Judged(np.zeros(case.n, dtype=np.bool_), {"t": t}, lambda i: "not judged", [reason])  # noqa: ARG005
+    apart = distances(case.tally, case.classes.sizes, apart_by)
+    facts = {"t": t, "distance": distance, "largest_distance": float(apart.max())}
+    holds = apart <= t + TOLERANCE
+    return Judged(holds, facts, lambda i: f"{apart[i]:.6g} from the release, at most {t:g} allowed")
 
 
-CONDITIONS: Final[Mapping[str, Callable[[Case], Outcome]]] = {
+_CONDITIONS: Final[Mapping[str, Callable[[Case], Judged]]] = {
+    "k-anonymity": k_anonymity,
     "p-sensitive": p_sensitive,
     "p-alpha-sensitive": p_alpha_sensitive,
     "p-plus-alpha-sensitive": p_plus_alpha_sensitive,
@@ -171,7 +187,13 @@ CONDITIONS: Final[Mapping[str, Callable[[Case], Outcome]]] = {
     "alpha-k-anonymity": alpha_k_anonymity,
     "t-closeness": t_closeness,
 }
-"""By the model's name in a policy; k-anonymity stands alone, since it reads no sensitive column."""
+"""By the model's name in a policy."""
+
+
+@cache
+def conditions() -> Mapping[str, Callable[[Case], Judged]]:
+    """The condition of each model by its name: those here, and those that packages offer for models of their own."""
+    return {**offered_by_packages("shoal.checks", callable), **_CONDITIONS}
 
 
 def _distinct_values(case: Case) -> Codes:
@@ -193,27 +215,28 @@ def _largest(case: Case) -> Codes:
     return largest
 
 
-def _weighted(case: Case, distinct: Codes, what: str) -> Outcome:
+def _weighted(case: Case, distinct: Codes, what: str) -> Judged:
     """Distinct things, and weights (i - 1)/(m - 1) summed over records (Sun (1)), counted in steps of 1/(m - 1)."""
     m = len(case.tally.categories)
     places = np.maximum(case.tally.category_of, 0)[case.tally.entries]  # a value in no category adds no weight
     steps = case.tally.per_class(places * case.tally.counts, case.n).astype(np.int64)
-    p, alpha = case.spec.p, Fraction(repr(case.spec.alpha))
+    p, alpha_stated = case.spec["p"], case.spec["alpha"]
+    alpha = Fraction(repr(alpha_stated))
     if m < 2:
         whole = [f"the weight is not defined for {m} categories, two or more are needed"]
-        return Outcome(np.zeros(case.n, dtype=np.bool_), {}, lambda i: "not judged", whole)  # noqa: ARG005
+        return Judged(np.zeros(case.n, dtype=np.bool_), {}, lambda i: "not judged", whole)  # noqa: ARG005
     heavy = _decide(steps, np.full(case.n, m - 1), lambda total, unit: Fraction(total, unit) >= alpha)
-    facts = {"p": p, "alpha": case.spec.alpha, f"fewest_{what}": int(distinct.min())}
+    facts = {"p": p, "alpha": alpha_stated, f"fewest_{what}": int(distinct.min())}
     facts["smallest_weight"] = float(Fraction(int(steps.min()), m - 1))
     words = f"distinct {what}, {p} asked; weight"
-    return Outcome(
+    return Judged(
         (distinct >= p) & heavy,
         facts,
-        lambda i: f"{distinct[i]} {words} {Fraction(int(steps[i]), m - 1)}, {case.spec.alpha:g} asked",
+        lambda i: f"{distinct[i]} {words} {Fraction(int(steps[i]), m - 1)}, {alpha_stated:g} asked",
     )
 
 
-def _shares(case: Case, counts: Mapping[Any, Codes], limits: Mapping[Any, float]) -> Outcome:
+def _shares(case: Case, counts: Mapping[Any, Codes], limits: Mapping[Any, float]) -> Judged:
     """count/n ≤ limit for each thing that has a limit."""
     sizes, holds = case.classes.sizes, np.ones(case.n, dtype=np.bool_)
     facts: dict[str, Any] = {}
@@ -230,7 +253,7 @@ def _shares(case: Case, counts: Mapping[Any, Codes], limits: Mapping[Any, float]
         ]
         return "; ".join(over) or "every share within its limit"
 
-    return Outcome(holds, facts, detail)
+    return Judged(holds, facts, detail)
 
 
 def _name(thing: str | None) -> str:

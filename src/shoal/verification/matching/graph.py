@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.verification.join import Side
-from shoal.verification.text import Codes
-from shoal.verification.under import Shares, Under
+from shoal.verification.canonical_text import Codes
+from shoal.verification.matching.candidates import Side
+from shoal.verification.matching.label_sets import LabelSets, Shares
 
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """Originals on the left, released records on the right; `shoal.verification.pairs` finds which fit."""
+    """Originals on the left, released records on the right; `fitting_pairs` finds which fit."""
 
-    under: Sequence[Under]
+    under: Sequence[LabelSets]
     left: Side
     right: Side
     left_share: Shares
@@ -27,7 +27,7 @@ class Graph:
     """For each released record the share of the originals that fit it."""
 
     @staticmethod
-    def of(under: Sequence[Under], left: Sequence[Codes], right: Sequence[Codes]) -> Graph:
+    def of(under: Sequence[LabelSets], left: Sequence[Codes], right: Sequence[Codes]) -> Graph:
         """From columns of distinct records in ascending order: sets of labels on the left, labels on the right."""
         left_share, right_share = np.ones(len(left[0])), np.ones(len(right[0]))
         for column, sets, labels in zip(under, left, right, strict=True):

@@ -13,11 +13,10 @@ from typing import Final
 
 import numpy as np
 
-from shoal.verification.graph import Flow, Graph
-from shoal.verification.join import spread
-from shoal.verification.pairs import Pairs
-from shoal.verification.reach import Path, Reach
-from shoal.verification.text import Codes, Mask
+from shoal.verification.canonical_text import Codes, Mask
+from shoal.verification.matching.candidates import spread
+from shoal.verification.matching.fitting_pairs import FittingPairs
+from shoal.verification.matching.graph import Flow, Graph
 
 _CHUNK = 1_000
 """From how many nodes a search looks around before it leaves out what they reached."""
@@ -27,10 +26,71 @@ _WORTH: Final = 10
 """A search that has served ends when a step serves less than this part of it."""
 
 
-def serve_along_paths(graph: Graph, pairs: Pairs, flow: Flow) -> None:
+def serve_along_paths(graph: Graph, pairs: FittingPairs, flow: Flow) -> None:
     """Serve open records until no path is left."""
     while flow.demand.any() and _Search(graph, pairs, flow).run():
         pass
+
+
+Path = tuple[list[int], list[int]]
+"""The nodes of a path, the last of which has room, and the entries of the flow that are given up between them."""
+
+
+class SearchTree:
+    """What was reached from the nodes that have room: from open records, or from free originals.
+
+    A node that was reached has ways back: each gives up an entry of the flow and leads to a node reached before.
+    """
+
+    def __init__(self, room: Codes, amount: Codes) -> None:
+        self._room, self._amount = room, amount
+        self.reached = room > 0
+        self.frontier = np.flatnonzero(self.reached)
+        self._first = np.zeros(len(room), dtype=np.int64)
+        self._last = np.zeros(len(room), dtype=np.int64)
+        self._root = np.arange(len(room))
+        self._entries = np.zeros(0, dtype=np.int64)
+        self._onward = np.zeros(0, dtype=np.int64)
+
+    def grow(self, nodes: Codes, entries: Codes, onward: Codes) -> None:
+        """Reach nodes for the first time by ways that each give up an entry and lead on to a node reached before."""
+        order = np.argsort(nodes, kind="stable")
+        fresh, starts, counts = np.unique(nodes[order], return_index=True, return_counts=True)
+        self._first[fresh] = starts + len(self._entries)
+        self._last[fresh] = starts + counts + len(self._entries)
+        self._root[fresh] = self._root[onward[order[starts]]]
+        self._entries = np.concatenate([self._entries, entries[order]])
+        self._onward = np.concatenate([self._onward, onward[order]])
+        self.reached[fresh] = True
+        self.frontier = fresh
+
+    def prune(self) -> None:
+        """Go on only from where there still is room behind; the rest will be found again by another search."""
+        self.frontier = self.frontier[self.has_room(self.frontier)]
+
+    def has_room(self, nodes: Codes) -> Mask:
+        """Whether there still is room at the end of one way from each node."""
+        return self._room[self._root[nodes]] > 0
+
+    def path(self, node: int) -> Path | None:
+        """A way from a node to one with room; None when none is left. Dead ends are not tried twice."""
+        nodes, ways = [node], list[int]()
+        while not self._room[nodes[-1]]:
+            node = nodes[-1]
+            first, last = int(self._first[node]), int(self._last[node])
+            while last > first and not self._amount[self._entries[last - 1]]:
+                last -= 1
+            self._last[node] = last
+            if last > first:
+                ways.append(last - 1)
+                nodes.append(int(self._onward[last - 1]))
+            elif ways:
+                nodes.pop()
+                ways.pop()
+                self._last[nodes[-1]] -= 1
+            else:
+                return None
+        return nodes, self._entries[ways].tolist()
 
 
 class _Search:
@@ -40,11 +100,11 @@ class _Search:
     they are free or serve a record that could take one to be had instead. A path is where one fits the other.
     """
 
-    def __init__(self, graph: Graph, pairs: Pairs, flow: Flow) -> None:
+    def __init__(self, graph: Graph, pairs: FittingPairs, flow: Flow) -> None:
         self.graph, self.pairs, self.flow = graph, pairs, flow
         self.left, self.right, self.amount = flow.entries()
         self.shuffle = np.random.default_rng(0)  # spreads the search; any choice is a path
-        self.wanting, self.to_be_had = Reach(flow.demand, self.amount), Reach(flow.supply, self.amount)
+        self.wanting, self.to_be_had = SearchTree(flow.demand, self.amount), SearchTree(flow.supply, self.amount)
         self.wanted, self.given_to = np.zeros(len(flow.supply), np.bool_), np.zeros(len(flow.demand), np.bool_)
 
     def run(self) -> int:
@@ -107,8 +167,8 @@ class _Search:
         order = order[_place(between[order]) < _CHOICE]
         return between[order], onward[order]
 
-    def _grow(self, reach: Reach, between: Codes, onward: Codes, near: Codes, far: Codes) -> None:
-        """Reach the far ends of the entries whose near end is a node between."""
+    def _grow(self, reach: SearchTree, between: Codes, onward: Codes, near: Codes, far: Codes) -> None:
+        """SearchTree the far ends of the entries whose near end is a node between."""
         order = np.argsort(between, kind="stable")
         between = between[order]
         passed = np.zeros(len(self.wanted if near is self.left else self.given_to), dtype=np.bool_)

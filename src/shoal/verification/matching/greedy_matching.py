@@ -2,7 +2,7 @@
 
 How many originals fit a released record is estimated from its labels alone, as if columns were independent. Records
 that few originals fit are served first, since those that many fit will find others. It is only an order of trying:
-what is matched is matched whatever the estimate, and what stays open is left to `shoal.verification.paths`.
+what is matched is matched whatever the estimate, and what stays open is left to `augmenting_paths`.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Final
 
 import numpy as np
 
-from shoal.verification.graph import Flow, Graph
-from shoal.verification.pairs import Pairs
-from shoal.verification.text import Codes
+from shoal.verification.canonical_text import Codes
+from shoal.verification.matching.fitting_pairs import FittingPairs
+from shoal.verification.matching.graph import Flow, Graph
 
 _TURNS: Final = 12
 """In how many turns the released records come to choose: those served early leave fewer pairs to the others."""
@@ -25,7 +25,7 @@ _PART: Final = 4_000
 """How many originals make a part worth its while."""
 
 
-def serve_by_offers(graph: Graph, pairs: Pairs, flow: Flow) -> None:
+def serve_greedily(graph: Graph, pairs: FittingPairs, flow: Flow) -> None:
     """Serve until no open record has a free original that fits."""
     share = graph.right_share
     order = np.argsort(share, kind="stable")

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.verification.text import Codes
-from shoal.verification.under import Under
+from shoal.verification.canonical_text import Codes
+from shoal.verification.matching.label_sets import LabelSets
 
 _PAIRS_AT_A_TIME = 1_000_000
 """How many pairs of nodes are held at once: bounds the memory, whatever the tables."""
@@ -71,7 +71,7 @@ class Some:
         return self._keys[column]
 
 
-def fitting(under: Sequence[Under], original: Some, released: Some) -> Iterator[tuple[Codes, Codes]]:
+def fitting(under: Sequence[LabelSets], original: Some, released: Some) -> Iterator[tuple[Codes, Codes]]:
     """All pairs that fit among some originals and some released records, a bounded number at a time."""
     if len(original.rows) and len(released.rows):
         zero = np.zeros(1, dtype=np.int64)
@@ -80,7 +80,7 @@ def fitting(under: Sequence[Under], original: Some, released: Some) -> Iterator[
 
 @dataclass(frozen=True, eq=False)
 class _Walk:
-    under: Sequence[Under]
+    under: Sequence[LabelSets]
     left: Some
     right: Some
 

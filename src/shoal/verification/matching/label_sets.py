@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.verification.text import Codes, Mask
+from shoal.verification.canonical_text import Codes, Mask
 
 Shares = NDArray[np.float64]
 
@@ -18,7 +18,7 @@ _MOST_SLOTS = 32
 
 
 @dataclass(frozen=True, eq=False)
-class Under:
+class LabelSets:
     """Sets of released labels: the set of an original value is what the value lies under."""
 
     sizes: Codes
@@ -33,20 +33,20 @@ class Under:
     many places there are. None where they would be too many."""
 
     @staticmethod
-    def of(sets: Sequence[tuple[int, ...]], n_labels: int) -> Under:
+    def of(sets: Sequence[tuple[int, ...]], n_labels: int) -> LabelSets:
         """Index sets of labels, each in ascending order."""
         sizes = np.array([len(labels) for labels in sets], dtype=np.int64)
         labels = np.array([label for each in sets for label in each], dtype=np.int64)
         owner = np.repeat(np.arange(len(sets)), sizes)
-        return Under(
+        return LabelSets(
             sizes, np.cumsum(sizes) - sizes, labels, owner, n_labels, _slots(labels, owner, len(sets), n_labels)
         )
 
     @staticmethod
-    def same(n: int) -> Under:
+    def same(n: int) -> LabelSets:
         """A column where each value lies under itself alone."""
         each = np.arange(n)
-        return Under(np.ones_like(each), each, each, each, n, (np.zeros_like(each), each, 1))
+        return LabelSets(np.ones_like(each), each, each, each, n, (np.zeros_like(each), each, 1))
 
     @property
     def usual_size(self) -> int:
