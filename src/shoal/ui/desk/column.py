@@ -51,10 +51,9 @@ def declared(desk: Desk, name: str) -> tuple[PartialSpec[ColumnSpec], list[Polic
 
 def in_a_file(spec: HierarchySpec | None, where: str) -> list[PolicyProblem]:
     """A hierarchy that stands in a file: no file but the table is here, and none of the server's is ever read."""
-    if spec is None or (spec.levels is None and not isinstance(spec.tree, str)):
+    if spec is None or spec.file is None:
         return []
-    path = spec.levels.path if spec.levels is not None else spec.tree
-    message = f"the hierarchy is in the file {path!r}, which is not here."
+    message = f"the hierarchy is in the file {spec.file!r}, which is not here."
     return [PolicyProblem(where, message, "Import the file, so that the hierarchy stands in the policy.")]
 
 

@@ -30,7 +30,7 @@ def outside(policy: Policy) -> list[PolicyProblem]:
 def _hierarchies(policy: Policy) -> Iterator[PolicyProblem]:
     for name, column in policy.columns.items():
         given = column.hierarchy
-        if given is not None and (given.levels is not None or isinstance(given.tree, str)):
+        if given is not None and given.file is not None:
             where = f"columns.{name}.hierarchy"
             fix = "Import the file in the step Hierarchies: it then stands in the policy itself."
             yield PolicyProblem(where, "a hierarchy in a file of its own cannot be used on this page.", fix)
