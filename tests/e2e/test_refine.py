@@ -14,6 +14,8 @@ import shoal
 from shoal.errors import PolicyError
 from support.cli import Cli
 
+pytestmark = pytest.mark.slow
+
 LOCAL = ["top-down", "mondrian", "greedy-clustering"]
 
 

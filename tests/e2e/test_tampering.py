@@ -15,6 +15,8 @@ import pytest
 from shoal.evidence import VOLATILE, sealed, to_json
 from support.cli import Cli, Ran, snapshot
 
+pytestmark = pytest.mark.slow
+
 Rows = list[list[str]]
 
 

@@ -211,7 +211,7 @@ class Stage:
 
     def _range_method(self) -> RangeMethod | None:
         asked, quasi = self.policy.algorithm, self.policy.names("quasi")
-        if ALGORITHMS[asked.name].strategy != "by-options":
+        if ALGORITHMS[asked.name].search != "one-result":
             return None
         places = [tuple(quasi.index(name) for name in names) for names in (asked.group, asked.ranges)]
         return RangeMethod(places[0], places[1], asked.safe)

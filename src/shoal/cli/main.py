@@ -16,45 +16,21 @@ import sys
 import threading
 import warnings
 from collections.abc import Iterator
+from importlib import import_module
 from types import FrameType
 from typing import Annotated
 
 import typer
 
-from shoal.cli.anonymize import anonymize
-from shoal.cli.apply import apply
-from shoal.cli.attack import attack
-from shoal.cli.compare import compare
-from shoal.cli.demo import demo
-from shoal.cli.init import init
-from shoal.cli.lattice import lattice
 from shoal.cli.options import refuse_passwords
-from shoal.cli.reproduce import reproduce
-from shoal.cli.risk import risk
 from shoal.cli.run import interruptible
-from shoal.cli.schema import schema
-from shoal.cli.ui import ui
-from shoal.cli.utility import utility
-from shoal.cli.verify import verify
-from shoal.cli.why import why
 from shoal.errors import DisclosureWarning, InterruptedRunError, ShoalError
 
 _COMMANDS = (
-    init,
-    anonymize,
-    apply,
-    verify,
-    lattice,
-    attack,
-    risk,
-    why,
-    compare,
-    utility,
-    reproduce,
-    ui,
-    demo,
-    schema,
-)
+    "init", "anonymize", "apply", "verify", "lattice", "attack", "risk", "why", "compare", "utility", "reproduce", "ui",
+    "demo", "schema",
+)  # fmt: skip
+"""Each is the function of that name in the module of that name."""
 
 app = typer.Typer(
     name="shoal",
@@ -64,8 +40,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for _command in _COMMANDS:
-    app.command()(interruptible(_command))
+for _name in _COMMANDS:
+    app.command()(interruptible(getattr(import_module(f"shoal.cli.{_name}"), _name)))
 
 
 def _version(asked: bool) -> None:

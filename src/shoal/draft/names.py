@@ -10,9 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 
-import yaml
+from shoal.draft.wording import read_texts
 
 _WORD = re.compile(r"[^\W\d_]+|\d+")
 _CAMEL = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])")
@@ -42,7 +41,7 @@ class _Vocabulary:
 
 @cache
 def _vocabulary() -> _Vocabulary:
-    content = yaml.safe_load((resources.files("shoal.draft") / "names.yaml").read_text(encoding="utf-8"))
+    content = read_texts("names")
     entries = tuple(
         (
             Meaning(each["kind"], each["what"], shared=each.get("shared", False)),

@@ -17,6 +17,7 @@ from shoal.hierarchies import Hierarchy, HierarchyError, boundary_caps, capped_l
 from shoal.metrics import METRICS
 from shoal.models import Model
 from shoal.policy.hierarchy_source import hierarchy_source
+from shoal.policy.model_specs import build_models
 from shoal.policy.policy import Policy, published
 from shoal.policy.spec import ColumnSpec
 from shoal.search.problem import Problem
@@ -223,5 +224,5 @@ def problem_of(
         metric=METRICS[policy.algorithm.metric],
         weights=policy.algorithm.weights,
         options=policy.algorithm.model_dump(exclude={"name", "metric", "weights"}),
-        policy_paths=tuple(place for place, _ in policy.placed_models()),
+        entries=tuple(entry for entry, spec in enumerate(policy.privacy) for _ in build_models(spec, policy.columns)),
     )

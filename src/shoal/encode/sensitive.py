@@ -149,12 +149,16 @@ def _categories_of(
     for label, code in zip(values.labels, found.of_label.tolist(), strict=True):
         if places.setdefault(code, category_of[label]) != category_of[label]:
             message = f"{quoted(label)} and {quoted(found.values[code])} are one value and stand in two categories."
-            problems.append(PolicyProblem(f"{where}.categories", message, "Put both into one category."))
+            problems.append(
+                PolicyProblem(
+                    f"{where}.categories", message, "Put both into one category.", code="value-in-two-categories"
+                )
+            )
     unknown = [quoted(value) for code, value in enumerate(found.values) if code not in places]
     if unknown:
         message = f"lists values that no category has: {listing(unknown, most=_LISTED)}."
         fix = "Put each into one category, or leave it out of the hierarchy."
-        problems.append(PolicyProblem(f"{where}.hierarchy", message, fix))
+        problems.append(PolicyProblem(f"{where}.hierarchy", message, fix, code="uncategorized-values"))
     return np.array([places.get(code, -1) for code in range(len(found.values))], dtype=np.int32), problems
 
 

@@ -20,7 +20,7 @@ _HELD = 8
 """How often a distinct text is held at most: counted, as a label, sorted, in the release, written, verified;
 measured, and above what it took."""
 _SHORT = 16
-"""Bytes of a text in a cell that what is reckoned for a code allows for."""
+"""Bytes of a text that the memory counted for a code already covers."""
 _MOST_TEXT = 2**31 - 1
 """Bytes of text that one array can hold."""
 

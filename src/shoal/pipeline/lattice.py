@@ -10,6 +10,7 @@ import numpy as np
 
 from shoal.evidence import describe_exposure, measure
 from shoal.io.source import TableSource, load_table
+from shoal.pipeline.infeasible import explained
 from shoal.pipeline.prepare import prepare_again
 from shoal.policy import Policy
 from shoal.search.diagnosis.diagnosis import infeasible
@@ -29,7 +30,8 @@ def list_minimal_nodes(
     engine = LocalEngine(problem.table, problem.ladders, problem.domains)
     nodes = all_minimal_nodes(problem, engine)
     if not nodes:
-        raise infeasible(problem, engine)
+        with explained():
+            raise infeasible(problem, engine)
     checked = engine.checks
     evaluator = Evaluator(problem, engine)
     listed = [describe_node(problem, evaluator, engine, node) for node in nodes]

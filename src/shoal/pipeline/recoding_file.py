@@ -46,11 +46,6 @@ class RecodingFile:
     published: tuple[PublishedFile, ...]
 
 
-def recoding_path(release: Path) -> Path:
-    """Where the recoding of a release lies."""
-    return release.with_name(f"{release.stem}.recoding.json")
-
-
 def heights_of(evidence: Mapping[str, Any]) -> dict[str, int]:
     """The height of each quasi-identifier's hierarchy, by the evidence."""
     return {name: int(column["height"]) for name, column in evidence["columns"].items() if "height" in column}
@@ -96,10 +91,13 @@ def read_recoding(path: Path) -> RecodingFile:
             published=tuple(PublishedFile(path.parent / each["file"], each["sha256"]) for each in content["published"]),
         )
     except OSError as error:
-        raise DataError(f"The recoding {path} cannot be read: {error.strerror or error}.") from None
+        raise DataError(
+            f"The recoding {path} cannot be read: {error.strerror or error}.", code="not-readable"
+        ) from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataError(
-            f"{path} is not a recoding: {error}. `shoal anonymize --recoding` writes one beside its release."
+            f"{path} is not a recoding: {error}. `shoal anonymize --recoding` writes one beside its release.",
+            code="not-a-recoding",
         ) from None
 
 

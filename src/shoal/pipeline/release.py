@@ -12,14 +12,15 @@ import pyarrow as pa
 
 from shoal.attacks.scene_setup import rows_of_release
 from shoal.encode.result import Origin, Result
-from shoal.errors import InputError, OutputError
+from shoal.errors import InputError
 from shoal.evidence import sealed
 from shoal.formatting import number, pluralize
 from shoal.io import FrameKind, from_arrow
 from shoal.io.sink import FileSink, ReleaseData
 from shoal.io.spark.sink import SparkData, SparkSink
+from shoal.io.staging import writing
 from shoal.pipeline.registry_options import RegistryOptions
-from shoal.pipeline.run import Clock, Finished, Job, commit, finish
+from shoal.pipeline.run import Clock, CompletedRun, Job, commit, finish
 from shoal.pipeline.verify import verify
 from shoal.pipeline.why.explain import Why, explain
 from shoal.pipeline.why.find import Matches
@@ -44,7 +45,7 @@ class Release:
     """The registry that it was compared with, and that it becomes an entry of when it is written."""
 
     @staticmethod
-    def of(done: Finished, policy: Policy, registry: RegistryOptions) -> Release:
+    def of(done: CompletedRun, policy: Policy, registry: RegistryOptions) -> Release:
         """The release of a run."""
         folder = None if registry.registry is None else registry.registry.path
         return Release(policy, done.evidence, done.result, done.data, done.reading.kind, folder)
@@ -86,10 +87,8 @@ class Release:
     def report(self, path: str | Path) -> Path:
         """Write the report page and return its path."""
         target = Path(path)
-        try:
+        with writing(target):
             target.write_text(write_report(self.evidence), encoding="utf-8")
-        except OSError as error:
-            raise OutputError(f"{target} cannot be written: {error.strerror or error}.", code="not-written") from None
         return target
 
     def write(

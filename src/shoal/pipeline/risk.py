@@ -7,7 +7,7 @@ reachable. The table may be a release as well.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -56,10 +56,8 @@ def risk(
 
     Raises `PolicyError`, `DataError` or `InputError` for input that is wrong.
     """
-    if policy is None:
-        raise PolicyError([PolicyProblem("", "none was given to risk().", "Pass a Policy or the path of one.")])
     _check_options(max_columns, threshold, sampling_fraction)
-    asked = as_policy(policy)
+    asked = as_policy(policy, "risk()")
     progress("reading", 0.0)
     table, suppressed = _without_stars(_read(data, asked), asked)
     columns = _encoded(table, asked)
@@ -71,50 +69,25 @@ def risk(
         table.num_rows,
     )
     people = None if population is None else _population(population, asked, quasi, encoded)
-    return _measured(
-        asked,
-        encoded,
-        quasi,
-        people,
-        suppressed=suppressed,
-        max_columns=max_columns,
-        threshold=threshold,
-        sampling_fraction=sampling_fraction,
-        progress=progress,
-    )
-
-
-def _measured(
-    policy: Policy,
-    table: EncodedTable,
-    quasi: Columns,
-    people: Population | None,
-    *,
-    suppressed: int,
-    max_columns: int,
-    threshold: float,
-    sampling_fraction: float | None,
-    progress: Progress,
-) -> Risk:
-    sizes = table.counts
+    sizes = encoded.counts
     size, classes = np.unique(sizes, return_counts=True)
-    missing = np.stack([np.array([each is None for each in column.labels])[table.codes[j]]
-                        for j, column in enumerate(quasi.values())])  # fmt: skip
+    lacking = [np.array([each is None for each in column.labels]) for column in quasi.values()]
+    missing = np.stack([of_label[encoded.codes[j]] for j, of_label in enumerate(lacking)])
     radices = [len(column.labels) for column in quasi.values()]
-    found = measure_subsets(table, radices, max_columns, progress)
-    order = {name: place for place, name in enumerate(quasi)}
-    beside = []
-    for name in table.pairs:
+    found = measure_subsets(encoded, radices, max_columns, progress)
+    order = {name: index for index, name in enumerate(quasi)}
+    more = []
+    for name in encoded.pairs:
         progress(f"{name}, released beside the quasi-identifiers", 1.0)
-        beside.append(measure_beside(table, radices, name, policy.columns[name].role, found))
+        more.append(measure_beside(encoded, radices, name, asked.columns[name].role, found))
     return Risk(
-        records=table.n_rows,
+        records=encoded.n_rows,
         suppressed_rows=suppressed,
         quasi=tuple(quasi),
-        classes=table.n_tuples,
+        classes=encoded.n_tuples,
         uniques=int((sizes == 1).sum()),
         k=int(sizes.min()),
-        k_if_missing_matches=int(company_if_missing_matches(table.codes, missing, sizes).min()),
+        k_if_missing_matches=int(company_if_missing_matches(encoded.codes, missing, sizes).min()),
         records_with_missing=int(sizes[missing.any(axis=0)].sum()),
         classes_by_size={int(each): int(count) for each, count in zip(size, classes, strict=True)},
         threshold=threshold,
@@ -128,19 +101,19 @@ def _measured(
         subsets=tuple(sorted(found.subsets, key=lambda each: (-each.uniques, len(each.columns)))),
         columns=tuple(sorted(found.columns, key=lambda each: (-each.contribution, order[each.column]))),
         singled_out=found.singled_out,
-        beside=tuple(beside),
+        beside=tuple(more),
     )
 
 
 def _check_options(max_columns: object, threshold: object, sampling_fraction: object) -> None:
     if not isinstance(max_columns, int) or isinstance(max_columns, bool) or max_columns < 1:
-        raise InputError(f"max_columns must be a whole number, 1 or more, not {max_columns!r}.")
+        raise InputError(f"max_columns must be a whole number, 1 or more, not {max_columns!r}.", code="bad-option")
     for name, share in (("threshold", threshold), ("sampling_fraction", sampling_fraction)):
         if share is None and name == "sampling_fraction":
             continue
         good = isinstance(share, (int, float)) and not isinstance(share, bool) and math.isfinite(share)
         if not good or not 0 < float(share) <= 1:  # type: ignore[arg-type]
-            raise InputError(f"{name} must be a number above 0 and at most 1, not {share!r}.")
+            raise InputError(f"{name} must be a number above 0 and at most 1, not {share!r}.", code="bad-option")
 
 
 def _read(data: Any, policy: Policy) -> pa.Table:
@@ -156,7 +129,7 @@ def _read(data: Any, policy: Policy) -> pa.Table:
     if lacking:
         raise PolicyError(lacking, policy.source)
     if not table.num_rows:
-        raise DataError("the data has a header and no records: there is nothing to measure.")
+        raise DataError("the data has a header and no records: there is nothing to measure.", code="no-records")
     return table.select(wanted)
 
 
@@ -177,7 +150,8 @@ def _without_stars(table: pa.Table, policy: Policy) -> tuple[pa.Table, int]:
             return table, 0  # nothing tells them from a class that was generalized to the roots
     if starred.all():
         raise DataError(
-            f"all {table.num_rows} rows are * and stand for suppressed records: nothing is left to measure."
+            f"all {table.num_rows} rows are * and stand for suppressed records: nothing is left to measure.",
+            code="no-records",
         )
     return table.filter(pa.array(~starred)), int(starred.sum())
 
@@ -192,12 +166,12 @@ def _encoded(table: pa.Table, policy: Policy) -> dict[str, CodedColumn]:
         try:
             columns[name] = CodedColumn(*encode(table.column(name)))
         except DataError as error:
-            problems.append(PolicyProblem(f"columns.{name}", str(error)))
+            problems.append(PolicyProblem(f"columns.{name}", str(error), code="unreadable-type"))
             continue
         if columns[name].labels == [None] and role != "insensitive":
             message = f"has no value in any of the {table.num_rows} records."
             fix = "Check the missing marks under data, or leave the column out."
-            problems.append(PolicyProblem(f"columns.{name}", message, fix))
+            problems.append(PolicyProblem(f"columns.{name}", message, fix, code="no-values"))
     if problems:
         raise PolicyError(problems, policy.source)
     return columns
@@ -206,21 +180,21 @@ def _encoded(table: pa.Table, policy: Policy) -> dict[str, CodedColumn]:
 def _population(given: Any, policy: Policy, quasi: Columns, table: EncodedTable) -> Population:
     """The class sizes in a population, which is read as the policy's data is."""
     loaded, _ = read_columns(given, policy, list(quasi))
-    _check_population(loaded.names, loaded.table, quasi)
+    for name in quasi:
+        if name not in loaded.names:
+            raise DataError(
+                f"the population lacks the quasi-identifier {name!r}. {did_you_mean(name, loaded.names)}",
+                code="unknown-column",
+            )
+    if not loaded.table.num_rows:
+        raise DataError("the population has a header and no records.", code="no-records")
     rows = [CodedColumn(*encode(loaded.table.column(name))) for name in quasi]
     classes = [CodedColumn(column.labels, table.codes[j]) for j, column in enumerate(quasi.values())]
     found = population_of(classes, table.counts, rows)
     if found.absent_records == table.n_rows:
         raise DataError(
-            f"the population of {found.records} records has none with the quasi-identifiers of any of the "
-            f"{table.n_rows} records of the data. It must have the same values, written in the same way."
+            f"the population of {found.records} records has no record with the quasi-identifiers of any of the "
+            f"{table.n_rows} records of the data. It must have the same values, written in the same way.",
+            code="population-differs",
         )
     return found
-
-
-def _check_population(names: Sequence[str], table: pa.Table, quasi: Columns) -> None:
-    for name in quasi:
-        if name not in names:
-            raise DataError(f"the population lacks the quasi-identifier {name!r}. {did_you_mean(name, names)}")
-    if not table.num_rows:
-        raise DataError("the population has a header and no records.")

@@ -153,7 +153,7 @@ def _row(point: Mapping[str, Any], metric: str, exposed: list[str], rank: int | 
     if point.get("status") != "verified":
         reason = f"{_STATUS.get(str(point.get('status')), '')}{number(point.get('reason'))}"
         nearest = point.get("nearest_relaxation")
-        help_ = f" Would do: {nearest}." if nearest else ""
+        help_ = f" {nearest}." if nearest else ""
         return tag("tr", tag("th", head, scope="row"), tag("td", reason + help_, colspan=str(width - 1)))
     risk = part_of(point, "risk")
     value = part_of(point, "measures").get(metric)

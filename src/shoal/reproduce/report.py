@@ -57,7 +57,7 @@ def write_folder(folder: Path, texts: Mapping[str, str], *, force: bool) -> None
             stage.commit()
         made = False
     except OSError as error:
-        raise OutputError(f"{folder} cannot be written: {error.strerror or error}.") from None
+        raise OutputError(f"{folder} cannot be written: {error.strerror or error}.", code="not-writable") from None
     finally:
         if made and folder.is_dir() and not any(folder.iterdir()):
             folder.rmdir()

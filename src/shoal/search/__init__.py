@@ -32,9 +32,9 @@ def shared_options(name: str) -> frozenset[str]:
     return frozenset({SEED.name, *(option.name for option in ALGORITHMS[name].options if option.shared)})
 
 
-def algorithms_by(strategy: str) -> list[str]:
-    """The names of the algorithms that find a release in one way: see `Algorithm.strategy`."""
-    return [name for name, algorithm in ALGORITHMS.items() if algorithm.strategy == strategy]
+def algorithms_by(search: str) -> list[str]:
+    """The names of the algorithms that look for the same: see `Algorithm.search`."""
+    return [name for name, algorithm in ALGORITHMS.items() if algorithm.search == search]
 
 
 __all__ = ["ALGORITHMS", "DEFAULT_ALGORITHM", "Algorithm", "algorithms_by", "all_options", "shared_options"]

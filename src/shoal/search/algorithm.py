@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 from abc import ABC
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -15,6 +15,10 @@ from shoal.declarations import Parameter, ParameterKind
 from shoal.metrics import DEFAULT_METRIC
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from shoal.search.diagnosis.diagnosis import Diagnosis
     from shoal.search.engine import LocalEngine
     from shoal.search.problem import Problem, SearchResult
 
@@ -69,9 +73,9 @@ class Algorithm(ABC):
     """Its options beside ``name`` and ``seed``."""
     scope: ClassVar[Literal["full-domain", "local"]]
     """Whether a column has one level everywhere, or each class its own labels."""
-    strategy: ClassVar[Literal["all-nodes", "one-path", "from-the-top", "by-options"]]
-    """How it finds a release: by looking through the whole lattice; along one path of it, which may miss what is there;
-    by refining the most general release; or not by searching at all, since its options determine the release."""
+    search: ClassVar[Literal["best-node", "minimal-nodes", "one-path", "one-result", "classes"]]
+    """What it looks for: the best node of the lattice, all minimal ones, the first on a path, the one result that its
+    options lead to, or classes of a local recoding, starting from the most general release."""
     least_general: ClassVar[bool] = False
     """Whether it releases a node only if every less general one fails, which an attacker may draw conclusions from."""
     splits_duplicates: ClassVar[bool] = False
@@ -83,12 +87,12 @@ class Algorithm(ABC):
     """Memory for each distinct row beyond what every algorithm needs."""
     growth: ClassVar[Mapping[Sees, Growth]] = {}
     """How its time grows with the table, as measured; empty for a search over the lattice, see `checks`."""
-    basis: ClassVar[str] = "the growth measured for it with the number of combinations and records"
-    """What the estimate of its time rests on, in words."""
-    not_tried: ClassVar[str] = ""
-    """Why it did not choose what nothing blocks, where that is not for the measure."""
-    leaves_out: ClassVar[str] = ""
-    """Why it leaves out a record that the boundaries would let in, if it may."""
+    finds_at: ClassVar[str] = "shoal.search.diagnosis.relaxations:always"
+    """The function that says whether it finds a release where the most general node satisfies."""
+    judge_at: ClassVar[str] = ""
+    """Of one result: the function that says why it does not satisfy, without recoding, or None where it does."""
+    groups_at: ClassVar[str] = ""
+    """Of one result: the function that gives the group of each distinct row, which is a class or is suppressed."""
     position: ClassVar[int] = 1000
     """Where it stands in lists."""
 
@@ -104,9 +108,23 @@ class Algorithm(ABC):
 
     def run(self, problem: Problem, engine: LocalEngine) -> SearchResult:
         """Find a recoding; raises `InfeasibleError` when there is none."""
-        module, _, function = self.implementation.partition(":")
-        outcome: SearchResult = getattr(importlib.import_module(module), function)(problem, engine)
-        return outcome
+        result: SearchResult = _load(self.implementation)(problem, engine)
+        return result
+
+    @property
+    def finds(self) -> Callable[[Problem], bool]:
+        """Whether it finds a release where the most general node satisfies."""
+        return _load(self.finds_at)
+
+    @property
+    def judge(self) -> Callable[[Problem, LocalEngine], Diagnosis | None] | None:
+        """For an algorithm with one result: why that does not satisfy, without recoding; None where it does."""
+        return _load(self.judge_at) if self.judge_at else None
+
+    @property
+    def groups(self) -> Callable[[Problem], NDArray[np.int64]] | None:
+        """For an algorithm with one result: the group of each distinct row, which is a class or is suppressed."""
+        return _load(self.groups_at) if self.groups_at else None
 
     def checks(self, shape: Sequence[int], *, prunes: bool) -> tuple[float, float]:
         """How many nodes of a lattice it looks at, at least and at most; ``prunes``: whether the models let it."""
@@ -119,6 +137,13 @@ class Algorithm(ABC):
     def loads_kernels(self, options: Mapping[str, Any]) -> bool:
         """Whether a search that is not over the lattice loads compiled kernels."""
         return bool(options.get("refine"))
+
+
+def _load(place: str) -> Callable[..., Any]:
+    """A function by ``module:function``."""
+    module, _, function = place.partition(":")
+    loaded: Callable[..., Any] = getattr(importlib.import_module(module), function)
+    return loaded
 
 
 SEED = Parameter(

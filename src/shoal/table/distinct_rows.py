@@ -1,8 +1,8 @@
 """Distinct rows: the distinct combinations of some columns, each with how many records have it.
 
 A release shows nothing of a record but its distinct row, so everything after reading works on distinct rows with
-counts, and ten million records are often a few hundred thousand of them. Values are told apart by their canonical text,
-whatever type the column has. The rows and their codes do not depend on the order of the records.
+counts, and ten million records are often a few hundred thousand of them. Values are distinguished by their canonical
+text, whatever type the column has. The rows and their codes do not depend on the order of the records.
 """
 
 from __future__ import annotations

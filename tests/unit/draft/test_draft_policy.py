@@ -356,6 +356,7 @@ def tables(draw: st.DrawFn) -> tuple[list[str], Rows]:
     return header, [list(row) for row in rows]
 
 
+@pytest.mark.slow
 @settings(max_examples=250)
 @given(tables())
 def test_any_header_and_any_value_reads_back(

@@ -229,6 +229,7 @@ def test_a_disk_that_fills_while_sorting_is_an_error_of_the_output(
     assert files_in(tmp_path) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)], ids=str
 )

@@ -26,7 +26,7 @@ def point(name: str, algorithm: str, loss: float, risk: float) -> dict[str, Any]
 
 def content() -> dict[str, Any]:
     lost = {"name": "optimal-k9", "algorithm": "optimal", "parameters": {"k": 9}, "status": "infeasible",
-            "verified": False, "reason": HOSTILE, "nearest_relaxation": "suppression: 0.1", "seconds": 0.1}  # fmt: skip
+            "verified": False, "reason": HOSTILE, "nearest_relaxation": "Lower k to 3", "seconds": 0.1}  # fmt: skip
     return {
         "algorithms": ["optimal", "mondrian"],
         "axes": {"k": [2, 5, 9]},
@@ -56,7 +56,7 @@ def test_a_point_without_a_release_has_its_reason_across_the_row() -> None:
     found = section(write_comparison(content()), "points")
     last = found.all("tr")[-1]
     assert last.children[1].attributes["colspan"] == "10"
-    assert last.children[1].text == f"No release: {HOSTILE} Would do: suppression: 0.1."
+    assert last.children[1].text == f"No release: {HOSTILE} Lower k to 3."
 
 
 def test_every_release_is_a_shape_and_the_frontier_is_steps_and_numbers() -> None:

@@ -19,12 +19,12 @@ from shoal.formatting import number
 from shoal.hierarchies import Hierarchy, HierarchyError, boundary_caps, capped_levels
 from shoal.hierarchies.boundaries import Ladder
 from shoal.hierarchies.hierarchy import Label
-from shoal.io.spark.counts import Codebook, CountedFrame, codebook, distinct_values, packed, unpacked
+from shoal.io.spark.counts import Codebook, CountedFrame, coded, collect_rows, distinct_values
 from shoal.policy import Policy
 from shoal.policy.hierarchy_source import hierarchy_source
 from shoal.search.problem import Progress
-from shoal.table.canonical_text import encode
-from shoal.table.distinct_rows import DistinctColumn, DistinctRows
+from shoal.table.canonical_text import encode, encode_values
+from shoal.table.distinct_rows import DistinctRows
 from shoal.table.recoding import Recoding
 
 
@@ -59,12 +59,12 @@ class CoarseColumn:
         nodes = self.ladder.nodes[self.step, self.leaves]
         return pa.array([self.hierarchy.labels[node] for node in nodes], pa.string())
 
-    def book(self) -> tuple[Codebook, tuple[Label, ...], pa.Array]:
-        """The codes of the values by what they become, its labels, and the labels as an array."""
+    def book(self) -> Codebook:
+        """The codes of the values by what they become."""
         if not self.step:
-            return codebook(self.values)
-        labels, codes = encode(self.labels)
-        return Codebook(self.values, codes, len(labels)), tuple(labels), pa.array(labels, pa.string())
+            return Codebook.of(self.values)
+        labels, typed, codes = encode_values(self.labels)
+        return Codebook(self.values, codes, labels, typed)
 
     def raised(self, column: pa.Array) -> pa.Array:
         """The values of the data, made coarser."""
@@ -102,9 +102,8 @@ def coarsen(counted: CountedFrame, policy: Policy, allowed: int, progress: Progr
     fixed = {*policy.algorithm.ranges, *policy.algorithm.group}
     while True:
         progress("coarsening", 0.0)
-        read = {name: (columns[name].book() if name in columns else codebook(values[name])) for name in counted.names}
-        books = {name: book for name, (book, _, _) in read.items()}
-        frame = packed(counted, books)
+        books = {name: columns[name].book() if name in columns else Codebook.of(values[name]) for name in counted.names}
+        frame = coded(counted, books)
         found = int(frame.count())
         if found <= allowed:
             break
@@ -116,12 +115,10 @@ def coarsen(counted: CountedFrame, policy: Policy, allowed: int, progress: Progr
                 "the driver memory for them, or leave columns out.",
                 code="too-many-distinct-rows",
             )
-        widest = max(rising, key=lambda name: (books[name].size, name))
+        widest = max(rising, key=lambda name: (len(books[name].labels), name))
         columns[widest] = replace(columns[widest], step=columns[widest].step + 1)
-    codes, counts = unpacked(frame, books)
-    distinct = {name: DistinctColumn(labels, typed, codes[name]) for name, (_, labels, typed) in read.items()}
     raised = {name: column for name, column in columns.items() if column.step}
-    return CoarseRows(DistinctRows(distinct, counts).in_order(), _policy_of(policy, raised), raised)
+    return CoarseRows(collect_rows(frame, books), _policy_of(policy, raised), raised)
 
 
 def _column(name: str, values: pa.Array, policy: Policy) -> CoarseColumn:

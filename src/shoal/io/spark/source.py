@@ -30,7 +30,7 @@ from shoal.io.spark import cluster as spark
 from shoal.io.spark.check import counted_rows
 from shoal.io.spark.cluster import Named
 from shoal.io.spark.coarsening import CoarseColumn, CoarseRows, coarsen, in_full
-from shoal.io.spark.counts import collect_rows, grouped
+from shoal.io.spark.counts import Codebook, coded, collect_rows, distinct_values, grouped
 from shoal.policy import Policy
 from shoal.policy.engine_spec import BLOCKS, CELLS, LEAST
 from shoal.policy.spark_location import Place, read, with_empty_texts
@@ -54,7 +54,7 @@ class SparkSource:
 
     data: Any
 
-    def opened(self) -> AbstractContextManager[object]:
+    def snapshot(self) -> AbstractContextManager[object]:
         """Nothing is open: Spark reads when it has to."""
         return nullcontext()
 
@@ -129,7 +129,9 @@ def _fit(given: SparkInput, policy: Policy, progress: Progress) -> SparkReading:
             here = counted.total()[0]
             found = here if found is None else found
             if here <= allowed:
-                return _reading(given, policy, CoarseRows(collect_rows(counted), policy, {}), uncounted, found, allowed)
+                books = {name: Codebook.of(values) for name, values in distinct_values(counted).items()}
+                rows = CoarseRows(collect_rows(coded(counted, books), books), policy, {})
+                return _reading(given, policy, rows, uncounted, found, allowed)
             if uncounted or not insensitive or splits_duplicates(policy):
                 coarse = coarsen(counted, policy, allowed, progress)
                 return _reading(given, policy, coarse, uncounted, found, allowed)
@@ -234,7 +236,7 @@ def place_of(text: str, policy: Policy | None, what: str) -> Place:
         suffix = next((each for each in _FORMATS if text.rstrip("/").lower().endswith(each)), None)
         if suffix is None:
             raise DataError(
-                f"the format of {text} cannot be told. Write {what}: {{spark: {{format: …, path: {text}}}}}, or let "
+                f"the format of {text} is not known. Write {what}: {{spark: {{format: …, path: {text}}}}}, or let "
                 f"the name end in one of {', '.join(_FORMATS)}.",
                 code="unknown-format",
             )

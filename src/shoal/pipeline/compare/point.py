@@ -14,6 +14,7 @@ from shoal.pipeline.compare.grid import Point
 from shoal.pipeline.prepare import Prepared
 from shoal.pipeline.run import Clock, Job, run
 from shoal.policy import Policy
+from shoal.present.diagnosis import blocker_text, suggestion, verdict
 from shoal.search.problem import Progress
 
 VERIFIED, INFEASIBLE, CONTRADICTORY, UNVERIFIED = "verified", "infeasible", "contradictory", "unverified"
@@ -63,12 +64,11 @@ def _released(policy: Policy, ready: Prepared, clock: Clock, target: Path | None
 
 def _infeasible(error: InfeasibleError) -> dict[str, Any]:
     diagnosis = error.diagnosis
-    blockers = "; ".join(str(blocker) for blocker in diagnosis.blockers)
-    verdict = str(error).splitlines()[0]
-    nearest = str(diagnosis.relaxations[0]) if diagnosis.relaxations else None
+    blockers = "; ".join(map(blocker_text, diagnosis.blockers))
+    nearest = suggestion(diagnosis.relaxations[0]) if diagnosis.relaxations else None
     return {
         "status": INFEASIBLE,
-        "reason": f"{verdict} {blockers}".strip(),
+        "reason": f"{verdict(diagnosis)} {blockers}".strip(),
         "nearest_relaxation": nearest,
         "diagnosis": diagnosis.to_dict(),
     }

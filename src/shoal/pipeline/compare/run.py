@@ -18,12 +18,11 @@ from shoal.io import DatabaseTable, canonical_text, check_outputs, in_order_of_c
 from shoal.io.multiple_files import data_files, is_many
 from shoal.io.sink import input_files, policy_files
 from shoal.io.source import TableSource, data_source, load_table
-from shoal.pipeline.compare.axes import Axis, axes_of
+from shoal.pipeline.compare.axes import Axis, Values, axes_of
 from shoal.pipeline.compare.folder import Folder, file_hash, write_files, write_json
 from shoal.pipeline.compare.grid import Point, points_of, read_algorithms, read_metric
 from shoal.pipeline.compare.point import run_point
 from shoal.pipeline.compare.result import RISKS, Comparison
-from shoal.pipeline.compare.values import Values
 from shoal.pipeline.prepare import Prepared, prepare_again
 from shoal.pipeline.run import as_policy
 from shoal.policy import Policy
@@ -190,12 +189,17 @@ def _within(progress: Progress, name: str, place: int, size: int) -> Progress:
 
 def _check_risk(risk: str, policy: Policy) -> None:
     if risk not in RISKS:
-        raise InputError(f"unknown risk {risk!r}. {did_you_mean(risk, RISKS)}")
+        raise InputError(f"unknown risk {risk!r}. {did_you_mean(risk, RISKS)}", code="unknown-risk")
     secrets = policy.names("sensitive")
     if risk == "homogeneity" and not secrets:
-        raise InputError("the homogeneity risk is about a sensitive column, and the policy has none.")
+        raise InputError(
+            "the homogeneity risk needs a sensitive column, and the policy has none.", code="no-sensitive-column"
+        )
     if risk == "similarity" and not any(policy.columns[name].categories for name in secrets):
-        raise InputError("the similarity risk is about categories, and no sensitive column of the policy has any.")
+        raise InputError(
+            "the similarity risk needs categories, and no sensitive column of the policy has any.",
+            code="no-categories",
+        )
 
 
 def _target(policy: Policy, out: str | Path | None) -> Path:
@@ -204,7 +208,10 @@ def _target(policy: Policy, out: str | Path | None) -> Path:
     named = source.with_name(f"{source.stem}-comparison") if source.is_file() else Path("comparison")
     target = Path(out) if out is not None else named
     if target.exists() and not target.is_dir():
-        raise OutputError(f"{target} is a file, and a comparison goes to a folder. Choose another name with --out.")
+        raise OutputError(
+            f"{target} is a file, and a comparison needs a folder. Choose another name with --out.",
+            code="file-not-folder",
+        )
     return target
 
 
@@ -219,8 +226,6 @@ def _hashes(policy: Policy, path: Path | None, loaded: TableSource | None) -> di
         declared = column.hierarchy
         if declared is not None and declared.file is not None:
             found[f"columns.{name}.hierarchy"] = file_hash(policy.path(declared.file))
-        elif declared is not None and isinstance(declared.tree, str):
-            found[f"columns.{name}.hierarchy"] = file_hash(policy.path(declared.tree))
     return found
 
 

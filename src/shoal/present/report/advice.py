@@ -127,7 +127,7 @@ def _commands(evidence: Mapping[str, Any]) -> list[Markup]:
     """What to run to try a change before deciding on it."""
     algorithm, local = evidence.get("algorithm"), evidence.get("levels") is None
     own = [algorithm] if isinstance(algorithm, str) else []
-    finer = algorithms_by("from-the-top")
+    finer = algorithms_by("classes")
     others = ",".join(dict.fromkeys([*own, *finer]))
     asked = [part_of(model, "asked") for model in entries_of(evidence, "models")]
     least = max([2, *(int(each["p"]) for each in asked if is_number(each.get("p")))])

@@ -48,7 +48,7 @@ class GreedyClustering(Algorithm):
         RANGES,
     )
     scope = "local"
-    strategy = "from-the-top"
+    search = "classes"
     splits_duplicates = True
     works_on_records = True
     bytes_per_row = 500

@@ -30,9 +30,8 @@ class GreedyLattice(Algorithm):
         ),
     )
     scope = "full-domain"
-    strategy = "one-path"
-    not_tried = "the walk of greedy-lattice did not come by it"
-    leaves_out = "greedy-lattice goes up only until no more records fail than may be left out"
+    search = "one-path"
+    finds_at = "shoal.search.lattice.greedy_lattice:finds"
     position = 70
 
     def checks(self, shape: Sequence[int], *, prunes: bool) -> tuple[float, float]:  # noqa: ARG002 - one path anyway

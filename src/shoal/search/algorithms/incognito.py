@@ -34,9 +34,8 @@ class Incognito(Algorithm):
         ),
     )
     scope = "full-domain"
-    strategy = "all-nodes"
+    search = "minimal-nodes"
     least_general = True
-    leaves_out = "incognito chooses among the least general nodes, and does not compare them with more general ones"
     position = 20
 
     def checks(self, shape: Sequence[int], *, prunes: bool) -> tuple[float, float]:

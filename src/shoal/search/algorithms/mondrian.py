@@ -19,7 +19,7 @@ class Mondrian(Algorithm):
     implementation = "shoal.search.local.mondrian:mondrian"
     options = (METRIC, REFINE, RANGES)
     scope = "local"
-    strategy = "from-the-top"
+    search = "classes"
     bytes_per_row = 500
     growth: ClassVar[Mapping[Sees, Growth]] = {
         "sizes": Growth(0.012, 6.0e-6, 0.0, 2.0e-7),

@@ -22,9 +22,8 @@ class Optimal(Algorithm):
     implementation = "shoal.search.lattice.optimal:optimal"
     options = (METRIC,)
     scope = "full-domain"
-    strategy = "all-nodes"
+    search = "best-node"
     least_general = True
-    leaves_out = "no release costs less than the one that optimal found, and that leaves it out"
     position = 10
 
     def checks(self, shape: Sequence[int], *, prunes: bool) -> tuple[float, float]:

@@ -38,9 +38,8 @@ class RangeAlgorithm(Algorithm):
         ),
     )
     scope = "local"
-    strategy = "by-options"
+    search = "one-result"
     growth: ClassVar[Mapping[Sees, Growth]] = {"sizes": _ONE_PASS, "classes": _ONE_PASS, "table": _ONE_PASS}
-    basis = "one pass over the groups"
-    not_tried = "the range method does not search: groups and ranges are set by its options"
-    leaves_out = "the range method sets groups by its options, and leaves out those that fail"
+    judge_at = "shoal.search.local.range_method:diagnose"
+    groups_at = "shoal.search.local.range_method:shared_groups"
     position = 60

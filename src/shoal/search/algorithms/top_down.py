@@ -19,7 +19,7 @@ class TopDown(Algorithm):
     implementation = "shoal.search.local.top_down:top_down"
     options = (METRIC, REFINE, RANGES)
     scope = "local"
-    strategy = "from-the-top"
+    search = "classes"
     splits_duplicates = True
     bytes_per_row = 500
     growth: ClassVar[Mapping[Sees, Growth]] = {

@@ -1,4 +1,4 @@
-"""How the page is served: to whom, and how much it takes."""
+"""How the page is served: to whom, and within which limits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 @dataclass(frozen=True)
 class Settings:
-    """What `shoal ui` was told."""
+    """The options of `shoal ui`."""
 
     workspace: Path
     """Folder in which sessions have theirs; only its owner may read it."""
@@ -102,10 +102,12 @@ def read_secret(path: Path, what: str) -> str:
         mode = path.stat().st_mode & 0o077
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"the {what} file {path} cannot be read: {error}.") from None
+        raise InputError(f"The {what} file {path} cannot be read: {error}.", code="secret-unreadable") from None
     if mode:
-        raise InputError(f"others may read the {what} file {path}. Take that away first: chmod 600 {path}")
+        message = f"Other users can read the {what} file {path}. Change that first: chmod 600 {path}"
+        raise InputError(message, code="secret-not-private")
     secret = lines[0].strip() if lines else ""
     if len(secret) < 12:
-        raise InputError(f"the {what} in {path} has {len(secret)} characters; give it 12 or more on the first line.")
+        message = f"The {what} in {path} has {len(secret)} characters; use 12 or more, on the first line."
+        raise InputError(message, code="secret-too-short")
     return secret

@@ -1,4 +1,4 @@
-"""The desk's questions about privacy: what can be chosen, what is wrong, what can be reached and what would help."""
+"""What the desk says of the policy: what can be chosen, what is wrong, what can be reached and what would help."""
 
 from __future__ import annotations
 
@@ -11,21 +11,23 @@ from typing import Any
 import pytest
 
 from shoal.declarations import Parameter, ParameterKind
-from shoal.errors import InfeasibleError, InputError
+from shoal.edits import PolicyEdit, apply_edits
+from shoal.errors import InfeasibleError
 from shoal.metrics import METRICS
 from shoal.models import MODELS
 from shoal.pipeline import anonymize
-from shoal.policy import Policy
 from shoal.policy.model_specs import MODEL_SPECS, build_model
+from shoal.policy.yaml_text import dump_yaml
 from shoal.search import ALGORITHMS
-from shoal.ui.desk import document, privacy_words
-from shoal.ui.desk import privacy as desk_privacy
+from shoal.ui.desk import choices as desk_choices
+from shoal.ui.desk import document
+from shoal.ui.desk import review as desk_review
 from shoal.ui.desk import table as desk_table
 from shoal.ui.desk.desk import Desk
-from shoal.ui.desk.questions import QUESTIONS
-from shoal.ui.desk.relaxations import label, relaxed
+from shoal.ui.desk.main import ANSWERS, answer
 from shoal.ui.server.runs import STATUS, Runs
 from shoal.ui.server.workspace import Workspace, read_json, write_json
+from shoal.ui.starting_points import PRESETS
 from support.ui_server import Client, serving
 
 K = {"model": "k-anonymity", "k": 5}
@@ -55,24 +57,44 @@ def desk(tmp_path: Path) -> Desk:
     return desk
 
 
+def save(desk: Desk, content: Any) -> None:
+    """Write the policy file."""
+    desk.workspace.policy.write_text(dump_yaml(content), encoding="utf-8")
+
+
 def change(desk: Desk, **keys: Any) -> None:
     """Change some keys of the policy."""
-    document.save(desk.workspace, {**desk.document(), **keys})
+    save(desk, {**desk.document(), **keys})
+
+
+def review(desk: Desk) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(json.dumps(desk_review.review(desk, {"forecast": True})))
+    return found
+
+
+def forecast(desk: Desk) -> dict[str, Any]:
+    found: dict[str, Any] = review(desk)["forecast"]
+    return found
 
 
 def check(desk: Desk) -> list[str]:
-    return [each["where"] for each in desk_privacy.check(desk, {})["problems"]]
+    return [each["where"] for each in review(desk)["problems"]]
+
+
+def edits_of(suggestion: dict[str, Any]) -> list[PolicyEdit]:
+    return [PolicyEdit.from_dict(each) for each in suggestion["edits"]]
 
 
 # what can be chosen
 
 
-def test_every_question_is_one_that_the_page_may_ask() -> None:
-    assert set(desk_privacy.ANSWERS) <= QUESTIONS
+def test_an_unknown_question_is_answered_with_its_code(desk: Desk) -> None:
+    assert "review" in ANSWERS
+    assert answer(desk, "nothing", {})["error"]["code"] == "unknown-question"
 
 
 def test_everything_that_the_code_knows_can_be_chosen_and_is_explained(desk: Desk) -> None:
-    choices = json.loads(json.dumps(desk_privacy.choices(desk, {})))
+    choices = json.loads(json.dumps(desk_choices.choices(desk, {})))
     assert [each["name"] for each in choices["models"]] == list(MODEL_SPECS)
     assert [each["name"] for each in choices["algorithms"]] == list(ALGORITHMS)
     assert [each["name"] for each in choices["measures"]] == list(METRICS)
@@ -81,10 +103,10 @@ def test_everything_that_the_code_knows_can_be_chosen_and_is_explained(desk: Des
         assert parameters == [
             name for name in MODEL_SPECS[model["name"]].model_fields if name not in {"model", "sensitive"}
         ]
-        assert all(model[key] for key in ("title", "fear", "protects", "whom", "example", "not"))
+        assert all(model[key] for key in ("title", "fear", "protects", "audience", "example", "leaves_open"))
     for algorithm in choices["algorithms"]:
         assert set(algorithm["options"]) == ALGORITHMS[algorithm["name"]].option_names | {"seed"}
-        assert all(algorithm[key] for key in ("kind", "does", "when", "not"))
+        assert all(algorithm[key] for key in ("scope", "does", "when", "drawback"))
         assert ("weights" in algorithm["options"]) == bool(algorithm["weights"]["role"])
 
 
@@ -129,10 +151,10 @@ def test_what_the_page_begins_with_is_a_policy_without_problems(desk: Desk, name
 
 
 def test_the_beginnings_that_others_use_say_why() -> None:
-    for preset in privacy_words.PRESETS:
+    for preset in PRESETS:
         assert str(preset.k) in preset.title
         assert len(preset.why) > 40
-    assert [preset.k for preset in privacy_words.PRESETS] == [3, 10, 12]
+    assert [preset.k for preset in PRESETS] == [3, 10, 12]
 
 
 # what is wrong
@@ -169,8 +191,8 @@ def test_options_that_the_table_does_not_allow_are_told_before_a_run(desk: Desk)
 
 def test_the_table_is_encoded_once_while_only_privacy_algorithm_and_suppression_change(desk: Desk) -> None:
     def encoded() -> Any:
-        desk_privacy.forecast(desk, {})
-        return desk_privacy.prepared(desk, desk.policy()).resolved.problem.table
+        forecast(desk)
+        return desk_review.prepared(desk, desk.policy()).resolved.problem.table
 
     first = encoded()
     change(desk, privacy=[K], suppression=0.1, algorithm={"name": "mondrian"})
@@ -183,39 +205,57 @@ def test_the_table_is_encoded_once_while_only_privacy_algorithm_and_suppression_
 
 
 def test_a_table_that_is_read_otherwise_is_encoded_anew(desk: Desk) -> None:
-    first = desk_privacy.prepared(desk, desk.policy())
+    first = desk_review.prepared(desk, desk.policy())
     change(desk, data={**desk.document()["data"], "missing": ["", "?", "F"]})
-    second = desk_privacy.prepared(desk, desk.policy())
+    second = desk_review.prepared(desk, desk.policy())
     assert second.source.table is not first.source.table
     assert "F" in first.resolved.quasi["sex"].hierarchy.labels
     assert "F" not in second.resolved.quasi["sex"].hierarchy.labels
 
 
-def test_a_forecast_speaks_of_each_model_at_its_place(desk: Desk) -> None:
-    told = json.loads(json.dumps(desk_privacy.forecast(desk, {})))
-    assert [(each["where"], each["model"]) for each in told["models"]] == [
-        ("privacy[0]", "k-anonymity"),
-        ("privacy[1]", "p-plus-alpha-sensitive"),
+def test_a_forecast_speaks_of_each_model_at_its_entry(desk: Desk) -> None:
+    found = forecast(desk)
+    assert [(each["entry"], each["model"]) for each in found["models"]] == [
+        (0, "k-anonymity"),
+        (1, "p-plus-alpha-sensitive"),
     ]
-    assert told["verdict"] == "reachable"
-    assert told["relaxations"] == []
-    spoken = [sentence for each in told["models"] for sentence in each["sentences"]]
-    assert told["general"]
-    assert not set(told["general"]) & {*spoken, *told["facts_in_words"]}
+    assert (found["verdict"], found["suggestions"]) == ("reachable", [])
+    assert found["overall"]
+    assert found["table"]
+
+
+def test_problems_name_the_part_of_the_policy_that_they_are_about(desk: Desk) -> None:
+    columns = desk.document()["columns"]
+    change(
+        desk,
+        columns={**columns, "age.group": {"role": "quasi", "hierarchy": "flat"}},
+        privacy=[K, {"model": "alpha-k-anonymity", "alpha": {"Plague": 0.2}, "sensitive": "condition"}],
+    )
+    found = [(each["section"], each["column"], each["entry"]) for each in review(desk)["problems"]]
+    assert found == [("columns", "age.group", None), ("privacy", None, 1)]
+
+
+def test_a_policy_that_was_just_saved_is_not_read_again(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = {**desk.document(), "suppression": 0.5}
+    save(desk, content)
+    revision = document.revision_of(document.text_of(desk.workspace.policy))
+    monkeypatch.setattr("shoal.ui.desk.desk.check_file", lambda path: pytest.fail(f"{path} is read again"))
+    given = {"document": document.to_page(content), "revision": revision, "forecast": True}
+    assert desk_review.review(desk, given)["forecast"] is not None
+    assert desk.policy().suppression == 0.5
 
 
 def test_a_model_has_one_name_wherever_the_page_speaks_of_it(desk: Desk) -> None:
-    titles = {each["name"]: each["title"] for each in desk_privacy.choices(desk, {})["models"]}
-    assert titles == {name: words.title for name, words in MODELS.items()}
-    told = desk_privacy.forecast(desk, {})["models"][1]
-    assert (told["model"], titles[told["model"]]) == ("p-plus-alpha-sensitive", "(p⁺, α)-sensitivity")
-    assert told["sentences"][0].startswith("(p⁺, α)-sensitivity with p = ")
+    titles = {each["name"]: each["title"] for each in desk_choices.choices(desk, {})["models"]}
+    assert titles == {name: model.title for name, model in MODELS.items()}
+    found = forecast(desk)["models"][1]
+    assert found["sentences"][0].startswith(titles["p-plus-alpha-sensitive"])
 
 
 def test_an_estimate_has_a_range(desk: Desk) -> None:
-    told = desk_privacy.estimate(desk, {})
-    assert 0 < told["low"] <= told["high"]
-    assert told["words"].startswith("about")
+    estimate = review(desk)["estimate"]
+    assert 0 < estimate["low"] <= estimate["high"]
+    assert estimate["basis"]
 
 
 # what would help
@@ -226,83 +266,29 @@ def test_every_change_that_is_suggested_can_be_made_and_does_what_it_says(desk: 
     entry = {"model": name, **TOO_STRONG[name]} | ({} if name == "k-anonymity" else {"sensitive": "condition"})
     change(desk, privacy=[{"model": "k-anonymity", "k": 20}, entry], suppression=0)
     before = desk.document()
-    told = desk_privacy.forecast(desk, {})
-    assert told["verdict"] != "reachable"
-    assert told["relaxations"]
-    for each in told["relaxations"]:
+    found = forecast(desk)
+    assert found["verdict"] != "reachable"
+    assert found["suggestions"]
+    for each in found["suggestions"]:
         assert each["label"]
-        document.save(desk.workspace, document.from_page(desk_privacy.relax(desk, each)["policy"]))
-        assert desk_privacy.forecast(desk, {})["verdict"] == "reachable", each
-        document.save(desk.workspace, before)
-
-
-def test_a_change_leaves_everything_else_as_it_was(desk: Desk) -> None:
-    change(desk, privacy=[{"model": "k-anonymity", "k": 400}], suppression=0)
-    policy = desk.policy()
-    less = relaxed(policy, {"where": "k-anonymity.k", "value": 2.0, "text": ""})
-    assert less == {**policy.to_dict(), "privacy": [{"model": "k-anonymity", "k": 2}]}
-    more = relaxed(policy, {"where": "suppression", "value": 0.25, "text": ""})
-    assert more == {**policy.to_dict(), "suppression": 0.25}
-    free = relaxed(policy, {"where": "columns.age.boundary", "value": "none", "text": ""})
-    assert "boundary" not in free["columns"]["age"]
-    assert free["columns"]["country"] == policy.to_dict()["columns"]["country"]
-    assert all("boundary" not in each for each in relaxed(policy, {"where": "boundaries"})["columns"].values())
-
-
-def test_a_model_on_several_columns_gives_way_only_where_it_must() -> None:
-    secret = {"role": "sensitive"}
-    quasi = {"role": "quasi", "hierarchy": "flat"}
-    entry = {"model": "p-sensitive", "p": 3}
-    policy = Policy.model_validate({"columns": {"q": quasi, "a": secret, "b": secret, "c": secret}, "privacy": [entry]})
-    where = {"where": "p-sensitive(b).p", "value": 2.0, "text": ""}
-    assert relaxed(policy, where)["privacy"] == [
-        {**entry, "sensitive": ["a", "c"]},
-        {**entry, "p": 2, "sensitive": "b"},
-    ]
-    every = " with ".join(f"p-sensitive({name}).p = 2" for name in "abc")
-    assert relaxed(policy, {"where": "privacy", "value": every, "text": ""})["privacy"] == [{**entry, "p": 2}]
+        save(desk, apply_edits(before, edits_of(each)))
+        assert forecast(desk)["verdict"] == "reachable", each
+        save(desk, before)
 
 
 def test_each_entry_of_one_model_on_one_column_takes_its_own_change(desk: Desk) -> None:
     entries = [{"model": "t-closeness", "t": t, "distance": d, "sensitive": "condition"}
                for t, d in ((0.001, "equal"), (0.002, "hierarchical"))]  # fmt: skip
     change(desk, privacy=[K, *entries], suppression=0)
-    policy = desk.policy()
-    both = "privacy[1].t-closeness(condition).t = 0.5 with privacy[2].t-closeness(condition).t = 0.25"
-    given = {"where": "privacy", "value": both, "text": both}
-    assert [each.get("t") for each in relaxed(policy, given)["privacy"]] == [None, 0.5, 0.25]
-    assert label(policy, given) == (
-        "Ask t = 0.5 of t-closeness on 'condition' (entry 2) and t = 0.25 of t-closeness on 'condition' (entry 3)"
-    )
     before = desk.document()
-    told = desk_privacy.forecast(desk, {})
-    assert {each["where"] for each in told["relaxations"]} >= {"privacy"}
-    for each in told["relaxations"]:
-        document.save(desk.workspace, document.from_page(desk_privacy.relax(desk, each)["policy"]))
-        assert desk_privacy.forecast(desk, {})["verdict"] == "reachable", each
-        document.save(desk.workspace, before)
-
-
-HOSTILE = "x).p = 1 with p-sensitive(y"
-
-
-def test_names_that_read_like_changes_change_nothing_else() -> None:
-    secret = {"role": "sensitive"}
-    columns = {"q": {"role": "quasi", "hierarchy": "flat"}, HOSTILE: secret, "x": secret, "y": secret}
-    privacy = [{"model": "p-sensitive", "p": 9, "sensitive": name} for name in (HOSTILE, "x", "y")]
-    policy = Policy.model_validate({"columns": columns, "privacy": privacy})
-    together = f"p-sensitive({HOSTILE}).p = 4 with p-sensitive(y).p = 5"
-    given = {"where": "privacy", "value": together, "text": together}
-    assert [each["p"] for each in relaxed(policy, given)["privacy"]] == [4, 9, 5]
-    assert label(policy, given) == f"Ask p = 4 of p-sensitivity on {HOSTILE!r} and p = 5 of p-sensitivity on 'y'"
-
-
-@pytest.mark.parametrize(
-    "where", ["", "p-sensitive(gone).p", "columns.gone.boundary", "algorithm.group.gone", "privacy"]
-)
-def test_a_change_that_does_not_fit_the_policy_is_refused(desk: Desk, where: str) -> None:
-    with pytest.raises(InputError, match="by hand"):
-        desk_privacy.relax(desk, {"where": where, "value": "t-closeness(gone).t = 1", "text": ""})
+    suggestions = forecast(desk)["suggestions"]
+    assert any(
+        {edit.path for edit in edits_of(each)} >= {("privacy", 1, "t"), ("privacy", 2, "t")} for each in suggestions
+    )
+    for each in suggestions:
+        save(desk, apply_edits(before, edits_of(each)))
+        assert forecast(desk)["verdict"] == "reachable", each
+        save(desk, before)
 
 
 def test_ranges_become_safe_with_what_that_needs(tmp_path: Path) -> None:
@@ -326,52 +312,36 @@ def test_ranges_become_safe_with_what_that_needs(tmp_path: Path) -> None:
     for k, group in ((2, {"zipcode": 2}), (4, {"zipcode": 3})):
         change(desk, columns=columns, privacy=[{"model": "k-anonymity", "k": k}], suppression=0,
                algorithm={"name": "range", "group": {"zipcode": 2}, "ranges": ["age"]})  # fmt: skip
-        told = desk_privacy.forecast(desk, {})
-        assert told["by_algorithm"] == "unreachable"
-        document.save(workspace, document.from_page(desk_privacy.relax(desk, told["relaxations"][0])["policy"]))
+        found = forecast(desk)
+        assert found["by_algorithm"] == "unreachable"
+        save(desk, apply_edits(desk.document(), edits_of(found["suggestions"][0])))
         assert desk.document()["algorithm"] == {"name": "range", "group": group, "ranges": ["age"], "safe": True}
-        assert desk_privacy.forecast(desk, {})["by_algorithm"] == "reachable"
+        assert forecast(desk)["by_algorithm"] == "reachable"
 
 
 # runs
 
 
-def test_a_change_can_be_made_to_the_policy_of_a_run(desk: Desk) -> None:
-    folder = desk.workspace.runs / "001"
-    folder.mkdir()
-    asked = {**desk.document(), "privacy": [{"model": "k-anonymity", "k": 77}]}
-    (folder / "policy.yaml").write_text(document.dump(asked), encoding="utf-8")
-    given = {"run": "001", "where": "suppression", "value": 0.2, "text": "suppression: 0.2 (240 of 1200 records)"}
-    changed = desk_privacy.relax(desk, given)["policy"]
-    assert (changed["privacy"], changed["suppression"]) == ([{"model": "k-anonymity", "k": 77}], 0.2)
-    with pytest.raises(InputError, match="no run"):
-        desk_privacy.relax(desk, {**given, "run": "../../session"})
-
-
-def test_what_would_help_a_failed_run_is_said_as_a_button_says_it(desk: Desk) -> None:
-    folder = desk.workspace.runs / "001"
-    folder.mkdir()
+def test_a_failed_run_suggests_the_edits_that_would_help(desk: Desk) -> None:
     change(desk, privacy=[{"model": "k-anonymity", "k": 100}], suppression=0)
-    (folder / "policy.yaml").write_bytes(desk.workspace.policy.read_bytes())
     with pytest.raises(InfeasibleError) as raised:
         anonymize(desk.path(), desk.policy())
-    write_json(folder / STATUS, {"kind": "release", "state": "failed", "error": raised.value.to_dict()})
-    labels = [each["label"] for each in desk_privacy.way_out(desk, {"run": "001"})["changes"]]
-    assert labels[0].startswith("Let ")
-    assert "Ask k = 2 of k-anonymity" in labels
-    assert len(labels) == len(raised.value.diagnosis.relaxations)
+    suggestions = desk_review.suggestions_to_page(raised.value.diagnosis.relaxations)
+    assert [each["code"] for each in suggestions][:2] == ["suppression", "parameters"]
+    assert edits_of(suggestions[1]) == [PolicyEdit(("privacy", 0, "k"), 2)]
+    assert raised.value.to_dict()["diagnosis"]["relaxations"][1]["edits"] == suggestions[1]["edits"]
 
 
 def test_a_run_takes_another_name_and_stays_what_it_is(desk: Desk) -> None:
     folder = desk.workspace.runs / "001"
     folder.mkdir()
-    write_json(folder / STATUS, {"kind": "release", "name": "", "state": "done", "asked": 1.0})
+    write_json(folder / STATUS, {"kind": "release", "name": "", "state": "done", "started": 1.0})
 
     async def rename() -> None:
         Runs(desk.workspace, asyncio.Semaphore(1)).rename("001", "for the board")
 
     asyncio.run(rename())
-    assert read_json(folder / STATUS) == {"kind": "release", "name": "for the board", "state": "done", "asked": 1.0}
+    assert read_json(folder / STATUS) == {"kind": "release", "name": "for the board", "state": "done", "started": 1.0}
 
 
 def test_the_server_gives_the_policy_of_a_run_and_takes_another_name_for_it(tmp_path: Path) -> None:
@@ -379,10 +349,34 @@ def test_the_server_gives_the_policy_of_a_run_and_takes_another_name_for_it(tmp_
         client = Client.inside(ui)
         client.desk("open_example")
         number = client.run(name="first")
-        asked = client.ask("GET", f"/api/runs/{number}/policy").json
-        assert asked["policy"]["privacy"][0] == K
-        assert document.to_page(document.settled(document.parse(asked["yaml"]))) == asked["policy"]
+        assert client.ask("GET", f"/api/runs/{number}/policy").json["policy"]["privacy"][0] == K
         assert client.ask("PUT", f"/api/runs/{number}", {"name": "second"}).json["name"] == "second"
         assert client.ask("GET", "/api/runs/999/policy").status == 400
         assert client.ask("PUT", "/api/runs/999", {"name": "x"}).status == 400
         assert client.finished(number)["name"] == "second"
+
+
+def test_one_request_saves_a_policy_and_reviews_it(tmp_path: Path) -> None:
+    with serving(tmp_path) as ui:
+        client = Client.inside(ui)
+        opened = client.desk("open_example").json
+        policy, revision = opened["policy"], opened["revision"]
+        strict = {**policy, "privacy": [{"model": "k-anonymity", "k": 400}], "suppression": 0}
+        sent = {"policy": strict, "revision": revision, "forecast": True}
+        saved = client.ask("PUT", "/api/policy", sent).json
+        if saved.get("pending"):
+            saved |= client.desk("review", {"forecast": True}).json
+        assert (saved["problems"], saved["forecast"]["verdict"]) == ([], "unreachable")
+        assert saved["estimate"]["high"] > 0
+        stale = client.ask("PUT", "/api/policy", sent)
+        assert (stale.status, stale.json["error"]["code"]) == (409, "policy-outdated")
+        (edits,) = (each["edits"] for each in saved["forecast"]["suggestions"] if each["code"] == "parameters")
+        eased = client.ask("PUT", "/api/policy", {"edits": edits, "revision": saved["revision"], "forecast": True}).json
+        assert eased["policy"]["privacy"][0]["k"] < 400
+        number = client.run(name="eased")
+        again = client.ask(
+            "PUT", "/api/policy", {"edits": [{"path": ["suppression"], "value": 0.1}], "run": number}
+        ).json
+        assert again["policy"]["suppression"] == 0.1
+        for wrong, code in (({"edits": "all"}, "edit-unreadable"), ({"edits": [], "run": "../x"}, "unknown-run")):
+            assert client.ask("PUT", "/api/policy", wrong).json["error"]["code"] == code

@@ -1,4 +1,4 @@
-"""A process that is asked and answers."""
+"""A worker process takes questions and answers them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from shoal.ui.server.worker import Asked, WorkerGoneError, kill
+from shoal.ui.server.worker import Worker, WorkerGoneError, kill
 
 PROGRAM = """
 import os, sys, time
@@ -28,89 +28,105 @@ if __name__ == "__main__":
 
 @pytest.fixture
 def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    (tmp_path / "asked_in_a_test.py").write_text(PROGRAM)
+    (tmp_path / "worker_in_a_test.py").write_text(PROGRAM)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    return "asked_in_a_test"
+    return "worker_in_a_test"
 
 
 def test_each_question_gets_its_own_answer(module: str) -> None:
     async def way() -> None:
-        asked = Asked(module)
-        answers = await asyncio.gather(*(asked.ask("any", {"n": n}) for n in range(20)))
+        worker = Worker(module)
+        answers = await asyncio.gather(*(worker.ask("any", {"n": n}) for n in range(20)))
         assert [each["arguments"]["n"] for each in answers] == list(range(20))
-        await asked.end()
+        await worker.end()
 
     asyncio.run(way())
 
 
 def test_a_quick_question_does_not_wait_for_a_slow_one(module: str, tmp_path: Path) -> None:
     async def way() -> None:
-        asked = Asked(module, quick=("look",))
-        slow = asyncio.create_task(asked.ask("slow", {"until": str(tmp_path / "now")}))
-        await asked.ask("look", {})
-        assert asked.busy
+        worker = Worker(module, quick=("look",))
+        slow = asyncio.create_task(worker.ask("slow", {"until": str(tmp_path / "now")}))
+        await worker.ask("look", {})
+        assert worker.busy
         assert not slow.done()
         (tmp_path / "now").touch()
         assert (await slow)["question"] == "slow"
-        await asked.end()
+        await worker.end()
 
     asyncio.run(way())
 
 
 def test_of_waiting_questions_of_a_kind_only_the_newest_is_answered(module: str, tmp_path: Path) -> None:
     async def way() -> None:
-        asked = Asked(module)
-        slow = asyncio.create_task(asked.ask("slow", {"until": str(tmp_path / "now")}))
+        worker = Worker(module)
+        slow = asyncio.create_task(worker.ask("slow", {"until": str(tmp_path / "now")}))
         await asyncio.sleep(0)
-        others = [asyncio.create_task(asked.ask("check", {"n": n}, newest="check")) for n in range(3)]
+        others = [asyncio.create_task(worker.ask("check", {"n": n}, newest="check")) for n in range(3)]
         await asyncio.sleep(0)
         (tmp_path / "now").touch()
         await slow
         told = await asyncio.gather(*others)
         assert [each.get("outdated", False) for each in told] == [True, True, False]
-        await asked.end()
+        await worker.end()
 
     asyncio.run(way())
 
 
 def test_a_process_that_dies_is_told_and_started_again(module: str) -> None:
     async def way() -> None:
-        asked = Asked(module)
+        worker = Worker(module)
         for _ in range(2):
-            with pytest.raises(WorkerGoneError, match="ended before it was done"):
-                await asked.ask("die", {})
-            assert (await asked.ask("any", {}))["question"] == "any"
-        await asked.end()
+            with pytest.raises(WorkerGoneError):
+                await worker.ask("die", {})
+            assert (await worker.ask("any", {}))["question"] == "any"
+        await worker.end()
 
     asyncio.run(way())
 
 
 def test_an_answer_that_nobody_waits_for_meets_no_other_question(module: str, tmp_path: Path) -> None:
     async def way() -> None:
-        asked = Asked(module)
-        left = asyncio.create_task(asked.ask("slow", {"until": str(tmp_path / "now")}))
-        await asked._running()
+        worker = Worker(module)
+        left = asyncio.create_task(worker.ask("slow", {"until": str(tmp_path / "now")}))
+        await worker._running()
         await asyncio.sleep(0.1)
         left.cancel()
         (tmp_path / "now").touch()
-        assert (await asked.ask("any", {"n": 1}))["arguments"] == {"n": 1}
-        await asked.end()
+        assert (await worker.ask("any", {"n": 1}))["arguments"] == {"n": 1}
+        await worker.end()
 
     asyncio.run(way())
 
 
 def test_ending_leaves_no_process(module: str) -> None:
     async def way() -> None:
-        asked = Asked(module)
-        await asked.ask("any", {})
-        assert asked._started is not None
-        process = asked._started.process
-        await asked.end()
+        worker = Worker(module)
+        await worker.ask("any", {})
+        assert worker._started is not None
+        process = worker._started.process
+        await worker.end()
         assert process.returncode is not None
         kill(process)  # a second time does no harm
         deadline = time.monotonic() + 5
         while Path(f"/proc/{process.pid}").exists() and time.monotonic() < deadline:
             await asyncio.sleep(0.01)
         assert not Path(f"/proc/{process.pid}").exists()
+
+    asyncio.run(way())
+
+
+def test_a_worker_runs_no_module_of_the_current_folder(
+    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "queue.py").write_text("raise SystemExit(9)")
+    monkeypatch.chdir(elsewhere)
+
+    async def way() -> None:
+        worker = Worker(module)
+        assert (await worker.ask("any", {}))["question"] == "any"
+        await worker.end()
 
     asyncio.run(way())

@@ -21,8 +21,7 @@ from shoal.io import encode
 from shoal.policy import Policy
 from shoal.table.recoding import Recoding
 from shoal.ui.desk.desk import Desk
-from shoal.ui.run.kinds import KEPT
-from shoal.ui.server.runs import OUT, STATUS
+from shoal.ui.server.runs import OUT, SAVED, STATUS
 from shoal.ui.server.workspace import read_json
 
 Ints = NDArray[np.int64]
@@ -31,7 +30,7 @@ _HELD = 2
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class SavedRun:
     """One finished release run."""
 
     number: str
@@ -43,7 +42,9 @@ class Kept:
     original: pa.Table
     """Every column of the file, in its own order."""
     evidence: Mapping[str, Any]
-    notes: dict[str, Any] = field(default_factory=dict)
+    started: float | None
+    """When it was started: numbers may be given again."""
+    cache: dict[str, Any] = field(default_factory=dict)
     """What answers about this run keep for the next time."""
 
     @cached_property
@@ -71,7 +72,7 @@ class Kept:
 
     def values(self, name: str) -> tuple[list[Label], Ints]:
         """The distinct texts of a column of the file, and which of them each record has."""
-        known = self.notes.setdefault("values", {})
+        known = self.cache.setdefault("values", {})
         if name not in known:
             labels, codes = encode(self.original.column(name))
             known[name] = (labels, codes.astype(np.int64))
@@ -90,23 +91,24 @@ class Kept:
         return {name: hierarchy.labels[node] for name, hierarchy, node in cells}
 
 
-def kept_run(desk: Desk, asked: Mapping[str, Any]) -> Kept:
+def saved_run(desk: Desk, query: Mapping[str, Any]) -> SavedRun:
     """The finished run that a question names; read once, and held until others are asked about."""
-    number = str(asked.get("run", ""))
+    number = str(query.get("run", ""))
     folder = desk.workspace.run(number)
-    held: dict[str, Kept] = desk.notes.setdefault("kept runs", {})
-    path = folder / OUT / KEPT
+    held: dict[str, SavedRun] = desk.cache.setdefault("saved runs", {})
+    path = folder / OUT / SAVED
     if not path.is_file():
         held.pop(number, None)
-        raise InputError(f"run {number} has no release: it is not finished, it failed, or it drew a lattice.")
-    begun = read_json(folder / STATUS).get("asked")
-    if number in held and held[number].notes.get("asked") != begun:  # a number that was given again
+        message = f"Run {number} has no release: it is not finished, it failed, or it drew a lattice."
+        raise InputError(message, code="no-release")
+    begun = read_json(folder / STATUS).get("started")
+    if number in held and held[number].started != begun:  # a number that was given again
         del held[number]
     if number not in held:
         found = pickle.loads(path.read_bytes())  # noqa: S301 - our own file, in a folder that only its owner may write
         evidence = json.loads((folder / OUT / "evidence.json").read_text(encoding="utf-8"))
         original = _original(desk, found["policy"])
-        held[number] = Kept(number, original=original, evidence=evidence, notes={"asked": begun}, **found)
+        held[number] = SavedRun(number, original=original, evidence=evidence, started=begun, **found)
         while len(held) > _HELD:
             del held[next(iter(held))]
     return held[number]

@@ -1,0 +1,99 @@
+"""How long the search of an algorithm takes, as measured, in seconds of the machine it was measured on.
+
+Measured on Adult (1,000, 10,000 and 30,162 records) and on 300,000 generated records, with four and eight
+quasi-identifiers, for k-anonymity, with distinct l-diversity and with t-closeness (`python benchmarks/forecast.py`
+measures again). A search over the lattice is a number of checks of a node, and a check is timed on the table itself;
+local recodings grow with the distinct rows n and the records r.
+
+Checked on other settings than those (six quasi-identifiers, k = 10, p = 3, t = 0.35): 81 of 84 runs took a time inside
+the range estimated for them (`python benchmarks/forecast.py --columns 6`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from shoal.search.algorithm import Algorithm
+from shoal.search.evaluation import prunable_models
+from shoal.search.kernels.compile_cache import CLUSTERING, GROUPING
+from shoal.search.problem import Problem
+
+LOADING = 0.6
+"""Loading compiled kernels."""
+_LOADED_AFTER = 8_000_000
+"""Items grouped before a search over the lattice loads compiled kernels, which then are this much faster:"""
+_COMPILED_SPEEDUP = 4.0
+
+
+Basis = Literal["checks", "growth", "faithful-growth", "one-pass"]
+
+
+@dataclass(frozen=True)
+class Speed:
+    """What a moment's measuring on the table says."""
+
+    slowness: float
+    """How much slower than the machine of the measurements this one is."""
+    check: float
+    """Seconds to group the table at a node and evaluate the models there, with NumPy."""
+    items: int
+    """Items that such a check counts as, towards loading compiled kernels."""
+
+
+@dataclass(frozen=True)
+class SearchTime:
+    """Seconds of a search, from ``low`` to ``high``, and what that rests on."""
+
+    low: float
+    high: float
+    basis: Basis
+    kernels: str | None = None
+    """The compiled kernels that it loads."""
+    checks: tuple[int, int] | None = None
+    """The fewest and the most nodes that are checked."""
+    nodes: int | None = None
+    """Nodes of the lattice."""
+    refine: float = 0.0
+    """Seconds of refining that the policy allows, counted in ``high``."""
+
+
+def search_time(algorithm: Algorithm, problem: Problem, speed: Speed) -> SearchTime:
+    """How long the search of a problem takes on a machine."""
+    return _growth_time(algorithm, problem, speed) if algorithm.growth else _lattice_time(algorithm, problem, speed)
+
+
+def _lattice_time(algorithm: Algorithm, problem: Problem, speed: Speed) -> SearchTime:
+    """A search over the lattice: a number of checks, the first with NumPy, the rest with compiled kernels."""
+    prunes = len(prunable_models(problem.models, problem.budget)) == len(problem.models)
+    fewest, most = algorithm.checks(problem.shape, prunes=prunes)
+    low = _seconds_of_checks(fewest, speed.check / 2, speed.items)
+    high = _seconds_of_checks(most, 1.5 * speed.check, speed.items)
+    kernels = GROUPING if most * speed.items > _LOADED_AFTER else None
+    shown = max(1, round(fewest)), max(1, round(most))
+    return SearchTime(low, high, "checks", kernels, shown, math.prod(problem.shape))
+
+
+def _seconds_of_checks(checks: float, check: float, items: int) -> float:
+    total = checks * max(items, 1)
+    if total <= _LOADED_AFTER:
+        return checks * check
+    slow = _LOADED_AFTER / total
+    return checks * check * (slow + (1 - slow) / _COMPILED_SPEEDUP) + LOADING
+
+
+def _growth_time(algorithm: Algorithm, problem: Problem, speed: Speed) -> SearchTime:
+    """A search whose time grows with the table, by what the models look at; refining loads compiled kernels."""
+    whole, options = any(model.whole_table for model in problem.models), problem.options
+    growth = algorithm.growth_of("table" if whole else "classes" if problem.sensitive_columns else "sizes", options)
+    seconds = growth.seconds(problem.table.n_tuples, problem.table.n_rows) * speed.slowness
+    low, high = growth.fewest * seconds, growth.most * seconds
+    refine = float(options.get("refine") or 0)
+    kernels = CLUSTERING if algorithm.loads_kernels(options) else None
+    if kernels:
+        low, high = low + LOADING / 3 * speed.slowness, high + LOADING * 1.2 * speed.slowness
+    basis: Basis = "faithful-growth" if options.get("faithful") else "growth"
+    if algorithm.search == "one-result":
+        basis = "one-pass"
+    return SearchTime(low, high + refine, basis, kernels, refine=refine)

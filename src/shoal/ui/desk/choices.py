@@ -1,0 +1,88 @@
+"""Everything that can be chosen on the page: models, algorithms, options and measures, by the names of the policy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from shoal.declarations import Parameter, ParameterKind
+from shoal.metrics import METRICS
+from shoal.models import MODELS
+from shoal.policy.algorithm_spec import AlgorithmSpec
+from shoal.search import ALGORITHMS, all_options, shared_options
+from shoal.ui.desk.desk import Desk
+from shoal.ui.starting_points import PRESETS
+
+
+def choices(_: Desk, __: Mapping[str, Any]) -> dict[str, Any]:
+    """Everything that can be chosen, with what the page says about it."""
+    return {
+        "models": [_model(name) for name in MODELS],
+        "algorithms": [_algorithm(name) for name in ALGORITHMS],
+        "options": {
+            name: {"kind": option.kind.value, "label": option.label, "help": option.help, "default": _default(name)}
+            for name, option in all_options().items()
+        },
+        "measures": [
+            {"name": name, "text": metric.short, "higher": metric.higher_is_better} for name, metric in METRICS.items()
+        ],
+        "presets": [preset.to_dict() for preset in PRESETS],
+    }
+
+
+def _model(name: str) -> dict[str, Any]:
+    model, card = MODELS[name], MODELS[name].card
+    return {
+        "name": name,
+        "title": model.title,
+        "fear": card.fear,
+        "protects": card.protects,
+        "audience": card.audience,
+        "example": card.example,
+        "leaves_open": list(card.leaves_open),
+        "sensitive": model.reads_sensitive(),
+        "categories": model.needs_categories,
+        "parameters": [_parameter(each) for each in model.parameters],
+    }
+
+
+def _parameter(parameter: Parameter) -> dict[str, Any]:
+    """A parameter as the page has it: no bound is null."""
+    return {
+        "name": parameter.name,
+        "kind": parameter.kind.value,
+        "label": parameter.label,
+        "help": parameter.help,
+        "start": parameter.start,
+        "low": parameter.low,
+        "high": None if math.isinf(parameter.high) else parameter.high,
+        "open_low": parameter.open_low,
+        "step": parameter.step,
+        "parts": [part.name for part in parameter.parts],
+        "choices": [[choice, f"{choice}: {meaning}"] for choice, meaning in parameter.choices.items()],
+    }
+
+
+def _algorithm(name: str) -> dict[str, Any]:
+    algorithm = ALGORITHMS[name]
+    weights = next((option for option in algorithm.options if option.kind is ParameterKind.WEIGHTS), None)
+    return {
+        "name": name,
+        "scope": {"full-domain": "one level per column", "local": "each class separately"}[algorithm.scope],
+        "does": algorithm.does,
+        "when": algorithm.when,
+        "drawback": algorithm.drawback,
+        "options": [option for option in all_options() if option in algorithm.option_names | {"seed"}],
+        "needs": sorted(algorithm.needs),
+        "shared": sorted(shared_options(name)),
+        "weights": {"role": weights.of, "help": weights.help} if weights else {"role": "", "help": ""},
+    }
+
+
+def _default(option: str) -> Any:
+    """What the policy has where an option is left out."""
+    return AlgorithmSpec.model_fields[option].get_default(call_default_factory=True)
+
+
+ANSWERS = {"choices": choices}
