@@ -244,8 +244,6 @@ def policy_files(policy: Policy) -> list[Path]:
     """The file of a policy, and those of its hierarchies."""
     files = [Path(policy.source)] if Path(policy.source).is_file() else []
     for column in policy.columns.values():
-        if column.hierarchy is not None and column.hierarchy.levels is not None:
-            files.append(policy.path(column.hierarchy.levels.path))
-        if column.hierarchy is not None and isinstance(column.hierarchy.tree, str):
-            files.append(policy.path(column.hierarchy.tree))
+        if column.hierarchy is not None and column.hierarchy.file is not None:
+            files.append(policy.path(column.hierarchy.file))
     return files
