@@ -15,7 +15,7 @@ import pyarrow as pa
 from shoal import verification
 from shoal.formatting import listing, number
 from shoal.io import DatabaseTable, read_batches, to_arrow
-from shoal.io.sink import Written
+from shoal.io.sink import WrittenRelease
 from shoal.io.source import CountedTable, Reading
 from shoal.policy import Policy
 from shoal.policy.location import place
@@ -86,7 +86,7 @@ def _categoricals(frame: Any) -> list[tuple[str, Any]]:
     return [(name, kind) for name, kind in dtypes.items() if hasattr(kind, "categories") and hasattr(kind, "ordered")]
 
 
-def verify_written(policy: Policy, reading: Reading, written: Written) -> Verification:
+def verify_written(policy: Policy, reading: Reading, written: WrittenRelease) -> Verification:
     """Check a release as it was written, against the data as it was read."""
     original = _given(reading.original())
     if not isinstance(written.release, CountedTable):
@@ -109,7 +109,7 @@ def _without(policy: Policy, names: Sequence[str]) -> Policy:
     return policy.changed(columns=columns, utility=None)
 
 
-def _checks(checks: Sequence[Check], written: Written) -> Iterator[Check]:
+def _checks(checks: Sequence[Check], written: WrittenRelease) -> Iterator[Check]:
     """The checks, with the order of the rows as it is in the files: the counts were put in order here."""
     for check in checks:
         if check.name != "order":
@@ -124,7 +124,7 @@ def _checks(checks: Sequence[Check], written: Written) -> Iterator[Check]:
             yield Check("order", not wrong, message, {"out_of_order": wrong})
 
 
-def _uncounted(policy: Policy, names: Sequence[str], written: Written, stars: int) -> Iterator[Check]:
+def _uncounted(policy: Policy, names: Sequence[str], written: WrittenRelease, stars: int) -> Iterator[Check]:
     """The insensitive columns that were not counted: no combination of them more often than the original has it."""
     if written.rows_not_in_original is None:
         return

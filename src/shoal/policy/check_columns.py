@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 from shoal.hierarchies import HierarchyError, boundary_caps
+from shoal.hierarchies.kind import Known
 from shoal.hierarchies.problems import quoted
 from shoal.policy.draft import Draft, PartialSpec
 from shoal.policy.hierarchy_source import hierarchy_source
@@ -17,11 +18,7 @@ _ROLES_OF = {
     "categories": ("sensitive",),
     "publish": ("sensitive",),
 }
-_NODES_DECLARED = {"tree", "order"}
-"""Kinds whose nodes are known without the data."""
-_HEIGHT_DECLARED = {*_NODES_DECLARED, "intervals", "dates", "flat"}
-"""Kinds whose levels are known without the data."""
-_FLAT = HierarchySpec(flat=True)
+_FLAT = HierarchySpec.model_validate("flat")
 
 
 def check_column(name: str, part: PartialSpec[ColumnSpec], draft: Draft) -> PartialSpec[ColumnSpec]:
@@ -64,17 +61,17 @@ def _check_hierarchy(spec: HierarchySpec, column: ColumnSpec, where: str, draft:
         draft.add(f"{where}.hierarchy", f"needs exactly one kind of hierarchy (given: {given}).",
                   f"Known: {', '.join(HierarchySpec.model_fields)}.", code="wrong-hierarchy-kinds")  # fmt: skip
         return {"hierarchy"}
-    if spec.levels is not None or isinstance(spec.tree, str):
+    if spec.file is not None:
         return set()
-    values = [] if spec.kinds[0] in _NODES_DECLARED else [None]
+    values = [] if spec.kind.known is Known.NODES else [None]
     try:
         source = hierarchy_source(spec, Path(), f"{where}.hierarchy")
         hierarchy = source.build(values, [0] * len(values), f"{where}.hierarchy").hierarchy
     except HierarchyError as error:
         draft.problems.extend(error.problems)
         return {"hierarchy"}
-    known = _HEIGHT_DECLARED if isinstance(column.boundary, int) else _NODES_DECLARED
-    if spec.kinds[0] in known and column.role == "quasi":
+    needed = Known.LEVELS if isinstance(column.boundary, int) else Known.NODES
+    if spec.kind.known.value >= needed.value and column.role == "quasi":
         try:
             boundary_caps(hierarchy, column.boundary_labels, f"{where}.boundary")
         except HierarchyError as error:

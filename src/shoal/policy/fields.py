@@ -12,12 +12,11 @@ from pydantic import AfterValidator, BeforeValidator, Discriminator, PlainValida
 from pydantic_core import PydanticCustomError
 
 from shoal.errors import DataError
-from shoal.hierarchies.text import is_scalar, scalar_text
+from shoal.hierarchies.text import LABEL_SCHEMA, is_scalar, scalar_text
 from shoal.policy.location import DatabaseTable, place
 from shoal.policy.spark_location import Place as SparkPlace
 
 NAME_SCHEMA: dict[str, Any] = {"type": ["string", "number", "boolean"]}
-LABEL_SCHEMA: dict[str, Any] = {"type": ["string", "number", "boolean", "null"]}
 DATABASE_SCHEMA: dict[str, Any] = {
     "type": "object",
     "description": "a table of a PostgreSQL database",

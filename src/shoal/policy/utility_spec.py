@@ -8,8 +8,9 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Discriminator, Field, PlainValidator, Tag, WithJsonSchema
 
 from shoal.errors import did_you_mean
+from shoal.hierarchies.text import LABEL_SCHEMA
 from shoal.policy.draft import Draft, PartialSpec, read_part
-from shoal.policy.fields import LABEL_SCHEMA, ByColumn, Integer, Name, Share, label_text, refuse
+from shoal.policy.fields import ByColumn, Integer, Name, Share, label_text, refuse
 from shoal.policy.spec import ColumnSpec, Spec
 
 SAMPLE = 50_000

@@ -16,6 +16,7 @@ from shoal.attacks.registry.fingerprint import hierarchy_fingerprint, hierarchy_
 from shoal.attacks.registry.signature import ReleasedQuasi
 from shoal.formatting import listing
 from shoal.hierarchies.hierarchy import ROOT_LABEL, Label
+from shoal.hierarchies.kinds import HIERARCHY_KINDS
 from shoal.hierarchies.labels import read_number, read_number_or_interval, read_range
 from shoal.hierarchies.mask import MASK
 from shoal.hierarchies.problems import quoted
@@ -24,7 +25,7 @@ from shoal.verification.dates import DateLabels
 from shoal.verification.labels import labels_of
 from shoal.verification.stated_policy import stated
 
-_LISTED = ("tree", "levels", "order")
+_LISTED = frozenset(kind.key for kind in HIERARCHY_KINDS.values() if kind.listed)
 """Kinds whose labels mean what the policy lists."""
 _UNITS = ("hour", "day", "week", "month", "quarter", "half", "year", "decade", "century")
 _SHOWN = 5

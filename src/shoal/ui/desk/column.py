@@ -51,10 +51,9 @@ def declared(desk: Desk, name: str) -> tuple[PartialSpec[ColumnSpec], list[Polic
 
 def in_a_file(spec: HierarchySpec | None, where: str) -> list[PolicyProblem]:
     """A hierarchy in a separate file: the session has only its table, and no file of the server is ever read."""
-    if spec is None or (spec.levels is None and not isinstance(spec.tree, str)):
+    if spec is None or spec.file is None:
         return []
-    path = spec.levels.path if spec.levels is not None else spec.tree
-    message = f"the hierarchy is in the file {path!r}, which this page does not have."
+    message = f"the hierarchy is in the file {spec.file!r}, which this page does not have."
     fix = "Import the file, so that the policy contains the hierarchy."
     return [PolicyProblem(where, message, fix, code="hierarchy-in-file")]
 

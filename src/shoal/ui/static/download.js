@@ -6,18 +6,18 @@ import { fetchRuns } from "./runs_poll.js";
 
 /** @import { ReleaseForm, Run, RunFile, RunFiles, Stop } from "./types" */
 
-export const id = "take";
-export const title = "Take away";
+export const id = "download";
+export const title = "Download";
 
 /** @type {Record<string, string>} */
 const FORMS = { csv: "CSV, for everyone", parquet: "Parquet, for programs" };
 /** @type {Record<string, string[]>} */
 const FILES = {
   release: ["Release", "The table that may be published."],
-  policy: ["Policy", "What was asked, for the command line. It has values of the data: keep it in the house."],
-  evidence: ["Evidence", "The facts for programs: what was checked and reached. Keep it in the house."],
-  report: ["Report", "The same facts for people, as one page. Keep it in the house."],
-  recoding: ["Recoding", "How values became labels, with which shoal apply treats new records."],
+  policy: ["Policy", "The requirements, for the command line. It contains values of your data: keep it internal."],
+  evidence: ["Evidence", "The facts for programs: what was checked and reached. Keep it internal."],
+  report: ["Report", "The same facts for people, on one page. Keep it internal."],
+  recoding: ["Recoding", "How values became labels; shoal apply uses it for new records."],
 };
 
 /** @param {HTMLElement} root @param {string[]} address @returns {Stop} */
@@ -35,17 +35,17 @@ export function render(root, [number]) {
 async function draw(root, number, alive) {
   const run = runAt(number);
   if (!run) {
-    fill(root, h("h1", {}, title), h("p", {}, finished().length ? "There is no such finished run. " : "No run is finished yet. ", finished().length ? h("a", { href: "#/take" }, "See the last one.") : h("a", { href: "#/runs" }, "Start one.")));
+    fill(root, h("h1", {}, title), h("p", {}, finished().length ? "This run does not exist or is not finished. " : "No run is finished yet. ", finished().length ? h("a", { href: "#/download" }, "See the latest run.") : h("a", { href: "#/runs" }, "Start one.")));
     return;
   }
   const [files, about] = await Promise.all([api.desk("run_files", { run: run.number }), api.desk("about_run", { run: run.number, sections: ["verdict", "told"] })]);
   if (!alive()) return;
-  fill(root, h("h1", {}, title), field("The run", runChoice("take-run", run, (at) => `#/take/${at}`)),
-    h("section", { "aria-labelledby": "take-verdict" }, h("h2", { id: "take-verdict" }, "What the release still tells"), reported(about.verdict),
-      h("p", {}, h("a", { href: `#/understand/${run.number}/summary` }, "What each attacker gets, in full")),
-      h("details", {}, h("summary", {}, "What stays open whatever is asked"), reported(about.told))),
+  fill(root, h("h1", {}, title), field("The run", runChoice("download-run", run, (at) => `#/download/${at}`)),
+    h("section", { "aria-labelledby": "download-verdict" }, h("h2", { id: "download-verdict" }, "What the release still reveals"), reported(about.verdict),
+      h("p", {}, h("a", { href: `#/understand/${run.number}/summary` }, "What attackers can learn, in full")),
+      h("details", {}, h("summary", {}, "Limitations of every release"), reported(about.told))),
     formulas(files.formulas),
-    h("p", {}, "Publish the release only. A download is the file as it was verified, byte for byte; its SHA-256 is a fingerprint by which anybody can check that nothing was changed."),
+    h("p", {}, "Publish only the release. A download is exactly the file that was verified; anyone can use its SHA-256 to check that nothing was changed."),
     files.forms.map((form) => formSection(run, form, files.data)));
 }
 
@@ -56,8 +56,8 @@ async function draw(root, number, alive) {
  */
 function formulas(found) {
   if (!found.length) return null;
-  return h("section", { class: "complaint", id: "take-formulas", "aria-label": "Cells that look like formulas" },
-    h("p", {}, h("strong", {}, "Some cells look like formulas. "), "They begin with =, +, - or @. A spreadsheet may run such a cell when it opens the file; import the file with every column as text instead. Cells are data: they stay as they are here."),
+  return h("section", { class: "complaint", id: "download-formulas", "aria-label": "Cells that look like formulas" },
+    h("p", {}, h("strong", {}, "Some cells look like formulas. "), "They start with =, +, - or @, and a spreadsheet may run them when it opens the file. Import the file with all columns as text instead. Shoal does not change the cells."),
     h("ul", {}, found.map((each) => h("li", {}, h("bdi", {}, each.column), each.cells ? `: ${count(each.cells, "cell")}, such as ` : ": the name of the column, ", h("code", {}, shown(each.example))))));
 }
 
@@ -65,10 +65,10 @@ function formulas(found) {
 function formSection(run, { form, files, make, check }, data) {
   const ordered = Object.keys(FILES).map((what) => files.find((file) => file.what === what)).filter((file) => file !== undefined);
   const others = files.filter((file) => !FILES[file.what]);
-  return h("section", { "aria-labelledby": `take-${form}` }, h("h2", { id: `take-${form}` }, FORMS[form] ?? form),
+  return h("section", { "aria-labelledby": `download-${form}` }, h("h2", { id: `download-${form}` }, FORMS[form] ?? form),
     h("ul", { class: "cards files" }, [...ordered, ...others].map((file) => fileCard(run, form, file))),
-    h("p", {}, "The same release, byte for byte, from the command line, in a folder with ", h("code", {}, data), " and the policy; evidence and report differ in nothing but the times and the memory of the run:"), command(`make-${form}`, make),
-    h("p", {}, "And this checks them, with code of its own:"), command(`check-${form}`, check));
+    h("p", {}, "To make the same release on the command line, in a folder with ", h("code", {}, data), " and the policy:"), command(`make-${form}`, make),
+    h("p", {}, "To verify it independently:"), command(`check-${form}`, check));
 }
 
 /** @param {Run} run @param {string} form @param {RunFile} file @returns {HTMLElement} */
@@ -77,7 +77,7 @@ function fileCard(run, form, { what, name, bytes, sha256 }) {
   const address = `/api/runs/${run.number}/files/${form}/${what}`;
   return h("li", { class: "card" }, h("h3", {}, head), h("p", { class: "soft" }, words),
     h("p", {}, h("a", { class: "button", id: `download-${form}-${what}`, href: address, download: name }, `Download ${name}`)),
-    what === "report" ? h("p", {}, h("a", { id: `look-${form}`, href: `${address}?look`, target: "_blank", rel: "noopener" }, "Look at it in a new tab")) : null,
+    what === "report" ? h("p", {}, h("a", { id: `look-${form}`, href: `${address}?look`, target: "_blank", rel: "noopener" }, "Open in a new tab")) : null,
     h("p", { class: "soft" }, size(bytes), h("br"), "SHA-256 ", h("code", { id: `sha-${form}-${what}` }, sha256)));
 }
 
