@@ -17,7 +17,6 @@ import numpy as np
 
 from shoal.declarations import Parameter, ParameterKind
 from shoal.errors import PolicyProblem, did_you_mean
-from shoal.formatting import number
 from shoal.hierarchies.hierarchy import Label
 from shoal.models.limits import frozen, limit_name, quoted
 from shoal.models.parameters import parameter_problems, sensitive_problems, unknown_problems, whole
@@ -44,6 +43,7 @@ class Strength:
 class Shortfall:
     """By what one class, or the whole release, fails one parameter of a model."""
 
+    code: Literal["below-minimum", "above-maximum"]
     parameter: str
     """As in `Model.strengths`: ``k``, ``alpha[HIV]``."""
     quantity: str
@@ -52,45 +52,12 @@ class Shortfall:
     """Whether the quantity is a number of things."""
     reached: float
     required: float
-    at_least: bool
     column: str | None
     """The sensitive column."""
     key: str = ""
     """The value or category that a limit is about, as messages show it."""
     of_class: bool = True
     """False where the whole release falls short."""
-
-    @property
-    def code(self) -> str:
-        """On which side of its limit the figure lies."""
-        return "below-minimum" if self.at_least else "above-maximum"
-
-    def to_dict(self) -> dict[str, Any]:
-        """The shortfall as plain data."""
-        return {
-            "code": self.code,
-            "parameter": self.parameter,
-            "quantity": self.quantity,
-            "reached": self.reached,
-            "required": self.required,
-            "of_class": self.of_class,
-        }
-
-    def __str__(self) -> str:
-        of = f" of {self.key} in {self.column}" if self.key else f" of {self.column}" if self.column else ""
-        reached, required = number(self.reached), number(self.required)
-        if reached == required:  # a figure that misses its limit by little must not look equal to it
-            reached, required = f"{self.reached:.9g}", f"{self.required:.9g}"
-        if self.counted and self.quantity:
-            found = f"{reached} {_singular(self.quantity) if self.reached == 1 else self.quantity}{of}"
-        else:
-            found = f"{self.quantity or self.parameter.partition('[')[0]} {reached}{of}"
-        where = "" if self.of_class else " in the whole release"
-        return f"{found}{where}, " + (f"{required} required" if self.at_least else f"at most {required} allowed")
-
-
-def _singular(nouns: str) -> str:
-    return nouns.removesuffix("ies") + "y" if nouns.endswith("ies") else nouns.removesuffix("s")
 
 
 @dataclass(frozen=True)
@@ -270,15 +237,20 @@ class Model(ABC):
             reached, limit = float(strength.per_class[index]), limits[name]
             short = limit.value - reached if strength.at_least else reached - limit.value
             if short > 0 and math.isfinite(short) and (fails if strength.of_class else short > TOLERANCE):
-                quantity, counted = limit.parameter.quantity, limit.parameter.kind is ParameterKind.WHOLE
-                side = (strength.at_least, self.column, limit.key, strength.of_class)
-                found.append((short, Shortfall(name, quantity, counted, reached, limit.value, *side)))
-        clear = [fall for short, fall in found if short > TOLERANCE]
-        return tuple(clear or (fall for _, fall in found))
-
-    def lacks(self, view: ClassView, index: int) -> str:
-        """In words, what one class lacks ("2 distinct values of condition, 3 required")."""
-        return "; ".join(map(str, self.shortfalls(view, index))) or "nothing"
+                shortfall = Shortfall(
+                    code="below-minimum" if strength.at_least else "above-maximum",
+                    parameter=name,
+                    quantity=limit.parameter.quantity,
+                    counted=limit.parameter.kind is ParameterKind.WHOLE,
+                    reached=reached,
+                    required=float(limit.value),
+                    column=self.column,
+                    key=limit.key,
+                    of_class=strength.of_class,
+                )
+                found.append((short, shortfall))
+        clear = [each for short, each in found if short > TOLERANCE]
+        return tuple(clear or (each for _, each in found))
 
     def relaxed(self, parameter: str, value: float) -> Self:
         """A copy with one parameter, named as in `strengths`, set to another value; the copy is not validated."""

@@ -10,6 +10,7 @@ from shoal.formatting import listing, number, pluralize
 from shoal.hierarchies.hierarchy import Label
 from shoal.present.report.figures import is_number
 from shoal.present.report.requirements import flat_parameters
+from shoal.present.shortfalls import shortfalls_text
 
 if TYPE_CHECKING:
     from shoal.pipeline.why.explain import ColumnWhy, LeftOut, Why
@@ -249,7 +250,7 @@ def _failing(judgement: Judgement, naming: Naming) -> str:
 
 
 def _lacking(found: Sequence[Lack], naming: Naming) -> str:
-    return "; ".join(f"{_named(each.model, each.sensitive, naming)} ({each.lacks})" for each in found)
+    return "; ".join(f"{_named(each.model, each.sensitive, naming)} ({shortfalls_text(each.lacks)})" for each in found)
 
 
 def _named(model: str, sensitive: str | None, naming: Naming) -> str:

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 
 from shoal.io.source import TableSource
-from shoal.models.base import Model
+from shoal.models.base import Model, Shortfall
 from shoal.pipeline.prepare import Prepared, prepare_again
 from shoal.policy import Policy
 from shoal.present.forecast import forecast_text
@@ -64,8 +64,8 @@ class ModelForecast:
     suppressed: int | None
     """Records suppressed at the most general node for this model alone; None where suppression does not help."""
     examples: tuple[BlockedClass, ...]
-    table_lacks: str | None
-    """What the most general release as a whole lacks where every class of it holds; None where it lacks nothing."""
+    table_lacks: tuple[Shortfall, ...]
+    """What the most general release as a whole lacks where every class of it holds."""
 
 
 @dataclass(frozen=True)
@@ -241,7 +241,7 @@ def _judge_model(top: _Top, index: int) -> ModelForecast:
         failing_records=int(stats.sizes[failing].sum()),
         suppressed=top.suppressed([model]),
         examples=tuple(largest_failing(model, stats, failing, lambda each: top.classes.labels(top.problem, each))),
-        table_lacks=None if failing.any() or model.table_holds(view) else model.lacks(view, 0),
+        table_lacks=() if failing.any() or model.table_holds(view) else model.shortfalls(view, 0),
     )
 
 
