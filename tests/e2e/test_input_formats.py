@@ -143,7 +143,7 @@ def test_a_sheet_of_what_is_no_workbook_is_a_problem_of_the_policy(cli: Cli, cli
     (clinic / "policy.yaml").write_text(spoiled, encoding="utf-8")
     assert "data.sheet: must be the name of a sheet" in cli("anonymize", clinic / "policy.yaml").err
     (clinic / "policy.yaml").write_text(spoiled.replace("sheet: 0", "sheet: 1"), encoding="utf-8")
-    assert "data.sheet: patients.csv is no workbook" in cli("anonymize", clinic / "policy.yaml").err
+    assert "data.sheet: patients.csv is not a workbook" in cli("anonymize", clinic / "policy.yaml").err
 
 
 def test_a_broken_workbook_changes_nothing(cli: Cli, clinic: Path) -> None:

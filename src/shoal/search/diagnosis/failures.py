@@ -105,9 +105,7 @@ def judge(models: Sequence[Model], stats: ClassStats, allowed: int) -> Judgement
         for model in models:
             view = rest.view(model.column)
             if model.whole_table and not model.table_holds(view):
-                whole.append(
-                    Lack(model.name, model.column, model.shortfalls(view, 0))
-                )  # classes kept hold
+                whole.append(Lack(model.name, model.column, model.shortfalls(view, 0)))  # classes kept hold
     return Judgement(holds, tuple(failures), left_out, allowed, tuple(whole))
 
 
