@@ -57,7 +57,7 @@ class Clock:
             self.stages[name] = self.stages.get(name, 0.0) + time.perf_counter() - start
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Job:
     """A new release: what happens at each stage. Applying a published recoding replaces some of them."""
 
