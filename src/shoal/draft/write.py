@@ -10,7 +10,7 @@ from shoal.draft.propose import Proposal
 from shoal.draft.roles import MOST_NODES, Decision, SearchableDecisions
 from shoal.draft.text_format import MissingMarks, TextFormat
 from shoal.draft.wording import read_texts, sentence
-from shoal.draft.yaml_lines import Plain, comment, flow, indented, key, scalar, shown
+from shoal.draft.yaml_lines import Plain, comment, flow, indented, key, scalar, short_text
 from shoal.formatting import listing, percent, pluralize
 from shoal.models import MODELS
 from shoal.policy import Policy
@@ -48,7 +48,13 @@ class PolicyDraft:
 
 def policy_text(facts: PolicyDraft) -> str:
     """The draft as YAML text."""
-    sections = [_comment("head", data=shown(facts.data)), _data(facts), _columns(facts), _privacy(facts), _rest(facts)]
+    sections = [
+        _comment("head", data=short_text(facts.data)),
+        _data(facts),
+        _columns(facts),
+        _privacy(facts),
+        _rest(facts),
+    ]
     return "\n\n".join("\n".join(section) for section in sections) + "\n"
 
 
@@ -66,7 +72,7 @@ def _data(facts: PolicyDraft) -> list[str]:
         lines += [*comment(f"encoding: {text.why_encoding}."), f"encoding: {scalar(text.encoding)}"]
     lines += _comment("missing")
     cells = {
-        mark: f"{pluralize(sum(where.values()), 'cell')} ({listing([shown(name) for name in where], most=6)})"
+        mark: f"{pluralize(sum(where.values()), 'cell')} ({listing([short_text(name) for name in where], most=6)})"
         for mark, where in facts.marks.counts.items()
     }
     for mark in facts.marks.missing[1:]:
@@ -74,7 +80,7 @@ def _data(facts: PolicyDraft) -> list[str]:
     for mark, reasons in facts.marks.doubtful.items():
         name, reason = next(iter(reasons.items()))
         lines += _comment(
-            "doubtful-mark", mark=scalar(mark), cells=cells[mark], column=shown(name), reason=sentence(reason, {})
+            "doubtful-mark", mark=scalar(mark), cells=cells[mark], column=short_text(name), reason=sentence(reason, {})
         )
     lines.append(f"missing: {flow(facts.marks.missing)}")
     return [*_comment("data"), "data:", *indented(lines, 1)]
@@ -93,7 +99,7 @@ def _columns(facts: PolicyDraft) -> list[str]:
         columns = pluralize(facts.columns.left_out, "more column")
         lines += _comment("left-out", columns=columns, limit=MOST_NODES, nodes=facts.columns.nodes, most=MOST_SEARCHED)
     for name, kind in facts.unreadable:
-        lines += _comment("unreadable", column=shown(name), type=kind)
+        lines += _comment("unreadable", column=short_text(name), type=kind)
     return [*lines, "columns:", *(line for each in facts.decisions for line in indented(_column(each), 1))]
 
 
