@@ -17,6 +17,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.declarations import Parameter, ParameterKind, share
 from shoal.errors import PolicyProblem
@@ -24,7 +25,7 @@ from shoal.models.base import Card, Model, Strength
 from shoal.models.distances import equal_distance, hierarchical_distance, ordered_distance
 from shoal.models.removal import removed_for_distance
 from shoal.models.tolerance import TOLERANCE
-from shoal.table.classes import ClassView, Counts, Floats, Mask, SensitiveDomain
+from shoal.table.classes import ClassView, Counts, Floats, Histogram, Mask, SensitiveDomain
 
 DISTANCES = {
     "equal": "any two values are equally far apart",
@@ -116,3 +117,25 @@ class TCloseness(Model):
         message = f"column {domain.column!r} has no {needed}, which the {self.distance} distance needs."
         fix = f"Declare {'an order' if needed == 'order' else 'a hierarchy'} of its values, or use distance: equal."
         return [PolicyProblem("distance", message, fix, code=f"no-{needed}")]
+
+
+def distance_problems(domain: SensitiveDomain, distance: str) -> list[PolicyProblem]:
+    """What a sensitive column lacks for one of the distances."""
+    return TCloseness(1.0, distance=distance, sensitive=domain.column).domain_problems(domain)
+
+
+def distances_from(domain: SensitiveDomain, distance: str, present: NDArray[np.int32], index: int) -> Floats:
+    """How far each of the values that are present lies from one of them.
+
+    The earth mover's distance of a class of one value i from a release q is the mean of d(i, j) over q. With u for the
+    release that has each value once, and q for u and value j in equal parts, d(i, j) = 2 EMD(i, q) - EMD(i, u).
+    """
+    m = len(present)
+    classes = Histogram.of(np.arange(m, dtype=np.int64), present, m, len(domain.values))
+    sizes, once = np.ones(m, dtype=np.int64), np.zeros(len(domain.values), dtype=np.int64)
+    once[present] = 1
+    more = once.copy()
+    more[present[index]] += m
+    model = TCloseness(1.0, distance=distance, sensitive=domain.column)
+    mixed, alone = (model.distances(ClassView(sizes, classes, domain, totals)) for totals in (more, once))
+    return np.asarray(2 * mixed - alone)

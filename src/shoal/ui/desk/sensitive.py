@@ -13,10 +13,10 @@ from shoal.encode.sensitive import SensitiveColumn, encode_sensitive
 from shoal.errors import InputError
 from shoal.models import Model
 from shoal.models.sensitivity import category_distance, category_weight
-from shoal.models.t_closeness import DISTANCES, TCloseness
+from shoal.models.t_closeness import DISTANCES, distance_problems, distances_from
 from shoal.policy.policy import published
 from shoal.policy.spec import ColumnSpec
-from shoal.table.classes import ClassView, Histogram, SensitiveDomain
+from shoal.table.classes import SensitiveDomain
 from shoal.ui.desk.column import as_values, declared, in_a_file, profile
 from shoal.ui.desk.desk import Desk
 from shoal.ui.desk.document import problem_to_page
@@ -80,7 +80,7 @@ def _distances(column: SensitiveColumn, query: Mapping[str, Any]) -> dict[str, A
     domain, chosen = column.domain, str(query.get("distance", "equal"))
     if chosen not in DISTANCES:
         raise InputError(f"There is no distance {chosen!r}.", code="unknown-distance")
-    lacking = {each: _model(domain, each).domain_problems(domain) for each in DISTANCES}
+    lacking = {each: distance_problems(domain, each) for each in DISTANCES}
     facts = {"kinds": {kind: found[0].message if found else "" for kind, found in lacking.items()}, "kind": chosen}
     present = np.unique(column.codes)
     values = [domain.values[code] for code in present.tolist()]
@@ -96,26 +96,8 @@ def _distances(column: SensitiveColumn, query: Mapping[str, Any]) -> dict[str, A
     return {**facts, **listed, "apart": [[row[place] for place in near]], "count": len(values)}
 
 
-def _model(domain: SensitiveDomain, distance: str) -> TCloseness:
-    return TCloseness(1.0, distance=distance, sensitive=domain.column)
-
-
-def _from(domain: SensitiveDomain, distance: str, present: NDArray[np.int32], place: int) -> list[float]:
-    """How far every value that occurs lies from one of them, read off the model itself.
-
-    The earth mover's distance of a class of one value i from a release q is the mean of d(i, j) over q. With u for the
-    release that has each value once, and q for u and value j in equal parts, d(i, j) = 2 EMD(i, q) - EMD(i, u).
-    """
-    m = len(present)
-    classes = Histogram.of(np.arange(m, dtype=np.int64), present, m, len(domain.values))
-    sizes = np.ones(m, dtype=np.int64)
-    once = np.zeros(len(domain.values), dtype=np.int64)
-    once[present] = 1
-    more = once.copy()
-    more[present[place]] += m
-    model = _model(domain, distance)
-    mixed, alone = (model.distances(ClassView(sizes, classes, domain, whole)) for whole in (more, once))
-    return [round(float(each), 9) + 0.0 for each in 2 * mixed - alone]
+def _from(domain: SensitiveDomain, distance: str, present: NDArray[np.int32], index: int) -> list[float]:
+    return [round(float(each), 9) + 0.0 for each in distances_from(domain, distance, present, index)]
 
 
 ANSWERS = {"sensitivity": sensitivity}
