@@ -41,6 +41,7 @@ def applied(release: Any, new: Any, **options: Any) -> shoal.Applied | None:
         return None
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::shoal.errors.DisclosureWarning")
 @pytest.mark.parametrize("run", ["optimal", "mondrian", "greedy-clustering in ranges", "range"])
 @pytest.mark.parametrize("model", MODELS)

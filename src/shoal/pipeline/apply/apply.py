@@ -203,25 +203,21 @@ class Joining:
         return tuple(found)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True)
 class ApplyJob(Job):
     """Records that join a published recoding: classes are found among those published instead of being searched."""
 
     base: Base
     replaces: bool
-    _joining: list[Joining] = field(default_factory=list)
-
-    @property
-    def joining(self) -> Joining:
-        """Which records join which classes, once that is known."""
-        return self._joining[-1]
+    joining: Joining = field(init=False)
+    """Which records join which classes, once they are encoded."""
 
     def encode(self, reading: Reading) -> Resolved:
         """The new records in codes, and the classes that each may join."""
         new = encode_new(reading.rows, self.base)
         fits = fitting(new, self.base)
         extension = _extension(new, self.base, len(fits.nodes), alone=not self.replaces)
-        self._joining.append(Joining(new, fits, extension, extension.extend(fits.candidates)))
+        self.joining = Joining(new, fits, extension, extension.extend(fits.candidates))
         return new.resolved
 
     def search(self, reading: Reading, resolved: Resolved, clock: Clock, progress: Progress) -> Result:

@@ -53,11 +53,7 @@ def _remedies(evidence: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _models_against(attack: str) -> list[dict[str, str]]:
-    return [
-        {"name": name, "title": model_title(name)}
-        for name, model in MODELS.items()
-        if attack in getattr(model, "stops", ())
-    ]
+    return [{"name": name, "title": model_title(name)} for name, model in MODELS.items() if attack in model.stops]
 
 
 def why(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
