@@ -210,7 +210,7 @@ def test_the_verifier_reaches_nothing_that_makes_releases() -> None:
 
 def test_a_policy_is_read_without_searches_and_without_reading_data() -> None:
     loaded = loaded_with("import shoal.policy")
-    assert not [each for each in loaded if each.split(".")[0] in {"numba", "pandas", "polars", "pyspark"}]
+    assert not [each for each in loaded if each.split(".")[0] in {"numba", "pandas", "polars", "pyarrow", "pyspark"}]
     heavy = re.compile(r"shoal\.(io|encode|verification|search\.(engine|kernels|lattice|local|bounds|diagnosis)\b)")
     assert not [each for each in loaded if heavy.match(each)]
 
