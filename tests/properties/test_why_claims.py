@@ -51,7 +51,7 @@ def labels(recoding: Recoding) -> why_oracle.Release:
 
 
 def models_of(lacks: tuple[Lack, ...]) -> set[tuple[str, str | None]]:
-    assert all(lack.lacks and lack.lacks != "nothing" for lack in lacks)
+    assert all(lack.lacks for lack in lacks)
     return {(lack.model, lack.sensitive) for lack in lacks}
 
 

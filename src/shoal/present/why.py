@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from shoal.formatting import listing, number, pluralize
 from shoal.hierarchies.hierarchy import Label
+from shoal.present.shortfalls import shortfalls_text
 from shoal.present.terminal import parameters
 
 if TYPE_CHECKING:
@@ -248,7 +249,7 @@ def _failing(judgement: Judgement, naming: Naming) -> str:
 
 
 def _lacking(found: Sequence[Lack], naming: Naming) -> str:
-    return "; ".join(f"{_named(each.model, each.sensitive, naming)} ({each.lacks})" for each in found)
+    return "; ".join(f"{_named(each.model, each.sensitive, naming)} ({shortfalls_text(each.lacks)})" for each in found)
 
 
 def _named(model: str, sensitive: str | None, naming: Naming) -> str:

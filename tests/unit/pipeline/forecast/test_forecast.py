@@ -147,7 +147,7 @@ def test_where_only_a_run_tells_that_is_said() -> None:
     leaky = [{"model": "alp-dif", "limits": {"job 1": {"alp": 0.1, "dif": 1}}, "sensitive": "occupation"}]
     found = forecast_under(privacy=leaky)
     assert found.verdict == "open"
-    assert found.models[0].table_lacks is not None
+    assert found.models[0].table_lacks
     local = forecast_under(privacy=leaky, algorithm={"name": "mondrian"})
     assert local.by_algorithm == "unreachable"
 
