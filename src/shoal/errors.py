@@ -7,7 +7,8 @@
     │   ├── PolicyError               the policy, alone or against the data; carries every problem at once
     │   ├── DataError                 the input cannot be read as a table
     │   ├── OutputError               the output exists or cannot be written
-    │   └── MissingExtraError         an optional dependency is not installed; carries the install line
+    │   ├── MissingExtraError         an optional dependency is not installed; carries the install line
+    │   └── PluginError               an installed package offers something that cannot be used
     ├── InterruptedRunError      130  the user stopped the run
     └── PrivacyError               1  the privacy asked for does not hold or cannot be reached
         ├── InfeasibleError           no release exists within the policy; carries the diagnosis
@@ -128,6 +129,12 @@ class MissingExtraError(InputError):
     def facts(self) -> dict[str, Any]:
         """The line that installs what is missing."""
         return {"install": self.install}
+
+
+class PluginError(InputError):
+    """What an installed package offers as an entry point cannot be used; the message names the package."""
+
+    default_code: ClassVar[str] = "plugin"
 
 
 class InterruptedRunError(ShoalError):

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import shoal
-from shoal.attacks.registry import Registry
+from shoal.attacks.registry.folder import Registry
 from shoal.evidence import evidence_problems
 from support.cli import Cli, snapshot
 

@@ -16,7 +16,7 @@ import pytest
 
 import shoal
 from e2e.conftest import POLICY, checked_json
-from shoal.attacks import ATTACKS
+from shoal.attacks.catalog import ATTACKS
 from shoal.evidence import VOLATILE, Evidence, evidence_problems, seal, without_volatile
 from shoal.present import write_report
 from shoal.search import ALGORITHMS

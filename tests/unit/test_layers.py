@@ -14,7 +14,8 @@ import shoal
 
 ROOT = Path(shoal.__file__).parent
 LAYERS = (
-    {"errors", "formatting"},
+    {"errors", "formatting", "facts"},
+    {"plugins"},
     {"hierarchies"},
     {"table"},
     {"models"},

@@ -1,9 +1,7 @@
 """Conditions such as ``similarity>0`` or ``linkage>5%``: how much an attack may expose before a run counts as failed.
 
-Only a leak exceeds a condition: where an attack found no more than its baseline explains, nothing of that is the
-release's doing, whatever the number of records. Of a leak, all records exposed count.
-
-They are read against plain data, as `Estimate.to_dict` gives it and as the evidence keeps it.
+Only a leak exceeds a condition: what the baseline explains is not due to the release, however many records it is. Of a
+leak, all records exposed count.
 """
 
 from __future__ import annotations
@@ -13,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from shoal.attacks.catalog import ATTACKS
 from shoal.errors import InputError, did_you_mean
 
 _CONDITION = re.compile(r"\s*(?P<name>[^\s>]+)\s*>\s*(?P<limit>\d+(\.\d+)?)\s*(?P<percent>%)?\s*", re.ASCII)
@@ -27,54 +26,54 @@ class Condition:
     percent: bool
     text: str
 
-    def exceeded_by(self, estimate: Mapping[str, Any]) -> bool:
+    def exceeded_by(self, result: Mapping[str, Any]) -> bool:
         """Whether an attack exposes more than the limit, and more than its baseline explains."""
-        if not estimate.get("leak"):
+        if not result["leak"]:
             return False
-        records, of = estimate.get("records") or 0, estimate.get("of") or 0
+        records, of = result["records"] or 0, result["of"] or 0
         return bool(100 * records > self.limit * of if self.percent else records > self.limit)
 
 
-def read_condition(text: str, names: Sequence[str]) -> Condition:
+def read_condition(text: str) -> Condition:
     """A condition from its text; `InputError` for one that cannot be read or names no attack."""
     match = _CONDITION.fullmatch(text)
     if match is None:
         raise InputError(
-            f"the condition {text!r} cannot be read. Write the name of an attack and a number of records or a share, "
-            "such as similarity>0 or linkage>5%."
+            f"The condition {text!r} cannot be read. Write the name of an attack and a number of records or a "
+            "percentage, such as similarity>0 or linkage>5%.",
+            code="condition-unreadable",
         )
     name, percent = match["name"], match["percent"] is not None
-    if name not in names:
-        raise InputError(f"the condition {text!r} names no attack. {did_you_mean(name, names)}")
+    if name not in ATTACKS:
+        message = f"The condition {text!r} does not name an attack. {did_you_mean(name, ATTACKS)}"
+        raise InputError(message, code="condition-unknown-attack")
     limit = float(match["limit"])
     if percent and limit > 100:
-        raise InputError(f"the condition {text!r} asks for more than 100 %.")
+        raise InputError(f"The condition {text!r} asks for more than 100%.", code="condition-over-100")
     if not percent and not limit.is_integer():
-        raise InputError(f"the condition {text!r} counts records, which are whole. For a share write {text.strip()}%.")
+        message = (
+            f"The condition {text!r} counts records, so it takes a whole number. For a share write {text.strip()}%."
+        )
+        raise InputError(message, code="condition-not-whole")
     return Condition(name, limit, percent, text.strip())
 
 
-def exceeded(conditions: Sequence[Condition], estimates: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def exceeded(conditions: Sequence[Condition], results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The conditions that some attack exceeds, with its figures.
 
-    An attack that was not tried is an `InputError`: a limit on it would be kept by looking away. One that does not
-    apply to the release exposes nothing.
+    An attack that was not tried is an `InputError`: looking away would satisfy any limit. One that does not apply to
+    the release exposes nothing.
     """
     found = []
     for condition in conditions:
-        attacks = [each for each in estimates if each.get("name") == condition.name]
-        unknown = [each for each in attacks if each.get("status") == "not tried"]
+        attacks = [each for each in results if each["name"] == condition.name]
+        unknown = [each for each in attacks if each["status"] == "not tried"]
         if unknown or not attacks:
-            reason = f": {unknown[0].get('tried')}" if unknown else "."
-            raise InputError(f"the condition {condition.text!r} is on an attack that was not tried{reason}")
+            reason = f" ({unknown[0]['outcome']})" if unknown else ""
+            message = f"The condition {condition.text!r} is about an attack that was not tried{reason}."
+            raise InputError(message, code="condition-not-tried")
         found += [
-            {
-                "condition": condition.text,
-                "name": condition.name,
-                "sensitive": each.get("sensitive"),
-                "records": each.get("records"),
-                "of": each.get("of"),
-            }
+            {"condition": condition.text, **{key: each[key] for key in ("name", "sensitive", "records", "of")}}
             for each in attacks
             if condition.exceeded_by(each)
         ]

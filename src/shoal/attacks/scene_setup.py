@@ -1,4 +1,4 @@
-"""Setting the scene for the attacks: a release as an attacker reads it, and the people of the original beside it.
+"""A release as an attacker reads it.
 
 A release comes as a table of texts or, where it has just been made, as its recoding; the scene is the same. Rows of
 ``*`` that stand for suppressed records are left out: they show nothing.
@@ -16,8 +16,9 @@ import pyarrow as pa
 from shoal.attacks.scene import Codes, Extras, Ints, Released
 from shoal.encode.resolve import Resolved
 from shoal.errors import DataError
+from shoal.formatting import listing
 from shoal.hierarchies.hierarchy import Label
-from shoal.hierarchies.problems import listing, quoted
+from shoal.hierarchies.problems import quoted
 from shoal.io import Cells, encode
 from shoal.models import AlpDif, AlphaKAnonymity
 from shoal.policy import Policy
@@ -29,11 +30,11 @@ from shoal.verification.ranges import quasi_labels
 from shoal.verification.read import read_release
 from shoal.verification.shape import expected_columns, star_rows
 
-_LISTED = 5
+_LISTED = 6
 
 
 Column = tuple[tuple[Label, ...], Codes]
-"""The values that occur in a column, sorted by text with the missing value last, and the place of each record's."""
+"""The values that occur in a column, sorted by text with the missing value last, and the index of each record's."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +44,7 @@ class Rows:
     quasi: tuple[str, ...]
     labels: tuple[tuple[Label, ...], ...]
     cells: Codes
-    """``cells[j, c]``: place of the label of class ``c`` in column ``j``; classes in the order of their labels."""
+    """``cells[j, c]``: index of the label of class ``c`` in column ``j``; classes in the order of their labels."""
     owner: Ints
     """Class of each row."""
     sensitive: Mapping[str, Column]
@@ -61,15 +62,16 @@ def rows_of_release(release: Any, policy: Policy) -> Rows:
     lacking = [name for name in expected if name not in given.columns]
     if lacking:
         raise DataError(
-            f"The release lacks the columns {', '.join(map(repr, lacking))} of the policy; it has "
-            f"{', '.join(map(repr, given.names))}. Attack a release with the policy that it was made by."
+            f"The release does not have {listing([quoted(each) for each in lacking])}, which the policy names; it has "
+            f"{listing([quoted(each) for each in given.names])}. Use the policy that the release was made by.",
+            code="release-columns",
         )
     cells = {name: given.columns[name] for name in expected}
     starred = star_rows(cells, policy, quasi_labels(policy), given.counts)
     if starred.any():
         cells = {name: column.filter(pa.array(~starred)) for name, column in cells.items()}
     if starred.all():
-        raise DataError("The release has no record: there is nothing to attack.")
+        raise DataError("The release has no records, so there is nothing to attack.", code="release-empty")
     quasi = {name: _coded(cells[name]) for name in policy.names("quasi")}
     columns = [codes for _, codes in quasi.values()]
     keys, _ = combine_codes(columns, [len(labels) for labels, _ in quasi.values()])
@@ -110,7 +112,7 @@ def rows_of_recoding(policy: Policy, table: pa.Table | Cells, resolved: Resolved
 
 
 def coded_column(table: pa.Table | Cells, name: str) -> Column:
-    """A column of the data: its texts in order, and the place of each row's."""
+    """A column of the data: its texts in order, and the index of each row's."""
     if isinstance(table, Cells):
         return table.columns[name].labels, table.columns[name].codes
     return _coded(table.column(name))
@@ -196,8 +198,9 @@ def _domain(name: str, values: tuple[Label, ...], policy: Policy) -> SensitiveDo
     strays = [quoted(value) for value in values if value not in category_of]
     if strays:
         raise DataError(
-            f"The release has values of {name!r} in no category: {listing(strays[:_LISTED], len(strays))}. Attack a "
-            "release with the policy that it was made by."
+            f"The release has values of {name!r} in no category: {listing(strays, _LISTED)}. Use the policy that the "
+            "release was made by.",
+            code="release-categories",
         )
     places = np.array([category_of[value] for value in values], dtype=np.int32)
     return SensitiveDomain(name, values, categories=tuple(declared), category_of=places)

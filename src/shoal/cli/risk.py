@@ -9,12 +9,13 @@ from pathlib import Path
 
 import typer
 
-from shoal.attacks.risk import Risk
-from shoal.attacks.risk.scenarios import Scenario
+from shoal.attacks.risk.risk import Risk, Scenario
 from shoal.cli.commands import interruptible, load_policy
 from shoal.cli.progress import progress_bar
 from shoal.cli.show import aligned, counted
+from shoal.formatting import percent
 from shoal.pipeline.risk import risk
+from shoal.present.risk import extra_column_phrase
 
 _SHOWN = 10
 """Subsets shown on a terminal; the JSON has all of them."""
@@ -64,7 +65,7 @@ def risk_lines(found: Risk) -> Iterator[str]:
     yield from _columns(found)
     yield ""
     yield from _subsets(found)
-    if found.beside:
+    if found.extra_columns:
         yield ""
         yield from _beside(found)
 
@@ -82,8 +83,8 @@ def _head(found: Risk) -> Iterator[str]:
         yield f"{rows} of * {fate} not counted."
     if found.records_with_missing:
         yield (
-            f"k is {found.k} with a missing value as a value of its own, {found.k_if_missing_matches} if it matches "
-            f"anything ({_share(found.records_with_missing, found.records)} lacking a value)."
+            f"k is {found.k} with a missing value as a value of its own, {found.k_if_missing_matches_anything} if it "
+            f"matches anything ({_share(found.records_with_missing, found.records)} lacking a value)."
         )
     else:
         yield f"k is {found.k}. No value is missing, so it is the same however missing values are read."
@@ -111,9 +112,9 @@ def _attackers(found: Risk) -> Iterator[str]:
     at_most = "" if found.journalist is not None else "at most "
     picking = [f"{at_most}{figure}" for figure in _figures(found.journalist or found.prosecutor)]
     rows.append(["journalist (picks from the population)", *picking])
-    rows.append(["marketer (links every record)", "", f"{at_most}{found.marketer:.4f}", ""])
+    rows.append(["marketer (links every record)", "", f"{at_most}{found.marketer.expected_share_linked:.4f}", ""])
     yield from (line.rstrip() for line in aligned(rows, str.ljust))
-    yield f"Above {found.threshold:g} are the records of classes of fewer than {found.enough}."
+    yield f"Above {found.threshold:g} are the records of classes of fewer than {found.class_size_for_threshold}."
     if found.population is None:
         yield "What a journalist and a marketer can do exactly is not known: no population was given (--population)."
     else:
@@ -121,9 +122,11 @@ def _attackers(found: Risk) -> Iterator[str]:
     estimate = found.population_uniques
     if estimate is not None:
         yield from _filled(
-            f"Of {counted(found.uniques, 'unique', 'uniques')} about {estimate.records:.1f} are thought to be unique "
-            f"in the population too ({estimate.probability:.1%}; estimate of Zayatz 1991 for a sampling fraction of "
-            f"{estimate.sampling_fraction:g}, mostly too high for small fractions)."
+            f"Of {counted(found.uniques, 'unique', 'uniques')} about "
+            f"{estimate.expected_population_uniques_in_the_table:.1f} are thought to be unique in the population too "
+            f"({percent(estimate.probability_that_a_unique_is_unique_in_the_population)}; estimate of "
+            f"{estimate.estimator} for a sampling fraction of {estimate.sampling_fraction:g}, mostly too high for small "
+            "fractions)."
         )
 
 
@@ -131,11 +134,11 @@ def _population(found: Risk) -> Iterator[str]:
     people = found.population
     assert people is not None
     yield f"The population has {counted(people.records, 'record', 'records')}."
-    if people.absent_records or people.short_records:
+    if people.records_absent or people.records_with_fewer:
         yield from _filled(
-            f"It is not the whole population: it has no record of {_share(people.absent_records, found.records)}, and "
-            f"fewer than the table of the classes of {_share(people.short_records, found.records)}. These count as "
-            "many as the table has, the most that is known of them."
+            f"It is not the whole population: it has no record of {_share(people.records_absent, found.records)}, and "
+            f"fewer than the table of the classes of {_share(people.records_with_fewer, found.records)}. These count "
+            "as many as the table has, the most that is known of them."
         )
 
 
@@ -144,8 +147,8 @@ def _columns(found: Risk) -> Iterator[str]:
     rows = [["column", "values", "contribution", "unique alone", "unique without", "in minimal uniques"]]
     for each in found.columns:
         rows.append([
-            each.column, str(each.distinct), f"{each.contribution:.1f}", str(each.uniques_alone),
-            str(each.uniques_without), str(each.in_minimal),
+            each.column, str(each.distinct_values), f"{each.contribution:.1f}", str(each.uniques_alone),
+            str(each.uniques_without), str(each.records_with_a_minimal_unique),
         ])  # fmt: skip
     yield from aligned(rows, str.rjust)
     yield from _filled(
@@ -154,7 +157,9 @@ def _columns(found: Risk) -> Iterator[str]:
         "uniques: records that a subset with this column singles out, and no smaller one."
     )
     singled = [
-        f"{records} by {counted(size, 'column', 'columns')}" for size, records in found.singled_out.items() if records
+        f"{records} by {counted(size, 'column', 'columns')}"
+        for size, records in found.singled_out_by_columns.items()
+        if records
     ]
     yield f"Records singled out: {', '.join(singled) or 'none'} (each by the fewest that do)."
 
@@ -165,8 +170,8 @@ def _subsets(found: Risk) -> Iterator[str]:
     yield f"Of {names} of up to {counted(found.max_columns, 'column', 'columns')}, {len(telling)} single somebody out:"
     rows = [["uniques", "minimal", "classes", "smallest", "average risk", "columns"]]
     for each in telling[:_SHOWN] or found.subsets[:_SHOWN]:
-        figures = [each.uniques, each.minimal_uniques, each.classes, each.smallest]
-        rows.append([*map(str, figures), f"{each.average:.4f}", ", ".join(each.columns)])
+        figures = [each.uniques, each.minimal_uniques, each.classes, each.smallest_class]
+        rows.append([*map(str, figures), f"{each.average_risk:.4f}", ", ".join(each.columns)])
     head = aligned([row[:-1] for row in rows], str.rjust)
     yield from (f"{line}  {row[-1]}" for line, row in zip(head, rows, strict=True))
     left = len(found.subsets) - (len(rows) - 1)
@@ -176,13 +181,13 @@ def _subsets(found: Risk) -> Iterator[str]:
 
 def _beside(found: Risk) -> Iterator[str]:
     yield "Released beside the quasi-identifiers:"
-    for each in found.beside:
-        values = counted(each.distinct, "value", "values")
-        yield from _filled(f"{each.column} ({each.role}, {values}) {each.verdict}", indent="  ")
+    for each in found.extra_columns:
+        values = counted(each.distinct_values, "value", "values")
+        yield from _filled(f"{each.column} ({each.role}, {values}) {extra_column_phrase(each, found)}", indent="  ")
 
 
 def _figures(one: Scenario) -> list[str]:
-    return [f"{one.highest:.4f}", f"{one.average:.4f}", f"{one.records_above} ({one.above:.1%})"]
+    return [f"{one.highest:.4f}", f"{one.average:.4f}", f"{one.records_above_threshold} ({one.above_threshold:.1%})"]
 
 
 def _share(count: int, of: int) -> str:

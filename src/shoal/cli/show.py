@@ -8,7 +8,6 @@ from typing import Any
 
 import typer
 
-from shoal.present.report.figures import is_number
 from shoal.present.report.requirements import flat_parameters
 
 
@@ -47,7 +46,7 @@ def parameters(given: Mapping[str, Any]) -> str:
     shown = []
     for parameter, value in flat_parameters(given):
         name, bracket, of = parameter.partition("[")
-        figure = "without limit" if value is None else f"{value:.6g}" if is_number(value) else str(value)
+        figure = "without limit" if value is None else f"{value:.6g}" if isinstance(value, (int, float)) else str(value)
         shown.append(f"{name} of {of.removesuffix(']')} {figure}" if bracket else f"{name} {figure}")
     return ", ".join(shown)
 

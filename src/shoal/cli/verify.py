@@ -8,7 +8,6 @@ from pathlib import Path
 
 import typer
 
-from shoal.attacks import ATTACKS
 from shoal.attacks.conditions import read_condition
 from shoal.cli.attack import condition_lines
 from shoal.cli.commands import interruptible, load_policy
@@ -29,7 +28,7 @@ def run_verify(
     as_json: bool,
 ) -> None:
     """Verify a release; exit 1 when a check fails or a condition of ``--fail-on`` is exceeded."""
-    conditions = [read_condition(text, ATTACKS) for text in fail_on]
+    conditions = [read_condition(text) for text in fail_on]
     policy = load_policy(policy_path)
     with progress_bar() as progress:
         found = audit(release, policy, original, evidence=evidence, progress=progress)

@@ -9,14 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shoal.attacks import ATTACKS
-from shoal.attacks.composition import NAME
 from shoal.attacks.conditions import Condition, exceeded, read_condition
-from shoal.attacks.registry import Entry, NewRelease, Registry, compose_with, signature_of
-from shoal.attacks.registry.folder import INDEX
+from shoal.attacks.registry.composition import NAME, Composition, compose_with
+from shoal.attacks.registry.entry import Entry
+from shoal.attacks.registry.folder import INDEX, Registry
+from shoal.attacks.registry.people import NewRelease
+from shoal.attacks.registry.signature import signature_of
 from shoal.attacks.scene_setup import Rows
 from shoal.errors import ExposureError, InputError
-from shoal.evidence import sealed
+from shoal.evidence import Evidence, sealed
+from shoal.facts import plain
 from shoal.io import check_outputs
 from shoal.policy import Policy
 
@@ -41,7 +43,7 @@ class Keeping:
         fail_on: Sequence[str] = (),
     ) -> Keeping:
         """Read the registry and the options, before any work; `InputError` for what is wrong with them."""
-        conditions = tuple(read_condition(text, ATTACKS) for text in fail_on)
+        conditions = tuple(read_condition(text) for text in fail_on)
         folder = Path(registry) if registry is not None else registry_of(policy)
         if folder is None:
             composed = [condition.text for condition in conditions if condition.name == NAME]
@@ -68,18 +70,17 @@ class Keeping:
             return {}
         withdrawn = {entry.release_sha256 for entry in self.replaces}
         earlier = [entry for entry in self.registry.current if entry.release_sha256 not in withdrawn]
-        found = {"composition": compose_with(new, earlier).to_dict()}
-        composed = [condition for condition in self.conditions if condition.name == NAME]
-        failed = exceeded(composed, found["composition"]["estimates"])
+        found = compose_with(new, earlier)
+        failed = exceeded([condition for condition in self.conditions if condition.name == NAME], found.results)
         if failed:
-            raise ExposureError(failed, found)
-        return found
+            raise ExposureError(failed, {"composition": found.to_dict()})
+        return {"composition": found}
 
     def refuse(self, attacks: Sequence[Mapping[str, Any]]) -> None:
         """Raise `ExposureError` where an attack on the release exposes more than a condition allows."""
         failed = exceeded(self.conditions, attacks)
         if failed:
-            raise ExposureError(failed, {"attacks": list(attacks)})
+            raise ExposureError(failed, {"attacks": plain(list(attacks))})
 
     @contextmanager
     def adding(self, policy: Policy, rows: Rows, name: str, digest: str) -> Iterator[Mapping[str, Path]]:
@@ -99,22 +100,23 @@ class Keeping:
             date=self.date,
             release_sha256=digest,
             policy_sha256=policy.sha256,
-            signature=signature_of(policy, rows.labels, rows.cells, rows.owner, rows.sensitive, rows.weights),
+            signature=signature_of(policy, rows),
             replaces=tuple(entry.release_sha256 for entry in self.replaces),
         )
         with self.registry.adding(entry) as path:
             yield {"registry": path}
 
 
-def with_composition(evidence: dict[str, Any], composed: Mapping[str, Any]) -> dict[str, Any]:
-    """The evidence with what a release tells beside earlier ones, among its attacks as well."""
+def with_composition(evidence: Evidence, composed: Mapping[str, Composition]) -> Evidence:
+    """The evidence with what a release reveals together with earlier ones, among its attacks as well."""
     if not composed:
         return evidence
-    found = [*composed["composition"]["estimates"]]
-    attacks = evidence.get("attacks")
-    if attacks is None:
-        return sealed(evidence, **composed)
-    return sealed(evidence, **composed, attacks=[*(each for each in attacks if each["name"] != NAME), *found])
+    found = composed["composition"]
+    if not evidence.attacks:
+        return sealed(evidence, composition=found)
+    return sealed(
+        evidence, composition=found, attacks=(*(each for each in evidence.attacks if each.name != NAME), *found.results)
+    )
 
 
 def registry_of(policy: Policy) -> Path | None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from shoal.attacks.battery import AttackReport, attack_tables
-from shoal.attacks.registry import NewRelease
+from shoal.attacks.registry.people import NewRelease
 from shoal.encode.released_table import build_table
 from shoal.encode.resolve import Resolved, data_problems, resolve, unknown_columns, used_columns
 from shoal.errors import DataError, PolicyError, PolicyProblem, ShoalError

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from shoal.attacks.registry import NewRelease
+from shoal.attacks.registry.people import NewRelease
 from shoal.encode.resolve import Resolved, resolve
 from shoal.io import Cells
 from shoal.policy import Policy

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import shoal
-from shoal.attacks import ATTACKS
+from shoal.attacks.catalog import ATTACKS
 from shoal.cli.main import app
 from shoal.evidence import evidence_schema
 from shoal.metrics import METRICS

@@ -8,7 +8,7 @@ import pytest
 
 import shoal
 from shoal.errors import DataError, PolicyError
-from shoal.evidence.policy import describe_policy
+from shoal.evidence import describe_policy
 from shoal.pipeline.run import data_source
 
 BASE: dict[str, Any] = {

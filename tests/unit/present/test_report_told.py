@@ -8,7 +8,7 @@ import pytest
 from page_reader import Element, rows, section
 from report_evidence import attack, distribution, group, hospital, weakest
 
-from shoal.attacks import ATTACKS as NAMES
+from shoal.attacks.catalog import ATTACKS as NAMES
 from shoal.evidence import evidence_problems
 from shoal.present import write_report
 from shoal.present.report.attack_words import ATTACKS

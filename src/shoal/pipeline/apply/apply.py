@@ -18,7 +18,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.attacks.registry import NewRelease, signature_of
+from shoal.attacks.registry.people import NewRelease
+from shoal.attacks.registry.signature import signature_of
 from shoal.attacks.scene_setup import rows_of_release
 from shoal.encode.released_table import build_table
 from shoal.encode.resolve import unknown_columns, used_columns
@@ -179,7 +180,7 @@ def _composed(
         if not replaces:
             return made.as_new()
         rows = rows_of_release(together([base.table, made.table]), base.policy)
-        shown = signature_of(base.policy, rows.labels, rows.cells, rows.owner, rows.sensitive, rows.weights)
+        shown = signature_of(base.policy, rows)
         return NewRelease(made.policy, made.loaded.table, made.resolved.problem, made.recoding, shown)
 
     return composed_with(keeping, new, clock, progress)

@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from shoal.attacks.battery import BY_INSENSITIVE
+from shoal.attacks.catalog import ATTACKS
 from shoal.attacks.conditions import Condition, exceeded
 from shoal.errors import DataError, InputError
 from shoal.evidence import describe_policy, evidence_problems, seal
+from shoal.facts import plain
 from shoal.io import sha256_of
 from shoal.pipeline.attack import attack
 from shoal.pipeline.audit.differences import differing_attacks, differing_facts, differing_figures
@@ -134,7 +135,7 @@ def _policy(policy: Policy, content: Mapping[str, Any]) -> Check:
     """The same policy: the same file, or another one that says the same."""
     claimed, found = content["policy_sha256"], policy.sha256
     same = claimed == found
-    said, told = json.loads(json.dumps(describe_policy(policy))), content["policy"]
+    said, told = plain(describe_policy(policy)), content["policy"]
     alike = said == told
     differing = sorted(key for key in {*said, *told} if said.get(key) != told.get(key))
     good = alike or (same and differing == ["algorithm"])
@@ -164,7 +165,7 @@ def _figures(
             shown = shown_beside_original(release, asked, original)
         else:
             shown, left = shown_by_release(release, asked), [*BY_ORIGINAL, *left]
-        if sum(shown["class_sizes"]["classes_by_size"].values()) == verification.classes:
+        if sum(plain(shown["class_sizes"])["classes_by_size"].values()) == verification.classes:
             problems += differing_facts(shown, content)
         else:
             left = ["all but counts, models and checks, since rows of * can be read in two ways"]
@@ -183,7 +184,8 @@ def _asked(policy: Policy, content: Mapping[str, Any]) -> Policy:
 def _attacked(release: Path, policy: Policy, original: Any, content: Mapping[str, Any], progress: Progress) -> Check:
     """The attacks once more: all that the file, and the original where it is given, are enough for."""
     report = attack(release, _asked(policy, content), original=original, seed=content["attack_seed"], progress=progress)
-    again = json.loads(json.dumps(report.to_dict()["attacks"]))
-    lacking = BY_INSENSITIVE if "insensitive columns" in (content.get("not_done") or {}) else ()
+    again = report["attacks"]
+    by_insensitive = [name for name, each in ATTACKS.items() if each.needs_insensitive]
+    lacking = by_insensitive if "insensitive columns" in (content.get("not_done") or {}) else ()
     problems, compared = differing_attacks(again, content["attacks"], original=original is not None, lacking=lacking)
     return _check("evidence-attacks", problems, f"{compared} attacks made again find what is recorded")

@@ -7,6 +7,7 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from shoal.facts import plain
 from shoal.verification import Check, Verification
 
 _SAME = 1e-9
@@ -82,7 +83,7 @@ def _checks(checks: Sequence[Check], evidence: Mapping[str, Any]) -> Iterator[st
         if not before:
             yield f"the check {check.name} is not recorded"
             continue
-        then, now = dict(before.pop(0)), json.loads(json.dumps(check.to_dict()))
+        then, now = dict(before.pop(0)), plain(check)
         for each in (then, now):  # a streamed release may have been compared by fewer columns than now
             each["facts"] = {key: value for key, value in each["facts"].items() if key != "not_compared"}
         if then["passed"] != now["passed"] or _differ(then["facts"], now["facts"]):
@@ -105,13 +106,13 @@ def _models(verification: Verification, models: Sequence[Mapping[str, Any]]) -> 
 
 def differing_facts(shown: Mapping[str, Any], evidence: Mapping[str, Any]) -> list[str]:
     """Where facts of the evidence are not what a release shows; of mappings only what is shown is compared."""
-    plain = json.loads(json.dumps(shown))
-    wrong_levels = plain.pop("wrong_levels")
-    found = [*_algorithm(evidence), *_levels(wrong_levels, evidence["levels"]), *_models_shown(plain, evidence)]
-    for key, value in plain.items():
+    known = plain(shown)
+    wrong_levels = known.pop("wrong_levels")
+    found = [*_algorithm(evidence), *_levels(wrong_levels, evidence["levels"]), *_models_shown(known, evidence)]
+    for key, value in known.items():
         found += _unlike(key, value, evidence[key])
-    if "measures" in plain and evidence["bound"] is not None:
-        found += _unlike("bound.reached", plain["measures"]["ncp"], evidence["bound"]["reached"])
+    if "measures" in known and evidence["bound"] is not None:
+        found += _unlike("bound.reached", known["measures"]["ncp"], evidence["bound"]["reached"])
     return found
 
 
@@ -132,10 +133,10 @@ def _levels(wrong: Mapping[str, Sequence[int]], recorded: Mapping[str, int] | No
             yield f"levels.{name} is recorded as {level}, and not all of its labels stand there"
 
 
-def _models_shown(plain: dict[str, Any], evidence: Mapping[str, Any]) -> Iterator[str]:
+def _models_shown(known: dict[str, Any], evidence: Mapping[str, Any]) -> Iterator[str]:
     """Models are told apart by name, column and what is asked; the same may be asked twice."""
     recorded = list(evidence["models"])
-    for model in plain.pop("models"):
+    for model in known.pop("models"):
         name = model["model"] if model["sensitive"] is None else f"{model['model']}[{model['sensitive']}]"
         same = ("model", "sensitive", "asked")
         mine = [each for each in recorded if not any(_differ(model[key], each[key]) for key in same)]

@@ -14,12 +14,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from shoal.attacks.people import label_nodes
+from shoal.attacks.original import label_nodes
 from shoal.attacks.scene_setup import Rows, released_scene, rows_of_release
 from shoal.encode.resolve import Resolved, resolve, used_columns
 from shoal.evidence import describe_exposure, describe_models, describe_sizes, measure
+from shoal.evidence.describe import column_ncp
 from shoal.hierarchies.hierarchy import Hierarchy, Label
-from shoal.metrics import METRICS, CellMetric, ReleaseSummary
+from shoal.metrics import ReleaseSummary
 from shoal.pipeline.stream import columns_or_cells
 from shoal.policy import Policy
 from shoal.table.classes import ClassStats, Histogram
@@ -97,14 +98,12 @@ def _roles(policy: Policy, rows: Rows) -> dict[str, dict[str, Any]]:
 
 
 def _columns(policy: Policy, rows: Rows, recoding: Recoding, summary: ReleaseSummary) -> dict[str, dict[str, Any]]:
-    ncp = METRICS["ncp"]
-    assert isinstance(ncp, CellMetric)
     columns = _roles(policy, rows)
-    for place, (name, hierarchy) in enumerate(zip(recoding.quasi, recoding.hierarchies, strict=True)):
+    for index, (name, hierarchy) in enumerate(zip(recoding.quasi, recoding.hierarchies, strict=True)):
         columns[name] |= {
             "height": hierarchy.height,
-            "values": hierarchy.n_leaves,
-            "ncp": round(ncp.column_mean(summary, place), 12),
+            "hierarchy_values": hierarchy.n_leaves,
+            "ncp": column_ncp(summary, index),
         }
     return columns
 

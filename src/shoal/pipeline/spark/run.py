@@ -18,7 +18,7 @@ import pyarrow as pa
 from shoal.attacks.battery import AttackReport, attack_tables
 from shoal.encode.released_table import released_counts
 from shoal.errors import DataError, OutputError
-from shoal.evidence import measure, sealed
+from shoal.evidence import Evidence, measure, sealed
 from shoal.io.spark import cluster as spark
 from shoal.io.spark.cluster import Named
 from shoal.metrics import ReleaseSummary
@@ -161,7 +161,7 @@ def spark_evidence(
     attacks: AttackReport,
     composed: Mapping[str, Any],
     written: bool,
-) -> dict[str, Any]:
+) -> Evidence:
     """The evidence of a release in a cluster."""
     digest = checked.sha256 if written else None
     searched = replace(made.searched, policy=made.policy)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from shoal.hierarchies.hierarchy import Label
-from shoal.present.report.figures import is_number
 from shoal.present.report.requirements import flat_parameters
 from shoal.search.diagnosis.failures import Judgement, Lack, Split, named
 from shoal.search.diagnosis.relaxations import counted
@@ -211,7 +210,7 @@ def _lacking(found: tuple[Lack, ...]) -> str:
 def _parameters(given: Mapping[str, Any]) -> str:
     words = []
     for name, value in flat_parameters(given):
-        figure = "without limit" if value is None else f"{value:.6g}" if is_number(value) else str(value)
+        figure = "without limit" if value is None else f"{value:.6g}" if isinstance(value, (int, float)) else str(value)
         words.append(f"{name} {figure}")
     return ", ".join(words)
 

@@ -1,4 +1,4 @@
-"""The lattice as a drawing: less general nodes below, more general ones above, what satisfies told by shape and colour.
+"""The lattice as a drawing: less general nodes below, more general ones above, shape and colour show which satisfy.
 
 A minimal node is a diamond, another that satisfies a disc, one that fails a small ring; the best minimal node has a
 ring around it. Every node can be reached by the keyboard, carries its levels in ``data-node`` and ``data-levels`` and
@@ -13,10 +13,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from shoal.formatting import listing, number, pluralize
 from shoal.present.html.markup import Markup, paragraph, tag
 from shoal.present.html.style import DARK, LIGHT
-from shoal.present.plots.svg import text
-from shoal.present.report.figures import counted, number
+from shoal.present.plots.bars import text
 
 _DOWN = 4.4
 """Between two lines of nodes, in em."""
@@ -81,17 +81,17 @@ def lattice_svg(picture: Mapping[str, Any], *, ident: str = "lattice", standalon
 def lattice_figure(picture: Mapping[str, Any], *, ident: str = "lattice") -> Markup:
     """The drawing in a box that scrolls, with its key and what is left out under it."""
     left_out = picture["left_out"]
-    told = [paragraph(left_out["text"], class_="soft")] if left_out else []
+    notes = [paragraph(left_out["text"], class_="soft")] if left_out else []
     box = tag("div", lattice_svg(picture, ident=ident), class_="lattice", tabindex="0", role="region",
               aria_label="The lattice; scrolls sideways")  # fmt: skip
-    return tag("figure", tag("figcaption", _key(picture)), box, *told)
+    return tag("figure", tag("figcaption", _key(picture)), box, *notes)
 
 
 Line = Sequence[Mapping[str, Any]]
 
 
 def _lines(nodes: Line, most: int | None) -> list[Line]:
-    """The nodes of each height, the most general first, within a height by their levels; at most so many a line."""
+    """The nodes of each height, the most general first, within a height by their levels; at most so many per line."""
     rows: dict[int, list[Mapping[str, Any]]] = {}
     for node in sorted(nodes, key=lambda each: (-each["height"], each["place"])):
         rows.setdefault(node["height"], []).append(node)
@@ -118,12 +118,12 @@ def _height_labels(
     """At the left the sum of levels, and how many of its nodes are drawn where not all are."""
     counts = {each["height"]: each["nodes"] for each in picture["by_height"]}
     drawn, labels = Counter(node["height"] for line in lines for node in line), []
-    told: set[int] = set()
+    labelled: set[int] = set()
     for line in lines:
         height, y = line[0]["height"], places[line[0]["id"]][1]
-        if height in told:
+        if height in labelled:
             continue
-        told.add(height)
+        labelled.add(height)
         labels.append(text(f"sum {height}", x="0", y=y + 0.3, class_="axis"))
         if counts[height] != drawn[height]:
             labels.append(text(f"{drawn[height]} of {number(counts[height])}", x="0", y=y + 1.6, class_="axis"))
@@ -152,60 +152,59 @@ def _kind(node: Mapping[str, Any]) -> str:
 def _node(node: Mapping[str, Any], place: tuple[float, float], picture: Mapping[str, Any]) -> Markup:
     kind = _kind(node)
     best = [tag("circle", r="13", class_="ring")] if node["id"] == picture["best"] else []
-    said = _said(node, picture)
+    title = _node_title(node, picture)
     given = {"data_node": node["id"], "data_levels": json.dumps(node["levels"], ensure_ascii=False), "data_state": kind}
     return tag(
         "svg",
-        tag("title", said),
+        tag("title", title),
         tag("circle", r="16", class_="focus"),
         *best,
         tag("path", d=_SHAPES[kind]),
         tag("text", _short(node), y="2.1em"),
         x=f"{place[0]:.2f}em", y=f"{place[1]:.2f}em", overflow="visible", class_=f"node {kind}",
-        tabindex="0", role="button" if node["minimal"] else "img", aria_label=said, **given,
+        tabindex="0", role="button" if node["minimal"] else "img", aria_label=title, **given,
     )  # fmt: skip
 
 
-def _said(node: Mapping[str, Any], picture: Mapping[str, Any]) -> str:
-    """A node in words, a line a fact."""
+def _node_title(node: Mapping[str, Any], picture: Mapping[str, Any]) -> str:
+    """A node in words, one line per fact."""
     heights = picture["heights"]
     levels = ", ".join(f"{name} {level} of {heights[name]}" for name, level in node["levels"].items())
     best = " The best of them." if node["id"] == picture["best"] else ""
-    told = "not checked: a less general node satisfies" if node["how"] == "implied" else "checked"
-    lines = [f"{_WORDS[_kind(node)].capitalize()} ({told}).{best}", f"Levels: {levels}."]
+    how = "not checked: a less general node satisfies" if node["how"] == "implied" else "checked"
+    lines = [f"{_WORDS[_kind(node)].capitalize()} ({how}).{best}", f"Levels: {levels}."]
     if node["satisfied"]:
         metric = picture["metric"]
         lines.append(
-            f"{metric} {node['measures'][metric]:.4f}; {counted(node['classes'], 'class')}, "
-            f"{counted(node['suppressed'], 'record')} suppressed."
+            f"{metric} {node['measures'][metric]:.4f}; {pluralize(node['classes'], 'class')}, "
+            f"{pluralize(node['suppressed'], 'record')} suppressed."
         )
     else:
         lines.append(
-            f"{counted(node['failing_records'], 'record')} would have to be suppressed; "
+            f"{pluralize(node['failing_records'], 'record')} would have to be suppressed; "
             f"{number(picture['may_suppress'])} may be."
         )
     return "\n".join(lines)
 
 
 def _key(picture: Mapping[str, Any]) -> str:
-    order = ", ".join(picture["quasi"])
+    order = listing(picture["quasi"])
     return (
-        f"Diamond: minimal, can be picked. Disc: satisfies, but more general than need be. Small dashed ring: fails. "
-        f"A ring around a node: the best minimal one by {picture['metric']}. Under each node the level of {order}; "
-        f"more general nodes stand higher."
+        f"Diamond: minimal, can be picked. Disc: satisfies, but is more general than necessary. Small dashed ring: "
+        f"fails. A ring around a node: the best minimal one by {picture['metric']}. Under each node are the levels of "
+        f"{order}; more general nodes are higher up."
     )
 
 
 def _description(picture: Mapping[str, Any]) -> str:
     minimal = len(picture["minimal"])
-    told = (
-        f"{number(picture['nodes'])} nodes, {len(picture['drawn'])} of them drawn; {counted(minimal, 'minimal node')}."
-    )
-    return f"{told} {_key(picture)}" + (f" {picture['left_out']['text']}" if picture["left_out"] else "")
+    drawn = f"{number(picture['nodes'])} nodes, {len(picture['drawn'])} of them drawn"
+    counts = f"{drawn}; {pluralize(minimal, 'minimal node')}."
+    return f"{counts} {_key(picture)}" + (f" {picture['left_out']['text']}" if picture["left_out"] else "")
 
 
 def _file_style() -> str:
-    """What a drawing needs that stands in no page."""
+    """The style of a drawing in a file of its own."""
     return (
         f":root {{ color-scheme: light dark; {LIGHT} background: var(--paper); }}"
         f"@media (prefers-color-scheme: dark) {{ :root {{ {DARK} }} }}"

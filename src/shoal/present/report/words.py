@@ -1,4 +1,4 @@
-"""What the models, measures and stages mean, for a reader who does not program."""
+"""What models, measures and stages mean, for a reader who does not program."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ MEASURES: dict[str, MeasureWords] = {
     "ncp": MeasureWords(
         "NCP (normalized certainty penalty)",
         "How wide the released values are, on average over all quasi-identifier cells: 0 when every value is released "
-        "as it was, 1 when each is fully generalized or left out.",
+        "as it was, 1 when each is fully generalized or suppressed.",
         higher_is_better=False,
         scale=_UNIT,
     ),
@@ -126,13 +126,13 @@ MEASURES: dict[str, MeasureWords] = {
     "ntil": MeasureWords(
         "NTIL (normalized total information loss)",
         "How many levels of the hierarchy lie under the released value, out of all its levels, on average over the "
-        "cells; a cell that is left out counts 1.",
+        "cells; a suppressed cell counts 1.",
         higher_is_better=False,
         scale=_UNIT,
     ),
     "distortion_ratio": MeasureWords(
         "Distortion ratio",
-        "By how many levels values were raised, out of all levels they could be raised; a cell that is left out counts "
+        "By how many levels values were raised, out of all levels they could be raised; a suppressed cell counts "
         "as raised to the top.",
         higher_is_better=False,
         scale=_UNIT,
@@ -152,8 +152,8 @@ MEASURES: dict[str, MeasureWords] = {
     ),
     "discernibility": MeasureWords(
         "Discernibility",
-        "Each released record counts the size of its class, each record left out the size of the whole table, and all "
-        "are added up.",
+        "Each released record counts the size of its class, each suppressed record the size of the whole table, and "
+        "all are added up.",
         higher_is_better=False,
         scale=_COUNT,
     ),
@@ -164,8 +164,8 @@ MEASURES: dict[str, MeasureWords] = {
         scale=_COUNT,
     ),
     "suppressed": MeasureWords(
-        "Records left out (suppressed)",
-        "Records that were left out of the release, or stand in it as rows of * only.",
+        "Suppressed records",
+        "Records that are not in the release, or only as rows of *.",
         higher_is_better=False,
         scale=_COUNT,
     ),
@@ -185,8 +185,9 @@ STAGES = {
     "recode": "Generalizing the records",
     "write": "Writing the release",
     "verify": "Independent check",
-    "bound": "Finding the least possible loss",
+    "bound": "Bounding the least possible loss",
     "attack": "Attacking the release",
+    "compose": "Comparing with earlier releases",
     "evidence": "Measuring the release",
     "utility": "Measuring utility for the task",
 }
@@ -201,35 +202,35 @@ ROLES = {
 RELEASED_AS = {
     "identifier": "not released",
     "quasi": "generalized",
-    "insensitive": "as it is",
+    "insensitive": "unchanged",
 }
 
 PUBLISHED = {
-    "values": "values as they are",
-    "categories": "categories in place of values",
+    "values": "values, unchanged",
+    "categories": "categories instead of values",
     "both": "values and their categories",
 }
 
 NOT_PROTECTED = (
     (
         "Several records of one person.",
-        "The models count records, not people. Where a person has several records, a class of k records may hold fewer "
-        "than k people, perhaps one. They count people only if the table has one row a person.",
+        "The models count records, not people. If a person has several records, a class of k records may hold fewer "
+        "than k people, perhaps only one. Classes count people only if the table has one row per person.",
     ),
     (
         "Knowledge from elsewhere.",
         "Someone who knows more about a person than the quasi-identifiers (a date of admission, a relative's illness, "
-        "an answer that can be ruled out) may narrow a class down further than the figures say.",
+        "an answer that can be ruled out) may narrow down a class further than the figures say.",
     ),
     (
         "Likely guesses.",
-        "A class with several sensitive values can still make one of them much more likely than the others. Only the "
+        "A class with several sensitive values can still make one of them much more likely than the others. Only "
         "models on sensitive columns limit this, and only as far as their limits go.",
     ),
     (
         "Presence.",
-        "The models do not hide that a person is in the table at all. Where being in it is itself sensitive, that "
-        "remains open.",
+        "The models do not hide whether a person is in the table. If being in it is itself sensitive, that is not "
+        "protected.",
     ),
     (
         "Other releases.",
@@ -237,13 +238,13 @@ NOT_PROTECTED = (
     ),
     (
         "Wrong roles.",
-        "A column by which people can be recognized, but which the policy does not call a quasi-identifier, is not "
-        "generalized, and the classes do not take it into account.",
+        "A column by which people can be recognized, but which the policy does not declare as a quasi-identifier, is "
+        "not generalized, and the classes do not take it into account.",
     ),
     (
         "General patterns.",
-        "What the table shows about groups (a region, an age band) holds for the people in these groups, whether or "
+        "What the table shows about groups (a region, an age band) is true of the people in these groups, whether or "
         "not their records are in it.",
     ),
 )
-"""What the models do not protect from, whichever are asked: in short, and in a sentence."""
+"""What the models do not protect from, whichever are required: in short, and in a sentence."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
+from shoal.evidence import Evidence
 from shoal.pipeline.why.explain import Why
-from shoal.present.report.attack_words import ATTACKS
-from shoal.present.report.attackers import by_gravity
-from shoal.present.report.figures import entries_of
+from shoal.present.attacks import by_severity, remedy_sentence
 from shoal.present.report.words import MODELS
 from shoal.search.bounds.cheapest_box import Box
 from shoal.search.diagnosis.failures import Failure, Lack
@@ -42,15 +41,15 @@ def _titled(value: Any) -> Any:
     return replace(value, **{each.name: _titled(getattr(value, each.name)) for each in fields(value)})
 
 
-def remedies(evidence: Mapping[str, Any]) -> list[dict[str, Any]]:
+def remedies(evidence: Evidence) -> list[dict[str, Any]]:
     """What helps against each attack that leaks, in parts: text, or a model to ask for.
 
     With its place among the attackers of the report, counted from 0.
     """
     return [
-        {"place": place, "parts": list(_parts(ATTACKS[name].remedy))}
-        for place, attack in enumerate(by_gravity(entries_of(evidence, "attacks")))
-        if attack.get("leak") is True and (name := str(attack.get("name"))) in ATTACKS
+        {"place": place, "parts": list(_parts(remedy_sentence(attack)))}
+        for place, attack in enumerate(by_severity(evidence.attacks))
+        if attack.leak and remedy_sentence(attack)
     ]
 
 

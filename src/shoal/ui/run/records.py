@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from shoal.errors import InputError
 from shoal.hierarchies.hierarchy import Label
 from shoal.io import canonical_text
-from shoal.present.report.figures import entries_of, part_of
 from shoal.present.report.words import MODELS
 from shoal.table.classes import Histogram
 from shoal.ui.desk.desk import Desk
@@ -206,8 +205,8 @@ def _weakest(kept: Kept) -> list[dict[str, Any]]:
             "labels": weakest["labels"],
             "class": _number_of(kept, weakest["labels"]),
         }
-        for model in entries_of(kept.evidence, "models")
-        for parameter, weakest in part_of(model, "weakest").items()
+        for model in kept.evidence["models"]
+        for parameter, weakest in model["weakest"].items()
     ]
 
 

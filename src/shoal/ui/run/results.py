@@ -11,20 +11,26 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.errors import InputError
+from shoal.evidence import Evidence
 from shoal.hierarchies.decimals import parse_decimal
 from shoal.io import canonical_text, sha256_of
 from shoal.pipeline.why.explain import Why, explain
 from shoal.pipeline.why.words import lines
 from shoal.present.report.attackers import attackers_section
-from shoal.present.report.limitations import told_section
-from shoal.present.report.sizes import sizes_section
-from shoal.present.report.verdict import verdict_section
+from shoal.present.report.class_sizes import class_sizes_section
+from shoal.present.report.limitations import limitations_section
+from shoal.present.report.summary import summary_section
 from shoal.ui.desk.desk import Desk
 from shoal.ui.desk.titles import remedies, titled
 from shoal.ui.server.runs import OUT
 from shoal.ui.server.saved_runs import Kept, kept_run
 
-_SECTIONS = {"verdict": verdict_section, "attackers": attackers_section, "sizes": sizes_section, "told": told_section}
+_SECTIONS = {
+    "verdict": summary_section,
+    "attackers": attackers_section,
+    "sizes": class_sizes_section,
+    "told": limitations_section,
+}
 _FORMULA = ("=", "+", "-", "@")
 """What makes a spreadsheet take a text for a formula."""
 
@@ -33,8 +39,9 @@ def about_run(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Some sections of the report of a run, in the report's own markup; with the attackers what helps against them."""
     kept = kept_run(desk, asked)
     wanted = [name for name in asked.get("sections", _SECTIONS) if name in _SECTIONS]
-    told: dict[str, Any] = {name: "".join(_SECTIONS[name](kept.evidence)) for name in wanted}
-    return told | ({"remedies": remedies(kept.evidence)} if "attackers" in wanted else {})
+    evidence = Evidence.read(kept.evidence)
+    told: dict[str, Any] = {name: "".join(_SECTIONS[name](evidence)) for name in wanted}
+    return told | ({"remedies": remedies(evidence)} if "attackers" in wanted else {})
 
 
 def why(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:

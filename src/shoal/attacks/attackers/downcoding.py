@@ -27,15 +27,64 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.attacks.estimate import Estimate, counted, not_applicable
-from shoal.attacks.scene import Codes, Ints, Population, Released
+from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, tried
+from shoal.attacks.scene import Codes, Ints, Original, Released
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.hierarchies.ranges import RangedHierarchy, ancestors
 
-NAME = "downcoding"
-ATTACKER = (
-    "Somebody who knows the declared hierarchies and how many people have each value of a column, but nobody's own."
-)
+
+class Downcoding(Attack):
+    """Compares the records that labels show with the people under them, column by column."""
+
+    name = "downcoding"
+    title = "Narrowing down labels"
+    attacker = (
+        "Somebody who knows the declared hierarchies and how many people have each value of a column, but nobody's own "
+        "values."
+    )
+    attempt = (
+        "Compares, column by column, the records that each label shows with the people under it. A success is a record "
+        "with a cell that must lie under a lower label because of the other records, or that has one value left."
+    )
+    baseline = "records with a label that the totals of its column narrow down without the other records"
+    remedy = "Choose a full-domain algorithm, where no label lies within another, or require a larger k."
+    position = 70
+    needs_original = True
+
+    @staticmethod
+    def run(scene: Scene, column: str | None) -> AttackResult:  # noqa: ARG004 - it is on no column
+        """Records with a cell that can be narrowed down."""
+        released, original = scene.released, scene.original
+        assert original is not None
+        exposed, by_totals = np.zeros((2, len(released.sizes)), dtype=np.bool_)
+        columns, left_out = {}, []
+        for j, name in enumerate(released.quasi):
+            if isinstance(original.hierarchies[j], RangedHierarchy):
+                left_out.append(name)
+                continue
+            open_cells, by_total = _open_cells(released, original, j)
+            exposed |= open_cells
+            by_totals |= by_total & ~open_cells
+            if open_cells.any():
+                columns[name] = {
+                    "records": int(released.sizes[open_cells].sum()),
+                    "labels": len(np.unique(released.cells[j][open_cells])),
+                }
+        if len(left_out) == len(released.quasi):
+            return not_applicable("only-ranges")
+        records = int(released.sizes[exposed].sum())
+        apart = int(released.sizes[by_totals & ~exposed].sum())
+        return tried(
+            records=records,
+            of=released.records,
+            classes=int(np.count_nonzero(exposed)),
+            rate=(records + apart) / released.records,
+            baseline=apart / released.records,
+            leak=bool(records),
+            by_column=columns,
+            records_with_branches_without_people=apart,
+            columns_left_out_for_ranges=left_out,
+        )
 
 
 def tightened(hierarchy: Hierarchy, people: Ints, records: Ints) -> Codes:
@@ -83,67 +132,11 @@ def _highest(hierarchy: Hierarchy, surplus: Ints) -> Codes:
     return node
 
 
-def downcoding(released: Released, population: Population) -> Estimate:
-    """Records with a cell that can be tightened."""
-    exposed = np.zeros(len(released.sizes), dtype=np.bool_)
-    by_totals = np.zeros_like(exposed)
-    columns, left_out = {}, []
-    for j, name in enumerate(released.quasi):
-        if isinstance(population.hierarchies[j], RangedHierarchy):
-            left_out.append(name)
-            continue
-        open_cells, by_total = _open_cells(released, population, j)
-        exposed |= open_cells
-        by_totals |= by_total & ~open_cells
-        if open_cells.any():
-            columns[name] = {
-                "records": int(released.sizes[open_cells].sum()),
-                "labels": len(np.unique(released.cells[j][open_cells])),
-            }
-    if len(left_out) == len(released.quasi):
-        reason = "every quasi-identifier is released as ranges, whose labels do not nest."
-        return not_applicable(NAME, ATTACKER, reason)
-    records = int(released.sizes[exposed].sum())
-    apart = int(released.sizes[by_totals & ~exposed].sum())
-    verdict = "No label can be narrowed down by what the other records show."
-    if records:
-        names = ", ".join(columns)
-        verdict = (
-            f"{counted(records, 'record shows', 'records show')} a label of {names} that can be narrowed down to one "
-        )
-        verdict += "below it."
-    if apart:
-        verdict += f" {counted(apart, 'record shows', 'records show')} one that hides less than it seems, "
-        verdict += "all people under it being in one branch."
-    if left_out:
-        verdict += f" Not looked at: {', '.join(left_out)}, released as ranges, whose labels do not nest."
-    return Estimate(
-        name=NAME,
-        status="tried",
-        attacker=ATTACKER,
-        tried="Set the records that each label shows against the people under it, column by column; a success is a "
-        "record with a cell that must lie under a lower label because of the others, or has one value left.",
-        records=records,
-        of=released.records,
-        classes=int(np.count_nonzero(exposed)),
-        rate=(records + apart) / released.records,
-        baseline=apart / released.records,
-        baseline_is="records with a label that the totals of its column narrow down without the other records",
-        leak=bool(records),
-        verdict=verdict,
-        details={
-            "by_column": columns,
-            "records_with_branches_without_people": apart,
-            "columns_left_out_for_ranges": left_out,
-        },
-    )
-
-
-def _open_cells(released: Released, population: Population, column: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _open_cells(released: Released, original: Original, column: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which classes have a cell that other records tighten or that has one value left, and which one that is tightened
     by the people of its branches alone."""
-    hierarchy, node = population.hierarchies[column], population.nodes[column][released.cells[column]]
-    people = np.bincount(population.codes[column], weights=population.counts, minlength=hierarchy.n_leaves)
+    hierarchy, node = original.hierarchies[column], original.nodes[column][released.cells[column]]
+    people = np.bincount(original.codes[column], weights=original.counts, minlength=hierarchy.n_leaves)
     records = np.bincount(node, weights=released.sizes, minlength=len(hierarchy.labels))
     found = tightened(hierarchy, people.astype(np.int64), records.astype(np.int64))
     alone = _holding_people(hierarchy, people.astype(np.int64), np.unique(node))

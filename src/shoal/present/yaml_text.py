@@ -1,4 +1,4 @@
-"""Plain data as YAML text, for reading; the page needs no more of YAML than this."""
+"""Plain data as YAML text, for reading; a page needs no more of YAML than this."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 
 _PLAIN = re.compile(r"[A-Za-z_](?:[\w ./+()-]*[\w./+()-])?", re.ASCII)
 _WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
+_WIDTH = 80
 
 
-def yaml_like(value: Any) -> str:
+def yaml_text(value: Any) -> str:
     """A value as lines of text."""
     return "\n".join(_lines(value)) + "\n"
 
@@ -38,13 +39,9 @@ def _item(item: Any) -> list[str]:
 def _nested(value: Any) -> bool:
     """Whether a value takes lines of its own; a short list of scalars does not."""
     if isinstance(value, (list, tuple)):
-        return bool(value) and not _short(value)
+        scalars = all(not isinstance(each, (Mapping, list, tuple)) for each in value)
+        return bool(value) and not (scalars and sum(len(_scalar(each)) + 2 for each in value) <= _WIDTH)
     return isinstance(value, Mapping) and bool(value)
-
-
-def _short(values: list[Any] | tuple[Any, ...]) -> bool:
-    scalars = all(not isinstance(value, (Mapping, list, tuple)) for value in values)
-    return scalars and sum(len(_scalar(value)) + 2 for value in values) <= 80
 
 
 def _scalar(value: Any) -> str:

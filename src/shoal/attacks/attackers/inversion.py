@@ -13,7 +13,7 @@ from another, and nothing is inverted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -21,25 +21,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.attacks.estimate import Estimate, counted, not_applicable
-from shoal.attacks.linkage import crowds
-from shoal.attacks.scene import Ints, Population, Released
+from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, tried
+from shoal.attacks.linkable_records import linkable_records
+from shoal.attacks.scene import Ints, Released
 from shoal.hierarchies.decimals import parse_decimal
 from shoal.hierarchies.hierarchy import Label
 from shoal.hierarchies.ranges import RANGE_SIGN
+from shoal.policy import Policy
 from shoal.table.encoded import combine_codes
-
-NAME = "inversion"
-ATTACKER = "Somebody who knows how the range method works; nothing else is needed than the release."
 
 
 @dataclass(frozen=True)
-class RangeMethod:
+class _RangeMethod:
     """How the policy asks for the range method: the columns that make the groups, those released as ranges."""
 
     group: tuple[int, ...]
     ranges: tuple[int, ...]
     safe: bool
+
+    @staticmethod
+    def of(policy: Policy) -> _RangeMethod | None:
+        """The method as a policy asks for it; None where it does not: only the range method has groups."""
+        asked, quasi = policy.algorithm, policy.names("quasi")
+        if not asked.group:
+            return None
+        indices = [tuple(quasi.index(name) for name in names) for names in (asked.group, asked.ranges)]
+        return _RangeMethod(indices[0], indices[1], asked.safe)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,52 +56,51 @@ class _Column:
     ranged: NDArray[np.bool_]
     """Which classes show a range."""
     value: Ints
-    """For each class the place of its value among ``texts``; -1 where it was not found."""
+    """For each class the index of its value among ``texts``; -1 where it was not found."""
     texts: tuple[str, ...]
     guess: NDArray[np.float64]
     """For each class the chance to guess its value among those that the group shows within the range."""
 
 
-def inversion(released: Released, method: RangeMethod | None, population: Population | None, seed: int) -> Estimate:
-    """Records with a range whose exact value can be read off."""
-    if method is None:
-        return not_applicable(NAME, ATTACKER, "the policy does not ask for the range method.")
-    columns = {j: _invert(released, method, j) for j in method.ranges}
-    ranged = np.logical_or.reduce([column.ranged for column in columns.values()])
-    exposed = np.logical_or.reduce([column.value >= 0 for column in columns.values()])
-    records, of = int(released.sizes[exposed].sum()), int(released.sizes[ranged].sum())
-    guess = np.maximum.reduce([column.guess for column in columns.values()])
-    details: dict[str, Any] = {
-        "by_column": {released.quasi[j]: int(released.sizes[column.value >= 0].sum()) for j, column in columns.items()}
-    }
-    if population is not None:
-        details |= _ambiguity(released, population, columns, seed)
-    names = ", ".join(released.quasi[j] for j in method.ranges)
-    if records:
-        verdict = f"The exact {names} of {counted(records, 'record')} can be read off the ranges: they hide nothing."
-    elif method.safe:
-        verdict = f"All records of a group share one range of {names}: there is nothing to tell them apart by."
-    else:
-        verdict = f"No range of {names} gives its value away: no group shows three values or more."
-    return Estimate(
-        name=NAME,
-        status="tried",
-        attacker=ATTACKER,
-        tried=f"Sorted the ends that each group shows of {names} and assigned each range to the value between its "
-        "ends; a success is a record with an exact value found, of those that show a range.",
-        records=records,
-        of=of,
-        classes=int(np.count_nonzero(exposed)),
-        rate=records / of if of else 0.0,
-        baseline=float((guess * released.sizes)[ranged].sum()) / of if of else 0.0,
-        baseline_is="guessing one of the values that the group shows within the range",
-        leak=bool(records),
-        verdict=verdict,
-        details=details,
+class Inversion(Attack):
+    """Reads exact values off the ranges."""
+
+    name = "inversion"
+    title = "Undoing the range method"
+    attacker = "Somebody who knows how the range method works; nothing else is needed than the release."
+    attempt = (
+        "Sorts the ends of the ranges that each group shows and assigns each range to the value between its ends. A "
+        "success is a record with an exact value found, out of those that show a range."
     )
+    baseline = "guessing one of the values that the group shows within the range"
+    remedy = "Set safe: true for the range method, or choose another algorithm."
+    position = 60
+
+    @staticmethod
+    def run(scene: Scene, column: str | None) -> AttackResult:  # noqa: ARG004 - it is on no column
+        """Records with a range whose exact value can be read off."""
+        method, released = _RangeMethod.of(scene.policy), scene.released
+        if method is None:
+            return not_applicable("not-range-method")
+        columns = {j: _invert(released, method, j) for j in method.ranges}
+        ranged = np.logical_or.reduce([each.ranged for each in columns.values()])
+        exposed = np.logical_or.reduce([each.value >= 0 for each in columns.values()])
+        records, of = int(released.sizes[exposed].sum()), int(released.sizes[ranged].sum())
+        guess = np.maximum.reduce([each.guess for each in columns.values()])
+        return tried(
+            records=records,
+            of=of,
+            classes=int(np.count_nonzero(exposed)),
+            rate=records / of if of else 0.0,
+            baseline=float((guess * released.sizes)[ranged].sum()) / of if of else 0.0,
+            leak=bool(records),
+            by_column={released.quasi[j]: int(released.sizes[each.value >= 0].sum()) for j, each in columns.items()},
+            safe=method.safe,
+            **_consistent_records(scene, columns),
+        )
 
 
-def _invert(released: Released, method: RangeMethod, column: int) -> _Column:
+def _invert(released: Released, method: _RangeMethod, column: int) -> _Column:
     """Read the values of one column off its ranges."""
     low, high, texts = _ends(released.labels[column])
     cells = released.cells[column]
@@ -124,7 +130,7 @@ def _ends(labels: Sequence[Label]) -> tuple[Ints, Ints, tuple[str, ...]]:
     pairs = [_pair(label) for label in labels]
     numbers: dict[Decimal, str] = {number: text for pair in pairs if pair for text, number in pair}
     order = sorted(numbers)
-    rank = {number: place for place, number in enumerate(order)}
+    rank = {number: index for index, number in enumerate(order)}
     low = np.array([rank[pair[0][1]] if pair else -1 for pair in pairs], dtype=np.int64)
     high = np.array([rank[pair[1][1]] if pair else -1 for pair in pairs], dtype=np.int64)
     return low, high, tuple(numbers[number] for number in order)
@@ -154,29 +160,30 @@ def _blocks(first: Ints, last: Ints, n: int) -> Ints:
 
 def _neighbours(block: Ints) -> tuple[Ints, Ints, Ints]:
     """For each value the next smaller and the next larger one of its block, itself where there is none; block sizes."""
-    place = np.arange(len(block), dtype=np.int64)
-    order = np.lexsort((place, block))
+    index = np.arange(len(block), dtype=np.int64)
+    order = np.lexsort((index, block))
     same = block[order][1:] == block[order][:-1]
-    below, above = place.copy(), place.copy()
+    below, above = index.copy(), index.copy()
     below[order[1:][same]] = order[:-1][same]
     above[order[:-1][same]] = order[1:][same]
     return below, above, np.bincount(block, minlength=len(block))[block]
 
 
-def _ambiguity(released: Released, population: Population, columns: dict[int, _Column], seed: int) -> dict[str, Any]:
+def _consistent_records(scene: Scene, columns: Mapping[int, _Column]) -> dict[str, Any]:
     """With how many released records an original one is consistent, as released and after inversion."""
-    nodes, labels, cells = list(population.nodes), list(released.labels), released.cells.copy()
+    released, original = scene.released, scene.original
+    if original is None:
+        return {}
+    nodes, labels, cells = list(original.nodes), list(released.labels), released.cells.copy()
     for j, column in columns.items():
-        hierarchy = population.hierarchies[j]
-        leaves = [hierarchy.by_label.get(text, -1) for text in column.texts]
+        leaves = [original.hierarchies[j].by_label.get(text, -1) for text in column.texts]
         known = column.value >= 0
         cells[j, known] = len(labels[j]) + column.value[known]
         labels[j] = (*labels[j], *column.texts)
         nodes[j] = np.append(nodes[j], leaves).astype(np.int32)
     inverted = replace(released, labels=tuple(labels), cells=cells)
-    after = crowds(inverted, replace(population, nodes=tuple(nodes)), seed)
-    before = crowds(released, population, seed)
+    after = linkable_records(inverted, replace(original, nodes=tuple(nodes)), scene.seed)
     return {
-        name: {"least": found.smallest, "mean": round(float(found.mean()), 6)}
-        for name, found in (("consistent_records", before), ("consistent_records_after_inversion", after))
+        name: {"least": found.fewest, "mean": found.mean()}
+        for name, found in (("consistent_records", scene.linkable), ("consistent_records_after_inversion", after))
     }

@@ -1,4 +1,4 @@
-"""The people of the original beside a release: everybody's values, and which released labels they lie under."""
+"""The original as attackers see it: everybody's values, and which released labels they lie under."""
 
 from __future__ import annotations
 
@@ -9,30 +9,31 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.attacks.scene import Population, Released
+from shoal.attacks.scene import Original, Released
 from shoal.attacks.scene_setup import Rows, by_text, coded_column
 from shoal.encode.resolve import Resolved
 from shoal.errors import DataError
+from shoal.formatting import listing
 from shoal.hierarchies.hierarchy import Hierarchy, Label
-from shoal.hierarchies.problems import listing, quoted
+from shoal.hierarchies.problems import quoted
 from shoal.hierarchies.ranges import RANGE_SIGN, with_ranges
 from shoal.io import Cells
 from shoal.policy import Policy
 from shoal.table.encoded import EncodedTable, combine_codes
 from shoal.table.recoding import Recoding
 
-_LISTED = 5
+_LISTED = 6
 
 
-def population_scene(
+def original_scene(
     released: Released,
     rows: Rows,
     policy: Policy,
     table: pa.Table | Cells,
     resolved: Resolved,
     recoding: Recoding | None,
-) -> tuple[Released, Population]:
-    """Everybody of the original, and the release with its insensitive columns numbered as theirs."""
+) -> tuple[Released, Original]:
+    """The original, and the release with its insensitive columns numbered as in the original."""
     encoded = resolved.problem.table
     given = resolved.problem.hierarchies if recoding is None else recoding.hierarchies
     hierarchies, nodes = [], []
@@ -47,7 +48,7 @@ def population_scene(
         number = np.array([place.get(value, -1) for value in secret.domain.values], dtype=np.int64)
         pairs = encoded.pairs[name]
         secrets[name] = (pairs.tuples.astype(np.int64), number[pairs.values], pairs.counts)
-    population = Population(
+    original = Original(
         codes=encoded.codes,
         counts=encoded.counts,
         hierarchies=tuple(hierarchies),
@@ -56,8 +57,8 @@ def population_scene(
         secrets=secrets,
     )
     if released.extras is None:
-        return released, population
-    return _with_extras(released, rows, population, table, encoded)
+        return released, original
+    return _with_extras(released, rows, original, table, encoded)
 
 
 def _check_found(name: str, lost: Sequence[Label], policy: Policy) -> None:
@@ -65,23 +66,23 @@ def _check_found(name: str, lost: Sequence[Label], policy: Policy) -> None:
     if not lost:
         return
     ranges = [label for label in lost if name in policy.algorithm.ranges and RANGE_SIGN in (label or "")]
-    told = ranges or lost
     what = "ranges of {!r} with an end that no record of the original has" if ranges else (
         "labels of {!r} that no record of the original lies under"
     )  # fmt: skip
     raise DataError(
-        f"The release has {what.format(name)}: {listing([quoted(each) for each in told[:_LISTED]], len(told))}. "
-        "Attack it with the original that it was made from."
+        f"The release has {what.format(name)}: {listing([quoted(each) for each in ranges or lost], _LISTED)}. Use the "
+        "original that it was made from.",
+        code="release-not-of-original",
     )
 
 
 def _with_extras(
-    released: Released, rows: Rows, population: Population, table: pa.Table | Cells, encoded: EncodedTable
-) -> tuple[Released, Population]:
+    released: Released, rows: Rows, original: Original, table: pa.Table | Cells, encoded: EncodedTable
+) -> tuple[Released, Original]:
     """Insensitive columns of both sides in one numbering, that of all texts in order."""
     assert released.extras is not None
     row_tuple = encoded.row_tuple
-    columns, ours, widths = [row_tuple], [], [len(population.counts)]
+    columns, ours, widths = [row_tuple], [], [len(original.counts)]
     for place, (name, (values, _)) in enumerate(rows.insensitive.items()):
         texts, codes = coded_column(table, name)
         everything = sorted({*texts, *values}, key=by_text)
@@ -93,7 +94,7 @@ def _with_extras(
     counts = np.bincount(of_row, weights=encoded.weights, minlength=len(first))
     theirs = np.array([column[first] for column in columns[1:]], dtype=np.int32)
     extras = (theirs, row_tuple[first].astype(np.int64), counts.astype(np.int64))
-    return replace(released, extras=replace(released.extras, codes=np.array(ours))), replace(population, extras=extras)
+    return replace(released, extras=replace(released.extras, codes=np.array(ours))), replace(original, extras=extras)
 
 
 def label_nodes(

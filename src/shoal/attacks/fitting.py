@@ -14,61 +14,61 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.attacks.scene import Codes, Ints, Population, Released
+from shoal.attacks.scene import Codes, Ints, Original, Released
 from shoal.table.encoded import spans
 
 _PAIRS_AT_A_TIME = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Cover:
+class CodePairs:
     """For each code of one side of a column the codes of the other side that it goes with, one list after the other."""
 
     starts: Ints
     others: Ints
 
     @staticmethod
-    def of(pairs: tuple[Ints, Ints], width: int) -> Cover:
+    def of(pairs: tuple[Ints, Ints], width: int) -> CodePairs:
         """From pairs of codes; ``width`` is how many codes there are on the first side."""
         one, other = pairs
         order = np.lexsort((other, one))
         starts = np.searchsorted(one[order], np.arange(width + 1)).astype(np.int64)
-        return Cover(starts, other[order].astype(np.int64))
+        return CodePairs(starts, other[order].astype(np.int64))
 
     @staticmethod
-    def of_stretches(first: Codes, last: Codes, others: Ints, width: int) -> Cover:
+    def of_stretches(first: Codes, last: Codes, others: Ints, width: int) -> CodePairs:
         """From stretches of codes, both ends in them, that each go with one code of the other side."""
         lengths = (last - first + 1).astype(np.int64)
-        return Cover.of((spans(first.astype(np.int64), lengths), np.repeat(others, lengths)), width)
+        return CodePairs.of((spans(first.astype(np.int64), lengths), np.repeat(others, lengths)), width)
 
     @staticmethod
-    def same(width: int) -> Cover:
+    def same(width: int) -> CodePairs:
         """A column in which each code goes with itself alone."""
-        return Cover(np.arange(width + 1, dtype=np.int64), np.arange(width, dtype=np.int64))
+        return CodePairs(np.arange(width + 1, dtype=np.int64), np.arange(width, dtype=np.int64))
 
     @cached_property
     def lengths(self) -> Ints:
         """How many codes go with each code."""
         return np.diff(self.starts)
 
-    def places(self, codes: Ints) -> tuple[Ints, Ints]:
-        """The places in ``others`` of the lists of some codes, one after the other, and how long each list is."""
+    def indices(self, codes: Ints) -> tuple[Ints, Ints]:
+        """The indices in ``others`` of the lists of some codes, one after the other, and how long each list is."""
         lengths = self.lengths[codes]
         return spans(self.starts[codes], lengths), lengths
 
 
-def covers_of(released: Released, population: Population) -> list[Cover]:
+def label_pairs(released: Released, original: Original) -> list[CodePairs]:
     """For each quasi-identifier the labels that each leaf of the original lies under."""
     covers = []
-    for hierarchy, nodes in zip(population.hierarchies, population.nodes, strict=True):
+    for hierarchy, nodes in zip(original.hierarchies, original.nodes, strict=True):
         known = np.flatnonzero(nodes >= 0)
         first, last = hierarchy.first[nodes[known]], hierarchy.last[nodes[known]]
-        covers.append(Cover.of_stretches(first, last, known, hierarchy.n_leaves))
+        covers.append(CodePairs.of_stretches(first, last, known, hierarchy.n_leaves))
     assert len(covers) == len(released.quasi)
     return covers
 
 
-def fitting_pairs(items: Codes, classes: Codes, covers: Sequence[Cover]) -> tuple[Ints, Ints]:
+def fitting_pairs(items: Codes, classes: Codes, covers: Sequence[CodePairs]) -> tuple[Ints, Ints]:
     """Pairs of an item and a class that go together in every column, ascending by item.
 
     ``items[j, i]`` and ``classes[j, c]`` are codes of the two sides of ``covers[j]``.
@@ -86,8 +86,8 @@ def fitting_pairs(items: Codes, classes: Codes, covers: Sequence[Cover]) -> tupl
             found.append(pairs)
     item = np.concatenate([one for one, _ in found]) if found else np.zeros(0, dtype=np.int64)
     leaf = np.concatenate([other for _, other in found]) if found else np.zeros(0, dtype=np.int64)
-    place, lengths = ends.places(leaf)
-    return np.repeat(item, lengths), ends.others[place]
+    index, lengths = ends.indices(leaf)
+    return np.repeat(item, lengths), ends.others[index]
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +98,7 @@ class _Edges:
     width: int
 
 
-def _trie(columns: Sequence[Codes], n_classes: int) -> tuple[list[_Edges], Cover]:
+def _trie(columns: Sequence[Codes], n_classes: int) -> tuple[list[_Edges], CodePairs]:
     """The trie of the classes, and the classes at each of its last nodes."""
     node = np.zeros(n_classes, dtype=np.int64)
     edges = []
@@ -106,11 +106,11 @@ def _trie(columns: Sequence[Codes], n_classes: int) -> tuple[list[_Edges], Cover
         width = int(codes.max(initial=0)) + 1
         keys, node = np.unique(node * width + codes, return_inverse=True)
         edges.append(_Edges(keys, width))
-    return edges, Cover.of((node, np.arange(n_classes)), int(node.max(initial=0)) + 1)
+    return edges, CodePairs.of((node, np.arange(n_classes)), int(node.max(initial=0)) + 1)
 
 
 def _walk(
-    some: Ints, columns: Sequence[Codes], covers: Sequence[Cover], edges: Sequence[_Edges]
+    some: Ints, columns: Sequence[Codes], covers: Sequence[CodePairs], edges: Sequence[_Edges]
 ) -> tuple[Ints, Ints] | None:
     """Items with the last nodes they come to; None when that are too many at a time."""
     alone, item, node = len(some) == 1, some, np.zeros(len(some), dtype=np.int64)
@@ -118,8 +118,8 @@ def _walk(
         own = codes[item].astype(np.int64)
         if int(cover.lengths[own].sum()) > _PAIRS_AT_A_TIME and not alone:
             return None
-        place, lengths = cover.places(own)
-        other = cover.others[place]
+        index, lengths = cover.indices(own)
+        other = cover.others[index]
         item, node = np.repeat(item, lengths), np.repeat(node, lengths)
         usable = other < edge.width
         item, key = item[usable], node[usable] * edge.width + other[usable]

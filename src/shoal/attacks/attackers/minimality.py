@@ -27,62 +27,62 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, tried
 from shoal.attacks.could_fail import could_fail
-from shoal.attacks.estimate import Estimate, counted, not_applicable
-from shoal.attacks.scene import Codes, Ints, Population, Released
+from shoal.attacks.scene import Codes, Ints, Original, Released
 from shoal.table.encoded import combine_codes
 
-NAME = "minimality"
-ATTACKER = "Somebody with a list of everybody's quasi-identifiers who knows the policy and how its algorithm searches."
 LEAST_GENERAL = ("optimal", "incognito")
 """Algorithms that release a node only if every less general one fails."""
 Mask = NDArray[np.bool_]
 
 
-def minimality(released: Released, population: Population, algorithm: str) -> Estimate:
-    """Records of groups that must have failed a model at a less general node."""
-    reason = _no_ground(released, population, algorithm)
-    node = None if reason else _released_node(released, population)
-    if node is None:
-        reason = reason or "the release is not one full-domain node of the original."
-        return not_applicable(NAME, ATTACKER, reason)
-    exposed = np.zeros(len(population.counts), dtype=np.bool_)
-    columns: dict[str, Any] = {}
-    for j, name in enumerate(released.quasi):
-        if node.steps[j] > 0:
-            found = _lower(released, population, node, j)
-            columns[name] = {"explained_by_k": found.explained, "groups_that_can_fail": found.suspects}
-            if found.sole is not None:
-                exposed |= found.sole
-                columns[name] |= _truth(released, population, node, found.sole)
-    records, of = int(population.counts[exposed].sum()), population.records
-    return Estimate(
-        name=NAME,
-        status="tried",
-        attacker=ATTACKER,
-        tried="Asked of each column why it was not released one level lower, where every group would still have "
-        f"{counted(released.asked_k, 'record')}; a success is a record of a group that alone can have failed a model "
-        "then.",
-        records=records,
-        of=of,
-        rate=records / of,
-        baseline=0.0,
-        baseline_is="groups for which the promise is known not to hold from the release alone",
-        leak=bool(records),
-        verdict=_verdict(columns, records),
-        details={"by_column": columns},
+class Minimality(Attack):
+    """Asks of each column why it was not released one level lower."""
+
+    name = "minimality"
+    title = "Knowing how the search works"
+    attacker = (
+        "Somebody with a list of everybody's quasi-identifiers who knows the policy and how its algorithm searches."
     )
+    attempt = (
+        "Asks for each column why it was not released one level lower, where every group would still have k records. A "
+        "success is a record of a group that alone can have failed a model then."
+    )
+    baseline = "groups for which the release alone shows that the promise does not hold"
+    remedy = "Choose a local algorithm, or allow some suppression: both leave open why a value was generalized."
+    position = 50
+    needs_original = True
+
+    @staticmethod
+    def run(scene: Scene, column: str | None) -> AttackResult:  # noqa: ARG004 - it is on no column
+        """Records of groups that must have failed a model at a less general node."""
+        released, original = scene.released, scene.original
+        assert original is not None
+        reason = _no_conclusion(released, original, scene.policy.algorithm.name)
+        node = None if reason else _released_node(released, original)
+        if node is None:
+            return not_applicable(reason or "not-one-node", algorithm=scene.policy.algorithm.name)
+        exposed = np.zeros(len(original.counts), dtype=np.bool_)
+        columns: dict[str, Any] = {}
+        for j, name in enumerate(released.quasi):
+            if node.steps[j] > 0:
+                found = _lower(released, original, node, j)
+                columns[name] = {"explained_by_k": found.explained, "groups_that_can_fail": found.suspects}
+                if found.sole is not None:
+                    exposed |= found.sole
+                    columns[name] |= _truth(released, original, node, found.sole)
+        records, of = int(original.counts[exposed].sum()), original.records
+        return tried(records=records, of=of, rate=records / of, baseline=0.0, leak=bool(records), by_column=columns)
 
 
-def _no_ground(released: Released, population: Population, algorithm: str) -> str | None:
-    """Why nothing could be concluded at all."""
+def _no_conclusion(released: Released, original: Original, algorithm: str) -> str | None:
+    """Why nothing can be concluded at all."""
     if algorithm not in LEAST_GENERAL:
-        return f"{algorithm} does not promise a least general node, so that its choices prove nothing."
+        return "not-least-general"
     if not any(model.column is not None for model in released.models):
-        return "the policy asks for no model on a secret, so that k explains every level."
-    if population.records != released.records:
-        return "records are suppressed, which explains why less general nodes would not do."
-    return None
+        return "no-sensitive-model"
+    return "records-suppressed" if original.records != released.records else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,28 +95,28 @@ class _Node:
     """Class of each tuple."""
 
 
-def _released_node(released: Released, population: Population) -> _Node | None:
+def _released_node(released: Released, original: Original) -> _Node | None:
     """The least general node that releases these labels; None where there is none."""
     steps = []
-    for j, ladder in enumerate(population.ladders):
-        shown = np.unique(population.nodes[j])
+    for j, ladder in enumerate(original.ladders):
+        shown = np.unique(original.nodes[j])
         fitting = (step for step, row in enumerate(ladder.nodes)
-                   if np.array_equal(np.unique(row[population.codes[j]]), shown))  # fmt: skip
+                   if np.array_equal(np.unique(row[original.codes[j]]), shown))  # fmt: skip
         step = next(fitting, None)
         if step is None:
             return None
         steps.append(step)
-    widths = [len(hierarchy.labels) for hierarchy in population.hierarchies]
-    steps_of = zip(population.ladders, steps, population.codes, strict=True)
+    widths = [len(hierarchy.labels) for hierarchy in original.hierarchies]
+    steps_of = zip(original.ladders, steps, original.codes, strict=True)
     tuples = [ladder.nodes[step][codes] for ladder, step, codes in steps_of]
-    classes = [nodes[cells] for nodes, cells in zip(population.nodes, released.cells, strict=True)]
+    classes = [nodes[cells] for nodes, cells in zip(original.nodes, released.cells, strict=True)]
     keys, _ = combine_codes([np.concatenate([a, b]) for a, b in zip(classes, tuples, strict=True)], widths)
     n_classes = len(released.sizes)
     order = np.argsort(keys[:n_classes], kind="stable")
     ranked = keys[:n_classes][order]
     at = np.minimum(np.searchsorted(ranked, keys[n_classes:]), n_classes - 1)
     owner = order[at].astype(np.int64)
-    sizes = np.bincount(owner, weights=population.counts, minlength=n_classes)
+    sizes = np.bincount(owner, weights=original.counts, minlength=n_classes)
     if not np.array_equal(ranked[at], keys[n_classes:]) or not np.array_equal(sizes, released.sizes):
         return None
     return _Node(tuple(steps), owner)
@@ -134,12 +134,12 @@ class _Lower:
     """The tuples of the only group that can have failed."""
 
 
-def _lower(released: Released, population: Population, node: _Node, column: int) -> _Lower:
-    ladder = population.ladders[column]
-    below: Codes = ladder.nodes[node.steps[column] - 1][population.codes[column]]
-    width = len(population.hierarchies[column].labels)
+def _lower(released: Released, original: Original, node: _Node, column: int) -> _Lower:
+    ladder = original.ladders[column]
+    below: Codes = ladder.nodes[node.steps[column] - 1][original.codes[column]]
+    width = len(original.hierarchies[column].labels)
     keys, group = np.unique(node.owner * width + below, return_inverse=True)
-    sizes = np.bincount(group, weights=population.counts, minlength=len(keys)).astype(np.int64)
+    sizes = np.bincount(group, weights=original.counts, minlength=len(keys)).astype(np.int64)
     if (sizes < released.asked_k).any():
         return _Lower(True, None, None)
     suspects = np.zeros(len(keys), dtype=np.bool_)
@@ -149,29 +149,18 @@ def _lower(released: Released, population: Population, node: _Node, column: int)
     return _Lower(False, len(found), group == found[0] if len(found) == 1 else None)
 
 
-def _truth(released: Released, population: Population, node: _Node, sole: Mask) -> dict[str, Any]:
+def _truth(released: Released, original: Original, node: _Node, sole: Mask) -> dict[str, Any]:
     """How the group looks in truth: the largest share of one secret in it and in its class."""
     owner = int(node.owner[sole][0])
-    size = int(population.counts[sole].sum())
+    size = int(original.counts[sole].sum())
     shares = {}
-    for name, (tuples, values, counts) in population.secrets.items():
+    for name, (tuples, values, counts) in original.secrets.items():
         inside = sole[tuples]
         most = int(np.bincount(values[inside], weights=counts[inside]).max())
         histogram = released.stats.histograms[name]
         in_class = int(histogram.counts[histogram.starts[owner] : histogram.starts[owner + 1]].max())
         shares[name] = {
-            "largest_share_in_group": round(most / size, 6),
-            "largest_share_in_class": round(in_class / int(released.sizes[owner]), 6),
+            "largest_share_in_group": most / size,
+            "largest_share_in_class": in_class / int(released.sizes[owner]),
         }
     return {"records": size, "by_sensitive": shares}
-
-
-def _verdict(columns: dict[str, Any], records: int) -> str:
-    if records:
-        return (
-            f"{counted(records, 'record')} are of a group that must have failed a model at a less general level: the "
-            "promise is known not to hold for them."
-        )
-    if all(found["explained_by_k"] for found in columns.values()):
-        return "k explains every level that was released: nothing follows about secrets."
-    return "Several groups can have failed at each less general level: it stays open which did."

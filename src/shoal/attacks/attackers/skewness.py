@@ -19,52 +19,57 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.attacks.estimate import Estimate, counted, percent, shown
+from shoal.attacks.attack import Attack, AttackResult, Scene, tried
+from shoal.attacks.certainty import value_name
 from shoal.attacks.scene import Released
 from shoal.attacks.statistics import rare_dealings
 from shoal.table.classes import ClassView, Floats
 
-NAME = "skewness"
 _CHANCE = 0.05
 _LISTED = 5
 
 
-def skewness(released: Released, column: str) -> Estimate:
-    """Cells of class and value in which the value is more frequent than chance explains."""
-    view, of = released.stats.view(column), released.records
-    histogram = view.histogram
-    prior = view.totals[histogram.values] / of
-    posterior = histogram.counts / view.sizes[histogram.class_of]
-    cells = len(view.sizes) * int(np.count_nonzero(view.totals))
-    rare = rare_dealings(
-        histogram.counts, view.sizes[histogram.class_of], view.totals[histogram.values], of, _CHANCE / cells
+class Skewness(Attack):
+    """Compares shares in classes with overall shares."""
+
+    name = "skewness"
+    title = "A class makes a value likely"
+    attacker = "A neighbour who knows a person's quasi-identifiers and how frequent each sensitive value is overall."
+    attempt = (
+        "Compares the share of each value in each class with its overall share. A success is the belief that the class "
+        "gives to a record's true value; exposed are records whose value is more frequent in their class than chance "
+        "explains."
     )
-    records = int(histogram.counts[rare].sum())
-    worst = _worst(released, view, posterior, prior, rare)
-    return Estimate(
-        name=NAME,
-        status="tried",
-        sensitive=column,
-        attacker=f"A neighbour who knows a person's quasi-identifiers and how frequent each {column} is overall.",
-        tried="Compared the share of each value in each class with its overall share; a success is the belief that "
-        "the class gives to a record's true value, and exposed are records whose value is more frequent in their "
-        "class than a random dealing explains.",
-        records=records,
-        of=of,
-        classes=len(np.unique(histogram.class_of[rare])),
-        rate=float((posterior * histogram.counts).sum()) / of,
-        baseline=_dealt(view, of),
-        baseline_is="the mean belief when the same secrets are dealt over the classes at random",
-        leak=bool(records),
-        verdict=_verdict(column, records, worst, len(np.unique(histogram.class_of[rare]))),
-        details={
-            "without_release": round(float(((view.totals / of) ** 2).sum()), 9),
-            "cells": cells,
-            "cells_beyond_chance": int(np.count_nonzero(rare)),
-            "largest_gains": worst,
-            "by_value": _by_value(view, posterior, rare),
-        },
-    )
+    baseline = "the mean belief when the same values are dealt over the classes at random"
+    remedy = "Limit how far classes may differ from the whole: t-closeness, or alpha-k-anonymity for single values."
+    position = 30
+    on_sensitive = True
+
+    @staticmethod
+    def run(scene: Scene, column: str | None) -> AttackResult:
+        """Cells of class and value in which the value is more frequent than chance explains."""
+        view, of = scene.released.stats.view(column), scene.released.records
+        histogram = view.histogram
+        prior = view.totals[histogram.values] / of
+        posterior = histogram.counts / view.sizes[histogram.class_of]
+        cells = len(view.sizes) * int(np.count_nonzero(view.totals))
+        rare = rare_dealings(
+            histogram.counts, view.sizes[histogram.class_of], view.totals[histogram.values], of, _CHANCE / cells
+        )
+        records = int(histogram.counts[rare].sum())
+        return tried(
+            records=records,
+            of=of,
+            classes=len(np.unique(histogram.class_of[rare])),
+            rate=float((posterior * histogram.counts).sum()) / of,
+            baseline=_dealt(view, of),
+            leak=bool(records),
+            without_release=float(((view.totals / of) ** 2).sum()),
+            cells=cells,
+            cells_beyond_chance=int(np.count_nonzero(rare)),
+            largest_gains=_worst(scene.released, view, posterior, prior, rare),
+            by_value=_by_value(view, posterior, rare),
+        )
 
 
 def _dealt(view: ClassView, of: int) -> float:
@@ -87,7 +92,7 @@ def _worst(
         owner = int(histogram.class_of[entry])
         described.append(
             {
-                "value": shown(view.domain.values[histogram.values[entry]]),
+                "value": value_name(view.domain.values[histogram.values[entry]]),
                 "class": {
                     name: labels[code]
                     for name, labels, code in zip(
@@ -96,10 +101,10 @@ def _worst(
                 },
                 "records": int(histogram.counts[entry]),
                 "of": int(view.sizes[owner]),
-                "posterior": round(float(posterior[entry]), 6),
-                "prior": round(float(prior[entry]), 6),
-                "gain": round(float(posterior[entry] - prior[entry]), 6),
-                "ratio": round(float(posterior[entry] / prior[entry]), 6),
+                "posterior": float(posterior[entry]),
+                "prior": float(prior[entry]),
+                "gain": float(posterior[entry] - prior[entry]),
+                "ratio": float(posterior[entry] / prior[entry]),
             }
         )
     return described
@@ -111,23 +116,12 @@ def _by_value(view: ClassView, posterior: Floats, rare: NDArray[np.bool_]) -> di
     records = np.bincount(histogram.values[rare], weights=histogram.counts[rare], minlength=len(view.domain.values))
     highest = np.zeros(len(view.domain.values))
     np.maximum.at(highest, histogram.values[rare], posterior[rare])
-    order = sorted(np.flatnonzero(records).tolist(), key=lambda place: (-records[place], place))[:_LISTED]
+    order = sorted(np.flatnonzero(records).tolist(), key=lambda index: (-records[index], index))[:_LISTED]
     return {
-        shown(view.domain.values[place]): {
-            "records": int(records[place]),
-            "classes": int(np.count_nonzero(histogram.values[rare] == place)),
-            "highest_posterior": round(float(highest[place]), 6),
+        value_name(view.domain.values[index]): {
+            "records": int(records[index]),
+            "classes": int(np.count_nonzero(histogram.values[rare] == index)),
+            "highest_posterior": float(highest[index]),
         }
-        for place in order
+        for index in order
     }
-
-
-def _verdict(column: str, records: int, worst: list[dict[str, Any]], classes: int) -> str:
-    if not worst:
-        return f"No class makes a value of {column} more likely than a random dealing of the secrets would."
-    first = worst[0]
-    return (
-        f"In {counted(classes, 'class', 'classes')} a value of {column} is more frequent than chance explains, that of "
-        f"{counted(records, 'record')}; most of all {first['value']!r}, believed with "
-        f"{percent(first['posterior'])} instead of {percent(first['prior'])}."
-    )

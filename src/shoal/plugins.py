@@ -1,0 +1,76 @@
+"""Finding what can be chosen by name: built in, one file each, or offered by installed packages as entry points.
+
+A package that adds a privacy model has in its ``pyproject.toml``::
+
+    [project.entry-points."shoal.models"]
+    my-model = "my_package.my_model:MyModel"
+
+The groups are ``shoal.models``, ``shoal.metrics``, ``shoal.algorithms``, ``shoal.attacks`` and ``shoal.checks``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterator
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, TypeVar
+
+from shoal.errors import PluginError
+
+Declared = TypeVar("Declared")
+
+
+def discover(package: str, base: type[Declared], group: str) -> dict[str, type[Declared]]:
+    """The classes of a kind by their names: those in the files of a package, then those of installed packages.
+
+    Each has a ``name`` and a ``position``, which says where it stands in lists.
+    """
+    found: dict[str, type[Declared]] = {each.name: each for each in _built_in(package, base)}  # type: ignore[attr-defined]
+    found = dict(sorted(found.items(), key=lambda item: (item[1].position, item[0])))  # type: ignore[attr-defined]
+    for name, offered in offered_by_packages(group, lambda each: _is_declared(each, base)):
+        if offered.name != name:
+            raise PluginError(f"{group} {name!r}: the class calls itself {offered.name!r}.", code="plugin-name")
+        if name in found:
+            raise PluginError(
+                f"{group} {name!r} is offered by {offered.__module__}, and {found[name].__module__} has that name "
+                "already. Uninstall one of them, or give one another name.",
+                code="plugin-name-taken",
+            )
+        found[name] = offered
+    return found
+
+
+def offered_by_packages(group: str, is_right: Callable[[Any], bool]) -> Iterator[tuple[str, Any]]:
+    """What installed packages offer under an entry point group, by name; `PluginError` names a package that fails."""
+    for point in sorted(entry_points(group=group), key=lambda each: each.name):
+        try:
+            offered = point.load()
+        except Exception as error:
+            message = f"{_origin(point)} cannot be loaded: {type(error).__name__}: {error}"
+            raise PluginError(f"{message} Uninstall or repair the package.", code="plugin-not-loadable") from error
+        if not is_right(offered):
+            raise PluginError(
+                f"{_origin(point)} is not what {group} takes: {point.value} is {offered!r}. See docs/extending.md.",
+                code="plugin-wrong-kind",
+            )
+        yield point.name, offered
+
+
+def _origin(point: EntryPoint) -> str:
+    package = point.dist.name if point.dist is not None else "an installed package"
+    return f"The entry point {point.name!r} of {point.group} in the package {package}"
+
+
+def _built_in(package: str, base: type[Declared]) -> Iterator[type[Declared]]:
+    folder = importlib.import_module(package).__path__
+    for module_info in pkgutil.iter_modules(folder):
+        module = importlib.import_module(f"{package}.{module_info.name}")
+        for each in vars(module).values():
+            if _is_declared(each, base) and each.__module__ == module.__name__:
+                yield each
+
+
+def _is_declared(each: Any, base: type) -> bool:
+    return isinstance(each, type) and issubclass(each, base) and not inspect.isabstract(each) and hasattr(each, "name")
