@@ -1,8 +1,10 @@
-"""What all tests share: helpers importable as ``support``, ``oracles`` and ``golden``, and one hypothesis profile."""
+"""What all tests share: helpers importable as ``support``, ``oracles`` and ``golden``, markers, hypothesis profiles."""
 
+import signal
 import sys
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 HERE = str(Path(__file__).parent)
@@ -10,4 +12,21 @@ if HERE not in sys.path:
     sys.path.insert(0, HERE)
 
 settings.register_profile("shoal", deadline=None)  # the first call of an example may compile or import
+settings.register_profile("quick", deadline=None, max_examples=10)
 settings.load_profile("shoal")
+
+NEEDS = ("browser", "postgres", "spark")
+"""Markers of tests that need more than Python; these tests are slow as well."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if "not slow" in config.option.markexpr:
+        settings.load_profile("quick")
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a suite in the background; tests send SIGINT nevertheless
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if any(item.get_closest_marker(name) for name in NEEDS):
+            item.add_marker("slow")

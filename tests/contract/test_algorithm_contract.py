@@ -28,9 +28,11 @@ from shoal.models import (
     TCloseness,
 )
 from shoal.search import ALGORITHMS
-from shoal.search.problem import Outcome
+from shoal.search.problem import SearchResult
 from support.model_cases import COLUMN, VALUES
 from support.search_cases import SECOND, Case, problem_of, table_of
+
+pytestmark = pytest.mark.slow
 
 ASKED: dict[str, tuple[Model, ...]] = {
     "k-anonymity": (KAnonymity(4),),
@@ -91,7 +93,7 @@ def base_case(missing: bool) -> Case:
     return Case(trees, rows, secrets, (KAnonymity(1),))
 
 
-def solve(run: str, case: Case) -> Outcome:
+def solve(run: str, case: Case) -> SearchResult:
     algorithm, options = RUNS[run]
     problem, engine = problem_of(replace(case, options={**case.options, **options}))
     return ALGORITHMS[algorithm].run(problem, engine)

@@ -18,6 +18,8 @@ import shoal
 from shoal.errors import InfeasibleError
 from shoal.search import ALGORITHMS
 
+pytestmark = pytest.mark.slow
+
 CATEGORIES = {"grave": ["HIV", "Cancer"], "bad": ["Asthma", None], "light": ["Flu"]}
 VALUES = [value for values in CATEGORIES.values() for value in values]
 TREE = {"North": {"Far": ["a", "b"], "c": None}, "South": ["d", "e"]}

@@ -161,24 +161,25 @@ def test_a_range_in_a_column_that_is_not_asked_for_is_refused(algorithm: str, cl
 
 
 @pytest.mark.parametrize(
-    ("ranges", "told"),
+    ("ranges", "column"),
     [
-        ("[job]", "algorithm.ranges.job: has values that are no numbers: 'nurse', 'judge', 'clerk'"),
-        ("[age, age]", "algorithm.ranges.age: stands there 2 times"),
-        ("[illness]", "algorithm.ranges.illness: is not a quasi-identifier"),
-        ("[agee]", "algorithm.ranges.agee: is not a quasi-identifier. Did you mean 'age'?"),
+        ("[job]", "job"),
+        ("[age, age]", "age"),
+        ("[illness]", "illness"),
+        ("[agee]", "agee"),
     ],
 )
 @EACH
 def test_a_column_that_cannot_become_ranges_is_told_and_nothing_is_written(
-    algorithm: str, ranges: str, told: str, cli: Cli, tmp_path: Path
+    algorithm: str, ranges: str, column: str, cli: Cli, tmp_path: Path
 ) -> None:
     policy = asked(tmp_path, algorithm)
     policy.write_text(
         policy.read_text(encoding="utf-8").replace("ranges: [age]", f"ranges: {ranges}"), encoding="utf-8"
     )
     before = snapshot(tmp_path)
-    ran = cli("anonymize", policy)
+    ran = cli("anonymize", policy, "--json")
     assert ran.code == 2
-    assert told in ran.err
+    (problem,) = json.loads(ran.out)["problems"]
+    assert problem["where"] == f"algorithm.ranges.{column}"
     assert snapshot(tmp_path) == before

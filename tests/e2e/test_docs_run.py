@@ -20,6 +20,8 @@ from shoal.search import ALGORITHMS
 from support.cli import Cli
 from support.pages import DOCS, ROOT, Block, blocks, commands, matches, pages
 
+pytestmark = pytest.mark.slow
+
 RUN = {"python", "output", "console", "yaml", "csv", "sh", "text"}
 DIRECTIVES = {"{toctree}", "{eval-rst}", "{include}", "{shoal-help}"}
 SHELL = {"cat", "head", "ls", "mkdir", "cp", "wc", "diff", "python"}

@@ -17,6 +17,8 @@ import pytest
 import shoal
 from support.cli import Cli
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 README = (EXAMPLES / "README.md").read_text(encoding="utf-8")

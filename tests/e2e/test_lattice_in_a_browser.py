@@ -14,6 +14,8 @@ from shoal.present.html.shell import whole_page
 from shoal.present.plots.lattice_plot import LATTICE_STYLE, lattice_figure
 from support.browser import Browser
 
+pytestmark = pytest.mark.browser
+
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:

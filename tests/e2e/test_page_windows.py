@@ -11,6 +11,8 @@ from support.page import Page
 from support.ui_server import Client, Ui, serving, wait_until
 from support.way import policy_of, to
 
+pytestmark = pytest.mark.browser
+
 NAMES = ("__proto__", "constructor", "toString")
 
 

@@ -24,6 +24,8 @@ from support.cli import Cli, snapshot
 from support.postgres import Server
 from support.table_files import rows_of
 
+pytestmark = pytest.mark.postgres
+
 ROWS = rows_of(PATIENTS)
 
 

@@ -14,6 +14,8 @@ from e2e.conftest import PATIENTS
 from shoal.cli.main import app
 from support.cli import Cli
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 

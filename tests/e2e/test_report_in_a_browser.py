@@ -11,6 +11,8 @@ import pytest
 import shoal
 from support.browser import Browser
 
+pytestmark = pytest.mark.browser
+
 WIDER = """[...document.querySelectorAll('body *')]
   .filter(each => each.getBoundingClientRect().right > innerWidth + 1 && !each.closest('.table'))
   .map(each => each.tagName + ' ' + each.className).slice(0, 5)"""

@@ -15,6 +15,8 @@ import pytest
 from support.ui_cases import TABLE
 from support.ui_server import Client, Ui, serving, wait_until
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def ui(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ui]:

@@ -15,6 +15,8 @@ from support.page import Page, elsewhere
 from support.ui_server import Client, Ui, serving
 from support.way import settled
 
+pytestmark = pytest.mark.browser
+
 IMAGE = "<img src=x onerror=window.hurt=1>"
 SCRIPT = "'\"><script>window.hurt=2</script>"
 DRAWING = "<svg onload=window.hurt=3><foreignObject/></svg>"

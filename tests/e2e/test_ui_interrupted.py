@@ -18,6 +18,8 @@ from support.page import Page
 from support.ui_cases import TABLE
 from support.ui_server import Client, Ui, serving, wait_until
 
+pytestmark = pytest.mark.browser
+
 QUASI = ("age", "education", "occupation", "race", "native-country", "hours-per-week")
 
 

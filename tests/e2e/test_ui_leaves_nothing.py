@@ -14,6 +14,8 @@ import pytest
 from support.ui_cases import SECRET, TABLE
 from support.ui_server import Client, Ui, serving, wait_until
 
+pytestmark = pytest.mark.slow
+
 
 @contextlib.contextmanager
 def working(folder: Path, *options: object) -> Iterator[tuple[Ui, Client]]:

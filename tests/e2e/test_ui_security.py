@@ -15,6 +15,8 @@ import pytest
 from support.ui_cases import CHANGING, DOOR, ROUTES, SECRET, TABLE
 from support.ui_server import Client, Ui, serving, wait_until
 
+pytestmark = pytest.mark.slow
+
 PASSWORD = "correct horse battery"
 
 

@@ -16,6 +16,8 @@ from support.page import Page, Role, elsewhere
 from support.ui_server import Client, Ui, serving
 from support.way import cuts_of, make_tree_by_keys, policy_of, run_shown, settled, start_run, take_away, to, tree_row
 
+pytestmark = pytest.mark.browser
+
 HOSPITAL = Path(shoal.__file__).parent / "data" / "hospital.csv"
 STEPS = ("data", "hierarchies", "sensitive", "privacy", "runs", "understand", "take")
 

@@ -19,7 +19,8 @@ from shoal.metrics.constraint_violations import count_violations
 from shoal.models import KAnonymity, PSensitive
 from shoal.reproduce.tables import CAMPAN_1, CAMPAN_4, CAMPAN_QUASI, PaperTable
 from shoal.search.engine import LocalEngine
-from shoal.search.local.common import Ground, finish, prepare
+from shoal.search.local.blocks import Blocks, prepare
+from shoal.search.local.finish import finish
 from shoal.search.local.pk_clustering import faithful_clusters
 from shoal.search.problem import Problem
 from shoal.table.encoded import encode_table
@@ -39,7 +40,7 @@ DESCENDING: Mapping[str, Any] = {
 }
 
 
-def ground_of(trees: Mapping[str, Any], decades: Sequence[str] | None) -> Ground:
+def ground_of(trees: Mapping[str, Any], decades: Sequence[str] | None) -> Blocks:
     hierarchies, caps, quasi = [], [], {}
     for name in CAMPAN_QUASI:
         values = CAMPAN_1.column(name)
@@ -62,8 +63,8 @@ def ground_of(trees: Mapping[str, Any], decades: Sequence[str] | None) -> Ground
     return prepare(problem, LocalEngine(problem.table, ladders, problem.domains))
 
 
-def release(ground: Ground, seed: int) -> Recoding:
-    return finish(ground, faithful_clusters(ground, seed=seed, weights={}))
+def release(blocks: Blocks, seed: int) -> Recoding:
+    return finish(blocks, faithful_clusters(blocks, seed=seed, weights={}))
 
 
 def partition(recoding: Recoding) -> set[frozenset[str]]:
@@ -84,13 +85,13 @@ def released(recoding: Recoding) -> dict[str, tuple[str | None, ...]]:
     return found
 
 
-def violations(recoding: Recoding, ground: Ground) -> int:
+def violations(recoding: Recoding, blocks: Blocks) -> int:
     """Cells beyond decades, whatever the boundary was."""
     caps = [
         boundary_caps(tree, DECADES if name == "Age" else None, name)
         for tree, name in zip(recoding.hierarchies, CAMPAN_QUASI, strict=True)
     ]
-    return count_violations(recoding, list(ground.row_codes.T), caps)
+    return count_violations(recoding, list(blocks.row_codes.T), caps)
 
 
 def draws_flu(seed: int) -> bool:
@@ -101,10 +102,10 @@ def draws_flu(seed: int) -> bool:
 @pytest.mark.parametrize("trees", [ASCENDING, DESCENDING])
 @pytest.mark.parametrize("seed", range(8))
 def test_campans_table_becomes_constrained_2_sensitive_3_anonymous(trees: Mapping[str, Any], seed: int) -> None:
-    ground = ground_of(trees, DECADES)
-    recoding = release(ground, seed)
+    blocks = ground_of(trees, DECADES)
+    recoding = release(blocks, seed)
     assert recoding.suppressed == 0
-    assert violations(recoding, ground) == 0
+    assert violations(recoding, blocks) == 0
     diagnosis = dict(zip(CAMPAN_1.column("Record"), CAMPAN_1.column("Diagnosis"), strict=True))
     for members in partition(recoding):
         assert len(members) >= 3
@@ -132,11 +133,11 @@ def test_three_records_with_flu_left_over_are_dispersed(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(8))
 def test_without_the_boundary_six_ages_leave_their_decades(seed: int) -> None:
     """As in the paper's MM2: GreedyPKClustering knows no boundary."""
-    ground = ground_of(ASCENDING, None)
-    recoding = release(ground, seed)
+    blocks = ground_of(ASCENDING, None)
+    recoding = release(blocks, seed)
     assert frozenset({"X1", "X3", "X8"}) in partition(recoding)
     assert sorted(recoding.sizes) == [3, 3, 3]
-    assert violations(recoding, ground) == 6
+    assert violations(recoding, blocks) == 6
 
 
 def test_the_draws_tested_differ() -> None:

@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
@@ -24,11 +25,14 @@ from shoal.models import (
     RecursiveCLDiversity,
     TCloseness,
 )
-from shoal.search.local.common import Classes, Ground, class_nodes, finish, prepare
+from shoal.search.local.blocks import Blocks, Classes, class_nodes, prepare
+from shoal.search.local.finish import finish
 from shoal.search.local.pk_clustering import faithful_clusters
 from shoal.table.recoding import SUPPRESSED
 from support.model_cases import COLUMN, RANDOM, VALUES
 from support.search_cases import SECOND, Case, cases, problem_of, random_models, table_of
+
+pytestmark = pytest.mark.slow
 
 SUPERSET_CLOSED = (
     "k-anonymity",
@@ -74,13 +78,13 @@ def known(case: Case, given_: Weights) -> Weights:
     return named if any(named.values()) else {}
 
 
-def clustered(case: Case, seed: int, given_: Weights) -> tuple[Ground, Classes] | None:
+def clustered(case: Case, seed: int, given_: Weights) -> tuple[Blocks, Classes] | None:
     problem, engine = problem_of(case)
     try:
-        ground = prepare(problem, engine)
+        blocks = prepare(problem, engine)
     except InfeasibleError:
         return None
-    return ground, faithful_clusters(ground, seed=seed, weights=known(case, given_))
+    return blocks, faithful_clusters(blocks, seed=seed, weights=known(case, given_))
 
 
 def clusters_of(classes: Classes) -> list[list[int]]:
@@ -155,17 +159,17 @@ def test_every_cluster_satisfies_and_keeps_within_the_boundaries(case: Case, see
     outcome = clustered(case, seed, given_)
     assume(outcome is not None)
     assert outcome is not None
-    ground, classes = outcome
+    blocks, classes = outcome
     table, clusters = table_of(case), clusters_of(classes)
     specs = [spec for spec in table.models if spec["model"] != "alp-dif"]
     good, _ = oracle.passes(table, specs, {(str(each),): rows for each, rows in enumerate(clusters)})
     assert all(good.values())
-    nodes = class_nodes(ground, classes, len(clusters))
+    nodes = class_nodes(blocks, classes, len(clusters))
     for rows, released in zip(clusters, nodes, strict=True):
-        names = tuple(tree.labels[node] for tree, node in zip(ground.problem.hierarchies, released, strict=True))
+        names = tuple(tree.labels[node] for tree, node in zip(blocks.problem.hierarchies, released, strict=True))
         assert oracle.measure("constraint_violations", table, {names: rows}) == 0
-    assert (classes[np.asarray(ground.row_block) < 0] == SUPPRESSED).all()
-    assert (classes[np.asarray(ground.row_block) >= 0] >= 0).all()
+    assert (classes[np.asarray(blocks.row_block) < 0] == SUPPRESSED).all()
+    assert (classes[np.asarray(blocks.row_block) >= 0] >= 0).all()
 
 
 @settings(max_examples=200)

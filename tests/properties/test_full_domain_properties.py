@@ -20,6 +20,8 @@ from shoal.table.recoding import Recoding
 from support.model_cases import COLUMN, RANDOM
 from support.search_cases import Case, cases, levels_of, problem_of, table_of
 
+pytestmark = pytest.mark.slow
+
 NON_MONOTONE = (
     "alp-dif",
     "t-closeness",

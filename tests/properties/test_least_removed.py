@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from shoal.models import MODELS, Model, TCloseness
 from support.model_cases import COLUMN, RANDOM, classes, view
 
+pytestmark = pytest.mark.slow
+
 MERGE_CLOSED = [name for name, model in MODELS.items() if model.merge_closed]
 
 

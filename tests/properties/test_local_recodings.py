@@ -22,6 +22,8 @@ from shoal.table.recoding import Recoding
 from support.model_cases import COLUMN, RANDOM
 from support.search_cases import SECOND, Case, cases, problem_of, random_models, table_of
 
+pytestmark = pytest.mark.slow
+
 Labels = list[tuple[Label, ...] | None]
 RECODINGS: dict[str, Algorithm] = {"mondrian": mondrian, "top-down": top_down}
 ORACLES: dict[str, Callable[[Table], Labels | None]] = {

@@ -15,12 +15,15 @@ from shoal.metrics import METRICS, ReleaseSummary
 from shoal.models import DistinctLDiversity, KAnonymity, Model, PSensitive
 from shoal.search import ALGORITHMS
 from shoal.search.bounds import lower_bound as bound
-from shoal.search.bounds.lower_bound import Bound, lower_bound
-from shoal.search.local.common import Ground, finish
+from shoal.search.bounds.lower_bound import LowerBound, lower_bound
+from shoal.search.local.blocks import Blocks
+from shoal.search.local.finish import finish
 from shoal.table.recoding import SUPPRESSED, Recoding
 from support.model_cases import COLUMN
 from support.ranged_cases import ranged_cases
 from support.search_cases import Case, cases, problem_of
+
+pytestmark = pytest.mark.slow
 
 
 def ncp(recoding: Recoding) -> float:
@@ -44,15 +47,15 @@ def least_possible(case: Case) -> float:
     """NCP of the best release of all: any classes within the blocks that satisfy, anything else left out."""
     problem, engine = problem_of(case)
     blocks = engine.classes(tuple(levels - 1 for levels in problem.shape)).tuple_class
-    ground = Ground(problem, blocks, int(blocks.max()) + 1)
+    blocks = Blocks(problem, blocks, int(blocks.max()) + 1)
     best = 1.0
     for owner in partitions(len(case.rows)):
         classes = np.array(owner, dtype=np.int32)
         if (classes == SUPPRESSED).all():
             continue
-        within = all(len(set(ground.row_block[classes == each].tolist())) == 1 for each in set(owner) - {-1})
-        if within and ground.holds(ground.stats(classes, max(owner) + 1)).all():
-            best = min(best, ncp(finish(ground, classes)))
+        within = all(len(set(blocks.row_block[classes == each].tolist())) == 1 for each in set(owner) - {-1})
+        if within and blocks.holds(blocks.stats(classes, max(owner) + 1)).all():
+            best = min(best, ncp(finish(blocks, classes)))
     return best
 
 
@@ -88,7 +91,7 @@ def test_every_algorithm_stays_above_the_bound(case: Case) -> None:
             outcome = ALGORITHMS[name].run(problem, engine)
         except InfeasibleError:
             return
-        found = Bound.of(problem, engine, outcome.search)
+        found = LowerBound.of(problem, engine, outcome.search)
         assert found is not None
         assert found.ncp <= ncp(outcome.recoding) + 1e-9
 
@@ -119,13 +122,13 @@ def test_the_bound_of_records_with_too_few_others_is_that_of_suppressing_them() 
 
 
 def test_nothing_to_lose_has_no_ratio() -> None:
-    facts = Bound(0.0, 4, drawn=False).facts(0.0)
+    facts = LowerBound(0.0, 4, drawn=False).facts(0.0)
     assert facts["ratio"] is None
-    assert Bound(0.1, 4, drawn=False).facts(0.15)["ratio"] == pytest.approx(1.5)
+    assert LowerBound(0.1, 4, drawn=False).facts(0.15)["ratio"] == pytest.approx(1.5)
 
 
 def test_an_estimate_is_never_told_above_what_was_reached() -> None:
-    facts = Bound(0.12, 100, drawn=True, error=0.03).facts(0.1)
+    facts = LowerBound(0.12, 100, drawn=True, error=0.03).facts(0.1)
     assert facts["ncp"] == 0.1
     assert facts["ncp_interval"] == [pytest.approx(0.07), 0.1]
     assert facts["ratio"] == 1.0

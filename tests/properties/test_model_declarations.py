@@ -21,6 +21,8 @@ from shoal.models import (
 from support.builders import Classes
 from support.model_cases import COLUMN, RANDOM, VALUES, classes, view
 
+pytestmark = pytest.mark.slow
+
 MERGE_CLOSED = [name for name, model in MODELS.items() if model.merge_closed]
 SUPERSET_CLOSED = [name for name, model in MODELS.items() if model.superset_closed]
 

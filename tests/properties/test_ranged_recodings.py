@@ -20,11 +20,14 @@ from shoal.metrics import METRICS, CellMetric, ReleaseSummary
 from shoal.metrics.constraint_violations import count_violations
 from shoal.models import MODELS, KAnonymity
 from shoal.search import ALGORITHMS
-from shoal.search.local.common import class_extremes, class_nodes, merge_costs, prepare
+from shoal.search.local.blocks import class_extremes, class_nodes, prepare
+from shoal.search.local.finish import merge_costs
 from shoal.table.recoding import Recoding
 from support.model_cases import COLUMN, RANDOM
 from support.ranged_cases import ranged_cases
 from support.search_cases import Case, problem_of, random_models, table_of
+
+pytestmark = pytest.mark.slow
 
 LOCAL = {
     "mondrian": ("mondrian", {}),
@@ -176,7 +179,7 @@ def test_the_order_of_the_rows_does_not_change_a_release_in_ranges(name: str, ca
 @settings(max_examples=60)
 @given(case=ranged_cases(models=st.just((KAnonymity(1),))), random=st.randoms(use_true_random=False))
 def test_merging_costs_what_the_sum_of_cell_losses_grows_by(case: Case, random: Random) -> None:
-    ground = prepare(*problem_of(replace(case, boundaries=(), budget=0)))
+    blocks = prepare(*problem_of(replace(case, boundaries=(), budget=0)))
     numbers = [random.randrange(4) for _ in case.rows]
     row_class = np.unique(numbers, return_inverse=True)[1].astype(np.int32)
     count, sizes = int(row_class.max()) + 1, np.bincount(row_class)
@@ -184,23 +187,23 @@ def test_merging_costs_what_the_sum_of_cell_losses_grows_by(case: Case, random: 
     def lost(classes: np.ndarray, column: int) -> float:
         """The losses of a column, summed over the records, by the values of each class."""
         low, high = class_extremes(
-            ground, np.unique(classes, return_inverse=True)[1].astype(np.int32), len(set(classes))
+            blocks, np.unique(classes, return_inverse=True)[1].astype(np.int32), len(set(classes))
         )
         each = np.unique(classes, return_counts=True)[1]
-        ranged = ground.ranged.get(column)
+        ranged = blocks.ranged.get(column)
         if ranged is not None:
             hierarchy, nodes = ranged.released(low[:, column], high[:, column])
             return float((hierarchy.loss[nodes] * each).sum())
-        hierarchy = ground.problem.hierarchies[column]
+        hierarchy = blocks.problem.hierarchies[column]
         pairs = zip(low[:, column].tolist(), high[:, column].tolist(), strict=True)
         return float(
             sum(hierarchy.loss[hierarchy.common_ancestor(ends)] * n for ends, n in zip(pairs, each, strict=True))
         )
 
-    low, high = class_extremes(ground, row_class, count)
-    nodes, others = class_nodes(ground, row_class, count), np.arange(1, count)
-    for j, hierarchy in enumerate(ground.problem.hierarchies):
-        ranged = ground.ranged.get(j)
+    low, high = class_extremes(blocks, row_class, count)
+    nodes, others = class_nodes(blocks, row_class, count), np.arange(1, count)
+    for j, hierarchy in enumerate(blocks.problem.hierarchies):
+        ranged = blocks.ranged.get(j)
         if ranged is None:
             found = merge_costs([hierarchy], nodes[:, [j]], sizes, 0, others)
         else:

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from shoal.models import KAnonymity, PSensitive
 from shoal.search import ALGORITHMS
-from shoal.search.local.common import Classes, Ground, cost_of, finish
+from shoal.search.local.blocks import Blocks, Classes
+from shoal.search.local.finish import cost_of, finish
 from shoal.search.local.refinement import prices
 from shoal.search.local.refinement.arrangement import Arrangement
 from shoal.search.local.refinement.refine import refine
@@ -21,21 +22,23 @@ from shoal.table.recoding import Recoding
 from support.ranged_cases import ranged_cases
 from support.search_cases import Case, cases, ground_of
 
+pytestmark = pytest.mark.slow
+
 METRICS_OF_CELLS = ("ncp", "loss", "ntil", "precision")
 
 
-def cost(ground: Ground, row_class: Classes) -> float:
+def cost(blocks: Blocks, row_class: Classes) -> float:
     """What a partition costs in the problem's measure, coinciding classes or not."""
-    return cost_of(ground.problem, finish(ground, row_class))
+    return cost_of(blocks.problem, finish(blocks, row_class))
 
 
-def priced(ground: Ground, row_class: Classes, weights: np.ndarray) -> float:
+def priced(blocks: Blocks, row_class: Classes, weights: np.ndarray) -> float:
     """Sum of cell losses, from the definition: the loss of the lowest common ancestor of each class, in each column."""
     total = 0.0
     for each in np.unique(row_class[row_class >= 0]):
         rows = np.flatnonzero(row_class == each)
-        for j, hierarchy in enumerate(ground.problem.hierarchies):
-            values = set(ground.row_codes[rows, j].tolist())
+        for j, hierarchy in enumerate(blocks.problem.hierarchies):
+            values = set(blocks.row_codes[rows, j].tolist())
             node = min(
                 (
                     n
@@ -48,20 +51,20 @@ def priced(ground: Ground, row_class: Classes, weights: np.ndarray) -> float:
     return total
 
 
-def some_partition(ground: Ground, draw: st.DataObject) -> Classes:
+def some_partition(blocks: Blocks, draw: st.DataObject) -> Classes:
     """A partition whose classes satisfy: the blocks, or what an algorithm makes of them."""
     name = draw.draw(st.sampled_from(["blocks", "mondrian", "top-down", "greedy-clustering"]))
     if name == "blocks":
-        return ground.row_block.copy()
-    problem = replace(ground.problem, options={"faithful": name == "greedy-clustering"})
-    engine = problem_of_ground(ground)
+        return blocks.row_block.copy()
+    problem = replace(blocks.problem, options={"faithful": name == "greedy-clustering"})
+    engine = problem_of_ground(blocks)
     return ALGORITHMS[name].run(problem, engine).recoding.row_class
 
 
-def problem_of_ground(ground: Ground):  # type: ignore[no-untyped-def]
+def problem_of_ground(blocks: Blocks):  # type: ignore[no-untyped-def]
     from shoal.search.engine import LocalEngine
 
-    return LocalEngine(ground.problem.table, ground.problem.ladders, ground.problem.domains)
+    return LocalEngine(blocks.problem.table, blocks.problem.ladders, blocks.problem.domains)
 
 
 @settings(max_examples=120)
@@ -69,51 +72,51 @@ def problem_of_ground(ground: Ground):  # type: ignore[no-untyped-def]
 def test_every_round_lowers_the_chosen_measure_and_keeps_every_model_of_a_class(
     case: Case, metric: str, draw: st.DataObject
 ) -> None:
-    ground = ground_of(replace(case, metric=metric, weights=()))
-    start = some_partition(ground, draw)
-    before = cost_of(ground.problem, recoded(ground, start))
+    blocks = ground_of(replace(case, metric=metric, weights=()))
+    start = some_partition(blocks, draw)
+    before = cost_of(blocks.problem, recoded(blocks, start))
     for rounds in (1, 2, 5, None):
-        refined = refine(ground, start, rounds=rounds)
-        after = cost_of(ground.problem, recoded(ground, refined.row_class))
+        refined = refine(blocks, start, rounds=rounds)
+        after = cost_of(blocks.problem, recoded(blocks, refined.row_class))
         assert after < before + 1e-12 if refined.steps else abs(after - before) < 1e-12
         before = after if rounds == 1 else before
         count = int(refined.row_class.max()) + 1
         filled = np.unique(refined.row_class[refined.row_class >= 0])
         dense = np.searchsorted(filled, refined.row_class).astype(np.int32)
         dense[refined.row_class < 0] = -1
-        assert ground.holds(ground.stats(dense, len(filled))).all(), (count, refined.steps)
+        assert blocks.holds(blocks.stats(dense, len(filled))).all(), (count, refined.steps)
         assert ((refined.row_class < 0) == (start < 0)).all()
         for each in filled:
-            assert len(set(ground.row_block[refined.row_class == each].tolist())) == 1
-        before = cost_of(ground.problem, recoded(ground, start))
+            assert len(set(blocks.row_block[refined.row_class == each].tolist())) == 1
+        before = cost_of(blocks.problem, recoded(blocks, start))
 
 
-def recoded(ground: Ground, row_class: Classes) -> Recoding:
+def recoded(blocks: Blocks, row_class: Classes) -> Recoding:
     """A partition as it stands, coinciding classes apart: what refining counts."""
-    from shoal.search.local.common import class_nodes
+    from shoal.search.local.blocks import class_nodes
 
     filled = np.unique(row_class[row_class >= 0])
     dense = np.searchsorted(filled, row_class).astype(np.int32)
     dense[row_class < 0] = -1
-    problem = ground.problem
-    return Recoding(problem.table.quasi, problem.hierarchies, dense, class_nodes(ground, dense, len(filled)))
+    problem = blocks.problem
+    return Recoding(problem.table.quasi, problem.hierarchies, dense, class_nodes(blocks, dense, len(filled)))
 
 
 @settings(max_examples=120)
 @given(cases(), st.data())
 def test_every_step_saves_exactly_what_it_promises(case: Case, draw: st.DataObject) -> None:
-    ground = ground_of(replace(case, metric="ncp", weights=()))
-    state = Arrangement(ground, some_partition(ground, draw))
+    blocks = ground_of(replace(case, metric="ncp", weights=()))
+    state = Arrangement(blocks, some_partition(blocks, draw))
     state.price()
     state.find_neighbours(state.filled, 0)
     steps = proposals(state, state.filled)
-    weights = np.ones(len(ground.problem.hierarchies))
-    before = priced(ground, state.row_class, weights)
+    weights = np.ones(len(blocks.problem.hierarchies))
+    before = priced(blocks, state.row_class, weights)
     for step in range(len(steps)):
         rows, targets = steps.moves(state, np.array([step]))
         changed = state.row_class.copy()
         changed[rows] = targets
-        assert before - priced(ground, changed, weights) == pytest.approx(steps.gain[step], abs=1e-9), KINDS[
+        assert before - priced(blocks, changed, weights) == pytest.approx(steps.gain[step], abs=1e-9), KINDS[
             steps.kind[step]
         ]
         sizes = np.unique(changed[changed >= 0], return_counts=True)[1]
@@ -124,19 +127,19 @@ def test_every_step_saves_exactly_what_it_promises(case: Case, draw: st.DataObje
 @given(ranged_cases(), st.booleans())
 def test_columns_without_a_table_of_pairs_are_priced_alike(case: Case, ranges: bool) -> None:
     options = case.options if ranges else {**case.options, "ranges": ()}
-    ground = ground_of(replace(case, metric="ncp", weights=(), options=options))
-    columns = range(len(ground.problem.hierarchies))
+    blocks = ground_of(replace(case, metric="ncp", weights=(), options=options))
+    columns = range(len(blocks.problem.hierarchies))
     from shoal.search.kernels.refinement import cell_cost
 
-    tabled = prices.prices_of(ground, columns)
+    tabled = prices.prices_of(blocks, columns)
     limit, prices.TABLE_LEAVES = prices.TABLE_LEAVES, 0
     try:
-        climbed = prices.prices_of(ground, columns)
+        climbed = prices.prices_of(blocks, columns)
     finally:
         prices.TABLE_LEAVES = limit
     for c in columns:
-        leaves = ground.problem.hierarchies[c].n_leaves
-        missing = ground.ranged[c].missing >= 0 if c in ground.ranged else False
+        leaves = blocks.problem.hierarchies[c].n_leaves
+        missing = blocks.ranged[c].missing >= 0 if c in blocks.ranged else False
         for low in range(leaves):
             for high in range(low, leaves):
                 one, other = cell_cost(c, low, high, tabled), cell_cost(c, low, high, climbed)
@@ -146,12 +149,12 @@ def test_columns_without_a_table_of_pairs_are_priced_alike(case: Case, ranges: b
 @settings(max_examples=60)
 @given(ranged_cases())
 def test_refining_lowers_the_loss_of_ranges_too(case: Case) -> None:
-    ground = ground_of(replace(case, metric="ncp", weights=()))
-    start = finish(ground, ground.row_block.copy())
-    refined = refine(ground, start.row_class)
+    blocks = ground_of(replace(case, metric="ncp", weights=()))
+    start = finish(blocks, blocks.row_block.copy())
+    refined = refine(blocks, start.row_class)
     assert refined.finished
-    after = cost(ground, refined.row_class)
-    assert after <= cost_of(ground.problem, start) + 1e-12
+    after = cost(blocks, refined.row_class)
+    assert after <= cost_of(blocks.problem, start) + 1e-12
 
 
 def test_each_kind_of_step_is_found() -> None:
@@ -185,20 +188,20 @@ def test_a_step_that_would_break_a_model_is_not_taken() -> None:
 
 def test_no_time_means_no_round() -> None:
     case = Case(({"*": {"a": None, "b": None}},), (("a",), ("b",)) * 4, {}, (KAnonymity(2),), metric="ncp")
-    ground = ground_of(case)
-    refined = refine(ground, ground.row_block.copy(), deadline=time.monotonic())
+    blocks = ground_of(case)
+    refined = refine(blocks, blocks.row_block.copy(), deadline=time.monotonic())
     assert (refined.rounds, refined.steps, refined.finished) == (0, {}, False)
 
 
 def test_steps_that_touch_the_same_class_are_not_taken_together() -> None:
     tree = {"*": dict.fromkeys("abcdef")}
     rows = tuple((value,) for value in "aabbccddeeff")
-    ground = ground_of(Case((tree,), rows, {}, (KAnonymity(2),), metric="ncp"))
-    state = Arrangement(ground, np.array([0, 1, 0, 1, 2, 3, 2, 3, 4, 5, 4, 5], dtype=np.int32))
+    blocks = ground_of(Case((tree,), rows, {}, (KAnonymity(2),), metric="ncp"))
+    state = Arrangement(blocks, np.array([0, 1, 0, 1, 2, 3, 2, 3, 4, 5, 4, 5], dtype=np.int32))
     state.price()
     state.find_neighbours(state.filled, 0)
     steps = proposals(state, state.filled)
-    chosen = steps.apart(state, np.ones(len(steps), dtype=np.bool_))
+    chosen = steps.independent(state, np.ones(len(steps), dtype=np.bool_))
     touched: list[int] = []
     for step in chosen:
         rows_of, targets = Steps.moves(steps, state, np.array([step]))

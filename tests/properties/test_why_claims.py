@@ -22,6 +22,8 @@ from shoal.search.diagnosis.failures import Judgement, Lack, Part, Split
 from shoal.table.recoding import Recoding
 from support.search_cases import Case, cases, problem_of, table_of
 
+pytestmark = pytest.mark.slow
+
 FULL_DOMAIN = ("greedy-lattice", "incognito", "optimal")
 LOCAL = ("greedy-clustering", "mondrian", "top-down")
 WEIGHTLESS = ("loss", "ncp", "ntil", "precision", "wang_loss", "discernibility")

@@ -16,6 +16,8 @@ import shoal
 from shoal.errors import DisclosureWarning, InfeasibleError
 from shoal.pipeline.why.explain import Why
 
+pytestmark = pytest.mark.slow
+
 WIDTHS = (10, 20)
 ALGORITHMS: dict[str, dict[str, Any]] = {
     "range, safe": {"name": "range", "group": {"zip": 1}, "ranges": ["age"], "safe": True},

@@ -14,9 +14,11 @@ QUIET = ("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWar
 """PySpark leaves sockets of its own for the garbage collector to close."""
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
+            item.add_marker("spark")
             for each in QUIET:
                 item.add_marker(pytest.mark.filterwarnings(each))
 

@@ -89,13 +89,13 @@ def test_blocks_cut_by_the_cluster_are_those_of_one_machine(
 ) -> None:
     algorithm, data = {"name": "mondrian", **options}, table(900)
     sent: list[int] = []
-    real = spark.SparkSpread.__call__
+    real = spark.SparkWorkers.__call__
 
-    def counted(self: spark.SparkSpread, work: Any, blocks: Any) -> Any:
+    def counted(self: spark.SparkWorkers, work: Any, blocks: Any) -> Any:
         sent.append(len(blocks))
         return real(self, work, blocks)
 
-    monkeypatch.setattr(spark.SparkSpread, "__call__", counted)
+    monkeypatch.setattr(spark.SparkWorkers, "__call__", counted)
     ours = shoal.anonymize(data, policy(algorithm))
     theirs = shoal.anonymize(session.createDataFrame(data), policy(algorithm, engine={"name": "spark", "blocks": 3}))
     assert sent

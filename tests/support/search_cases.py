@@ -19,7 +19,7 @@ from shoal.metrics import METRICS
 from shoal.models import Model
 from shoal.search import Problem
 from shoal.search.engine import LocalEngine
-from shoal.search.local.common import Ground, prepare
+from shoal.search.local.blocks import Blocks, prepare
 from shoal.table.encoded import encode_table
 from support.builders import domain_of
 from support.model_cases import CATEGORIES, COLUMN, RANDOM, TREE, VALUES
@@ -120,7 +120,7 @@ def problem_of(case: Case) -> tuple[Problem, LocalEngine]:
     return problem, LocalEngine(problem.table, problem.ladders, problem.domains)
 
 
-def ground_of(case: Case) -> Ground:
+def ground_of(case: Case) -> Blocks:
     """Where local recodings of a case work; a case without any release is none for the test."""
     problem, engine = problem_of(case)
     try:

@@ -15,7 +15,7 @@ import pytest
 from shoal.encode.resolve import Resolved, resolve
 from shoal.io import DataSource, read_table
 from shoal.policy import Policy
-from shoal.search import ALGORITHMS, Outcome
+from shoal.search import ALGORITHMS, SearchResult
 from shoal.search.engine import LocalEngine
 
 ROOT = Path(__file__).parents[2]
@@ -38,7 +38,7 @@ def rows() -> list[dict[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def solved() -> tuple[Resolved, Outcome]:
+def solved() -> tuple[Resolved, SearchResult]:
     policy = Policy.load(DATA / "hospital.yaml")
     assert policy.data is not None
     source = DataSource(policy.path(policy.data.path), missing=tuple(policy.data.missing))
@@ -75,12 +75,12 @@ def test_conditions_depend_on_age_and_place(rows: list[dict[str, str]]) -> None:
     assert share("Phthisis", outbreak) > 2 * share("Phthisis", elsewhere)
 
 
-def test_the_policy_is_feasible_within_its_suppression(solved: tuple[Resolved, Outcome]) -> None:
+def test_the_policy_is_feasible_within_its_suppression(solved: tuple[Resolved, SearchResult]) -> None:
     recoding = solved[1].recoding
     assert 0 < recoding.suppressed <= 60
 
 
-def test_the_release_keeps_detail_in_most_columns(solved: tuple[Resolved, Outcome]) -> None:
+def test_the_release_keeps_detail_in_most_columns(solved: tuple[Resolved, SearchResult]) -> None:
     levels, resolved = solved[1].recoding.levels, solved[0]
     assert levels is not None
     top = [name for name, column in resolved.quasi.items() if levels[name] == column.hierarchy.height]
@@ -89,7 +89,7 @@ def test_the_release_keeps_detail_in_most_columns(solved: tuple[Resolved, Outcom
 
 
 def test_every_class_has_five_records_two_categories_and_weight_two(
-    solved: tuple[Resolved, Outcome], rows: list[dict[str, str]]
+    solved: tuple[Resolved, SearchResult], rows: list[dict[str, str]]
 ) -> None:
     policy = Policy.load(DATA / "hospital.yaml")
     categories = policy.columns["condition"].category_values
@@ -105,7 +105,7 @@ def test_every_class_has_five_records_two_categories_and_weight_two(
         assert sum(Fraction(number, len(categories) - 1) for number in places) >= 2
 
 
-def test_no_boundary_of_the_policy_is_crossed(solved: tuple[Resolved, Outcome]) -> None:
+def test_no_boundary_of_the_policy_is_crossed(solved: tuple[Resolved, SearchResult]) -> None:
     resolved, outcome = solved
     for place, (name, column) in enumerate(resolved.quasi.items()):
         for row, number in enumerate(outcome.recoding.row_class.tolist()):

@@ -230,5 +230,5 @@ def _problem(
         metric=METRICS[policy.algorithm.metric],
         weights=policy.algorithm.weights,
         options=policy.algorithm.model_dump(include={"node", "seed", "faithful", "refine", "group", "ranges", "safe"}),
-        places=tuple(place for place, _ in policy.placed_models()),
+        policy_paths=tuple(place for place, _ in policy.placed_models()),
     )

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import PolicyProblem
-from shoal.hierarchies import Built, Hierarchy, HierarchyError, Label, Tree
+from shoal.hierarchies import BuiltHierarchy, Hierarchy, HierarchyError, Label, Tree
 from shoal.hierarchies.decimals import parse_decimal
 from shoal.hierarchies.problems import listing, quoted, values_problem
 from shoal.policy.hierarchy_source import hierarchy_source
@@ -124,7 +124,7 @@ def _domain(spec: ColumnSpec, values: Values, uncategorized: bool, folder: Path,
     return _Domain(values_in_order, built.codes.astype(np.int32), ordered, hierarchy if by_groups else None)
 
 
-def _category_tree(spec: ColumnSpec, values: Values, where: str) -> Built | None:
+def _category_tree(spec: ColumnSpec, values: Values, where: str) -> BuiltHierarchy | None:
     """The categories as a tree of two levels; None where a category bears the name of a value, which no tree can."""
     try:
         return Tree(spec.category_values).build(values.labels, values.counts.tolist(), where)

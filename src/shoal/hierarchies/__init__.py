@@ -6,7 +6,7 @@
 `Intervals`    numbers, by widths or cut points
 `Mask`         codes, masked character by character
 `Dates`        dates and times, by calendar units
-`Order`        ordered categories, by groups of neighbours
+`OrderedValues`        ordered categories, by groups of neighbours
 `Flat`         the value or ``*``
 =============  ===========================================================
 
@@ -20,8 +20,8 @@ from shoal.hierarchies.hierarchy import ROOT_LABEL, FloatArray, Hierarchy, IntAr
 from shoal.hierarchies.intervals import Intervals
 from shoal.hierarchies.levels import Levels, levels_of_text, read_levels
 from shoal.hierarchies.mask import Mask
-from shoal.hierarchies.order import Order
-from shoal.hierarchies.source import Built, HierarchyError, HierarchySource
+from shoal.hierarchies.order import OrderedValues
+from shoal.hierarchies.source import BuiltHierarchy, HierarchyError, HierarchySource
 from shoal.hierarchies.text import scalar_text
 from shoal.hierarchies.tree import Tree
 from shoal.hierarchies.writers import to_levels_csv, to_nested
@@ -29,7 +29,7 @@ from shoal.hierarchies.writers import to_levels_csv, to_nested
 __all__ = [
     "ROOT_LABEL",
     "Boundary",
-    "Built",
+    "BuiltHierarchy",
     "Dates",
     "Flat",
     "FloatArray",
@@ -42,7 +42,7 @@ __all__ = [
     "Ladder",
     "Levels",
     "Mask",
-    "Order",
+    "OrderedValues",
     "Tree",
     "boundary_caps",
     "capped_levels",

@@ -17,7 +17,7 @@ import numpy as np
 from shoal.errors import PolicyProblem
 from shoal.hierarchies.hierarchy import ROOT_LABEL, FloatArray, Hierarchy, IntArray, Label
 from shoal.hierarchies.problems import at_most_listed, listing, quoted
-from shoal.hierarchies.source import Built, HierarchyError
+from shoal.hierarchies.source import BuiltHierarchy, HierarchyError
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -107,12 +107,16 @@ def assemble(levels: Sequence[Level], where: str, *, missing: bool = False) -> H
     return _nodes([level.taken(order) for level in table], where)
 
 
-def build(levels: Sequence[Level], values: Sequence[Label], leaves: Mapping[str, str] | None, where: str) -> Built:
+def build(
+    levels: Sequence[Level], values: Sequence[Label], leaves: Mapping[str, str] | None, where: str
+) -> BuiltHierarchy:
     """Assemble, and find the leaf of each value; ``leaves`` maps a value to its leaf's label where they differ."""
     hierarchy = assemble(levels, where, missing=None in values)
     code_of = {label: code for code, label in enumerate(hierarchy.labels[: hierarchy.n_leaves])}
     labels = values if leaves is None else [None if value is None else leaves[value] for value in values]
-    return Built(hierarchy, np.fromiter((code_of[label] for label in labels), dtype=np.int32, count=len(values)))
+    return BuiltHierarchy(
+        hierarchy, np.fromiter((code_of[label] for label in labels), dtype=np.int32, count=len(values))
+    )
 
 
 def _refuse_splits(table: Sequence[Level], where: str) -> None:

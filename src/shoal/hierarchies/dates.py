@@ -32,7 +32,7 @@ from shoal.errors import PolicyProblem, did_you_mean
 from shoal.hierarchies.assemble import Level, build
 from shoal.hierarchies.hierarchy import Label
 from shoal.hierarchies.problems import plural, values_problem
-from shoal.hierarchies.source import Built, HierarchyError
+from shoal.hierarchies.source import BuiltHierarchy, HierarchyError
 
 CALENDAR = ("hour", "day", "month", "quarter", "half", "year", "decade", "century")
 """Each unit lies within those after it."""
@@ -77,7 +77,7 @@ class Dates:
     """How the values are written, as for ``strptime``; ISO 8601 by default. A format without day (or month) makes
     leaves of whole months (or years)."""
 
-    def build(self, values: Sequence[Label], counts: Sequence[int], where: str) -> Built:
+    def build(self, values: Sequence[Label], counts: Sequence[int], where: str) -> BuiltHierarchy:
         """Build for the values of a column; values that are no dates are a problem."""
         problems = [*_unit_problems(self.units, where), *_format_problems(self.format, where)]
         if problems:

@@ -36,15 +36,15 @@ def places(number: Decimal) -> int:
 
 
 @dataclass(frozen=True)
-class Scale:
+class DecimalScale:
     """A fixed number of decimal places, at which numbers are integers."""
 
     digits: int
 
     @staticmethod
-    def of(numbers: Iterable[Decimal]) -> Scale:
+    def of(numbers: Iterable[Decimal]) -> DecimalScale:
         """The smallest scale at which all the numbers are integers."""
-        return Scale(max((places(number) for number in numbers), default=0))
+        return DecimalScale(max((places(number) for number in numbers), default=0))
 
     def integer(self, number: Decimal) -> int:
         """The number in units of the smallest place; exact."""

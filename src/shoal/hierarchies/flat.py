@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from shoal.hierarchies.assemble import Level, build
 from shoal.hierarchies.hierarchy import Label
-from shoal.hierarchies.source import Built
+from shoal.hierarchies.source import BuiltHierarchy
 
 
 @dataclass(frozen=True)
 class Flat:
     """Each value is kept or becomes ``*``; for columns whose values have no groups worth naming."""
 
-    def build(self, values: Sequence[Label], counts: Sequence[int], where: str) -> Built:  # noqa: ARG002 - see source.py
+    def build(self, values: Sequence[Label], counts: Sequence[int], where: str) -> BuiltHierarchy:  # noqa: ARG002 - see source.py
         """Build for the values of a column, in text order."""
         leaves = sorted(value for value in values if value is not None)
         return build([Level.of(leaves), Level.root(len(leaves))], values, None, where)

@@ -15,10 +15,10 @@ from itertools import pairwise
 
 from shoal.errors import PolicyProblem
 from shoal.hierarchies.assemble import Level, build
-from shoal.hierarchies.decimals import Scale, parse_decimal
+from shoal.hierarchies.decimals import DecimalScale, parse_decimal
 from shoal.hierarchies.hierarchy import Label
 from shoal.hierarchies.problems import values_problem
-from shoal.hierarchies.source import Built, HierarchyError
+from shoal.hierarchies.source import BuiltHierarchy, HierarchyError
 
 Number = int | float | str | Decimal
 """How a policy writes a number; a float is read as its shortest decimal text, so 0.1 is exactly one tenth."""
@@ -42,11 +42,11 @@ class Intervals:
     bounds: tuple[Number, Number] | None = None
     """Smallest and largest value of the domain, both in it: intervals are clipped, values outside are a problem."""
 
-    def build(self, values: Sequence[Label], counts: Sequence[int], where: str) -> Built:
+    def build(self, values: Sequence[Label], counts: Sequence[int], where: str) -> BuiltHierarchy:
         """Build for the values of a column; values that are no numbers or lie outside are problems."""
         declared = _Declared.read(self, where)
         numbers = {value: parse_decimal(value) for value in values if value is not None}
-        scale = Scale.of([*declared.finite(), *(number for number in numbers.values() if number is not None)])
+        scale = DecimalScale.of([*declared.finite(), *(number for number in numbers.values() if number is not None)])
         integers = {value: scale.integer(number) for value, number in numbers.items() if number is not None}
         problems = declared.value_problems(values, counts, integers, scale, where)
         if problems:
@@ -107,7 +107,7 @@ class _Declared:
             if width <= 0:
                 report(f"the width {width} is not positive.", "Give widths above zero.")
                 return
-        scale = Scale.of(self.finite())
+        scale = DecimalScale.of(self.finite())
         for lower, upper in pairwise(self.widths):
             if upper <= lower or scale.integer(upper) % scale.integer(lower):
                 fix = "Only then does each interval lie within one of the next level."
@@ -129,14 +129,14 @@ class _Declared:
         all_cuts = [cut for level in self.cuts for cut in level if cut.is_finite()]
         return [*self.widths, *all_cuts, self.origin, *(self.bounds or ())]
 
-    def intervals(self, scale: Scale) -> list[Callable[[int], tuple[End, End]]]:
+    def intervals(self, scale: DecimalScale) -> list[Callable[[int], tuple[End, End]]]:
         """For each level, the ends of the interval that a number lies in."""
         origin = scale.integer(self.origin)
         by_width = [_by_width(scale.integer(width), origin) for width in self.widths]
         return by_width or [_by_cuts(cuts) for cuts in self._scaled_cuts(scale)]
 
     def value_problems(
-        self, values: Sequence[Label], counts: Sequence[int], integers: dict[str, int], scale: Scale, where: str
+        self, values: Sequence[Label], counts: Sequence[int], integers: dict[str, int], scale: DecimalScale, where: str
     ) -> list[PolicyProblem]:
         """The values of the data that are no numbers, or that no interval holds."""
         present = [(value, count) for value, count in zip(values, counts, strict=True) if value is not None]
@@ -157,7 +157,7 @@ class _Declared:
                 problems.append(values_problem(where, what, strays, fix=fix))
         return problems
 
-    def label(self, ends: tuple[End, End], scale: Scale) -> str:
+    def label(self, ends: tuple[End, End], scale: DecimalScale) -> str:
         """The interval as released, clipped to the bounds: closed above where the upper bound cuts it."""
         low, high = ends
         if self.bounds is None:
@@ -165,7 +165,7 @@ class _Declared:
         least, most = (scale.integer(bound) for bound in self.bounds)
         return _ends(max(low, least), min(high, most), scale, closed=high > most)
 
-    def _scaled_cuts(self, scale: Scale) -> list[list[End]]:
+    def _scaled_cuts(self, scale: DecimalScale) -> list[list[End]]:
         return [[scale.integer(cut) if cut.is_finite() else float(cut) for cut in level] for level in self.cuts]
 
 
@@ -185,13 +185,13 @@ def _by_cuts(cuts: Sequence[End]) -> Callable[[int], tuple[End, End]]:
     return interval
 
 
-def _ends(low: End, high: End, scale: Scale, *, closed: bool = False) -> str:
+def _ends(low: End, high: End, scale: DecimalScale, *, closed: bool = False) -> str:
     """An interval as text; an infinite end is open."""
     opening = "(" if low == -math.inf else "["
     return f"{opening}{_end(low, scale)}, {_end(high, scale)}{']' if closed else ')'}"
 
 
-def _end(end: End, scale: Scale) -> str:
+def _end(end: End, scale: DecimalScale) -> str:
     return str(end) if isinstance(end, float) else scale.text(end)
 
 

@@ -13,7 +13,7 @@ from shoal.errors import PolicyProblem
 from shoal.hierarchies.assemble import Level, build, distinct_leaves
 from shoal.hierarchies.hierarchy import Label
 from shoal.hierarchies.problems import at_most_listed, plural, quoted, unknown_values
-from shoal.hierarchies.source import Built, HierarchyError
+from shoal.hierarchies.source import BuiltHierarchy, HierarchyError
 from shoal.hierarchies.text import is_scalar, scalar_text
 
 SEPARATORS = (";", "\t", ",")
@@ -31,7 +31,7 @@ class Levels:
 
     rows: Sequence[Sequence[object]]
 
-    def build(self, values: Sequence[Label], counts: Sequence[int], where: str) -> Built:
+    def build(self, values: Sequence[Label], counts: Sequence[int], where: str) -> BuiltHierarchy:
         """Build for the values of a column; a value that the table lacks is a problem."""
         rows = distinct_leaves(_checked(self.rows, where), where)
         problems = unknown_values(values, counts, {row[0] for row in rows}, where, "the table of levels")

@@ -14,7 +14,7 @@ from shoal.errors import PolicyProblem, did_you_mean
 from shoal.hierarchies.assemble import Level, build
 from shoal.hierarchies.hierarchy import Label
 from shoal.hierarchies.problems import values_problem
-from shoal.hierarchies.source import Built, HierarchyError
+from shoal.hierarchies.source import BuiltHierarchy, HierarchyError
 
 MASK = "*"
 SIDES = ("right", "left")
@@ -42,7 +42,7 @@ class Mask:
     steps: Sequence[int] | None = None
     """Which numbers of masked characters are levels: ``(1, 3)``; all by default. The root always is."""
 
-    def build(self, values: Sequence[Label], counts: Sequence[int], where: str) -> Built:
+    def build(self, values: Sequence[Label], counts: Sequence[int], where: str) -> BuiltHierarchy:
         """Build for the values of a column; values that hold ``*`` or a character off the alphabet are problems."""
         characters = ALPHABETS.get(self.alphabet, self.alphabet) if self.alphabet is not None else None
         problems = self._problems(where) or _value_problems(values, counts, characters, where)

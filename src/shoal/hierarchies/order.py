@@ -11,7 +11,7 @@ from shoal.errors import PolicyProblem
 from shoal.hierarchies.assemble import Level, build
 from shoal.hierarchies.hierarchy import Label
 from shoal.hierarchies.problems import listing, quoted, unknown_values
-from shoal.hierarchies.source import Built, HierarchyError
+from shoal.hierarchies.source import BuiltHierarchy, HierarchyError
 from shoal.hierarchies.text import is_scalar, scalar_text
 
 MISSING_END = "(missing)"
@@ -19,7 +19,7 @@ MISSING_END = "(missing)"
 
 
 @dataclass(frozen=True)
-class Order:
+class OrderedValues:
     """Values from first to last; level l joins ``groups[l - 1]`` neighbours, counted from the first; then ``*``.
 
     A group of one keeps its value's label. A level whose one group would hold all values is the root ``*``.
@@ -30,7 +30,7 @@ class Order:
     groups: Sequence[int] | None = None
     """How many neighbours join at each level, each a multiple of the one before; 2, 4, 8, … by default."""
 
-    def build(self, values: Sequence[Label], counts: Sequence[int], where: str) -> Built:
+    def build(self, values: Sequence[Label], counts: Sequence[int], where: str) -> BuiltHierarchy:
         """Build for the values of a column; a value that the order lacks is a problem."""
         problems = self._problems(where)
         if problems:

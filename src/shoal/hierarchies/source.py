@@ -22,7 +22,7 @@ class HierarchyError(Exception):
 
 
 @dataclass(frozen=True)
-class Built:
+class BuiltHierarchy:
     """A hierarchy and the leaf of each value that it was built for."""
 
     hierarchy: Hierarchy
@@ -33,7 +33,7 @@ class Built:
 class HierarchySource(Protocol):
     """A declared hierarchy, ready to be built against a column."""
 
-    def build(self, values: Sequence[Label], counts: Sequence[int], where: str) -> Built:
+    def build(self, values: Sequence[Label], counts: Sequence[int], where: str) -> BuiltHierarchy:
         """Build for the distinct values of a column (canonical text; ``None`` is missing) and their record counts.
 
         The result does not depend on the order of ``values``. Raises `HierarchyError` with every problem found;

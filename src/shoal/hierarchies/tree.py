@@ -9,7 +9,7 @@ from shoal.errors import PolicyProblem
 from shoal.hierarchies.assemble import build, distinct_leaves, levels_from_paths
 from shoal.hierarchies.hierarchy import ROOT_LABEL, Label
 from shoal.hierarchies.problems import quoted, unknown_values
-from shoal.hierarchies.source import Built, HierarchyError
+from shoal.hierarchies.source import BuiltHierarchy, HierarchyError
 from shoal.hierarchies.text import is_scalar, scalar_text
 
 Path = tuple[Label, ...]
@@ -27,7 +27,7 @@ class Tree:
     nested: object
     """Nested mappings and lists; scalars become canonical text (5 is "5", true is "true", dates are ISO)."""
 
-    def build(self, values: Sequence[Label], counts: Sequence[int], where: str) -> Built:
+    def build(self, values: Sequence[Label], counts: Sequence[int], where: str) -> BuiltHierarchy:
         """Build for the values of a column; a value that the tree lacks is a problem."""
         paths = distinct_leaves(self._paths(where), where)
         problems = unknown_values(values, counts, {path[0] for path in paths}, where, "the tree")

@@ -41,7 +41,7 @@ from shoal.policy.data_source import DataSource
 from shoal.policy.spark_location import Place as SparkPlace
 from shoal.policy.spec import DataSpec
 from shoal.search import ALGORITHMS
-from shoal.search.bounds.lower_bound import Bound
+from shoal.search.bounds.lower_bound import LowerBound
 from shoal.search.engine import LocalEngine
 from shoal.search.problem import Progress, no_progress
 from shoal.table.recoding import Recoding
@@ -156,7 +156,7 @@ class Unverified:
     recoding: Recoding
     table: pa.Table
     search: Mapping[str, Any]
-    bound: Bound | None
+    bound: LowerBound | None
     """How little any release could lose."""
 
     @property
@@ -205,7 +205,7 @@ def make_release(data: Any, policy: Policy, clock: Clock, progress: Progress) ->
         engine = LocalEngine(problem.table, problem.ladders, problem.domains)
         outcome = ALGORITHMS[policy.algorithm.name].run(problem, engine)
     with clock.stage("bound"):
-        bound = Bound.of(problem, engine, outcome.search)
+        bound = LowerBound.of(problem, engine, outcome.search)
     with clock.stage("recode"):
         table = build_table(policy, ready.loaded.table, ready.resolved, outcome.recoding)
     return Unverified(policy, ready.loaded, ready.resolved, outcome.recoding, table, outcome.search, bound)

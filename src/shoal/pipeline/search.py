@@ -11,10 +11,9 @@ from shoal.encode.resolve import Resolved, resolve
 from shoal.io import Cells
 from shoal.policy import Policy
 from shoal.search import ALGORITHMS
-from shoal.search.bounds.lower_bound import Bound
-from shoal.search.engine import LocalEngine
+from shoal.search.bounds.lower_bound import LowerBound
+from shoal.search.engine import LocalEngine, RemoteWorkers
 from shoal.search.problem import Progress, no_progress
-from shoal.search.spread import Spread
 from shoal.table.recoding import Recoding
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ class Searched:
     recoding: Recoding
     """Its rows are the cells."""
     search: Mapping[str, Any]
-    bound: Bound | None
+    bound: LowerBound | None
     """How little any release could lose."""
     names: Sequence[str]
     """All columns of the data, released or not."""
@@ -64,11 +63,11 @@ def search_cells(
     names: Sequence[str] | None = None,
     clock: Clock,
     progress: Progress = no_progress,
-    spread: Spread | None = None,
+    remote: RemoteWorkers | None = None,
 ) -> Searched:
     """Find the recoding of some cells; the same as of the table that they were counted from.
 
-    With ``spread``, an algorithm may have blocks worked on elsewhere; the result is the same.
+    With ``remote`` workers, an algorithm may have sets of classes cut elsewhere; the result is the same.
 
     Raises `PolicyError` for what is wrong between policy and data, `InfeasibleError` where no release satisfies.
     """
@@ -78,10 +77,10 @@ def search_cells(
     if looks_at_records(policy):
         problem = replace(problem, table=problem.table.unfolded())
     with clock.stage("search"):
-        engine = LocalEngine(problem.table, problem.ladders, problem.domains, spread=spread)
+        engine = LocalEngine(problem.table, problem.ladders, problem.domains, remote=remote)
         outcome = ALGORITHMS[policy.algorithm.name].run(problem, engine)
     with clock.stage("bound"):
-        bound = Bound.of(problem, engine, outcome.search)
+        bound = LowerBound.of(problem, engine, outcome.search)
     recoding = outcome.recoding.folded()
     if recoding.entry is not None and recoding.weights is not None:
         cells = cells.take(recoding.entry, recoding.weights)

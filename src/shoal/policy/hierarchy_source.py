@@ -5,7 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from shoal.errors import PolicyError, PolicyProblem
-from shoal.hierarchies import Dates, Flat, HierarchyError, HierarchySource, Intervals, Mask, Order, Tree, read_levels
+from shoal.hierarchies import (
+    Dates,
+    Flat,
+    HierarchyError,
+    HierarchySource,
+    Intervals,
+    Mask,
+    OrderedValues,
+    Tree,
+    read_levels,
+)
 from shoal.policy.spec import HierarchySpec
 from shoal.policy.yaml_text import read_yaml
 
@@ -24,7 +34,7 @@ def hierarchy_source(spec: HierarchySpec | None, folder: Path, where: str) -> Hi
     if spec.dates is not None:
         return Dates(units=spec.dates.units, format=spec.dates.format)
     if spec.order is not None:
-        return Order(values=spec.order.values, groups=spec.order.groups)
+        return OrderedValues(values=spec.order.values, groups=spec.order.groups)
     return Tree(_tree(spec.tree, folder, where))
 
 

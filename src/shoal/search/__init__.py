@@ -11,7 +11,7 @@ from shoal.search.local.greedy_clustering import greedy_clustering
 from shoal.search.local.mondrian import mondrian
 from shoal.search.local.range_method import range_method
 from shoal.search.local.top_down import top_down
-from shoal.search.problem import Algorithm, Outcome, Problem
+from shoal.search.problem import Algorithm, Problem, SearchResult
 
 
 @dataclass(frozen=True)
@@ -63,4 +63,4 @@ def shared_options(name: str) -> frozenset[str]:
     return (entry.options | {"seed"}) - _OWN if entry is not None else frozenset()
 
 
-__all__ = ["ALGORITHMS", "Algorithm", "AlgorithmEntry", "Outcome", "Problem", "shared_options"]
+__all__ = ["ALGORITHMS", "Algorithm", "AlgorithmEntry", "SearchResult", "Problem", "shared_options"]

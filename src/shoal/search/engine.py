@@ -1,22 +1,23 @@
 """The engine of one machine: regroups distinct tuples with compiled kernels and rolls up from finer nodes.
 
-A node's classes are unions of the classes of any finer node, so a check starts from the smallest grouping already
-made below it instead of from all tuples.
+A node's classes are unions of the classes of any finer node, so a check starts from the smallest known grouping below
+it instead of from all tuples.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from types import ModuleType
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.hierarchies.boundaries import Ladder
-from shoal.search.grouping import Grouping
 from shoal.search.kernels import plain
 from shoal.search.kernels.load import load_kernels
-from shoal.search.spread import Spread
 from shoal.table.classes import ClassStats, Histogram, SensitiveDomain
 from shoal.table.encoded import EncodedTable, combine_codes
 
@@ -36,6 +37,43 @@ DROPPED = -1
 """In place of a level: the quasi-identifier is left out, as in Incognito's subsets."""
 
 
+@dataclass(eq=False)
+class Grouping:
+    """The classes of distinct tuples at a lattice node; tuple ``representatives[g]`` stands for class ``g``."""
+
+    representatives: NDArray[np.int32]
+    sizes: NDArray[np.int64]
+    find_tuple_class: Callable[[], NDArray[np.int32]]
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.sizes)
+
+    @cached_property
+    def tuple_class(self) -> NDArray[np.int32]:
+        """Class of each tuple; worked out when first asked for, since most checks need sizes only."""
+        return self.find_tuple_class()
+
+
+class RemoteWorkers(Protocol):
+    """Does the same work on several sets of classes, each perhaps on another machine."""
+
+    @property
+    def blocks(self) -> int:
+        """How many sets of classes are worth making."""
+        ...
+
+    @property
+    def least(self) -> int:
+        """How many kinds of records there must be for it to be worthwhile."""
+        ...
+
+    def __call__(self, work: Callable[[Any], Any], sets: Sequence[Any], /) -> list[Any]:
+        """The answers in the order of the sets. All can be pickled; work done twice gives the same answer."""
+        ...
+
+
 class LocalEngine:
     """Groups the distinct tuples of one encoded table at any node of its lattice."""
 
@@ -46,10 +84,10 @@ class LocalEngine:
         domains: Mapping[str, SensitiveDomain],
         *,
         kernels: ModuleType | None = None,
-        spread: Spread | None = None,
+        remote: RemoteWorkers | None = None,
     ) -> None:
-        self.spread = spread
-        """Where blocks that have nothing to do with each other may be worked on; None: here."""
+        self.remote = remote
+        """Who may work on sets of classes that have nothing to do with each other; None: this process."""
         self._table = table
         self._domains = domains
         self._kernels = kernels if kernels is not None else plain

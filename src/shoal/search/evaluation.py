@@ -14,8 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.models.base import Model
-from shoal.search.engine import LocalEngine
-from shoal.search.grouping import Grouping
+from shoal.search.engine import Grouping, LocalEngine
 from shoal.search.problem import Problem
 from shoal.table.classes import ClassStats, Mask
 
@@ -46,11 +45,11 @@ def prunable_models(models: Sequence[Model], budget: int) -> tuple[Model, ...]:
 
 def evaluate_stats(models: Sequence[Model], stats: ClassStats, budget: int) -> tuple[bool, Mask]:
     """Whether a set of classes satisfies within the budget, and which classes are kept."""
-    kept = _holding([model for model in models if not model.whole_table], stats)
+    kept = class_holds([model for model in models if not model.whole_table], stats)
     whole = [model for model in models if model.whole_table]
     while whole and kept.any():
         rest = stats.keep(kept)
-        holds = _holding(whole, rest)
+        holds = class_holds(whole, rest)
         if holds.all():
             break
         kept[np.flatnonzero(kept)[~holds]] = False
@@ -61,11 +60,12 @@ def evaluate_stats(models: Sequence[Model], stats: ClassStats, budget: int) -> t
     return all(model.table_holds(rest.view(model.column)) for model in whole), kept
 
 
-def _holding(models: Sequence[Model], stats: ClassStats) -> Mask:
-    kept = np.ones(stats.n_classes, dtype=np.bool_)
+def class_holds(models: Sequence[Model], stats: ClassStats) -> Mask:
+    """Which classes satisfy each of some models that are tested class by class."""
+    held = np.ones(stats.n_classes, dtype=np.bool_)
     for model in models:
-        kept &= model.holds(stats.view(model.column))
-    return kept
+        held &= model.holds(stats.view(model.column))
+    return held
 
 
 class Evaluator:
@@ -90,7 +90,7 @@ class Evaluator:
 
         ``stats`` are those of the grouping where they have been made already.
         """
-        kept = _holding(self._on_sizes, ClassStats(grouping.sizes, {}, {}))
+        kept = class_holds(self._on_sizes, ClassStats(grouping.sizes, {}, {}))
         suppressed = int(grouping.sizes[~kept].sum())
         if suppressed > self._budget or not kept.any():
             return Evaluation(False, kept, suppressed, False)

@@ -1,4 +1,4 @@
-"""What an algorithm is asked, and what it answers."""
+"""What an algorithm is given, and what it returns."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from shoal.models.base import Model
 from shoal.search.engine import LocalEngine
 from shoal.table.classes import SensitiveDomain
 from shoal.table.encoded import EncodedTable
-from shoal.table.recoding import Recoding
+from shoal.table.recoding import SUPPRESSED, Recoding
 
 Progress = Callable[[str, float], None]
 """Called with what is being done and how far it is, from 0 to 1."""
 
 
 def no_progress(stage: str, share: float) -> None:
-    """Tell nobody."""
+    """Report nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,12 +46,34 @@ class Problem:
     options: Mapping[str, Any] = field(default_factory=dict)
     """The algorithm's own options."""
     progress: Progress = no_progress
-    places: tuple[str, ...] = ()
+    policy_paths: tuple[str, ...] = ()
     """Where the policy asks for each model: ``privacy[0]``; empty where the models come from no policy."""
 
-    def place_of(self, model: int) -> str:
+    def policy_path(self, model: int) -> str:
         """Where the policy asks for a model; one from no policy stands where it stands among the models."""
-        return self.places[model] if self.places else f"privacy[{model}]"
+        return self.policy_paths[model] if self.policy_paths else f"privacy[{model}]"
+
+    def recoding(
+        self,
+        tuple_class: NDArray[np.int32],
+        nodes: NDArray[np.int32],
+        kept: NDArray[np.intp],
+        *,
+        hierarchies: tuple[Hierarchy, ...] | None = None,
+        levels: Mapping[str, int] | None = None,
+    ) -> Recoding:
+        """The recoding that releases the classes ``kept`` of the tuples, numbered in that order, and no others."""
+        number = np.full(len(nodes), SUPPRESSED, dtype=np.int32)
+        number[kept] = np.arange(len(kept), dtype=np.int32)
+        return Recoding(
+            quasi=self.table.quasi,
+            hierarchies=self.hierarchies if hierarchies is None else hierarchies,
+            row_class=number[tuple_class][self.table.row_tuple],
+            nodes=nodes[kept],
+            levels=levels,
+            weights=self.table.weights,
+            entry=self.table.entry,
+        )
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -72,7 +94,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SearchResult:
     """A recoding that satisfies the problem, and what the search did."""
 
     recoding: Recoding
@@ -83,6 +105,6 @@ class Outcome:
 class Algorithm(Protocol):
     """Finds a recoding; raises `InfeasibleError` when there is none."""
 
-    def __call__(self, problem: Problem, engine: LocalEngine) -> Outcome:
+    def __call__(self, problem: Problem, engine: LocalEngine) -> SearchResult:
         """Solve the problem."""
         ...

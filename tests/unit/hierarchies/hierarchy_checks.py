@@ -8,10 +8,10 @@ from itertools import pairwise
 
 import pytest
 
-from shoal.hierarchies import Built, HierarchyError, HierarchySource, Label
+from shoal.hierarchies import BuiltHierarchy, HierarchyError, HierarchySource, Label
 
 
-def built(source: HierarchySource, values: Sequence[Label], counts: list[int] | None = None) -> Built:
+def built(source: HierarchySource, values: Sequence[Label], counts: list[int] | None = None) -> BuiltHierarchy:
     result = source.build(values, counts or [1] * len(values), "columns.x.hierarchy")
     check(result)
     for value, code in zip(values, result.codes.tolist(), strict=True):
@@ -20,7 +20,7 @@ def built(source: HierarchySource, values: Sequence[Label], counts: list[int] | 
     return result
 
 
-def check(result: Built) -> None:
+def check(result: BuiltHierarchy) -> None:
     hierarchy = result.hierarchy
     nodes = range(len(hierarchy.labels))
     assert len(set(hierarchy.labels)) == len(hierarchy.labels)
@@ -48,7 +48,7 @@ def check(result: Built) -> None:
     assert hierarchy.spans.dtype == "float64"
 
 
-def rows(result: Built) -> dict[Label, list[Label]]:
+def rows(result: BuiltHierarchy) -> dict[Label, list[Label]]:
     """Each leaf's label at level 1, 2, … up to the root."""
     hierarchy = result.hierarchy
     return {
@@ -57,11 +57,11 @@ def rows(result: Built) -> dict[Label, list[Label]]:
     }
 
 
-def leaves(result: Built) -> list[Label]:
+def leaves(result: BuiltHierarchy) -> list[Label]:
     return list(result.hierarchy.labels[: result.hierarchy.n_leaves])
 
 
-def same(one: Built, other: Built) -> bool:
+def same(one: BuiltHierarchy, other: BuiltHierarchy) -> bool:
     return (
         one.hierarchy.labels == other.hierarchy.labels
         and one.hierarchy.parents.tolist() == other.hierarchy.parents.tolist()

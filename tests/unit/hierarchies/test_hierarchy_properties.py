@@ -12,13 +12,13 @@ from hierarchy_strategies import trees
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.hierarchies import Dates, Flat, HierarchySource, Intervals, Label, Levels, Mask, Order, Tree
+from shoal.hierarchies import Dates, Flat, HierarchySource, Intervals, Label, Levels, Mask, OrderedValues, Tree
 
 WORDS = [f"{letter}{digit}" for letter in "abcd" for digit in "123"]
 KINDS: dict[str, tuple[HierarchySource, st.SearchStrategy[str]]] = {
     "tree": (Tree({"A": WORDS[:3], "B": {"C": WORDS[3:5], "D": WORDS[5:]}}), st.sampled_from(WORDS)),
     "levels": (Levels([[word, word[1], "*"] for word in WORDS]), st.sampled_from(WORDS)),
-    "order": (Order(WORDS), st.sampled_from(WORDS)),
+    "order": (OrderedValues(WORDS), st.sampled_from(WORDS)),
     "flat": (Flat(), st.text(st.characters(codec="utf-8", exclude_characters="*"), max_size=5)),
     "widths": (Intervals(widths=(2, 10, "50")), st.decimals(-100, 100, places=2).map(str)),
     "cuts": (Intervals(cuts=[[-10, 0, 5, 10], [-10, 0, 10]]), st.floats(-10, 9.9).map(repr)),

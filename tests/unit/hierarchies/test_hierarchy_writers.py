@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.hierarchies import (
-    Built,
+    BuiltHierarchy,
     Dates,
     Flat,
     Hierarchy,
@@ -29,13 +29,13 @@ from shoal.hierarchies import (
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="*\ufeff"), min_size=1, max_size=5)
 
 
-def through_csv(hierarchy: Hierarchy, folder: Path) -> Built:
+def through_csv(hierarchy: Hierarchy, folder: Path) -> BuiltHierarchy:
     path = folder / "levels.csv"
     path.write_bytes(to_levels_csv(hierarchy).encode())
     return read_levels(path).build([], [], "x")
 
 
-def through_yaml(hierarchy: Hierarchy) -> Built:
+def through_yaml(hierarchy: Hierarchy) -> BuiltHierarchy:
     return Tree(yaml.safe_load(yaml.safe_dump(to_nested(hierarchy), sort_keys=False))).build([], [], "x")
 
 

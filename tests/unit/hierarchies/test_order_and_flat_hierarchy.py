@@ -5,35 +5,35 @@ from typing import Any
 import pytest
 from hierarchy_checks import built, leaves, refused, rows
 
-from shoal.hierarchies import Flat, Order
+from shoal.hierarchies import Flat, OrderedValues
 
 
 def test_neighbours_join_in_doubling_groups_by_default() -> None:
-    assert rows(built(Order(["a", "b", "c", "d", "e"]), ["a"])) == {
+    assert rows(built(OrderedValues(["a", "b", "c", "d", "e"]), ["a"])) == {
         "a": ["a..b", "a..d", "*"],
         "b": ["a..b", "a..d", "*"],
         "c": ["c..d", "a..d", "*"],
         "d": ["c..d", "a..d", "*"],
         "e": ["e", "e", "*"],
     }
-    assert rows(built(Order(["low", "high"]), ["low"])) == {"low": ["*"], "high": ["*"]}
-    assert rows(built(Order(["only"]), ["only"])) == {"only": ["*"]}
+    assert rows(built(OrderedValues(["low", "high"]), ["low"])) == {"low": ["*"], "high": ["*"]}
+    assert rows(built(OrderedValues(["only"]), ["only"])) == {"only": ["*"]}
 
 
 def test_group_sizes_may_be_declared() -> None:
-    source = Order(["1", "2", "3", "4", "5", "6", "7"], groups=(3, 6, 12))
+    source = OrderedValues(["1", "2", "3", "4", "5", "6", "7"], groups=(3, 6, 12))
     assert rows(built(source, ["1"]))["2"] == ["1..3", "1..6", "*"]
     assert rows(built(source, ["1"]))["7"] == ["7", "7", "*"]
-    assert rows(built(Order([1, 2], groups=()), ["1"])) == {"1": ["*"], "2": ["*"]}
+    assert rows(built(OrderedValues([1, 2], groups=()), ["1"])) == {"1": ["*"], "2": ["*"]}
 
 
 def test_the_missing_value_may_have_a_place_in_the_order() -> None:
-    assert rows(built(Order([None, "low", "mid", "high"]), ["low"]))[None] == ["(missing)..low", "*"]
-    assert rows(built(Order(["low", "mid", "high"]), ["low", None]))[None] == [None, "*"]
+    assert rows(built(OrderedValues([None, "low", "mid", "high"]), ["low"]))[None] == ["(missing)..low", "*"]
+    assert rows(built(OrderedValues(["low", "mid", "high"]), ["low", None]))[None] == [None, "*"]
 
 
 def test_values_that_the_order_lacks_are_listed() -> None:
-    refused(Order(["low", "mid"]), ["Low", "low"], "'Low' (3 records; nearest known: 'low')", counts=[3, 1])
+    refused(OrderedValues(["low", "mid"]), ["Low", "low"], "'Low' (3 records; nearest known: 'low')", counts=[3, 1])
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_values_that_the_order_lacks_are_listed() -> None:
     ],
 )
 def test_an_order_that_makes_no_sense_is_refused(declared: dict[str, Any], message: str) -> None:
-    refused(Order(**declared), ["a"], message)
+    refused(OrderedValues(**declared), ["a"], message)
 
 
 def test_a_flat_hierarchy_is_the_value_or_a_star() -> None:

@@ -20,6 +20,8 @@ from shoal.io.postgres.tables import database_batches
 from shoal.policy.location import quoted
 from support.postgres import Server
 
+pytestmark = pytest.mark.postgres
+
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.hierarchies import Hierarchy, Order
+from shoal.hierarchies import Hierarchy, OrderedValues
 from shoal.hierarchies.ranges import with_ranges
 from shoal.search import linkage_ambiguity as module
 from shoal.search.linkage_ambiguity import ambiguity
@@ -20,7 +20,7 @@ from shoal.table.recoding import SUPPRESSED, Recoding
 def line(width: int) -> Hierarchy:
     """Values 0 to width - 1 in order, every range of them a node."""
     values = [str(value) for value in range(width)]
-    hierarchy = Order(values).build(values, [1] * width, "q").hierarchy
+    hierarchy = OrderedValues(values).build(values, [1] * width, "q").hierarchy
     ends = [(low, high) for low in range(width) for high in range(low, width)]
     return with_ranges(hierarchy, np.array(ends, dtype=np.int32), "q")[0]
 

@@ -51,34 +51,34 @@ def test_blocks_make_the_partition_of_one_place(case: Case, blocks: int) -> None
     except InfeasibleError:
         return
     problem, engine = problem_of(case)
-    engine.spread = Elsewhere(blocks)
-    parted = ALGORITHMS["mondrian"].run(problem, engine)
-    assert np.array_equal(whole.recoding.row_class, parted.recoding.row_class)
-    assert np.array_equal(whole.recoding.nodes, parted.recoding.nodes)
-    assert whole.search == parted.search
-    assert engine.spread.done or blocks > 1, "one class is there from the first"
+    engine.remote = Elsewhere(blocks)
+    remote = ALGORITHMS["mondrian"].run(problem, engine)
+    assert np.array_equal(whole.recoding.row_class, remote.recoding.row_class)
+    assert np.array_equal(whole.recoding.nodes, remote.recoding.nodes)
+    assert whole.search == remote.search
+    assert engine.remote.done or blocks > 1, "one class is there from the first"
 
 
 def test_few_records_are_not_sent_anywhere() -> None:
     case = Case(({"*": {"a": None, "b": None}},), (("a",), ("b",)) * 4, {}, (KAnonymity(2),))
     problem, engine = problem_of(case)
-    engine.spread = Elsewhere(1, least=100)
+    engine.remote = Elsewhere(1, least=100)
     ALGORITHMS["mondrian"].run(problem, engine)
-    assert not engine.spread.done
+    assert not engine.remote.done
 
 
 def test_blocks_are_of_about_the_same_size() -> None:
-    from shoal.search.local.common import prepare
-    from shoal.search.local.partition import Entries, space_of
-    from shoal.search.local.remote_blocks import blocks_of
+    from shoal.search.local.blocks import prepare
+    from shoal.search.local.partition import Entries, record_space
+    from shoal.search.local.remote_classes import class_sets
 
     leaves = [str(number) for number in range(12)]
     case = Case(({"*": dict.fromkeys(leaves)},), tuple((leaf,) for leaf in leaves), {}, (KAnonymity(1),))
     problem, engine = problem_of(case)
-    space = space_of(prepare(problem, engine))
+    space = record_space(prepare(problem, engine))
     owner = np.array([0] * 5 + [1] * 4 + [2] * 2 + [3])
     active = Entries(np.arange(12), np.ones(12, dtype=np.int64), owner, 4)
-    blocks = blocks_of(space, active, 2)
+    blocks = class_sets(space, active, 2)
     assert [len(block.entries.kind) for block, _ in blocks] == [6, 6]
     assert sorted(np.concatenate([mine for _, mine in blocks]).tolist()) == list(range(12))
 
@@ -87,6 +87,6 @@ def test_blocks_are_of_about_the_same_size() -> None:
 def test_other_algorithms_stay_where_they_are(name: str) -> None:
     case = Case(({"*": {"a": None, "b": None}},), (("a",), ("b",)) * 4, {}, (KAnonymity(2),))
     problem, engine = problem_of(case)
-    engine.spread = Elsewhere(1)
+    engine.remote = Elsewhere(1)
     ALGORITHMS[name].run(problem, engine)
-    assert not engine.spread.done
+    assert not engine.remote.done

@@ -31,6 +31,8 @@ from support.builders import view_of
 from support.model_cases import COLUMN, RANDOM
 from support.search_cases import DOMAINS, Case, cases, problem_of, table_of
 
+pytestmark = pytest.mark.slow
+
 SUPERSET_CLOSED = (
     "k-anonymity",
     "p-sensitive",

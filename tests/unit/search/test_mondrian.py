@@ -10,7 +10,7 @@ from oracles.lattice_oracle import Label
 from shoal.errors import InfeasibleError
 from shoal.models import DistinctLDiversity, KAnonymity, Model
 from shoal.search.local.mondrian import mondrian
-from shoal.search.problem import Outcome
+from shoal.search.problem import SearchResult
 from support.model_cases import COLUMN
 from support.search_cases import Case, problem_of
 
@@ -24,7 +24,7 @@ def case_of(*rows: tuple[str, str], models: tuple[Model, ...] = (KAnonymity(2),)
     return Case((AGES, PLACES), rows, {COLUMN: values}, models)
 
 
-def solve(case: Case) -> Outcome:
+def solve(case: Case) -> SearchResult:
     problem, engine = problem_of(case)
     return mondrian(problem, engine)
 

@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.errors import DisclosureWarning, InfeasibleError, PolicyError
+from shoal.errors import DisclosureWarning, InfeasibleError, PolicyError, PolicyProblem
 from shoal.hierarchies import Flat, HierarchySource, Intervals, Label, Mask, Tree, boundary_caps, capped_levels
 from shoal.metrics import METRICS, ReleaseSummary
 from shoal.metrics.constraint_violations import count_violations
 from shoal.models import DistinctLDiversity, KAnonymity, Model, TCloseness
-from shoal.search import Outcome, Problem
+from shoal.search import Problem, SearchResult
 from shoal.search.engine import LocalEngine
 from shoal.search.local.range_method import range_method
 from shoal.table.encoded import encode_table
@@ -68,13 +68,13 @@ def problem_of(
     )
 
 
-def solve(problem: Problem) -> Outcome:
+def solve(problem: Problem) -> SearchResult:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DisclosureWarning)
         return range_method(problem, LocalEngine(problem.table, problem.ladders, problem.domains))
 
 
-def released(outcome: Outcome) -> list[Row | None]:
+def released(outcome: SearchResult) -> list[Row | None]:
     """What is released of each row; None for a suppressed one."""
     recoding = outcome.recoding
     return [
@@ -246,58 +246,61 @@ def test_boundaries_split_the_groups_of_the_safe_form() -> None:
 # --- what may be asked ----------------------------------------------------------------------------------------------
 
 
-def problems(options: Mapping[str, Any], rows: Sequence[Row] | None = None, **sources: HierarchySource) -> list[str]:
+def problems(
+    options: Mapping[str, Any], rows: Sequence[Row] | None = None, **sources: HierarchySource
+) -> list[PolicyProblem]:
     given_rows = rows or [("10", "20", "nurse"), ("11", "9", "judge")]
     with pytest.raises(PolicyError) as caught:
         solve(problem_of(given_rows, {**SOURCES, **sources}, options=options))
-    return [str(problem) for problem in caught.value.problems]
+    return list(caught.value.problems)
 
 
 def test_all_problems_of_the_options_are_told_together() -> None:
     found = problems({"group": {"zap": 1, "zip": 9, "age": 1}, "ranges": ["age", "job", "wage"]})
-    places = [each.split(":")[0] for each in found]
-    assert places == [
-        "algorithm.group.zap", "algorithm.group.zip", "algorithm.ranges.age", "algorithm.ranges.job",
-        "algorithm.ranges.wage",
-    ]  # fmt: skip
-    assert "'zip'" in found[0]
-    assert "0 (the values) to 2 (the root)" in found[1]
-    assert "masked or becomes ranges" in found[2]
-    assert "no numbers: 'nurse', 'doctor', 'judge', 'clerk'" in found[3]
+    assert [(each.where, each.code) for each in found] == [
+        ("algorithm.group.zap", "not-a-quasi-identifier"),
+        ("algorithm.group.zip", "unknown-level"),
+        ("algorithm.ranges.age", "column-in-group-and-ranges"),
+        ("algorithm.ranges.job", "range-values-not-ordered"),
+        ("algorithm.ranges.wage", "not-a-quasi-identifier"),
+    ]
+    assert "'zip'" in found[0].fix
+    assert found[1].facts == {"level": 9, "height": 2}
+    assert "'nurse'" in found[3].message
 
 
 @pytest.mark.parametrize("options", [{}, {"group": None, "ranges": None}, {"group": {}, "ranges": []}])
 def test_both_group_and_ranges_must_be_named(options: dict[str, Any]) -> None:
-    assert [each.split(":")[0] for each in problems(options)] == ["algorithm.group", "algorithm.ranges"]
+    assert [each.code for each in problems(options)] == ["no-group-column", "no-range-column"]
 
 
 def test_a_column_is_named_once() -> None:
-    assert "2 times" in problems({**OPTIONS, "ranges": ["age", "age"]})[0]
+    assert problems({**OPTIONS, "ranges": ["age", "age"]})[0].code == "column-listed-twice"
 
 
 def test_numbers_that_the_hierarchy_has_in_another_order_are_refused() -> None:
     (found,) = problems(OPTIONS, age=Flat())
-    assert "'20' before '9'" in found
+    assert found.code == "range-values-not-ordered"
     flat = {**SOURCES, "age": Flat()}
     assert ages(released(solve(problem_of([("10", "20", "nurse"), ("11", "30", "nurse")], flat)))) == ["20<=30"] * 2
 
 
 def test_a_number_in_two_spellings_is_no_order() -> None:
     (found,) = problems(OPTIONS, [("10", "020", "nurse"), ("11", "20", "judge")], age=Flat())
-    assert "'020' before '20'" in found
+    assert found.code == "range-values-not-ordered"
 
 
 def test_a_hierarchy_that_places_the_missing_value_between_numbers_is_refused() -> None:
     rows: list[Row] = [("10", "20", "nurse"), ("11", None, "judge"), ("11", "60", "judge")]
     (found,) = problems(OPTIONS, rows, age=Tree({"young": ["20", None], "old": ["60"]}))
-    assert "between '20' and '60'" in found
+    assert found.code == "range-values-not-ordered"
     at_the_end = {**SOURCES, "age": Tree({"young": ["20"], "old": ["60", None]})}
     assert ages(released(solve(problem_of(rows, at_the_end)))) == ["20<=60", None, "20<=60"]
 
 
 def test_a_range_that_reads_like_a_node_is_refused() -> None:
     (found,) = problems(OPTIONS, [("10", "20", "nurse"), ("11", "29", "judge")], age=Tree({"20<=29": ["20", "29"]}))
-    assert found.startswith("columns.age.hierarchy: the label '20<=29'")
+    assert (found.where, found.facts["label"]) == ("columns.age.hierarchy", "20<=29")
 
 
 # --- against the definition -----------------------------------------------------------------------------------------

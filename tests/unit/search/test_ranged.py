@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 from oracles.lattice_oracle import Label
-from shoal.errors import InfeasibleError, PolicyError
+from shoal.errors import InfeasibleError, PolicyError, PolicyProblem
 from shoal.models import AlpDif, KAnonymity, Model
 from shoal.search import ALGORITHMS
-from shoal.search.local.common import finish, prepare
-from shoal.search.local.tight_ranges import RangedColumn, ranged_columns
-from shoal.search.problem import Outcome
+from shoal.search.local.blocks import prepare
+from shoal.search.local.finish import finish
+from shoal.search.local.ranged_columns import RangedColumn, ranged_columns
+from shoal.search.problem import SearchResult
 from support.model_cases import COLUMN
 from support.search_cases import Case, problem_of
 
@@ -46,13 +47,13 @@ def case_of(*ages: Label, places: str = "", tree: Mapping[Any, Any] | None = Non
     return Case((ages_tree, PLACES), rows, {COLUMN: ("Flu",) * len(rows), **given.pop("sensitive", {})}, **given)
 
 
-def solve(name: str, case: Case) -> Outcome:
+def solve(name: str, case: Case) -> SearchResult:
     algorithm, options = LOCAL[name]
     problem, engine = problem_of(replace(case, options={**case.options, **options}))
     return ALGORITHMS[algorithm].run(problem, engine)
 
 
-def released(outcome: Outcome) -> list[Row | None]:
+def released(outcome: SearchResult) -> list[Row | None]:
     recoding = outcome.recoding
     names = [
         tuple(hierarchy.labels[node] for hierarchy, node in zip(recoding.hierarchies, nodes, strict=True))
@@ -131,15 +132,15 @@ def test_no_end_of_a_range_comes_from_a_suppressed_record(name: str) -> None:
 
 def test_overlapping_ranges_are_different_classes_and_equal_ones_the_same() -> None:
     case = case_of("21", "33", "25", "36", "21", "33", models=(KAnonymity(1),))
-    ground = prepare(*problem_of(case))
-    recoding = finish(ground, np.array([0, 0, 1, 1, 2, 2], dtype=np.int32))
+    blocks = prepare(*problem_of(case))
+    recoding = finish(blocks, np.array([0, 0, 1, 1, 2, 2], dtype=np.int32))
     assert (
-        released(Outcome(recoding, {}))
+        released(SearchResult(recoding, {}))
         == [(label, "n1") for label in ("21<=33", "21<=33", "25<=36", "25<=36")] + [("21<=33", "n1")] * 2
     )
     assert recoding.n_classes == 2
     assert recoding.sizes.tolist() == [4, 2]
-    assert finish(ground.without_ranges, np.array([0, 0, 1, 1, 2, 2], dtype=np.int32)).n_classes == 1  # all young
+    assert finish(blocks.without_ranges, np.array([0, 0, 1, 1, 2, 2], dtype=np.int32)).n_classes == 1  # all young
 
 
 # --- what it costs --------------------------------------------------------------------------------------------------
@@ -177,10 +178,10 @@ def test_a_class_that_leaks_is_merged_with_the_class_whose_range_is_nearest() ->
     secrets = ("HIV", "HIV", *["Flu"] * 4, "HIV", "Flu")
     case = case_of("28", "28", "33", "33", "21", "21", "63", "63", sensitive={COLUMN: secrets})
     models: tuple[Model, ...] = (AlpDif({"HIV": {"alp": 0.6, "dif": 1}}, sensitive=COLUMN),)
-    ground = prepare(*problem_of(replace(case, models=models)))
+    blocks = prepare(*problem_of(replace(case, models=models)))
     partition = np.array([0, 0, 1, 1, 2, 2, 3, 3], dtype=np.int32)
-    ranged, plain = finish(ground, partition), finish(ground.without_ranges, partition)
-    ages = [[row and row[0] for row in released(Outcome(each, {}))] for each in (ranged, plain)]
+    ranged, plain = finish(blocks, partition), finish(blocks.without_ranges, partition)
+    ages = [[row and row[0] for row in released(SearchResult(each, {}))] for each in (ranged, plain)]
     assert ages[0] == ["28<=33"] * 4 + ["21", "21", "63", "63"]
     assert ages[1] == ["20s", "20s", "33", "33", "20s", "20s", "63", "63"]
 
@@ -190,9 +191,9 @@ def test_where_the_classes_that_leak_are_alone_in_their_blocks_others_are_merged
     secrets = ("HIV", "HIV", "HIV", "Flu", "HIV", "Flu", "Flu", "Flu", "Flu", "Flu")
     case = case_of(*["63"] * 3, *["28"] * 3, *["33"] * 2, *["21"] * 2, sensitive={COLUMN: secrets})
     models: tuple[Model, ...] = (AlpDif({"HIV": {"alp": 0.81, "dif": 1}}, sensitive=COLUMN),)
-    ground = prepare(*problem_of(replace(case, models=models, boundaries=(("young", "old"), None))))
-    recoding = finish(ground, np.array([0, 0, 0, 1, 1, 1, 2, 2, 3, 3], dtype=np.int32))
-    ages = [row and row[0] for row in released(Outcome(recoding, {}))]
+    blocks = prepare(*problem_of(replace(case, models=models, boundaries=(("young", "old"), None))))
+    recoding = finish(blocks, np.array([0, 0, 0, 1, 1, 1, 2, 2, 3, 3], dtype=np.int32))
+    ages = [row and row[0] for row in released(SearchResult(recoding, {}))]
     assert ages == ["63"] * 3 + ["21<=28"] * 3 + ["33"] * 2 + ["21<=28"] * 2
 
 
@@ -240,27 +241,28 @@ def test_without_ranges_nothing_is_said_of_cuts() -> None:
 # --- what is refused ------------------------------------------------------------------------------------------------
 
 
-def problems(name: str, case: Case) -> list[str]:
+def problems(name: str, case: Case) -> list[PolicyProblem]:
     with pytest.raises(PolicyError) as caught:
         solve(name, case)
-    return [str(problem) for problem in caught.value.problems]
+    return list(caught.value.problems)
 
 
 @EACH
 def test_all_columns_that_cannot_become_ranges_are_told_together(name: str) -> None:
     found = problems(name, case_of("21", "25", options={"ranges": ["q1", "q2", "q0", "q0"]}))
-    assert [each.split(":")[0] for each in found] == [f"algorithm.ranges.{column}" for column in ("q1", "q2", "q0")]
-    assert "no numbers: 'n1', 'n2', 'south'" in found[0]
-    assert "is not a quasi-identifier" in found[1]
-    assert "2 times" in found[2]
+    assert [(each.where, each.code) for each in found] == [
+        ("algorithm.ranges.q1", "range-values-not-ordered"),
+        ("algorithm.ranges.q2", "not-a-quasi-identifier"),
+        ("algorithm.ranges.q0", "column-listed-twice"),
+    ]
 
 
 @EACH
 def test_numbers_out_of_order_and_missing_values_between_them_are_refused(name: str) -> None:
     (found,) = problems(name, case_of("9", "20", tree={"*": {"20": None, "9": None}}))
-    assert "'20' before '9'" in found
+    assert found.code == "range-values-not-ordered"
     (found,) = problems(name, case_of("9", "20", tree={"*": {"9": None, None: None, "20": None}}))
-    assert "between '9' and '20'" in found
+    assert found.code == "range-values-not-ordered"
 
 
 @EACH
@@ -275,4 +277,4 @@ def test_a_wrong_column_is_told_before_what_cannot_be_reached(name: str) -> None
 def test_a_range_that_reads_like_a_node_is_refused(name: str) -> None:
     tree = {"*": {"21<=25": {"21": None, "25": None, "99": None}}}
     (found,) = problems(name, case_of("21", "25", tree=tree))
-    assert found.startswith("columns.q0.hierarchy: the label '21<=25'")
+    assert (found.where, found.facts["label"]) == ("columns.q0.hierarchy", "21<=25")

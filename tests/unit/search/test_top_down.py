@@ -11,7 +11,7 @@ from oracles.lattice_oracle import Label
 from shoal.errors import InfeasibleError
 from shoal.models import AlphaKAnonymity, KAnonymity, Model, PAlphaSensitive, PSensitive
 from shoal.search.local.top_down import top_down
-from shoal.search.problem import Outcome
+from shoal.search.problem import SearchResult
 from support.model_cases import COLUMN
 from support.search_cases import Case, problem_of, table_of
 
@@ -32,7 +32,7 @@ def sized(k: int, **sizes: int) -> Case:
     return case_of({leaf: ["Flu"] * size for leaf, size in sizes.items()}, (KAnonymity(k),))
 
 
-def solve(case: Case) -> Outcome:
+def solve(case: Case) -> SearchResult:
     problem, engine = problem_of(case)
     return top_down(problem, engine)
 

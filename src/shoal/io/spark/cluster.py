@@ -194,8 +194,8 @@ def unfolded(session: Any, table: pa.Table, counts: Counts) -> Named:
 
 
 @dataclass(frozen=True, eq=False)
-class SparkSpread:
-    """Blocks worked on by the cluster, one a task: `shoal.search.spread.Spread`."""
+class SparkWorkers:
+    """Sets of classes worked on by the cluster, one per task: `shoal.search.engine.RemoteWorkers`."""
 
     session: Any
     blocks: int

@@ -18,7 +18,7 @@ from shoal.attacks.scene_setup import as_written
 from shoal.encode.resolve import QuasiColumn, Resolved
 from shoal.encode.sensitive import SensitiveColumn, Values, encode_sensitive
 from shoal.errors import DataError, PolicyError
-from shoal.hierarchies import Built, Hierarchy, HierarchyError, HierarchySource, boundary_caps, capped_levels
+from shoal.hierarchies import BuiltHierarchy, Hierarchy, HierarchyError, HierarchySource, boundary_caps, capped_levels
 from shoal.hierarchies.hierarchy import Label
 from shoal.hierarchies.ranges import RANGE_SIGN
 from shoal.io import encode, order_of_content
@@ -182,7 +182,9 @@ class _Encoder:
                 yield from as_written(self._policy, name, list(model.alpha))
 
 
-def _built(source: HierarchySource, values: Sequence[Label], where: str, policy: Policy) -> tuple[Built, list[Label]]:
+def _built(
+    source: HierarchySource, values: Sequence[Label], where: str, policy: Policy
+) -> tuple[BuiltHierarchy, list[Label]]:
     """The hierarchy of those values that it can have, and these values; `PolicyError` where it is wrong itself.
 
     Where none is left it is built for the missing value alone, which is then not among the values given back.

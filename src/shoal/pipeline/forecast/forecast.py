@@ -22,7 +22,7 @@ from shoal.policy import Policy
 from shoal.search.diagnosis.relaxations import Relaxation, always, relaxations
 from shoal.search.lattice.greedy_lattice import finds as found_on_the_way
 from shoal.search.lattice.nodes import MOST_NODES
-from shoal.search.local.range_method import judged
+from shoal.search.local.range_method import diagnose
 from shoal.search.problem import Problem
 
 _SEARCHES = ("optimal", "incognito")
@@ -82,7 +82,7 @@ def _by_algorithm(bench: Bench, name: str, verdict: Verdict) -> tuple[Verdict, l
     """What the policy's own algorithm makes of it: its verdict, what must be said about it, and what would help."""
     problem = bench.problem
     if name == "range":
-        found = judged(problem, bench.engine)
+        found = diagnose(problem, bench.engine)
         if found is None:
             return "reachable", ["The range method makes one release, and the models hold on it."], ()
         failing = "; ".join(blocker.head for blocker in found.blockers)

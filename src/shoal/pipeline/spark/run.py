@@ -134,10 +134,10 @@ def make_spark(data: Any, policy: Policy, clock: Clock, progress: Progress) -> S
         given = read_input(data, policy)
         fitted = fit(given, policy, progress)
     asked = policy.engine.blocks
-    spread = spark.SparkSpread(given.frame.session, asked or BLOCKS, 0 if asked else LEAST)
+    remote = spark.SparkWorkers(given.frame.session, asked or BLOCKS, 0 if asked else LEAST)
     with told():
         searched = search_cells(
-            fitted.policy, fitted.cells, names=given.names, clock=clock, progress=progress, spread=spread
+            fitted.policy, fitted.cells, names=given.names, clock=clock, progress=progress, remote=remote
         )
     return SparkMade(policy, given, fitted, searched)
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from shoal.hierarchies.ranges import ancestors
 from shoal.models import DistinctLDiversity, PAlphaSensitive, PSensitive, least_size
 from shoal.search.engine import LocalEngine
-from shoal.search.local.tight_ranges import RangedColumn, ranged_columns
+from shoal.search.local.ranged_columns import RangedColumn, ranged_columns
 from shoal.search.problem import Problem
 
 Floats = NDArray[np.float64]
@@ -34,7 +34,7 @@ _NORMAL_95 = 1.959963984540054
 
 
 @dataclass(frozen=True)
-class Bound:
+class LowerBound:
     """A lower bound on the NCP of any release of a table that satisfies its models."""
 
     ncp: float
@@ -45,12 +45,12 @@ class Bound:
     error: float = 0.0
 
     @staticmethod
-    def of(problem: Problem, engine: LocalEngine, search: Mapping[str, Any]) -> Bound | None:
+    def of(problem: Problem, engine: LocalEngine, search: Mapping[str, Any]) -> LowerBound | None:
         """The bound that a search has found itself, or else one worked out here; None where classes mean nothing."""
         if not search.get("guarantees", True):
             return None  # the range method makes no classes, so no class has to be paid for
         if "lower_bound" in search:
-            return Bound(search["lower_bound"], problem.table.n_rows, drawn=False)
+            return LowerBound(search["lower_bound"], problem.table.n_rows, drawn=False)
         return lower_bound(problem, engine, seed=int(problem.options.get("seed") or 0))
 
     def facts(self, reached: float) -> dict[str, Any]:
@@ -69,7 +69,7 @@ class Bound:
         }
 
 
-def lower_bound(problem: Problem, engine: LocalEngine, *, seed: int = 0) -> Bound:
+def lower_bound(problem: Problem, engine: LocalEngine, *, seed: int = 0) -> LowerBound:
     """The mean over records of the least that each must lose; over records drawn with the seed where they are many."""
     table, ranged = problem.table, ranged_columns(problem)
     block = engine.classes(tuple(levels - 1 for levels in problem.shape)).tuple_class
@@ -89,7 +89,7 @@ def lower_bound(problem: Problem, engine: LocalEngine, *, seed: int = 0) -> Boun
     mean = float((losses * counts).sum() / counts.sum())
     spread = float(np.sqrt((counts * (losses - mean) ** 2).sum() / max(counts.sum() - 1, 1)))
     error = _NORMAL_95 * spread / float(np.sqrt(counts.sum())) if drawn else 0.0
-    return Bound(mean, int(counts.sum()), drawn, error)
+    return LowerBound(mean, int(counts.sum()), drawn, error)
 
 
 class _Nearness:

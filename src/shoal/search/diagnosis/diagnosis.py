@@ -17,9 +17,8 @@ import numpy as np
 from shoal.errors import InfeasibleError
 from shoal.hierarchies.hierarchy import ROOT_LABEL, Label
 from shoal.search.diagnosis.relaxations import Finds, Relaxation, always, counted, reachable_alone, relaxations, written
-from shoal.search.engine import LocalEngine
+from shoal.search.engine import Grouping, LocalEngine
 from shoal.search.evaluation import evaluate_stats
-from shoal.search.grouping import Grouping
 from shoal.search.lattice.nodes import Node, released_nodes
 from shoal.search.problem import Problem
 from shoal.table.classes import ClassStats

@@ -260,5 +260,5 @@ def parameter_name(problem: Problem, place: int, parameter: str) -> str:
     """
     model = problem.models[place]
     alike = sum((other.name, other.column) == (model.name, model.column) for other in problem.models)
-    entry = f"{problem.place_of(place)}." if alike > 1 else ""
+    entry = f"{problem.policy_path(place)}." if alike > 1 else ""
     return f"{entry}{model.name}{f'({model.column})' if model.column else ''}.{parameter}"

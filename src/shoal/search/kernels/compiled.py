@@ -89,14 +89,14 @@ def group_hashed(keys: Any, items: Any, weights: Any, slots: Any) -> Any:
     for i in range(n):
         key = keys[i]
         mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
-        place = np.int64((mixed ^ (mixed >> np.uint64(29))) & np.uint64(mask))
-        group = slots[place]
+        index = np.int64((mixed ^ (mixed >> np.uint64(29))) & np.uint64(mask))
+        group = slots[index]
         while group >= 0 and group_keys[group] != key:
-            place = (place + 1) & mask
-            group = slots[place]
+            index = (index + 1) & mask
+            group = slots[index]
         if group < 0:
             group = count
-            slots[place] = group
+            slots[index] = group
             group_keys[group] = key
             representatives[group] = items[i]
             count += 1
@@ -236,18 +236,18 @@ def willing_groups(
 ) -> Any:  # fmt: skip
     """From lattice node ``first`` on, the next node at which enough tuples share a box that one is willing to pay.
 
-    ``floors`` is the least that a box costs at each node. Returns the node's place (or the number of nodes when there
+    ``floors`` is the least that a box costs at each node. Returns the node's index (or the number of nodes when there
     is none), how many tuples are in the boxes, how many boxes there are, and the epoch reached.
     """
     marked = np.zeros(radices.max(), dtype=np.int64)
-    for place in range(first, nodes.shape[0]):
+    for index in range(first, nodes.shape[0]):
         epoch += 1
         found, groups, enough = _group_at(
-            nodes[place], floors[place], codes, counts, items, others, limits, offsets, radices, maps, costs, least,
+            nodes[index], floors[index], codes, counts, items, others, limits, offsets, radices, maps, costs, least,
             epoch, marked, slot_epoch, slot_group, group_key, chosen, ids, sizes,
         )  # fmt: skip
         if enough:
-            return place, found, groups, epoch
+            return index, found, groups, epoch
     return nodes.shape[0], 0, 0, epoch
 
 
@@ -270,23 +270,23 @@ def least_boxes(
     marked = np.zeros(radices.max(), dtype=np.int64)
     asking = items.copy()
     left = asking.shape[0]
-    for place in range(nodes.shape[0]):
-        if place % 64 == 0:
+    for index in range(nodes.shape[0]):
+        if index % 64 == 0:
             kept = 0
             for i in range(left):
-                if bounds[asking[i]] >= cheapest[place]:
+                if bounds[asking[i]] >= cheapest[index]:
                     asking[kept] = asking[i]
                     kept += 1
             left = kept
         found, _, enough = _group_at(
-            nodes[place], floors[place], codes, counts, asking[:left], items, bounds, offsets, radices, maps, costs,
-            least, place + 1, marked, slot_epoch, slot_group, group_key, chosen, ids, sizes,
+            nodes[index], floors[index], codes, counts, asking[:left], items, bounds, offsets, radices, maps, costs,
+            least, index + 1, marked, slot_epoch, slot_group, group_key, chosen, ids, sizes,
         )  # fmt: skip
         if enough:
             for i in range(found):
                 if sizes[ids[i]] >= least:
                     item = chosen[i]
-                    cost = _box_cost(codes, item, nodes[place], offsets, costs, np.inf)
+                    cost = _box_cost(codes, item, nodes[index], offsets, costs, np.inf)
                     bounds[item] = min(bounds[item], cost)
 
 

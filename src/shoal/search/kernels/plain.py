@@ -21,22 +21,22 @@ def keys_of(codes: Any, items: Any, columns: Any, offsets: Any, strides: Any, ma
 
 def group_dense(keys: Any, items: Any, weights: Any, table: Any) -> Any:
     """Group equal keys with a lookup table as long as the key space; groups are numbered by first appearance."""
-    places = np.arange(len(keys), dtype=np.int32)
-    table[keys[::-1]] = places[::-1]  # of equal keys the last one written, so the first one there, stays
+    indices = np.arange(len(keys), dtype=np.int32)
+    table[keys[::-1]] = indices[::-1]  # of equal keys the last one written, so the first one there, stays
     first = table[keys]
     table[keys] = -1
-    return _numbered(first, first == places, items, weights)
+    return _numbered(first, first == indices, items, weights)
 
 
 def group_hashed(keys: Any, items: Any, weights: Any, slots: Any) -> Any:  # noqa: ARG001 - same face as the compiled one
     """Group equal keys by sorting them; groups are numbered by first appearance."""
-    _, places, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    first = places[inverse]
+    _, indices, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    first = indices[inverse]
     return _numbered(first, first == np.arange(len(keys)), items, weights)
 
 
 def _numbered(first: Any, is_first: Any, items: Any, weights: Any) -> Any:
-    """Groups from the place of each key's first appearance."""
+    """Groups from the index of each key's first appearance."""
     number = np.cumsum(is_first, dtype=np.int32) - 1
     ids = number[first].astype(np.int32)
     sizes = np.bincount(ids, weights=weights, minlength=int(is_first.sum())).astype(np.int64)
@@ -60,8 +60,8 @@ def willing_groups(
 ) -> Any:  # fmt: skip
     """From lattice node ``first`` on, the next node at which enough tuples share a box that one is willing to pay."""
     del slot_epoch, slot_group, group_key  # the compiled kernel's scratch
-    for place in range(first, len(nodes)):
-        levels = list(enumerate(nodes[place]))
+    for index in range(first, len(nodes)):
+        levels = list(enumerate(nodes[index]))
 
         def cost(tuples: Any, levels: Any = levels) -> Any:
             return sum(costs[offsets[c, level] + codes[c][tuples]] for c, level in levels)
@@ -72,8 +72,8 @@ def willing_groups(
                 keys = keys * radices[c, level] + maps[offsets[c, level] + codes[c][tuples]]
             return keys
 
-        willing = items[(limits[items] >= floors[place]) & (cost(items) <= limits[items])]
-        unwilling = others[(limits[others] < floors[place]) | (cost(others) > limits[others])]
+        willing = items[(limits[items] >= floors[index]) & (cost(items) <= limits[items])]
+        unwilling = others[(limits[others] < floors[index]) | (cost(others) > limits[others])]
         beside = unwilling[np.isin(key(unwilling), key(willing))]
         members = np.concatenate([willing, beside])
         if not len(willing):
@@ -81,7 +81,7 @@ def willing_groups(
         grouped, _, records = group_hashed(key(members), members, counts[members], None)
         if records.max() >= least:
             chosen[: len(members)], ids[: len(members)], sizes[: len(records)] = members, grouped, records
-            return place, len(members), len(records), epoch
+            return index, len(members), len(records), epoch
     return len(nodes), 0, 0, epoch
 
 

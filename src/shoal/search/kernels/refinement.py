@@ -59,8 +59,8 @@ def cell_cost(c: Any, low: Any, high: Any, prices: Any) -> Any:
 def extremes(codes: Any, members: Any, starts: Any, prices: Any, chosen: Any, ends: Any, costs: Any) -> None:
     """Work out the two smallest and largest codes of the chosen classes, and what a record of each costs."""
     columns = codes.shape[1]
-    for place in range(chosen.shape[0]):
-        a = chosen[place]
+    for index in range(chosen.shape[0]):
+        a = chosen[index]
         total = 0.0
         for c in range(columns):
             low, low2, high, high2 = _FAR, _FAR, -1, -1
@@ -126,8 +126,8 @@ def nearest_classes(piece: Any, asking: Any, ends: Any, prices: Any, near: Any) 
         for c in range(columns):
             boxes[other, c, 0], boxes[other, c, 1] = ends[piece[other], c, 0], ends[piece[other], c, 2]
     mine = np.empty((columns, 2), dtype=np.int64)
-    for place in range(asking.shape[0]):
-        a = asking[place]
+    for index in range(asking.shape[0]):
+        a = asking[index]
         for c in range(columns):
             mine[c, 0], mine[c, 1] = ends[a, c, 0], ends[a, c, 2]
         found = 0
@@ -176,8 +176,8 @@ def cheapest_joins(
     for other in range(piece.shape[0]):
         for c in range(columns):
             boxes[other, c, 0], boxes[other, c, 1] = ends[piece[other], c, 0], ends[piece[other], c, 2]
-    for place in range(asking.shape[0]):
-        a = asking[place]
+    for index in range(asking.shape[0]):
+        a = asking[index]
         budget = costs[a] * (starts[a + 1] - starts[a])
         for i in range(starts[a], starts[a + 1]):
             row = members[i]
@@ -241,8 +241,8 @@ def exchanges(
 
     ``gains`` holds the least that counts on entry; ``steps`` are (class, other class, row out, row in or -1).
     """
-    for place in range(asking.shape[0]):
-        a = asking[place]
+    for index in range(asking.shape[0]):
+        a = asking[index]
         size = starts[a + 1] - starts[a]
         if size == 1:
             continue
@@ -254,7 +254,7 @@ def exchanges(
                 left = now - without * (size - 1)
                 for j in range(joins.shape[1]):
                     b = joins[out, j]
-                    floor = gains[place, gains.shape[1] - 1]
+                    floor = gains[index, gains.shape[1] - 1]
                     if b < 0 or left <= floor:
                         break
                     b_size = starts[b + 1] - starts[b]
@@ -264,7 +264,7 @@ def exchanges(
                     cost = changed_cost(ends, codes, b, -1, out, prices, limit)
                     if cost < limit:  # else the sum may have been broken off
                         gain = left + costs[b] * b_size - cost * (b_size + 1)
-                        _keep_best(gain, a, b, out, -1, gains[place], steps[place])
+                        _keep_best(gain, a, b, out, -1, gains[index], steps[index])
             if without >= costs[a]:
                 continue  # a row that saves nothing by leaving changes places only when another asks for it
             for neighbour in range(near.shape[1]):
@@ -277,7 +277,7 @@ def exchanges(
                 both = now + costs[b] * b_size
                 for j in range(b_size):
                     into = members[starts[b] + j]
-                    floor = gains[place, gains.shape[1] - 1]
+                    floor = gains[index, gains.shape[1] - 1]
                     limit = (both - floor) / size
                     cost = changed_cost(ends, codes, a, out, into, prices, limit)
                     if cost >= limit:
@@ -286,7 +286,7 @@ def exchanges(
                     other = changed_cost(ends, codes, b, into, out, prices, limit)
                     if other < limit:
                         gain = both - cost * size - other * b_size
-                        _keep_best(gain, a, b, out, into, gains[place], steps[place])
+                        _keep_best(gain, a, b, out, into, gains[index], steps[index])
 
 
 @jit
@@ -298,8 +298,8 @@ def dissolutions(
     columns, most = codes.shape[1], targets.shape[1]
     low, high = np.empty((most, columns), dtype=np.int64), np.empty((most, columns), dtype=np.int64)
     grown, sizes, now = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64), np.empty(most)
-    for place in range(asking.shape[0]):
-        a = asking[place]
+    for index in range(asking.shape[0]):
+        a = asking[index]
         left = costs[a] * (starts[a + 1] - starts[a])  # what joining may still add
         count = 0  # classes that rows of this one have joined
         for i in range(starts[a + 1] - starts[a]):
@@ -328,7 +328,7 @@ def dissolutions(
                 left = 0.0
                 break
             left -= best
-            targets[place, i] = best_class
+            targets[index, i] = best_class
             at = 0
             while at < count and grown[at] != best_class:
                 at += 1
@@ -341,7 +341,7 @@ def dissolutions(
             now[at] = best_cost
             for c in range(columns):
                 low[at, c], high[at, c] = min(low[at, c], codes[row, c]), max(high[at, c], codes[row, c])
-        gains[place] = left
+        gains[index] = left
 
 
 @jit
@@ -350,8 +350,8 @@ def splits(
 ) -> None:
     """The best cut of each asking class in two between codes of one column: what it saves, the column, the code."""
     columns = codes.shape[1]
-    for place in range(asking.shape[0]):
-        a = asking[place]
+    for index in range(asking.shape[0]):
+        a = asking[index]
         begin, size = starts[a], starts[a + 1] - starts[a]
         now = costs[a] * size
         values = np.empty(size, dtype=np.int64)
@@ -379,9 +379,9 @@ def splits(
             for step in range(least, size - least + 1):
                 if values[order[step - 1]] != values[order[step]]:
                     gain = now - below[step - 1] - above[step]
-                    if gain > gains[place]:
-                        gains[place] = gain
-                        cuts[place, 0], cuts[place, 1] = column, values[order[step]]
+                    if gain > gains[index]:
+                        gains[index] = gain
+                        cuts[index, 0], cuts[index, 1] = column, values[order[step]]
 
 
 @jit
@@ -473,8 +473,8 @@ def gatherings(
     In a class of more than `_EACH` rows only those are tried that widen its box.
     """
     rows, owners = np.empty(least, dtype=np.int64), np.empty(least, dtype=np.int64)
-    for place in range(asking.shape[0]):
-        a = asking[place]
+    for index in range(asking.shape[0]):
+        a = asking[index]
         many = starts[a + 1] - starts[a] > _EACH
         for i in range(starts[a], starts[a + 1]):
             if many and changed_cost(ends, codes, a, members[i], -1, prices, costs[a]) >= costs[a]:
@@ -491,18 +491,18 @@ def gatherings(
                 if not seen:
                     gain += costs[b] * (starts[b + 1] - starts[b])
                     gain -= _cost_without(b, rows, codes, members, starts, prices)
-            if gain > gains[place]:
-                gains[place] = gain
+            if gain > gains[index]:
+                gains[index] = gain
                 for j in range(least):
-                    gathered[place, j] = rows[j]
+                    gathered[index, j] = rows[j]
 
 
 @jit
-def apart(order: Any, bounds: Any, touched: Any, n_classes: Any, accepted: Any) -> None:
+def independent_steps(order: Any, bounds: Any, touched: Any, n_classes: Any, accepted: Any) -> None:
     """Of some steps, in order, those that touch no class that an earlier one touches."""
     used = np.zeros(n_classes, dtype=np.bool_)
-    for place in range(order.shape[0]):
-        step = order[place]
+    for index in range(order.shape[0]):
+        step = order[index]
         free = True
         for i in range(bounds[step], bounds[step + 1]):
             free = free and not used[touched[i]]

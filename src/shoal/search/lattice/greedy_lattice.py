@@ -18,21 +18,20 @@ import numpy as np
 
 from shoal.models.base import Model
 from shoal.search.diagnosis.diagnosis import infeasible
-from shoal.search.engine import LocalEngine
-from shoal.search.evaluation import Evaluation, evaluate_stats, prunable_models
-from shoal.search.grouping import Grouping
+from shoal.search.engine import Grouping, LocalEngine
+from shoal.search.evaluation import evaluate_stats, prunable_models
 from shoal.search.lattice.nodes import Node, recode
-from shoal.search.problem import Outcome, Problem, no_progress
+from shoal.search.problem import Problem, SearchResult, no_progress
 from shoal.table.classes import Mask
 from shoal.table.recoding import SUPPRESSED
 
 
-def greedy_lattice(problem: Problem, engine: LocalEngine) -> Outcome:
+def greedy_lattice(problem: Problem, engine: LocalEngine) -> SearchResult:
     """Walk up the lattice until the models hold."""
     outcome = _walk(problem, engine)
     if outcome is None:
         provable = len(prunable_models(problem.models, problem.budget)) == len(problem.models)
-        # where a failure at the top proves nothing about other nodes, only the way up is spoken of
+        # where a failure at the top proves nothing about other nodes, only the path is spoken of
         walked = None if provable and not _whole(problem) else "greedy-lattice"
         raise infeasible(problem, engine, walked, finds)
     return outcome
@@ -54,7 +53,7 @@ def _whole(problem: Problem) -> list[Model]:
     return [model for model in problem.models if model.whole_table]
 
 
-def _walk(problem: Problem, engine: LocalEngine) -> Outcome | None:
+def _walk(problem: Problem, engine: LocalEngine) -> SearchResult | None:
     """Both phases; None where the walk ends at the top and the models do not hold."""
     whole = _whole(problem)
     single = [model for model in problem.models if not model.whole_table]
@@ -72,13 +71,13 @@ def _walk(problem: Problem, engine: LocalEngine) -> Outcome | None:
         if reached is None:
             return None
         grouping, kept = reached
-        part = recode(rest, path[-1], grouping, _evaluation(kept))
+        part = recode(rest, path[-1], grouping, kept)
         row_class = np.full(problem.table.n_entries, SUPPRESSED, dtype=np.int32)
         row_class[rows] = part.row_class
         recoding = replace(part, row_class=row_class, weights=problem.table.weights, entry=problem.table.entry)
     else:
-        recoding = recode(problem, path[-1], grouping, _evaluation(kept))
-    return Outcome(recoding, {"checked": len(path), "path": [problem.nominal_levels(node) for node in path]})
+        recoding = recode(problem, path[-1], grouping, kept)
+    return SearchResult(recoding, {"checked": len(path), "path": [problem.nominal_levels(node) for node in path]})
 
 
 def _climb(
@@ -98,10 +97,6 @@ def _climb(
         if step is None:
             return None
         path.append(step)
-
-
-def _evaluation(kept: Mask) -> Evaluation:
-    return Evaluation(satisfied=True, kept=kept, suppressed=0, may_satisfy_below=True)
 
 
 def _losses(problem: Problem) -> list[list[Fraction]]:

@@ -21,7 +21,7 @@ from shoal.search.diagnosis.diagnosis import infeasible
 from shoal.search.engine import DROPPED, LocalEngine
 from shoal.search.evaluation import Evaluator, prunable_models
 from shoal.search.lattice.nodes import TIE, Node, above, by_generality, check_size, minimal_nodes, recode, summarize
-from shoal.search.problem import Outcome, Problem
+from shoal.search.problem import Problem, SearchResult
 
 
 def all_minimal_nodes(problem: Problem, engine: LocalEngine) -> list[Node]:
@@ -81,7 +81,7 @@ def _test_subset(
     return satisfying & candidates
 
 
-def incognito(problem: Problem, engine: LocalEngine) -> Outcome:
+def incognito(problem: Problem, engine: LocalEngine) -> SearchResult:
     """Recode to the minimal node the policy picks (option ``node``), or else to the best by the metric."""
     minimal = all_minimal_nodes(problem, engine)
     if not minimal:
@@ -92,8 +92,8 @@ def incognito(problem: Problem, engine: LocalEngine) -> Outcome:
     grouping = evaluator.grouping(chosen)
     listed = [problem.nominal_levels(node) for node in minimal]
     nodes = int(np.prod(problem.shape, dtype=np.int64))
-    return Outcome(
-        recode(problem, chosen, grouping, evaluator.evaluate(grouping)),
+    return SearchResult(
+        recode(problem, chosen, grouping, evaluator.evaluate(grouping).kept),
         {"nodes": nodes, "checked": engine.checks, "metric": problem.metric.name, "minimal_nodes": listed},
     )
 
@@ -115,6 +115,5 @@ def _picked(problem: Problem, minimal: list[Node], wanted: dict[str, int]) -> No
         if problem.nominal_levels(node) == wanted:
             return node
     listed = [str(problem.nominal_levels(node)) for node in minimal]
-    raise PolicyError(
-        [PolicyProblem("algorithm.node", f"{dict(wanted)} is not a minimal node.", did_you_mean(wanted, listed))]
-    )
+    message, fix = f"{dict(wanted)} is not a minimal node.", did_you_mean(wanted, listed)
+    raise PolicyError([PolicyProblem("algorithm.node", message, fix, code="not-a-minimal-node")])

@@ -1,22 +1,23 @@
 """The lattice of full-domain recodings: a node is a level for each quasi-identifier.
 
-The whole lattice is held as arrays with an axis a quasi-identifier. Then "everything at least as general as this node"
-and "everything at most as general" are slices, and a bound on a measure for every node is one broadcast sum.
+The whole lattice is held as arrays with one axis per quasi-identifier. Then "everything at least as general as this
+node" and "everything at most as general" are slices, and a bound on a measure for every node is one broadcast sum.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import InputError
+from shoal.formatting import pluralize
 from shoal.metrics import CellMetric, ReleaseSummary
-from shoal.search.evaluation import Evaluation
-from shoal.search.grouping import Grouping
+from shoal.search.engine import Grouping
 from shoal.search.problem import Problem
-from shoal.table.recoding import SUPPRESSED, Recoding
+from shoal.table.recoding import Recoding
 
 Node = tuple[int, ...]
 
@@ -29,14 +30,13 @@ MOST_NODES = 50_000_000
 
 def check_size(problem: Problem, algorithm: str) -> None:
     """Refuse a lattice that cannot be held, before any work."""
-    nodes = 1
-    for levels in problem.shape:
-        nodes *= levels
+    nodes = math.prod(problem.shape)
     if nodes > MOST_NODES:
         raise InputError(
-            f"the lattice of {len(problem.shape)} quasi-identifiers has {nodes:,} nodes; {algorithm} searches at most "
-            f"{MOST_NODES:,}. Use fewer quasi-identifiers, hierarchies with fewer levels or tighter boundaries, or the "
-            f"algorithm greedy-lattice, which walks a single path."
+            f"The lattice of {pluralize(len(problem.shape), 'quasi-identifier')} has {nodes:,} nodes; {algorithm} "
+            f"searches at most {MOST_NODES:,}. Use fewer quasi-identifiers, hierarchies with fewer levels, tighter "
+            "boundaries, or the algorithm greedy-lattice, which follows a single path.",
+            code="lattice-too-large",
         )
 
 
@@ -65,18 +65,15 @@ def as_node(levels: tuple[np.intp, ...] | NDArray[np.intp]) -> Node:
 
 def minimal_nodes(satisfying: NDArray[np.bool_]) -> list[Node]:
     """The satisfying nodes that have no satisfying node below them, in order of generality."""
-    covered = np.zeros_like(satisfying)
+    reached = satisfying
     for axis in range(satisfying.ndim):
-        lower = [slice(None)] * satisfying.ndim
-        upper = [slice(None)] * satisfying.ndim
-        lower[axis], upper[axis] = slice(None, -1), slice(1, None)
-        reach = satisfying | covered
-        for level in range(1, satisfying.shape[axis]):
-            here, under = list(lower), list(lower)
-            here[axis], under[axis] = slice(level, level + 1), slice(level - 1, level)
-            covered[tuple(here)] |= reach[tuple(under)]
-            reach[tuple(here)] |= covered[tuple(here)]
-    found = [as_node(node) for node in np.argwhere(satisfying & ~covered)]
+        reached = np.logical_or.accumulate(reached, axis=axis)
+    above_one = np.zeros_like(satisfying)
+    for axis in range(satisfying.ndim):
+        upper, lower = [slice(None)] * satisfying.ndim, [slice(None)] * satisfying.ndim
+        upper[axis], lower[axis] = slice(1, None), slice(None, -1)
+        above_one[tuple(upper)] |= reached[tuple(lower)]
+    found = [as_node(node) for node in np.argwhere(satisfying & ~above_one)]
     return sorted(found, key=lambda node: (sum(node), node))
 
 
@@ -100,7 +97,7 @@ def column_means(problem: Problem, metric: CellMetric) -> list[NDArray[np.float6
 
 
 def released_nodes(problem: Problem, node: Node, tuples: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The hierarchy nodes that some tuples are released as at a lattice node: a row a tuple, a column a QI."""
+    """The hierarchy nodes that some tuples are released as at a lattice node: ``[tuple, column]``."""
     columns = [
         ladder.nodes[level][problem.table.codes[j][tuples]]
         for j, (ladder, level) in enumerate(zip(problem.ladders, node, strict=True))
@@ -118,20 +115,8 @@ def summarize(problem: Problem, node: Node, grouping: Grouping, kept: NDArray[np
     )
 
 
-def recode(problem: Problem, node: Node, grouping: Grouping, evaluation: Evaluation) -> Recoding:
+def recode(problem: Problem, node: Node, grouping: Grouping, kept: NDArray[np.bool_]) -> Recoding:
     """The recoding of a lattice node: its classes, those that fail suppressed; classes in canonical order."""
     nodes = released_nodes(problem, node, grouping.representatives)
     order = np.lexsort(nodes.T[::-1])
-    order = order[evaluation.kept[order]]
-    number = np.full(grouping.n_classes, SUPPRESSED, dtype=np.int32)
-    number[order] = np.arange(len(order), dtype=np.int32)
-    row_class = number[grouping.tuple_class][problem.table.row_tuple]
-    return Recoding(
-        quasi=problem.table.quasi,
-        hierarchies=problem.hierarchies,
-        row_class=row_class,
-        nodes=nodes[order],
-        levels=problem.nominal_levels(node),
-        weights=problem.table.weights,
-        entry=problem.table.entry,
-    )
+    return problem.recoding(grouping.tuple_class, nodes, order[kept[order]], levels=problem.nominal_levels(node))

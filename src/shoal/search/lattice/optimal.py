@@ -10,16 +10,15 @@ pruning, are searched through.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.metrics import CellMetric
 from shoal.search.diagnosis.diagnosis import infeasible
-from shoal.search.engine import LocalEngine
-from shoal.search.evaluation import Evaluation, Evaluator
-from shoal.search.grouping import Grouping
+from shoal.search.engine import Grouping, LocalEngine
+from shoal.search.evaluation import Evaluator
 from shoal.search.lattice.nodes import (
     TIE,
     Node,
@@ -32,7 +31,7 @@ from shoal.search.lattice.nodes import (
     recode,
     summarize,
 )
-from shoal.search.problem import Outcome, Problem
+from shoal.search.problem import Problem, SearchResult
 
 
 @dataclass
@@ -41,14 +40,14 @@ class _Best:
 
     cost: float = np.inf
     node: Node | None = None
-    found: dict[Node, tuple[Grouping, Evaluation]] = field(default_factory=dict)
+    grouping: Grouping | None = None
+    kept: NDArray[np.bool_] | None = None
 
-    def offer(self, node: Node, cost: float, grouping: Grouping, evaluation: Evaluation) -> None:
+    def offer(self, node: Node, cost: float, grouping: Grouping, kept: NDArray[np.bool_]) -> None:
         if self.node is not None and cost > self.cost + TIE:
             return
         if self.node is None or cost < self.cost - TIE or (sum(node), node) < (sum(self.node), self.node):
-            self.node = node
-            self.found = {node: (grouping, evaluation)}
+            self.node, self.grouping, self.kept = node, grouping, kept
         self.cost = min(cost, self.cost)
 
 
@@ -93,7 +92,7 @@ class _Search:
         self._sharpen(node, evaluation.least_below)
         if evaluation.satisfied:
             value = self.metric.of(summarize(self.problem, node, grouping, evaluation.kept))
-            self.best.offer(node, self.metric.cost(value), grouping, evaluation)
+            self.best.offer(node, self.metric.cost(value), grouping, evaluation.kept)
         return True
 
     def _sharpen(self, node: Node, suppressed: int) -> None:
@@ -159,16 +158,15 @@ class _Search:
         return as_node(np.unravel_index(flat[np.argmin(self.bounds.ravel()[flat])], among.shape))
 
 
-def optimal(problem: Problem, engine: LocalEngine) -> Outcome:
+def optimal(problem: Problem, engine: LocalEngine) -> SearchResult:
     """Find the satisfying node of least cost by the problem's metric."""
     check_size(problem, "optimal")
     search = _Search(problem, engine)
     search.run()
-    if search.best.node is None:
+    best = search.best
+    if best.node is None or best.grouping is None or best.kept is None:
         raise infeasible(problem, engine)
-    node = search.best.node
-    grouping, evaluation = search.best.found[node]
-    return Outcome(
-        recode(problem, node, grouping, evaluation),
+    return SearchResult(
+        recode(problem, best.node, best.grouping, best.kept),
         {"nodes": int(search.open.size), "checked": search.checked, "metric": problem.metric.name},
     )

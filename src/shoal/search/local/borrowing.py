@@ -1,4 +1,4 @@
-"""Taking records from children that can spare them, so that what was pushed back to the parent satisfies.
+"""Borrowing records from children that can spare them, so that what was pushed back to the parent satisfies.
 
 X. Sun, H. Wang, J. Li, T. M. Truta 2008, section 5.2, Algorithm 1: "we should further move some tuples from other leaf
 nodes L to the parent node so that the parent node can satisfy (p, α)-sensitive k-anonymity while L also maintain" it.
@@ -18,20 +18,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.search.local.partition import Indices, Space, Tally, grouped, summed
+from shoal.search.local.partition import Indices, RecordSpace, SecretCounts, grouped, summed
 from shoal.table.classes import Counts, Mask
 from shoal.table.encoded import spans
 
 _TRIED = 8
-"""So many of the secrets that a rest lacks most are tried on it."""
+"""How many of the secrets that a rest lacks most are tried on it."""
 _PORTION = 16
 """A rest of this many records or more takes several at a time, so that large ones come to an end as well: up to one
 for each such number that it has."""
 
 
 @dataclass(frozen=True, eq=False)
-class Taken:
-    """What rests took from children, and which rests hold in the end."""
+class Borrowing:
+    """What rests borrow from children, and which rests hold in the end."""
 
     child: Indices
     secret: Indices
@@ -45,7 +45,7 @@ class _Market:
     Each *item* is a secret of a class being specialized, each *offer* that secret in one of its children.
     """
 
-    def __init__(self, space: Space, rest: Tally, children: Tally, rest_of: Indices) -> None:
+    def __init__(self, space: RecordSpace, rest: SecretCounts, children: SecretCounts, rest_of: Indices) -> None:
         self.space, self.n_rests, self.n_children, self.rest_of = space, rest.n, children.n, rest_of
         width = space.kinds.n_secrets
         rest_keys, offer_keys = rest.group * width + rest.secret, rest_of[children.group] * width + children.secret
@@ -90,33 +90,33 @@ class _Market:
             result[left] = self.space.holds(self.space.tally(group, secret, count, len(child)))
         return result
 
-    def wanted(self, active: Mask) -> tuple[Indices, Counts]:
+    def next_items(self, active: Mask) -> tuple[Indices, Counts]:
         """The item that each active rest with an open one takes next, and how many of it."""
         items = np.flatnonzero(self.item_open & active[self.item_rest])
         owner = self.item_rest[items]
         lack = self.item_all[items] * self.rest_sizes[owner] - self.item_count[items] * self.class_sizes[owner]
         order = np.lexsort((items, -lack, owner))
         items, owner = items[order], owner[order]
-        place = np.arange(len(items)) - np.searchsorted(owner, owner)
-        items, owner, place = items[place < _TRIED], owner[place < _TRIED], place[place < _TRIED]
+        rank = np.arange(len(items)) - np.searchsorted(owner, owner)
+        items, owner, rank = items[rank < _TRIED], owner[rank < _TRIED], rank[rank < _TRIED]
         enough = self.rest_holds(owner, items, np.ones(len(items), dtype=np.int64))
-        best = np.lexsort((place, ~enough, owner))
+        best = np.lexsort((rank, ~enough, owner))
         best = best[np.flatnonzero(np.concatenate([[True], np.diff(owner[best]) != 0]))]
         portion = np.maximum(self.rest_sizes[owner[best]] // _PORTION, 1)
         return items[best], np.where(enough[best], 1, portion)
 
-    def give(self, items: Indices, asked: Counts) -> None:
+    def give(self, items: Indices, wanted: Counts) -> None:
         """Move records of each item from a child that can spare them, or strike the item out."""
         lengths = self.item_offers[items + 1] - self.item_offers[items]
         offers = self.by_item[spans(self.item_offers[items], lengths)]
         buyer = np.repeat(np.arange(len(items)), lengths)
         offers, buyer = offers[self.offer_count[offers] > 0], buyer[self.offer_count[offers] > 0]
-        amount = np.minimum(asked[buyer], self.offer_count[offers])
+        amount = np.minimum(wanted[buyer], self.offer_count[offers])
         fine = self.child_holds(offers, amount)
-        again = np.flatnonzero(~fine & (amount > 1))
-        if len(again):
-            amount[again] = 1
-            fine[again] = self.child_holds(offers[again], amount[again])
+        smaller = np.flatnonzero(~fine & (amount > 1))
+        if len(smaller):
+            amount[smaller] = 1
+            fine[smaller] = self.child_holds(offers[smaller], amount[smaller])
         offers, buyer, amount = offers[fine], buyer[fine], amount[fine]
         best = np.lexsort((offers, -self.child_sizes[self.offer_child[offers]], -amount, buyer))
         best = best[np.searchsorted(buyer[best], np.unique(buyer))]
@@ -126,7 +126,7 @@ class _Market:
         self.item_open[items[~given]] = False
 
     def _move(self, offers: Indices, amount: Counts) -> None:
-        """One offer of each rest at most, so no place is written twice."""
+        """One offer of each rest at most, so no entry is written twice."""
         items = self.offer_item[offers]
         self.offer_count[offers] -= amount
         self.offer_given[offers] += amount
@@ -136,7 +136,7 @@ class _Market:
         self.item_open[items] &= self.item_count[items] < self.item_all[items]
 
 
-def take(space: Space, rest: Tally, children: Tally, rest_of: Indices) -> Taken:
+def borrow(space: RecordSpace, rest: SecretCounts, children: SecretCounts, rest_of: Indices) -> Borrowing:
     """Let each failing rest take records from the children of its class until it holds or nothing can be spared."""
     market = _Market(space, rest, children, rest_of)
     active, held = np.ones(rest.n, dtype=np.bool_), np.zeros(rest.n, dtype=np.bool_)
@@ -146,13 +146,13 @@ def take(space: Space, rest: Tally, children: Tally, rest_of: Indices) -> Taken:
         active &= able & ~held
         if not active.any():
             break
-        items, asked = market.wanted(active)
+        items, wanted = market.next_items(active)
         before = market.item_count[items]
-        market.give(items, asked)
+        market.give(items, wanted)
         moved = items[market.item_count[items] > before]
         if len(moved):
             owner = market.item_rest[moved]
             held[owner] = market.rest_holds(owner, moved, np.zeros(len(moved), dtype=np.int64))
     given = np.flatnonzero((market.offer_given > 0) & held[rest_of[market.offer_child]])
     secret = market.item_secret[market.offer_item[given]]
-    return Taken(market.offer_child[given], secret, market.offer_given[given], held)
+    return Borrowing(market.offer_child[given], secret, market.offer_given[given], held)

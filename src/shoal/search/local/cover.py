@@ -14,16 +14,17 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.models import least_size
 from shoal.models.base import Model
+from shoal.search.evaluation import class_holds
 from shoal.search.kernels.load import load_kernels
+from shoal.search.local.blocks import Blocks
 from shoal.search.local.boxes import Boxes
-from shoal.search.local.common import Ground
 from shoal.table.classes import ClassStats, Histogram, Mask
 from shoal.table.encoded import Pairs, spans
 
@@ -43,18 +44,18 @@ FINE_STEPS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.2, np.inf)
 
 
 @dataclass(eq=False)
-class Cover:
-    """Covers some tuples of a ground with satisfying boxes."""
+class BoxCover:
+    """Covers some tuples with boxes that satisfy the models."""
 
-    ground: Ground
+    blocks: Blocks
     boxes: Boxes
 
     def __post_init__(self) -> None:
         self.kernels = load_kernels()
         self._nodes, self._floors = self.boxes.lattice()
-        self._table = self.ground.problem.table
-        self._on_sizes = [model for model in self.ground.class_models if model.column is None]
-        self._on_values = [model for model in self.ground.class_models if model.column is not None]
+        self._table = self.blocks.problem.table
+        self._on_sizes = [model for model in self.blocks.class_models if model.column is None]
+        self._on_values = [model for model in self.blocks.class_models if model.column is not None]
         self.least = least_size(self._on_sizes)
         self._pairs = {name: _by_tuple(self._table.pairs[name], self._table.n_tuples) for name in self._columns}
 
@@ -70,7 +71,7 @@ class Cover:
 
     @property
     def _columns(self) -> tuple[str, ...]:
-        return self.ground.problem.sensitive_columns
+        return self.blocks.problem.sensitive_columns
 
     def holds(
         self, tuples: Ints, owner: NDArray[np.int64], n_classes: int, models: Sequence[Model] | None = None
@@ -85,14 +86,11 @@ class Cover:
             histograms[name] = Histogram.of(
                 np.repeat(owner, lengths), values[entries], n_classes, self._width(name), counts[entries]
             )
-        stats = ClassStats(sizes, histograms, self.ground.problem.domains, self.ground.reference)
-        held = np.ones(n_classes, dtype=np.bool_)
-        for model in models if models is not None else self.ground.class_models:
-            held &= model.holds(stats.view(model.column))
-        return held
+        stats = ClassStats(sizes, histograms, self.blocks.problem.domains, self.blocks.reference)
+        return class_holds(models if models is not None else self.blocks.class_models, stats)
 
     def _width(self, name: str) -> int:
-        return len(self.ground.problem.domains[name].values)
+        return len(self.blocks.problem.domains[name].values)
 
     def lower_bounds(self, tuples: Ints) -> Floats:
         """For each tuple the cheapest box that could be a class: one that all the records in it together satisfy.
@@ -105,19 +103,19 @@ class Cover:
             shares = pool.map(lambda first: self._bounds_at(tuples, slice(first, None, workers)), range(workers))
         return np.asarray(np.minimum.reduce(list(shares)))
 
-    def _bounds_at(self, tuples: Ints, places: slice) -> Floats:
+    def _bounds_at(self, tuples: Ints, indices: slice) -> Floats:
         """The bounds by a share of the lattice's nodes."""
         models = [model for model in self._on_values if model.superset_closed]
         bounds = np.full(self._table.n_tuples, -np.inf)
         bounds[tuples] = np.inf
         if not models and hasattr(self.kernels, "least_boxes"):
-            nodes, floors, cheapest = self._share(places)
+            nodes, floors, cheapest = self._share(indices)
             self.kernels.least_boxes(
                 self.boxes.codes, self._table.counts, tuples, bounds, nodes, floors, cheapest, self.boxes.offsets,
                 self.boxes.radices, self.boxes.maps, self.boxes.costs, self.least,
             )  # fmt: skip
             return bounds
-        for node, chosen, ids, sizes in self._scan(tuples, bounds, others=tuples, places=places):
+        for node, chosen, ids, sizes in self._scan(tuples, bounds, others=tuples, indices=indices):
             possible = sizes >= self.least
             if models and possible.any():
                 possible = self._satisfying(chosen, ids, possible, models)
@@ -138,9 +136,9 @@ class Cover:
                 if self._on_values and good.any():
                     good = self._satisfying(chosen, ids, good)
                 number = np.cumsum(good) - 1 + count
-                taken = good[ids]
-                found[chosen[taken]] = number[ids[taken]]
-                limits[chosen[taken]] = -np.inf
+                accepted = good[ids]
+                found[chosen[accepted]] = number[ids[accepted]]
+                limits[chosen[accepted]] = -np.inf
                 count += int(good.sum())
             left = left[found[left] < 0]
             if not len(left):
@@ -164,37 +162,95 @@ class Cover:
             cost += self.boxes.costs[self.boxes.offsets[c, level] + self.boxes.codes[c][tuples]]
         return cost
 
-    def _share(self, places: slice) -> tuple[NDArray[np.int32], Floats, Floats]:
+    def _share(self, indices: slice) -> tuple[NDArray[np.int32], Floats, Floats]:
         """Some nodes of the lattice, the least that a box costs at each, and at each or any later one."""
-        nodes, floors = np.ascontiguousarray(self._nodes[places]), np.ascontiguousarray(self._floors[places])
+        nodes, floors = np.ascontiguousarray(self._nodes[indices]), np.ascontiguousarray(self._floors[indices])
         return nodes, floors, np.ascontiguousarray(np.minimum.accumulate(floors[::-1])[::-1])
 
     def _scan(
-        self, items: Ints, limits: Floats, others: Ints | None = None, places: slice = slice(None)
+        self, items: Ints, limits: Floats, others: Ints | None = None, indices: slice = slice(None)
     ) -> Iterator[tuple[NDArray[np.int32], Ints, Ints, Ints]]:
         """Every node at which enough tuples share a box that one is willing to pay, its tuples, boxes and sizes.
 
         ``limits`` may be lowered between nodes: tuples whose limit falls below every cost are dropped from the search.
         """
-        nodes, floors, cheapest = self._share(places)
+        nodes, floors, cheapest = self._share(indices)
         n = self._table.n_tuples
         slots = 1 << max(4, (2 * n - 1).bit_length())
         slot_epoch, slot_group = np.zeros(slots, dtype=np.int64), np.zeros(slots, dtype=np.int32)
         group_key, chosen = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
         ids, sizes = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
         beside = np.zeros(0, dtype=np.int64) if others is None else others
-        place, epoch = 0, 0
-        while place < len(nodes):
-            items = items[limits[items] >= cheapest[place]]
-            place, found, groups, epoch = self.kernels.willing_groups(
-                place, self.boxes.codes, self._table.counts, items, beside, limits, nodes, floors,
+        index, epoch = 0, 0
+        while index < len(nodes):
+            items = items[limits[items] >= cheapest[index]]
+            index, found, groups, epoch = self.kernels.willing_groups(
+                index, self.boxes.codes, self._table.counts, items, beside, limits, nodes, floors,
                 self.boxes.offsets, self.boxes.radices, self.boxes.maps, self.boxes.costs, self.least, epoch,
                 slot_epoch, slot_group, group_key, chosen, ids, sizes,
             )  # fmt: skip
-            if place == len(nodes):
+            if index == len(nodes):
                 return
-            yield nodes[place], chosen[:found].copy(), ids[:found].copy(), sizes[:groups].copy()
-            place += 1
+            yield nodes[index], chosen[:found].copy(), ids[:found].copy(), sizes[:groups].copy()
+            index += 1
+
+
+@dataclass(eq=False)
+class TuplePartition:
+    """Classes of whole tuples, with the box, cost and size of each."""
+
+    cover: BoxCover
+    owner: NDArray[np.int64]
+    """Class of each tuple of the table; -1 for those that are not in this partition."""
+    members: list[list[int]] = field(init=False)
+    nodes: NDArray[np.int64] = field(init=False)
+    costs: Floats = field(init=False)
+    sizes: Ints = field(init=False)
+
+    def __post_init__(self) -> None:
+        count = int(self.owner.max()) + 1
+        self.members = [[] for _ in range(count)]
+        for item in np.flatnonzero(self.owner >= 0):
+            self.members[self.owner[item]].append(int(item))
+        self.nodes = np.zeros((count, len(self.boxes.columns)), dtype=np.int64)
+        self.costs, self.sizes = np.zeros(count), np.zeros(count, dtype=np.int64)
+        self._trees = self.boxes.trees
+        for each in range(count):
+            self.update(each)
+
+    @property
+    def boxes(self) -> Boxes:
+        """The lattice's arrays."""
+        return self.cover.boxes
+
+    def box_of(self, items: list[int]) -> tuple[NDArray[np.int64], float]:
+        """The box that holds some tuples, and its cost."""
+        codes = self.boxes.codes[:, items]
+        low, high = codes.min(axis=1), codes.max(axis=1)
+        node, cost = low.astype(np.int64), 0.0
+        for c, (_, last, parents, costs) in enumerate(self._trees.by_column):
+            at = int(node[c])
+            while last[at] < high[c]:
+                at = int(parents[at])
+            node[c] = at
+            cost += costs[at]
+        return node, float(cost)
+
+    def update(self, each: int) -> None:
+        """Work out the box, cost and size of a class anew."""
+        if self.members[each]:
+            self.nodes[each], self.costs[each] = self.box_of(self.members[each])
+            self.sizes[each] = int(self.cover.weights[self.members[each]].sum())
+        else:
+            self.costs[each], self.sizes[each] = 0.0, 0
+
+    def best_joins(self, items: list[int], budgets: Floats) -> tuple[NDArray[np.int32], Floats]:
+        """For each tuple the class it costs least to join and what that adds, within a budget each."""
+        trees = self._trees
+        return self.cover.kernels.best_joins(  # type: ignore[no-any-return]
+            self.boxes.codes, np.array(items, dtype=np.int64), budgets, self.owner, self.cover.weights,
+            self.nodes, self.costs, self.sizes, trees.offsets, trees.first, trees.last, trees.parents, trees.costs,
+        )  # fmt: skip
 
 
 def _by_tuple(pairs: Pairs, n_tuples: int) -> tuple[Ints, NDArray[np.int32], Ints]:

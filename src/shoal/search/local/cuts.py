@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.search.local.partition import Entries, Indices, Space, Tally
+from shoal.search.local.partition import Entries, Indices, RecordSpace, SecretCounts
 from shoal.table.classes import Mask
 
 
@@ -24,17 +24,17 @@ class Cut:
     """Part of each of them."""
     owner: Indices
     """Class of each part; parts of a class stand side by side, in the order of their branches."""
-    tally: Tally
+    counts: SecretCounts
     """The secrets of each part."""
     pushed: Mask
     """Which parts are pushed back to their class: those that fail, and those that a rest absorbed."""
 
 
-def cut(space: Space, entries: Entries, entry: Indices, branch: Indices, width: int) -> Cut:
+def cut_classes(space: RecordSpace, entries: Entries, entry: Indices, branch: Indices, width: int) -> Cut:
     """Cut the classes of some entries by the branch that each entry lies in, a number below ``width``."""
     present, part = numbered(entries.owner[entry] * width + branch, entries.n_classes * width)
-    tally = space.tally(part, space.kinds.secret[entries.kind[entry]], entries.count[entry], len(present))
-    return Cut(entry, part, present // width, tally, ~space.holds(tally))
+    counts = space.tally(part, space.kinds.secret[entries.kind[entry]], entries.count[entry], len(present))
+    return Cut(entry, part, present // width, counts, ~space.holds(counts))
 
 
 def numbered(keys: Indices, space: int) -> tuple[Indices, Indices]:
@@ -48,36 +48,36 @@ def numbered(keys: Indices, space: int) -> tuple[Indices, Indices]:
     return np.flatnonzero(seen), number[keys]
 
 
-def rests(space: Space, made: Cut, classes: Mask) -> Tally:
+def rests(space: RecordSpace, cut: Cut, classes: Mask) -> SecretCounts:
     """What is pushed back in each of some classes, each of which has such parts."""
-    tally = made.tally
-    chosen = (made.pushed & classes[made.owner])[tally.group]
+    counts = cut.counts
+    chosen = (cut.pushed & classes[cut.owner])[counts.group]
     number = np.cumsum(classes) - 1
-    owner = number[made.owner[tally.group[chosen]]]
-    return space.tally(owner, tally.secret[chosen], tally.count[chosen], int(classes.sum()))
+    owner = number[cut.owner[counts.group[chosen]]]
+    return space.tally(owner, counts.secret[chosen], counts.count[chosen], int(classes.sum()))
 
 
-def absorb(space: Space, rest: Tally, parts: Tally, rest_of: Indices) -> tuple[Mask, Mask]:
+def absorb(space: RecordSpace, rest: SecretCounts, parts: SecretCounts, rest_of: Indices) -> tuple[Mask, Mask]:
     """Let each failing rest absorb parts that hold, smallest first, until it holds and while one part is left.
 
     Gives which parts are absorbed, and which rests hold in the end.
     """
     order = np.lexsort((parts.sizes, rest_of))
-    place = np.empty(parts.n, dtype=np.int64)
-    place[order] = np.arange(parts.n) - np.searchsorted(rest_of[order], rest_of[order])
+    rank = np.empty(parts.n, dtype=np.int64)
+    rank[order] = np.arange(parts.n) - np.searchsorted(rest_of[order], rest_of[order])
     of_rest = np.bincount(rest_of, minlength=rest.n)
     held = np.zeros(rest.n, dtype=np.bool_)
     absorbed = np.zeros(parts.n, dtype=np.bool_)
     number = 1
     while (open_rests := ~held & (of_rest > number)).any():
-        taken = (place < number) & open_rests[rest_of]
-        own, given = open_rests[rest.group], taken[parts.group]
-        group = np.concatenate([rest.group[own], rest_of[parts.group[given]]])
-        secret = np.concatenate([rest.secret[own], parts.secret[given]])
-        count = np.concatenate([rest.count[own], parts.count[given]])
+        tried = (rank < number) & open_rests[rest_of]
+        own, theirs = open_rests[rest.group], tried[parts.group]
+        group = np.concatenate([rest.group[own], rest_of[parts.group[theirs]]])
+        secret = np.concatenate([rest.secret[own], parts.secret[theirs]])
+        count = np.concatenate([rest.count[own], parts.count[theirs]])
         dense = np.cumsum(open_rests) - 1
         good = np.flatnonzero(open_rests)[space.holds(space.tally(dense[group], secret, count, int(open_rests.sum())))]
         held[good] = True
-        absorbed |= taken & held[rest_of]
+        absorbed |= tried & held[rest_of]
         number += 1
     return absorbed, held

@@ -12,7 +12,7 @@ no range, are cut off first, then the class is cut in two at the median, and at 
 partition that is made without ranges is made too, and of the two, both in ranges, the one that costs less is released:
 ranges never cost more than nodes would.
 
-What becomes of a class depends on its own records alone, so an engine may have sets of classes cut elsewhere.
+What becomes of a class depends on its own records alone, so sets of classes may be cut by remote workers.
 
 Every part satisfies every model, and a class that no attribute can cut is final. Records with equal quasi-identifiers
 stay together, unless refining is asked for.
@@ -26,113 +26,115 @@ from typing import Any
 
 import numpy as np
 
-from shoal.search.engine import LocalEngine
-from shoal.search.local.common import Ground, cost_of, finish, prepare
-from shoal.search.local.cuts import Cut, absorb, cut, numbered, rests
-from shoal.search.local.finish import conclude
-from shoal.search.local.partition import Codes, Entries, Indices, Space, space_of
-from shoal.search.local.remote_blocks import Block, blocks_of, without_records
-from shoal.search.problem import Outcome, Problem
-from shoal.search.spread import Spread
+from shoal.search.engine import LocalEngine, RemoteWorkers
+from shoal.search.local.blocks import Blocks, prepare
+from shoal.search.local.cuts import Cut, absorb, cut_classes, numbered, rests
+from shoal.search.local.finish import cost_of, finish, refine_if_asked
+from shoal.search.local.partition import Codes, Entries, Indices, RecordSpace, record_space
+from shoal.search.local.remote_classes import ClassSet, class_sets, without_records
+from shoal.search.problem import Problem, SearchResult
 from shoal.table.classes import Mask
 
 _TIE_PLACES = 9
 """Costs that agree in so many places are equal: of equal partitions that by ranges is released, however sums round."""
-_Way = Callable[[Space, Entries, Indices, Indices, Codes], Cut]
+_Way = Callable[[RecordSpace, Entries, Indices, Indices, Codes], Cut]
 """Cuts the classes of some entries in the chosen attribute of each class, given the nodes of all classes."""
 
 
-def mondrian(problem: Problem, engine: LocalEngine) -> Outcome:
+def mondrian(problem: Problem, engine: LocalEngine) -> SearchResult:
     """Cut the blocks until no class can be cut any more; with ranges, in both ways."""
-    ground = prepare(problem, engine)
-    space = space_of(ground)
-    cuts = {"ranges": ground, "trees": ground.without_ranges} if ground.ranged else {"trees": ground}
+    blocks = prepare(problem, engine)
+    space = record_space(blocks)
+    cuts = {"ranges": blocks, "trees": blocks.without_ranges} if blocks.ranged else {"trees": blocks}
     tried = []
-    for place, (way, each) in enumerate(cuts.items()):
-        settled, rounds = _partition(replace(space, ground=each), place / len(cuts), 1 / len(cuts), engine.spread)
-        recoding = finish(*space.settle(settled))
+    for index, (way, each) in enumerate(cuts.items()):
+        final_classes, rounds = _partition(replace(space, blocks=each), index / len(cuts), 1 / len(cuts), engine.remote)
+        recoding = finish(*space.row_classes(final_classes))
         facts: dict[str, Any] = {"rounds": rounds, "classes": recoding.n_classes}
-        tried.append(Outcome(recoding, {**facts, "cuts": way} if ground.ranged else facts))
+        tried.append(SearchResult(recoding, {**facts, "cuts": way} if blocks.ranged else facts))
     problem.progress("cutting classes", 1.0)
     best = min(tried, key=lambda outcome: round(cost_of(problem, outcome.recoding), _TIE_PLACES))
-    return conclude(ground, best.recoding, best.search)
+    return refine_if_asked(blocks, best.recoding, best.search)
 
 
 def _partition(
-    space: Space, done: float, share: float, spread: Spread | None = None, active: Entries | None = None
+    space: RecordSpace, done: float, share: float, remote: RemoteWorkers | None = None, active: Entries | None = None
 ) -> tuple[list[Entries], int]:
-    """Cut until every class is final: the final classes, and in how many rounds; the share of the progress to tell."""
-    problem = space.ground.problem
-    active, settled, rounds = space.blocks() if active is None else active, list[Entries](), 0
+    """Cut until every class is final: the final classes, and in how many rounds.
+
+    ``share`` of the whole progress is made here, after what is ``done``.
+    """
+    problem = space.blocks.problem
+    active, final_classes, rounds = space.start() if active is None else active, list[Entries](), 0
     while active.n_classes:
-        if spread is not None and active.n_classes >= spread.blocks and len(active.kind) >= spread.least:
-            others, more = _elsewhere(space, active, spread)
-            return [*settled, *others], rounds + more
+        if remote is not None and active.n_classes >= remote.blocks and len(active.kind) >= remote.least:
+            others, more = _elsewhere(space, active, remote)
+            return [*final_classes, *others], rounds + more
         problem.progress("cutting classes", min(done, 1.0))
         final, active = _round(space, active)
-        settled.append(final)
+        final_classes.append(final)
         done += share * int(final.count.sum()) / problem.table.n_rows
         rounds += 1
-    return settled, rounds
+    return final_classes, rounds
 
 
 @dataclass(frozen=True, eq=False)
 class _Cutting:
-    """The rest of a partition, block by block: what is sent to whoever does it."""
+    """The rest of a partition, set by set: what is sent to the workers."""
 
-    ground: Ground
+    blocks: Blocks
 
-    def __call__(self, block: Block) -> tuple[list[Entries], int]:
-        return _partition(Space(self.ground, block.kinds), 0.0, 0.0, active=block.entries)
+    def __call__(self, classes: ClassSet) -> tuple[list[Entries], int]:
+        return _partition(RecordSpace(self.blocks, classes.kinds), 0.0, 0.0, active=classes.entries)
 
 
-def _elsewhere(space: Space, active: Entries, spread: Spread) -> tuple[list[Entries], int]:
-    """Have the classes cut in blocks: the final classes of all, and in how many rounds."""
-    blocks = blocks_of(space, active, spread.blocks)
-    answers = spread(_Cutting(without_records(space.ground)), [block for block, _ in blocks])
-    settled = [
+def _elsewhere(space: RecordSpace, active: Entries, remote: RemoteWorkers) -> tuple[list[Entries], int]:
+    """Have sets of classes cut by the workers: the final classes of all, and in how many rounds."""
+    sets = class_sets(space, active, remote.blocks)
+    answers = remote(_Cutting(without_records(space.blocks)), [each for each, _ in sets])
+    final_classes = [
         replace(entries, kind=mine[entries.kind])
-        for (_, mine), (parts, _) in zip(blocks, answers, strict=True)
+        for (_, mine), (parts, _) in zip(sets, answers, strict=True)
         for entries in parts
     ]
-    return settled, max(rounds for _, rounds in answers)
+    return final_classes, max(rounds for _, rounds in answers)
 
 
-def _round(space: Space, active: Entries) -> tuple[Entries, Entries]:
+def _round(space: RecordSpace, active: Entries) -> tuple[Entries, Entries]:
     """Cut every class that can be cut, once: the classes that are final, and the parts of the others."""
     low, high, nodes = space.ranges(active)
-    order = np.argsort(-space.losses(low, high, nodes), axis=1, kind="stable")
+    by_extent = np.argsort(-space.losses(low, high, nodes), axis=1, kind="stable")
     pending = np.ones(active.n_classes, dtype=np.bool_)
     target, n_parts = np.zeros(len(active.kind), dtype=np.int64), 0
-    for chosen in order.T:
+    for chosen in by_extent.T:
         divided = (low < high)[np.arange(len(chosen)), chosen]
         for way, suited in _ways(space, chosen, low, high):
             able = pending & divided & suited
             if not able.any():
                 continue
-            made = way(space, active, np.flatnonzero(able[active.owner]), chosen, nodes)
-            good = _judge(space, made, active.n_classes)
-            inside = good[active.owner[made.entry]]
-            target[made.entry[inside]] = n_parts + _destination(made)[made.part[inside]]
-            n_parts += len(made.owner)
+            cut = way(space, active, np.flatnonzero(able[active.owner]), chosen, nodes)
+            good = _judge(space, cut, active.n_classes)
+            inside = good[active.owner[cut.entry]]
+            target[cut.entry[inside]] = n_parts + _destination(cut)[cut.part[inside]]
+            n_parts += len(cut.owner)
             pending &= ~good
     parts = ~pending[active.owner]
     _, owner = numbered(target[parts], n_parts)
-    place = np.argsort(owner, kind="stable")
+    order = np.argsort(owner, kind="stable")
     number = int(owner.max()) + 1 if len(owner) else 0
-    cut_off = Entries(active.kind[parts][place], active.count[parts][place], owner[place], number)
+    cut_off = Entries(active.kind[parts][order], active.count[parts][order], owner[order], number)
     return active.of(pending), cut_off
 
 
-def _ways(space: Space, chosen: Indices, low: Codes, high: Codes) -> Iterator[tuple[_Way, Mask]]:
+def _ways(space: RecordSpace, chosen: Indices, low: Codes, high: Codes) -> Iterator[tuple[_Way, Mask]]:
     """The ways to cut, in the order in which they are tried, and the classes that each is for.
 
     Those of the trees try the children and then the median, those of ranges the missing values, the median, the
     children.
     """
-    ranged = np.isin(chosen, list(space.ground.ranged))
+    ranged = np.isin(chosen, list(space.blocks.ranged))
     mixed = np.zeros(len(chosen), dtype=np.bool_)
-    for j, column in space.ground.ranged.items():
+    for j, column in space.blocks.ranged.items():
         mixed |= (chosen == j) & column.mixed(low[:, j], high[:, j])
     yield _off_missing, mixed
     yield _at_median, ranged
@@ -140,33 +142,33 @@ def _ways(space: Space, chosen: Indices, low: Codes, high: Codes) -> Iterator[tu
     yield _at_median, ~ranged
 
 
-def _off_missing(space: Space, active: Entries, entry: Indices, chosen: Indices, nodes: Codes) -> Cut:  # noqa: ARG001
+def _off_missing(space: RecordSpace, active: Entries, entry: Indices, chosen: Indices, nodes: Codes) -> Cut:  # noqa: ARG001
     """Cut the missing values of the chosen attribute, which is released as ranges, off the numbers."""
     owner = active.owner[entry]
     missing = np.full(len(space.hierarchies), -1, dtype=np.int32)
-    for j, column in space.ground.ranged.items():
+    for j, column in space.blocks.ranged.items():
         missing[j] = column.missing
     codes = space.kinds.codes[chosen[owner], active.kind[entry]]
-    return cut(space, active, entry, (codes == missing[chosen[owner]]).astype(np.int64), 2)
+    return cut_classes(space, active, entry, (codes == missing[chosen[owner]]).astype(np.int64), 2)
 
 
-def _at_children(space: Space, active: Entries, entry: Indices, chosen: Indices, nodes: Codes) -> Cut:
+def _at_children(space: RecordSpace, active: Entries, entry: Indices, chosen: Indices, nodes: Codes) -> Cut:
     """Cut the classes of the entries at the children of their ancestor in the chosen attribute of each."""
     owner, kind = active.owner[entry], active.kind[entry]
     branch = np.empty(len(entry), dtype=np.int64)
     for j, tree in enumerate(space.trees):
         mine = np.flatnonzero(chosen[owner] == j)
         branch[mine] = tree.rank[tree.child(nodes[owner[mine], j], space.kinds.codes[j, kind[mine]])]
-    return cut(space, active, entry, branch, max(tree.width for tree in space.trees))
+    return cut_classes(space, active, entry, branch, max(tree.width for tree in space.trees))
 
 
-def _at_median(space: Space, active: Entries, entry: Indices, chosen: Indices, nodes: Codes) -> Cut:  # noqa: ARG001
+def _at_median(space: RecordSpace, active: Entries, entry: Indices, chosen: Indices, nodes: Codes) -> Cut:  # noqa: ARG001
     """Cut the classes of the entries in two between leaf codes, as evenly as possible."""
     owner = active.owner[entry]
     codes = space.kinds.codes[chosen[owner], active.kind[entry]]
     order = np.lexsort((codes, owner))
     ranked, of_class = codes[order], owner[order]
-    ends = np.flatnonzero((np.diff(ranked) != 0) & (np.diff(of_class) == 0))  # the places between two codes of a class
+    ends = np.flatnonzero((np.diff(ranked) != 0) & (np.diff(of_class) == 0))  # the borders between two codes of a class
     running = np.cumsum(active.count[entry[order]])
     first = np.searchsorted(of_class, of_class[ends])
     left = running[ends] - np.where(first > 0, running[first - 1], 0)
@@ -175,36 +177,36 @@ def _at_median(space: Space, active: Entries, entry: Indices, chosen: Indices, n
     best = best[np.searchsorted(of_class[ends[best]], np.unique(of_class))]
     threshold = np.zeros(active.n_classes, dtype=np.int32)
     threshold[of_class[ends[best]]] = ranked[ends[best]]
-    return cut(space, active, entry, (codes > threshold[owner]).astype(np.int64), 2)
+    return cut_classes(space, active, entry, (codes > threshold[owner]).astype(np.int64), 2)
 
 
-def _judge(space: Space, made: Cut, n_classes: int) -> Mask:
+def _judge(space: RecordSpace, cut: Cut, n_classes: int) -> Mask:
     """Which classes are cut into two parts or more that all hold, once failing rests have absorbed others."""
-    whole = np.bincount(made.owner[~made.pushed], minlength=n_classes)
+    whole = np.bincount(cut.owner[~cut.pushed], minlength=n_classes)
     good = whole > 0
-    resting = good & (np.bincount(made.owner[made.pushed], minlength=n_classes) > 0)
+    resting = good & (np.bincount(cut.owner[cut.pushed], minlength=n_classes) > 0)
     if not resting.any():
         return good
-    rest = rests(space, made, resting)
+    rest = rests(space, cut, resting)
     held = space.holds(rest)
     good[np.flatnonzero(resting)[~held]] = False
     failing = np.zeros(n_classes, dtype=np.bool_)
     failing[np.flatnonzero(resting)[~held]] = True
     absorbing = failing & (whole > 1)
     if absorbing.any():
-        parts = ~made.pushed & absorbing[made.owner]
+        parts = ~cut.pushed & absorbing[cut.owner]
         number = np.cumsum(absorbing) - 1
         absorbed, saved = absorb(
-            space, rest.of(absorbing[resting]), made.tally.of(parts), number[made.owner[np.flatnonzero(parts)]]
+            space, rest.of(absorbing[resting]), cut.counts.of(parts), number[cut.owner[np.flatnonzero(parts)]]
         )
-        made.pushed[np.flatnonzero(parts)[absorbed]] = True
+        cut.pushed[np.flatnonzero(parts)[absorbed]] = True
         good[np.flatnonzero(absorbing)[saved]] = True
     return good
 
 
-def _destination(made: Cut) -> Indices:
+def _destination(cut: Cut) -> Indices:
     """The part that each part goes to: itself, or the first of those pushed back in its class."""
-    result = np.arange(len(made.owner))
-    back = np.flatnonzero(made.pushed)
-    result[back] = back[np.searchsorted(made.owner[back], made.owner[back])]
+    result = np.arange(len(cut.owner))
+    back = np.flatnonzero(cut.pushed)
+    result[back] = back[np.searchsorted(cut.owner[back], cut.owner[back])]
     return result

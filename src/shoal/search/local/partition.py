@@ -1,4 +1,4 @@
-"""What searches that cut classes share: kinds of records, classes of them, and how often secrets occur in groups.
+"""What algorithms that cut classes share: kinds of records, classes of them, and how often secrets occur in groups.
 
 Records with equal quasi-identifier codes and equal sensitive values are of one kind, and a class is made of entries: so
 many records of a kind. All classes of a round are cut in the same NumPy passes. Kinds are in ascending order of their
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.hierarchies.ranges import ancestors
-from shoal.search.local.common import Classes, Ground
+from shoal.search.local.blocks import Blocks, Classes
 from shoal.table.classes import ClassStats, Counts, Floats, Histogram, Mask
 from shoal.table.encoded import combine_codes
 from shoal.table.recoding import SUPPRESSED
@@ -31,7 +31,7 @@ _DENSE = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
-class Kinds:
+class RecordKinds:
     """The kinds of records that can be released."""
 
     codes: Codes
@@ -73,7 +73,7 @@ class Entries:
 
 
 @dataclass(frozen=True, eq=False)
-class Tally:
+class SecretCounts:
     """How often each secret occurs in each of ``n`` groups of records; by group, then secret, none of them zero."""
 
     group: Indices
@@ -86,43 +86,43 @@ class Tally:
         """Records in each group."""
         return summed(self.group, self.count, self.n)
 
-    def of(self, groups: Mask) -> Tally:
+    def of(self, groups: Mask) -> SecretCounts:
         """The tally of some of the groups, numbered anew."""
         chosen = groups[self.group]
         number = np.cumsum(groups) - 1
-        return Tally(number[self.group[chosen]], self.secret[chosen], self.count[chosen], int(groups.sum()))
+        return SecretCounts(number[self.group[chosen]], self.secret[chosen], self.count[chosen], int(groups.sum()))
 
 
 @dataclass(frozen=True, eq=False)
-class Space:
+class RecordSpace:
     """The kinds of a problem, and which groups of them satisfy."""
 
-    ground: Ground
-    kinds: Kinds
+    blocks: Blocks
+    kinds: RecordKinds
 
     @property
     def hierarchies(self) -> Sequence[Hierarchy]:
         """The hierarchy of each quasi-identifier."""
-        return self.ground.problem.hierarchies
+        return self.blocks.problem.hierarchies
 
     @cached_property
     def trees(self) -> tuple[Branches, ...]:
         """The branches of each hierarchy."""
         return tuple(branches_of(hierarchy) for hierarchy in self.hierarchies)
 
-    def blocks(self) -> Entries:
-        """One class a block: where every partition starts."""
+    def start(self) -> Entries:
+        """One class per block: where every partition starts."""
         order = np.argsort(self.kinds.block, kind="stable")
-        return Entries(order, self.kinds.counts[order], self.kinds.block[order], self.ground.n_blocks)
+        return Entries(order, self.kinds.counts[order], self.kinds.block[order], self.blocks.n_blocks)
 
-    def tally(self, group: Indices, secret: Indices, count: Counts, n: int) -> Tally:
+    def tally(self, group: Indices, secret: Indices, count: Counts, n: int) -> SecretCounts:
         """Count secrets by group; a pair of group and secret may come several times."""
         keys, sums = grouped(group * self.kinds.n_secrets + secret, count, n * self.kinds.n_secrets)
-        return Tally(keys // self.kinds.n_secrets, keys % self.kinds.n_secrets, sums, n)
+        return SecretCounts(keys // self.kinds.n_secrets, keys % self.kinds.n_secrets, sums, n)
 
-    def holds(self, tally: Tally) -> Mask:
+    def holds(self, tally: SecretCounts) -> Mask:
         """Which groups satisfy every model that can be tested on a class alone; each group has a record."""
-        problem = self.ground.problem
+        problem = self.blocks.problem
         histograms = {}
         for name in problem.sensitive_columns:
             width = len(problem.domains[name].values)
@@ -130,7 +130,7 @@ class Space:
             keys, sums = grouped(tally.group * width + values, tally.count, tally.n * width)
             starts = np.searchsorted(keys, np.arange(tally.n + 1, dtype=np.int64) * width)
             histograms[name] = Histogram(starts.astype(np.int64), (keys % width).astype(np.int32), sums)
-        return self.ground.holds(ClassStats(tally.sizes, histograms, problem.domains, self.ground.reference))
+        return self.blocks.holds(ClassStats(tally.sizes, histograms, problem.domains, self.blocks.reference))
 
     def ranges(self, entries: Entries) -> tuple[Codes, Codes, Codes]:
         """Smallest and largest leaf code of each class in each quasi-identifier, and their lowest common ancestor."""
@@ -143,30 +143,30 @@ class Space:
         return low, high, nodes
 
     def losses(self, low: Codes, high: Codes, nodes: Codes) -> Floats:
-        """NCP of what each class releases in each quasi-identifier, given what `ranges` tells of the classes."""
+        """NCP of what each class releases in each quasi-identifier, given their `ranges`."""
         result = np.stack([h.loss[nodes[:, j]] for j, h in enumerate(self.hierarchies)], axis=1)
-        for j, column in self.ground.ranged.items():
+        for j, column in self.blocks.ranged.items():
             result[:, j] = column.losses(low[:, j], high[:, j])
         return result
 
-    def settle(self, settled: Sequence[Entries]) -> tuple[Ground, Classes]:
-        """The class of each row, once every class is settled; rows of one kind go to its classes in their order.
+    def row_classes(self, final_classes: Sequence[Entries]) -> tuple[Blocks, Classes]:
+        """The class of each row, once every class is final_classes; rows of one kind go to its classes in their order.
 
-        Where rows stand for several records, those that go to several classes are parted: hence a ground of its own.
+        Rows that stand for several records and go to several classes are split: hence blocks of their own.
         """
-        offsets = np.cumsum([0, *(each.n_classes for each in settled)])
-        kind = np.concatenate([each.kind for each in settled])
-        count = np.concatenate([each.count for each in settled])
-        owner = np.concatenate([each.owner + offset for each, offset in zip(settled, offsets, strict=False)])
+        offsets = np.cumsum([0, *(each.n_classes for each in final_classes)])
+        kind = np.concatenate([each.kind for each in final_classes])
+        count = np.concatenate([each.count for each in final_classes])
+        owner = np.concatenate([each.owner + offset for each, offset in zip(final_classes, offsets, strict=False)])
         order = np.lexsort((owner, kind))
-        row_kind, weights = self.kinds.row_kind, self.ground.problem.table.weights
+        row_kind, weights = self.kinds.row_kind, self.blocks.problem.table.weights
         kept = np.flatnonzero(row_kind >= 0)
         rows = kept[np.argsort(row_kind[kept], kind="stable")]
         owner, count = owner[order], count[order]
         if weights is None:
             result = np.full(len(row_kind), SUPPRESSED, dtype=np.int32)
             result[rows] = np.repeat(owner, count)
-            return self.ground, result
+            return self.blocks, result
         ends = np.union1d(np.cumsum(weights[rows]), np.cumsum(count))
         row = rows[np.searchsorted(np.cumsum(weights[rows]), ends)]
         out = np.flatnonzero(row_kind < 0)
@@ -174,7 +174,7 @@ class Space:
         parts = np.concatenate([np.diff(ends, prepend=0), weights[out]])
         classes = np.concatenate([owner[np.searchsorted(np.cumsum(count), ends)], np.full(len(out), SUPPRESSED)])
         back = np.argsort(entry, kind="stable")
-        return self.ground.parted(entry[back], parts[back]), classes[back].astype(np.int32)
+        return self.blocks.with_split_rows(entry[back], parts[back]), classes[back].astype(np.int32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +186,7 @@ class Branches:
     at_depth: Codes
     """``at_depth[d, leaf]``: the node at depth ``d`` above the leaf, or the leaf itself where it is not as deep."""
     rank: NDArray[np.int64]
-    """Place of each node among the children of its parent, in the order of their leaves."""
+    """Index of each node among the children of its parent, in the order of their leaves."""
 
     @property
     def width(self) -> int:
@@ -237,20 +237,23 @@ def grouped(keys: Indices, count: Counts, space: int) -> tuple[Indices, Counts]:
     return ranked[starts], np.add.reduceat(count[order], starts)
 
 
-def space_of(ground: Ground, apart: Sequence[str] = ()) -> Space:
-    """The kinds of the records that can be released; the sensitive columns ``apart`` set records apart as well."""
-    table, read = ground.problem.table, ground.problem.sensitive_columns
-    rows = np.flatnonzero(ground.row_block >= 0)
+def record_space(blocks: Blocks, also_distinguish: Sequence[str] = ()) -> RecordSpace:
+    """The kinds of the records that can be released.
+
+    Records that differ in one of the sensitive columns ``also_distinguish`` are of different kinds as well.
+    """
+    table, read = blocks.problem.table, blocks.problem.sensitive_columns
+    rows = np.flatnonzero(blocks.row_block >= 0)
 
     def packed(names: Sequence[str]) -> Indices:
         columns = [table.row_sensitive[name][rows] for name in names]
-        return combine_codes(columns, [len(ground.problem.domains[name].values) for name in names])[0]
+        return combine_codes(columns, [len(blocks.problem.domains[name].values) for name in names])[0]
 
     secret, first = np.zeros(len(rows), dtype=np.int64), np.zeros(1, dtype=np.int64)
     if read:
         _, first, secret = np.unique(packed(read), return_index=True, return_inverse=True)
     columns, radices = [table.row_tuple[rows], secret.astype(np.int32)], [table.n_tuples, len(first)]
-    if others := [name for name in sorted(apart) if name not in read]:
+    if others := [name for name in sorted(also_distinguish) if name not in read]:
         distinct, other = np.unique(packed(others), return_inverse=True)
         columns, radices = [*columns, other.astype(np.int32)], [*radices, len(distinct)]
     keys, _ = combine_codes(columns, radices)
@@ -259,13 +262,13 @@ def space_of(ground: Ground, apart: Sequence[str] = ()) -> Space:
         counts = np.bincount(kind, weights=table.weights[rows], minlength=len(sample))
     row_kind = np.full(table.n_entries, SUPPRESSED, dtype=np.int64)
     row_kind[rows] = kind
-    kinds = Kinds(
+    kinds = RecordKinds(
         codes=np.ascontiguousarray(table.codes[:, table.row_tuple[rows[sample]]]),
         counts=counts.astype(np.int64),
-        block=ground.row_block[rows[sample]].astype(np.int64),
+        block=blocks.row_block[rows[sample]].astype(np.int64),
         secret=secret[sample],
         secret_values={name: table.row_sensitive[name][rows[first]] for name in read},
         n_secrets=len(first),
         row_kind=row_kind,
     )
-    return Space(ground, kinds)
+    return RecordSpace(blocks, kinds)

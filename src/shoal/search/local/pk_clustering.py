@@ -1,4 +1,4 @@
-"""Campan's GreedyCPKA to the letter: every block of the ground split by GreedyPKClustering (2010, section 3).
+"""Campan's GreedyCPKA to the letter: every block split by GreedyPKClustering (2010, section 3).
 
 A cluster starts at one of the records most diverse to the start of the cluster before, takes the most diverse records
 of least information loss until it is p-sensitive, then those of least loss until it has k. Records that no longer make
@@ -8,7 +8,7 @@ Where the pseudocode leaves a choice:
 
 - "One tuple from" is the first in the canonical order: by quasi-identifier codes in column order, then by the codes of
   the sensitive columns in the order of their names. Records equal in all of these are interchangeable.
-- The first record of each block is drawn at random, one draw a block in block order: the one at place
+- The first record of each block is drawn at random, one draw per block in block order: the one at index
   ``int(random() * size)`` in canonical order, from ``random.Random(seed)``. A run repeats, whatever the order of rows.
 - A cluster of one record is 1-sensitive: with p = 1 the first phase adds nothing, and the rest is GreedyCKA. For p ≥ 2
   testing before the first record is added or after it (repeat … until) is the same.
@@ -35,28 +35,28 @@ from numpy.typing import NDArray
 from shoal.errors import PolicyError, PolicyProblem, did_you_mean
 from shoal.models import DistinctLDiversity, KAnonymity, Model, PSensitive
 from shoal.models.exact import exact
-from shoal.search.local.common import Classes, Ground, Rows
+from shoal.search.local.blocks import Blocks, Classes, Rows
 from shoal.search.local.information_loss import INT64_LIMIT, InformationLoss, Nodes, Whole
 from shoal.table.recoding import SUPPRESSED
 
 
-def faithful_clusters(ground: Ground, *, seed: int, weights: Mapping[str, float]) -> Classes:
+def faithful_clusters(blocks: Blocks, *, seed: int, weights: Mapping[str, float]) -> Classes:
     """The class of each row by GreedyCPKA, `SUPPRESSED` for those that are OUT.
 
     ``weights`` are those of the sensitive columns in the diversity (Def. 12); only their ratio matters, a column not
     named weighs nothing. Empty: inversely proportional to the number of distinct values, as the paper proposes.
     """
-    table = ground.problem.table
+    table = blocks.problem.table
     names = sorted(table.row_sensitive)
     values = np.array([table.row_sensitive[name] for name in names], dtype=np.int32).reshape(-1, table.n_rows)
-    loss = InformationLoss.of(ground.problem.hierarchies, table.n_rows)
-    asked = _Asked.of(ground, names)
+    loss = InformationLoss.of(blocks.problem.hierarchies, table.n_rows)
+    requirements = _Requirements.of(blocks, names)
     shares = _whole_weights(names, values, weights)
     random = Random(seed)  # noqa: S311 - a draw that must repeat, not a secret
     row_class = np.full(table.n_rows, SUPPRESSED, dtype=np.int32)
     done = found = 0
-    for rows in _blocks(ground, values):
-        block = _Block(asked, loss, shares, rows, ground.row_codes[rows].T, values[:, rows], done)
+    for rows in _blocks(blocks, values):
+        block = _Block(requirements, loss, shares, rows, blocks.row_codes[rows].T, values[:, rows], done)
         for members in block.clusters(int(random.random() * len(rows))):
             row_class[rows[members]] = found
             found += 1
@@ -64,28 +64,33 @@ def faithful_clusters(ground: Ground, *, seed: int, weights: Mapping[str, float]
     return row_class
 
 
-def _blocks(ground: Ground, values: NDArray[np.int32]) -> list[Rows]:
+def _blocks(blocks: Blocks, values: NDArray[np.int32]) -> list[Rows]:
     """The rows of each block in canonical order; tuples are numbered in ascending order of their codes."""
-    order = np.lexsort([*values[::-1], ground.problem.table.row_tuple, ground.row_block])
-    starts = np.searchsorted(ground.row_block[order], np.arange(ground.n_blocks))
+    order = np.lexsort([*values[::-1], blocks.problem.table.row_tuple, blocks.row_block])
+    starts = np.searchsorted(blocks.row_block[order], np.arange(blocks.n_blocks))
     return np.split(order, starts)[1:]
 
 
 def _whole_weights(names: Sequence[str], values: NDArray[np.int32], given: Mapping[str, float]) -> Whole:
     """The weights of the sensitive columns times a common denominator."""
     problems = [
-        PolicyProblem(f"algorithm.weights.{name}", "is not a sensitive column.", did_you_mean(name, names))
+        PolicyProblem(
+            f"algorithm.weights.{name}",
+            "is not a sensitive column.",
+            did_you_mean(name, names),
+            code="not-a-sensitive-column",
+        )
         for name in given
         if name not in names
     ]
     problems += [
-        PolicyProblem(f"algorithm.weights.{name}", f"must be a number from 0 on (given: {weight}).")
+        PolicyProblem(f"algorithm.weights.{name}", f"must be 0 or more, not {weight}.", code="weight-out-of-range")
         for name, weight in given.items()
         if not (math.isfinite(weight) and weight >= 0)
     ]
     if given and not problems and not any(given.values()):
         fix = "Give at least one sensitive column a weight above 0, or leave the weights out."
-        problems.append(PolicyProblem("algorithm.weights", "every weight is 0.", fix))
+        problems.append(PolicyProblem("algorithm.weights", "every weight is 0.", fix, code="weights-all-zero"))
     if problems:
         raise PolicyError(problems)
     if given:
@@ -101,10 +106,10 @@ def _whole(numbers: Sequence[int]) -> Whole:
 
 
 @dataclass(frozen=True, eq=False)
-class _Asked:
+class _Requirements:
     """What a cluster must satisfy: k records, p distinct values of each sensitive column, and the other models."""
 
-    ground: Ground
+    blocks: Blocks
     k: int
     distinct: tuple[int, ...]
     others: tuple[Model, ...]
@@ -112,9 +117,9 @@ class _Asked:
     """How many there are to cluster."""
 
     @classmethod
-    def of(cls, ground: Ground, names: Sequence[str]) -> _Asked:
+    def of(cls, blocks: Blocks, names: Sequence[str]) -> _Requirements:
         k, distinct, others = 1, dict.fromkeys(names, 1), []
-        for model in ground.class_models:
+        for model in blocks.class_models:
             if isinstance(model, KAnonymity):
                 k = max(k, model.k)
             elif isinstance(model, PSensitive | DistinctLDiversity):
@@ -122,142 +127,142 @@ class _Asked:
                 distinct[model.sensitive] = max(distinct[model.sensitive], p)
             else:
                 others.append(model)
-        return cls(ground, k, tuple(distinct.values()), tuple(others), int(np.count_nonzero(ground.row_block >= 0)))
+        return cls(blocks, k, tuple(distinct.values()), tuple(others), int(np.count_nonzero(blocks.row_block >= 0)))
 
-    def tell(self, done: int) -> None:
-        """Say how many records are in a cluster."""
-        self.ground.problem.progress("clustering", done / self.records)
+    def report(self, done: int) -> None:
+        """Report how many records are in a cluster."""
+        self.blocks.problem.progress("clustering", done / self.records)
 
     def others_hold(self, rows: Rows) -> bool:
         """Whether the models that are not a matter of counting hold in a class of some rows."""
         if not self.others:
             return True
-        stats = self.ground.stats(np.zeros(len(rows), dtype=np.int32), 1, rows)
+        stats = self.blocks.stats(np.zeros(len(rows), dtype=np.int32), 1, rows)
         return all(bool(model.holds(stats.view(model.column))[0]) for model in self.others)
 
 
 @dataclass(frozen=True, eq=False)
 class _Block:
-    """The records of one block in canonical order: all below speak of places in it."""
+    """The records of one block in canonical order: everything below speaks of indices in it."""
 
-    asked: _Asked
+    requirements: _Requirements
     loss: InformationLoss
     weights: Whole
     rows: Rows
     codes: NDArray[np.int32]
-    """``codes[j, place]``: leaf code of quasi-identifier ``j``."""
+    """``codes[j, index]``: leaf code of quasi-identifier ``j``."""
     values: NDArray[np.int32]
-    """``values[l, place]``: code of sensitive column ``l``."""
+    """``values[l, index]``: code of sensitive column ``l``."""
     before: int
     """Records of the blocks done before."""
 
     def clusters(self, drawn: int) -> list[list[int]]:
         """GreedyPKClustering, from the record that was drawn."""
-        left, seed, members, nodes = _Left.of(self), drawn, list[list[int]](), list[Nodes]()
-        while left.count:
-            index = int(np.argmax(self._diversity(seed, left)))
-            seed = int(left.places[index])
-            cluster = _Cluster(self, left)
+        remaining, seed, members, nodes = _Remaining.of(self), drawn, list[list[int]](), list[Nodes]()
+        while remaining.count:
+            index = int(np.argmax(self._diversity(seed, remaining)))
+            seed = int(remaining.indices[index])
+            cluster = _Cluster(self, remaining)
             cluster.grow(index)
-            self.asked.tell(self.before + len(self.rows) - left.count)
-            left = left.compacted()
-            if len(cluster.members) >= self.asked.k and cluster.sensitive():
+            self.requirements.report(self.before + len(self.rows) - remaining.count)
+            remaining = remaining.compacted()
+            if len(cluster.members) >= self.requirements.k and cluster.sensitive():
                 members.append(cluster.members)
                 nodes.append(cluster.nodes)
             else:  # only the last cluster can be incomplete: it grew until nothing was left
                 return _Partition(self, members, nodes).with_dispersed(cluster.members)
         return members
 
-    def _diversity(self, record: int, left: _Left) -> Whole:
-        """Def. 12 between a record and those left, times the common denominator of the weights."""
-        total = np.zeros(len(left.places), dtype=self.weights.dtype)
-        for column, value, weight in zip(left.values, self.values[:, record], self.weights, strict=True):
+    def _diversity(self, record: int, remaining: _Remaining) -> Whole:
+        """Def. 12 between a record and those remaining, times the common denominator of the weights."""
+        total = np.zeros(len(remaining.indices), dtype=self.weights.dtype)
+        for column, value, weight in zip(remaining.values, self.values[:, record], self.weights, strict=True):
             total += np.multiply(column != value, weight, dtype=total.dtype)
-        total[left.taken] = -1
+        total[remaining.clustered] = -1
         return total
 
 
 @dataclass(eq=False)
-class _Left:
-    """The records of a block that are in no cluster yet; those taken stay here, marked, until they are many."""
+class _Remaining:
+    """The records of a block that are in no cluster yet; clustered ones stay here, marked, until they are many."""
 
-    places: Rows
+    indices: Rows
     codes: Sequence[NDArray[np.intp]]
     values: Sequence[NDArray[np.int32]]
-    taken: NDArray[np.bool_]
+    clustered: NDArray[np.bool_]
     count: int
-    """How many are not taken."""
+    """How many are in no cluster."""
 
     @classmethod
-    def of(cls, block: _Block) -> _Left:
+    def of(cls, block: _Block) -> _Remaining:
         size = len(block.rows)
         codes = [column.astype(np.intp) for column in block.codes]
         return cls(np.arange(size), codes, list(block.values), np.zeros(size, dtype=np.bool_), size)
 
-    def take(self, index: int) -> None:
-        self.taken[index] = True
+    def add_to_cluster(self, index: int) -> None:
+        self.clustered[index] = True
         self.count -= 1
 
-    def compacted(self) -> _Left:
-        """The same records, without those taken if they are more than a fifth."""
-        if 5 * self.count > 4 * len(self.places):
+    def compacted(self) -> _Remaining:
+        """The same records, without the clustered ones if they are more than a fifth."""
+        if 5 * self.count > 4 * len(self.indices):
             return self
-        kept = np.flatnonzero(~self.taken)
+        kept = np.flatnonzero(~self.clustered)
         codes, values = [column[kept] for column in self.codes], [column[kept] for column in self.values]
-        return _Left(self.places[kept], codes, values, np.zeros(len(kept), dtype=np.bool_), len(kept))
+        return _Remaining(self.indices[kept], codes, values, np.zeros(len(kept), dtype=np.bool_), len(kept))
 
 
 class _Cluster:
     """One cluster while it grows, and what each of the records left would bring to it and cost it."""
 
-    def __init__(self, block: _Block, left: _Left) -> None:
+    def __init__(self, block: _Block, remaining: _Remaining) -> None:
         self.members: list[int] = []
         self.nodes = np.full(len(block.codes), -1, dtype=np.int32)
-        self._block, self._left = block, left
+        self._block, self._remaining = block, remaining
         self._seen: list[set[int]] = [set() for _ in block.values]
-        self._diversity = np.full(len(left.places), block.weights.sum(), dtype=block.weights.dtype)  # Def. 13
-        self._diversity[left.taken] = -1
-        self._lost = block.loss.zeros(len(left.places))
-        self._lost[left.taken] = block.loss.beyond
+        self._diversity = np.full(len(remaining.indices), block.weights.sum(), dtype=block.weights.dtype)  # Def. 13
+        self._diversity[remaining.clustered] = -1
+        self._lost = block.loss.zeros(len(remaining.indices))
+        self._lost[remaining.clustered] = block.loss.beyond
         self._tables: list[Whole] = [block.loss.zeros(tree.n_leaves) for tree in block.loss.hierarchies]
 
     def grow(self, seed: int) -> None:
-        """Grow from a record until every model holds, or nothing is left."""
+        """Grow from a record until every model holds, or nothing is remaining."""
         self._add(seed)
         while True:
-            while self._left.count and not self.sensitive():
+            while self._remaining.count and not self.sensitive():
                 most_diverse = np.flatnonzero(self._diversity == self._diversity.max())
                 self._add(int(most_diverse[np.argmin(self._lost[most_diverse])]))
-            while self._left.count and len(self.members) < self._block.asked.k:
+            while self._remaining.count and len(self.members) < self._block.requirements.k:
                 self._add(int(np.argmin(self._lost)))
-            if not self._left.count or self.sensitive():
+            if not self._remaining.count or self.sensitive():
                 return
 
     def sensitive(self) -> bool:
         """Whether every model but k-anonymity holds."""
-        asked = self._block.asked
-        counted = all(len(seen) >= p for seen, p in zip(self._seen, asked.distinct, strict=True))
-        return counted and asked.others_hold(self._block.rows[self.members])
+        requirements = self._block.requirements
+        counted = all(len(seen) >= p for seen, p in zip(self._seen, requirements.distinct, strict=True))
+        return counted and requirements.others_hold(self._block.rows[self.members])
 
     def _add(self, index: int) -> None:
-        """Take one of the records left; the cluster's size is the same for all of them, so losses a record compare."""
+        """Add one of the remaining records; the cluster's size is the same for all, so losses per record compare."""
         loss = self._block.loss
         for j, tree in enumerate(loss.hierarchies):
-            code = int(self._left.codes[j][index])
+            code = int(self._remaining.codes[j][index])
             node = code if self.nodes[j] < 0 else int(self.nodes[j])
             while not tree.covers(node, code):
                 node = int(tree.parents[node])
             if node != self.nodes[j]:
                 table = loss.joining(j, node)
-                self._lost += np.take(table - self._tables[j], self._left.codes[j])
+                self._lost += np.take(table - self._tables[j], self._remaining.codes[j])
                 self.nodes[j], self._tables[j] = node, table
-        for seen, column, weight in zip(self._seen, self._left.values, self._block.weights, strict=True):
+        for seen, column, weight in zip(self._seen, self._remaining.values, self._block.weights, strict=True):
             value = int(column[index])
             if value not in seen:
                 seen.add(value)
                 self._diversity -= np.multiply(column == value, weight, dtype=self._diversity.dtype)
-        self.members.append(int(self._left.places[index]))
-        self._left.take(index)
+        self.members.append(int(self._remaining.indices[index]))
+        self._remaining.add_to_cluster(index)
         self._lost[index] += loss.beyond
         self._diversity[index] = -1
 
@@ -279,7 +284,7 @@ class _Partition:
             self._members[best].append(record)
             self._sizes[best] += 1
             self._nodes[best] = joined[best]
-        if self._block.asked.others:
+        if self._block.requirements.others:
             self._mend()
         return self._members
 
@@ -297,7 +302,7 @@ class _Partition:
             held[kept] = self._holds(kept)
 
     def _holds(self, index: int) -> bool:
-        return self._block.asked.others_hold(self._block.rows[self._members[index]])
+        return self._block.requirements.others_hold(self._block.rows[self._members[index]])
 
     def _cheapest(self, one: int) -> int:
         """The cluster whose union with one adds least to the information loss."""

@@ -18,13 +18,13 @@ of different boundaries are no neighbours, and share no range and no common ance
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import DisclosureWarning, InfeasibleError
+from shoal.errors import DisclosureWarning, InfeasibleError, PolicyError, PolicyProblem
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.hierarchies.ranges import ancestors
 from shoal.search.diagnosis.range_method_diagnosis import (
@@ -37,18 +37,67 @@ from shoal.search.diagnosis.range_method_diagnosis import (
     shared_ranges,
 )
 from shoal.search.diagnosis.relaxations import Relaxation
-from shoal.search.engine import LocalEngine
+from shoal.search.engine import Grouping, LocalEngine
 from shoal.search.evaluation import evaluate_stats
-from shoal.search.grouping import Grouping
 from shoal.search.linkage_ambiguity import ambiguity
-from shoal.search.local.range_options import RangeOptions, read_options
-from shoal.search.local.tight_ranges import RangedColumn
-from shoal.search.problem import Outcome, Problem
-from shoal.table.classes import ClassStats, Mask
+from shoal.search.local.ranged_columns import RangedColumn, not_quasi, range_problems
+from shoal.search.problem import Problem, SearchResult
+from shoal.table.classes import ClassStats
 from shoal.table.encoded import combine_codes
-from shoal.table.recoding import SUPPRESSED, Recoding
 
 Nodes = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class RangeOptions:
+    """Which columns make the groups and which become ranges, by index among the quasi-identifiers."""
+
+    group: Mapping[int, int]
+    """The level at which each group column is masked."""
+    ranges: tuple[int, ...]
+    safe: bool
+
+    @staticmethod
+    def read(problem: Problem) -> RangeOptions:
+        """The options ``group``, ``ranges`` and ``safe``; `PolicyError` with every problem."""
+        group: Mapping[str, int] = problem.options.get("group") or {}
+        ranges: Sequence[str] = problem.options.get("ranges") or ()
+        problems = [*_group_problems(problem, group)]
+        if not ranges:
+            fix = "Name the numeric columns that become ranges: ranges: [age]."
+            problems.append(PolicyProblem("algorithm.ranges", "names no column.", fix, code="no-range-column"))
+        problems += range_problems(problem, ranges, group)
+        if problems:
+            raise PolicyError(problems)
+        index = {name: j for j, name in enumerate(problem.table.quasi)}
+        levels = {index[name]: level for name, level in group.items()}
+        return RangeOptions(levels, tuple(index[name] for name in ranges), bool(problem.options.get("safe")))
+
+    def masks(self, problem: Problem) -> dict[int, Nodes]:
+        """For each group column the node that each leaf becomes: that of its level, or its boundary below it."""
+        masks = {}
+        for j, level in self.group.items():
+            ladder = problem.ladders[j]
+            step = max(step for step, nominal in enumerate(ladder.nominal) if nominal <= level)
+            masks[j] = np.asarray(ladder.nodes[step])
+        return masks
+
+
+def _group_problems(problem: Problem, group: Mapping[str, int]) -> Iterator[PolicyProblem]:
+    if not group:
+        fix = "Name the columns that are masked, and their levels: group: {zipcode: 1}."
+        message = "names no column to group the records by."
+        yield PolicyProblem("algorithm.group", message, fix, code="no-group-column")
+    for name, level in group.items():
+        where = f"algorithm.group.{name}"
+        if name not in problem.table.quasi:
+            yield not_quasi(problem, name, where)
+            continue
+        height = problem.hierarchies[problem.table.quasi.index(name)].height
+        if not 0 <= level <= height:
+            message = f"the hierarchy has no level {level}."
+            fix = f"Its levels run from 0 (the values) to {height} (the root)."
+            yield PolicyProblem(where, message, fix, {"level": level, "height": height}, code="unknown-level")
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,20 +107,22 @@ class _Candidate:
     hierarchies: tuple[Hierarchy, ...]
     """With the ranges as nodes."""
     nodes: Nodes
-    """What each class releases: a row a class, a column a quasi-identifier."""
+    """``nodes[g, j]``: what class ``g`` releases in quasi-identifier ``j``."""
     tuple_class: Nodes
     stats: ClassStats
 
 
-def range_method(problem: Problem, engine: LocalEngine) -> Outcome:
+def range_method(problem: Problem, engine: LocalEngine) -> SearchResult:
     """Recode by ranges within groups; `InfeasibleError` where the policy's models do not hold on the result."""
-    options = read_options(problem)
+    options = RangeOptions.read(problem)
     problem.progress("setting ranges", 0.0)
-    made = _shared(problem, engine, options) if options.safe else _neighbouring(problem, engine, options)
-    satisfied, kept = evaluate_stats(problem.models, made.stats, problem.budget if options.safe else 0)
+    candidate = _shared(problem, engine, options) if options.safe else _neighbouring(problem, engine, options)
+    satisfied, kept = evaluate_stats(problem.models, candidate.stats, problem.budget if options.safe else 0)
     if not satisfied:
-        raise InfeasibleError(_diagnosis(problem, engine, options, made))
-    recoding = _recoding(problem, made, kept)
+        raise InfeasibleError(_diagnosis(problem, engine, options, candidate))
+    recoding = problem.recoding(
+        candidate.tuple_class, candidate.nodes, np.flatnonzero(kept), hierarchies=candidate.hierarchies
+    )
     figures = ambiguity(recoding, problem.table).figures()
     if not options.safe:
         warnings.warn(
@@ -83,16 +134,16 @@ def range_method(problem: Problem, engine: LocalEngine) -> Outcome:
             stacklevel=2,
         )
     ranges = "one shared by each group" if options.safe else "from the next smaller to the next larger value"
-    return Outcome(recoding, {"ranges": ranges, "guarantees": options.safe, "ambiguity": figures})
+    return SearchResult(recoding, {"ranges": ranges, "guarantees": options.safe, "ambiguity": figures})
 
 
-def judged(problem: Problem, engine: LocalEngine) -> RangeDiagnosis | None:
+def diagnose(problem: Problem, engine: LocalEngine) -> RangeDiagnosis | None:
     """Why the method makes no release of this problem, or None where it makes one; nothing is recoded."""
-    options = read_options(problem)
-    made = _shared(problem, engine, options) if options.safe else _neighbouring(problem, engine, options)
-    if evaluate_stats(problem.models, made.stats, problem.budget if options.safe else 0)[0]:
+    options = RangeOptions.read(problem)
+    candidate = _shared(problem, engine, options) if options.safe else _neighbouring(problem, engine, options)
+    if evaluate_stats(problem.models, candidate.stats, problem.budget if options.safe else 0)[0]:
         return None
-    return _diagnosis(problem, engine, options, made)
+    return _diagnosis(problem, engine, options, candidate)
 
 
 def _neighbouring(problem: Problem, engine: LocalEngine, options: RangeOptions) -> _Candidate:
@@ -137,7 +188,7 @@ def _shared(problem: Problem, engine: LocalEngine, options: RangeOptions) -> _Ca
 
 def shared_groups(problem: Problem, options: RangeOptions | None = None) -> NDArray[np.int64]:
     """The group of each tuple in the safe form; each becomes a class, or is suppressed."""
-    options = read_options(problem) if options is None else options
+    options = RangeOptions.read(problem) if options is None else options
     masks, codes = options.masks(problem), problem.table.codes
     parts = [row[codes[j]] for j, row in masks.items()]
     parts += [problem.caps[j][own] for j, own in enumerate(codes) if j not in masks]
@@ -158,24 +209,16 @@ def _candidate(
     return _Candidate(tuple(hierarchies), nodes, tuple_class, engine.stats(grouping, problem.sensitive_columns))
 
 
-def _recoding(problem: Problem, made: _Candidate, kept: Mask) -> Recoding:
-    number = np.full(len(kept), SUPPRESSED, dtype=np.int32)
-    number[kept] = np.arange(int(kept.sum()), dtype=np.int32)
-    row_class = number[made.tuple_class][problem.table.row_tuple]
-    weights, entry = problem.table.weights, problem.table.entry
-    return Recoding(problem.table.quasi, made.hierarchies, row_class, made.nodes[kept], weights=weights, entry=entry)
-
-
 def _neighbours(block: NDArray[np.int64], codes: NDArray[np.int32]) -> Nodes:
     """For each tuple the next smaller and the next larger value of its block, its own where there is none."""
     width = int(codes.max()) + 1
-    keys, place = np.unique(block * width + codes, return_inverse=True)
+    keys, index = np.unique(block * width + codes, return_inverse=True)
     values = (keys % width).astype(np.int32)
     ends = np.stack([values, values], axis=1)
     together = np.flatnonzero(np.diff(keys // width) == 0)
     ends[together + 1, 0] = values[together]
     ends[together, 1] = values[together + 1]
-    return ends[place]
+    return ends[index]
 
 
 def _numbered(parts: Sequence[NDArray[np.generic]]) -> NDArray[np.int64]:
@@ -185,10 +228,10 @@ def _numbered(parts: Sequence[NDArray[np.generic]]) -> NDArray[np.int64]:
     return np.unique(keys, return_inverse=True)[1].astype(np.int64)
 
 
-def _diagnosis(problem: Problem, engine: LocalEngine, options: RangeOptions, made: _Candidate) -> RangeDiagnosis:
+def _diagnosis(problem: Problem, engine: LocalEngine, options: RangeOptions, candidate: _Candidate) -> RangeDiagnosis:
     """What holds and what does not, and which changes would do; as published, the safe form first of all."""
     if options.safe:
-        changes = list(_changes(problem, engine, options, made))
+        changes = list(_changes(problem, engine, options, candidate))
     else:
         safe = _shared(problem, engine, options)
         enough = evaluate_stats(problem.models, safe.stats, problem.budget)[0]
@@ -196,12 +239,12 @@ def _diagnosis(problem: Problem, engine: LocalEngine, options: RangeOptions, mad
     return RangeDiagnosis(
         records=problem.table.n_rows,
         budget=problem.budget,
-        blockers=tuple(blockers(problem, made.stats, made.hierarchies, made.nodes)),
-        reachable=reached(problem, made.stats),
+        blockers=tuple(blockers(problem, candidate.stats, candidate.hierarchies, candidate.nodes)),
+        reachable=reached(problem, candidate.stats),
         relaxations=tuple(changes),
         walked="range",
         safe=options.safe,
-        holding=tuple(holding(problem, made.stats)),
+        holding=tuple(holding(problem, candidate.stats)),
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from shoal.draft.profile import Profile
 from shoal.encode.sensitive import Values
 from shoal.errors import InputError, PolicyProblem
-from shoal.hierarchies import Built, HierarchyError, Label
+from shoal.hierarchies import BuiltHierarchy, HierarchyError, Label
 from shoal.policy.check_columns import check_column
 from shoal.policy.hierarchy_source import hierarchy_source
 from shoal.policy.parts import Draft, Part, read_part
@@ -58,7 +58,7 @@ def in_a_file(spec: HierarchySpec | None, where: str) -> list[PolicyProblem]:
     return [PolicyProblem(where, message, "Import the file, so that the hierarchy stands in the policy.")]
 
 
-def build(spec: HierarchySpec | None, column: Profile, where: str, *, with_data: bool = True) -> Built:
+def build(spec: HierarchySpec | None, column: Profile, where: str, *, with_data: bool = True) -> BuiltHierarchy:
     """The hierarchy, by the code that the pipeline builds it with. Raises `HierarchyError`."""
     if problems := in_a_file(spec, where):
         raise HierarchyError(problems)

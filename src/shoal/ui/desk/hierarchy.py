@@ -15,7 +15,7 @@ from shoal.draft.profile import Profile
 from shoal.draft.propose import propose
 from shoal.draft.widths import round_widths
 from shoal.draft.yaml_lines import flow
-from shoal.hierarchies import Built, HierarchyError, Label, boundary_caps, capped_levels
+from shoal.hierarchies import BuiltHierarchy, HierarchyError, Label, boundary_caps, capped_levels
 from shoal.policy.spec import HierarchySpec
 from shoal.policy.yaml_text import parse_yaml
 from shoal.ui.desk.column import build, counted, declared, profile
@@ -65,13 +65,13 @@ def hierarchy(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
 class _Seen:
     """A hierarchy and the records under each of its nodes."""
 
-    built: Built
+    built: BuiltHierarchy
     column: Profile
     records: NDArray[np.int64]
     """Records of each leaf."""
 
     @staticmethod
-    def of(built: Built, column: Profile) -> _Seen:
+    def of(built: BuiltHierarchy, column: Profile) -> _Seen:
         counts = np.array(counted(column)[1], dtype=np.int64)
         records = np.zeros(built.hierarchy.n_leaves, dtype=np.int64)
         np.add.at(records, built.codes, counts)

@@ -20,7 +20,8 @@ from shoal.policy import Policy
 from shoal.policy.model_specs import MODEL_SPECS, SensitiveModelSpec
 from shoal.policy.spec import AlgorithmSpec
 from shoal.search import ALGORITHMS, shared_options
-from shoal.search.local.range_options import read_options, read_ranges
+from shoal.search.local.range_method import RangeOptions
+from shoal.search.local.ranged_columns import ranged_columns
 from shoal.ui.desk import algorithm_words, document, privacy_words
 from shoal.ui.desk.desk import Desk
 from shoal.ui.desk.relaxations import label, relaxed
@@ -136,9 +137,9 @@ def _of_the_options(ready: Prepared) -> Iterator[PolicyProblem]:
     problem, policy = ready.resolved.problem, ready.policy
     try:
         if "group" in ALGORITHMS[policy.algorithm.name].options:
-            read_options(problem)
+            RangeOptions.read(problem)
         else:
-            read_ranges(problem)
+            ranged_columns(problem)
     except PolicyError as error:
         yield from error.problems
     try:

@@ -1,5 +1,5 @@
 // The shell: head, steps, the page of the step that the address names, and the policy file beside it.
-import { api, attempt, complain, confirmed, count, editYaml, fill, h, history, problemList, problemsAt, say, state, tellOthers, update, watch } from "./core.js";
+import { api, around, attempt, byId, complain, confirmed, count, editYaml, fill, h, history, problemList, problemsAt, say, state, tellOthers, update, watch } from "./core.js";
 import * as data from "./data.js";
 import * as hierarchies from "./hierarchies.js";
 import * as sensitive from "./sensitive.js";
@@ -9,13 +9,22 @@ import * as understand from "./understand.js";
 import * as take from "./take.js";
 import { finished } from "./run_choice.js";
 
+/** @import { Step } from "./types" */
+
+/** @type {Step[]} */
 const PAGES = [data, hierarchies, sensitive, privacy, runs, understand, take];
+/** @type {Step | null} */
 let current = null;
 let leave = () => {};
 
-/** An address as it was meant; one that somebody wrote wrongly stays as it is. */
+/**
+ * An address as it was meant; one that somebody wrote wrongly stays as it is.
+ * @param {string} address
+ * @returns {string}
+ */
 function decoded(address) { try { return decodeURIComponent(address); } catch { return address; } }
 
+/** @returns {{ page: Step, rest: string[] }} */
 function place() {
   const [id, ...rest] = decoded(location.hash.replace(/^#\/?/, "")).split("/");
   return { page: PAGES.find((each) => each.id === id) ?? data, rest };
@@ -23,7 +32,7 @@ function place() {
 
 function show() {
   const { page, rest } = place();
-  const root = document.getElementById("page");
+  const root = byId("page");
   leave();
   const changed = current !== page;
   current = page;
@@ -42,7 +51,7 @@ function show() {
 
 function steps() {
   const { page } = place();
-  fill(document.getElementById("steps"), h("ol", {}, PAGES.map((each) => h("li", {},
+  fill(byId("steps"), h("ol", {}, PAGES.map((each) => h("li", {},
     h("a", { href: `#/${each.id}`, "aria-current": each === page ? "step" : null }, each.title)))));
 }
 
@@ -51,9 +60,10 @@ function onward() {
   const { page, rest } = place();
   const next = state.table ? PAGES[PAGES.indexOf(page) + 1] : undefined;
   const run = next === take && finished().some((each) => each.number === rest[0]) ? `/${rest[0]}` : "";
-  fill(document.getElementById("onward"), next ? ["Next: ", h("a", { href: `#/${next.id}${run}`, id: "next-step" }, next.title)] : null);
+  fill(byId("onward"), next ? ["Next: ", h("a", { href: `#/${next.id}${run}`, id: "next-step" }, next.title)] : null);
 }
 
+/** @param {string} [next] @returns {string} */
 function theme(next) {
   if (next) localStorage.setItem("shoal-theme", next);
   const chosen = localStorage.getItem("shoal-theme") ?? "system";
@@ -64,7 +74,7 @@ function theme(next) {
 function head() {
   const order = ["system", "light", "dark"];
   const chosen = theme();
-  fill(document.getElementById("top"),
+  fill(byId("top"),
     h("p", { class: "brand" }, h("img", { src: "/static/icon.svg", alt: "", width: "28", height: "28" }), " Shoal"),
     h("p", { class: "soft about" }, state.table ? `${state.table.name}: ${count(state.table.records, "record")}` : "a table about people becomes one that may be published"),
     h("div", { class: "buttons" },
@@ -85,7 +95,7 @@ async function end() {
 
 /** The policy file. What somebody typed into it stays until it is written or given up, whatever else changes. */
 function policy() {
-  const aside = document.getElementById("policy");
+  const aside = byId("policy");
   if (!state.table) { fill(aside); return; }
   const open = aside.querySelector("details")?.open ?? false;
   const old = aside.querySelector("textarea");
@@ -106,10 +116,11 @@ function policy() {
 
 /** Whether there is anything to write or to give up. */
 function policyChanged() {
-  const area = document.getElementById("yaml");
-  for (const id of ["yaml-write", "yaml-forget"]) document.getElementById(id).disabled = area.value === area.defaultValue;
+  const area = /** @type {HTMLTextAreaElement} */ (byId("yaml"));
+  for (const id of ["yaml-write", "yaml-forget"]) /** @type {HTMLButtonElement} */ (byId(id)).disabled = area.value === area.defaultValue;
 }
 
+/** @param {HTMLTextAreaElement} area */
 async function writeYaml(area) {
   if (area.defaultValue !== state.yaml && !await confirmed("The policy has changed since you began to type. Write your text over it? Undo brings back what is there now.", "Write mine")) return;
   try {
@@ -117,7 +128,7 @@ async function writeYaml(area) {
     area.defaultValue = area.value;
     policy();
     say("The policy is written.");
-  } catch (error) { fill(document.getElementById("yaml-said"), h("p", { class: "complaint" }, error.message)); }
+  } catch (error) { fill(byId("yaml-said"), h("p", { class: "complaint" }, error instanceof Error ? error.message : String(error))); }
 }
 
 let read = "";
@@ -138,14 +149,15 @@ watch((what) => {
 });
 addEventListener("hashchange", show);
 addEventListener("keydown", (event) => {
-  if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z" || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) return;
+  if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z" || around(event, "input, textarea, select") === event.target) return;
   event.preventDefault();
   if (event.shiftKey) history.redo(); else history.undo();
 });
 addEventListener("error", (event) => complain(event.error ?? event.message));
 addEventListener("unhandledrejection", (event) => complain(event.reason));
-for (const kind of ["dragover", "drop"]) addEventListener(kind, (event) => {  // a file beside its box would replace the page
-  if (event.dataTransfer?.types.includes("Files")) event.preventDefault();
-});
+/** @param {DragEvent} event */
+function keepPage(event) { if (event.dataTransfer?.types.includes("Files")) event.preventDefault(); }  // a file beside its box would replace the page
+addEventListener("dragover", keepPage);
+addEventListener("drop", keepPage);
 theme();
 attempt(async () => { update(await api.get("/api/state"), "table"); });

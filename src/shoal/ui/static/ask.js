@@ -1,11 +1,17 @@
 // Small questions in a window of their own: a name, or one of many places.
 import { fill, h } from "./core.js";
 
+/**
+ * @param {string} title
+ * @param {(answer: (found: string) => void) => HTMLElement} build
+ * @returns {Promise<string | null>}
+ */
 function asked(title, build) {
   return new Promise((resolve) => {
     const dialog = h("dialog", { "aria-label": title });
+    /** @type {string | null} */
     let answer = null;
-    const yes = (found) => { answer = found; dialog.close(); };
+    const yes = (/** @type {string} */ found) => { answer = found; dialog.close(); };
     dialog.append(h("h2", {}, title), build(yes), h("div", { class: "buttons" }, h("button", { type: "button", onclick: () => dialog.close() }, "Cancel")));
     dialog.addEventListener("close", () => { dialog.remove(); resolve(answer); });
     document.body.append(dialog);
@@ -13,7 +19,15 @@ function asked(title, build) {
   });
 }
 
-/** Ask for a name; null where there is none. `refuse` says what is wrong with one, or nothing. */
+/**
+ * Ask for a name; null where there is none. `refuse` says what is wrong with one, or nothing.
+ * @param {string} title
+ * @param {string} label
+ * @param {string} given
+ * @param {string} yes
+ * @param {(name: string) => string} [refuse]
+ * @returns {Promise<string | null>}
+ */
 export function askName(title, label, given, yes, refuse = () => "") {
   return asked(title, (answer) => {
     const input = h("input", { id: "ask-name", value: given, autocomplete: "off" });
@@ -33,7 +47,12 @@ export function askName(title, label, given, yes, refuse = () => "") {
 
 const LISTED = 200;
 
-/** Ask for one of many places, given as [key, text] pairs; null where none is chosen. */
+/**
+ * Ask for one of many places, given as [key, text] pairs; null where none is chosen.
+ * @param {string} title
+ * @param {string[][]} pairs
+ * @returns {Promise<string | null>}
+ */
 export function askPlace(title, pairs) {
   return asked(title, (answer) => {
     const search = h("input", { id: "ask-search", type: "search", autocomplete: "off" });

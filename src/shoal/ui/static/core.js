@@ -1,91 +1,186 @@
 // What every part of the page shares: making elements, asking the server, the policy as it stands, saying things aloud.
 // Text from the data only ever becomes a text node or an attribute's value, so it cannot become markup.
 
+/** @import { Answers, Attributes, ChangeKind, Child, ColumnFacts, Control, Failure, MakeElement, PageState, Policy, Problem, Stop, Table, TableColumn, Value } from "./types" */
+
 /** The missing value as a key of a mapping; as a value it is null. */
 export const MISSING = "\u0000";
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** An element with attributes, listeners ("onclick": f), properties ("value", "checked", "disabled") and children. */
-export function h(name, attributes = {}, ...children) {
+const PROPERTIES = new Set(["value", "checked", "disabled", "selected", "open", "indeterminate", "htmlFor"]);
+
+/**
+ * An element with attributes, listeners ("onclick": f), properties ("value", "checked", "disabled") and children.
+ * @type {MakeElement}
+ */
+export const h = makeElement;
+
+/**
+ * @param {string} name
+ * @param {Record<string, any>} attributes
+ * @param {...Child} children
+ * @returns {any}
+ */
+function makeElement(name, attributes = {}, ...children) {
   const element = name.startsWith("svg:")
-    ? document.createElementNS(SVG, name.slice(4))
+    ? /** @type {SVGElement} */ (document.createElementNS(SVG, name.slice(4)))
     : document.createElement(name);
-  for (const [key, value] of Object.entries(attributes ?? {})) {
+  for (const [key, value] of Object.entries(attributes)) {
     if (value === undefined || value === null || value === false) continue;
     if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
     else if (key === "style") for (const [property, text] of Object.entries(value)) element.style.setProperty(property, text);
-    else if (["value", "checked", "disabled", "selected", "open", "indeterminate", "htmlFor"].includes(key)) element[key] = value;
+    else if (PROPERTIES.has(key)) Object.assign(element, { [key]: value });
     else element.setAttribute(key, value === true ? "" : String(value));
   }
   append(element, children);
   return element;
 }
 
+/** @param {Element} element @param {Child[]} children */
 function append(element, children) {
-  for (const child of children.flat(Infinity)) {
+  for (const child of children) {
     if (child === undefined || child === null || child === false) continue;
-    element.append(child instanceof Node ? child : document.createTextNode(String(child)));
+    if (Array.isArray(child)) append(element, child);
+    else element.append(child instanceof Node ? child : document.createTextNode(String(child)));
   }
 }
 
-/** Put children in place of what an element has; the focus stays on the element of the same id, or that scrolls the same. */
+/**
+ * Put children in place of what an element has; the focus stays on the element of the same id, or that scrolls the same.
+ * @param {HTMLElement} element
+ * @param {...Child} children
+ */
 export function fill(element, ...children) {
-  const active = document.activeElement;
-  const within = element !== active && element.contains(active);
-  const id = within ? active.id : "";
-  const scrolling = within && !id ? active.dataset?.scroll : undefined;
-  const range = id && "selectionStart" in active ? [active.selectionStart, active.selectionEnd] : null;
-  const scrolled = [...element.querySelectorAll("[data-scroll]")].map((each) => [each.dataset.scroll, each.scrollTop, each.scrollLeft]);
+  const focused = document.activeElement;
+  const active = element !== focused && element.contains(focused) ? /** @type {HTMLElement} */ (focused) : null;
+  const id = active?.id ?? "";
+  const scrolling = active && !id ? active.dataset.scroll : undefined;
+  const range = id && active && isTextField(active) ? [active.selectionStart, active.selectionEnd] : null;
+  const scrolled = scrolls(element).map((each) => ({ name: each.dataset.scroll, top: each.scrollTop, left: each.scrollLeft }));
   element.replaceChildren();
   append(element, children);
-  for (const [name, top, left] of scrolled) {
-    const again = element.querySelector(`[data-scroll="${CSS.escape(name)}"]`);
+  for (const { name, top, left } of scrolled) {
+    const again = scrolls(element, name)[0];
     if (again) { again.scrollTop = top; again.scrollLeft = left; }
   }
-  const again = id ? document.getElementById(id) : scrolling ? element.querySelector(`[data-scroll="${CSS.escape(scrolling)}"]`) : null;
-  if (again && !again.disabled) {
+  const again = id ? document.getElementById(id) : scrolling ? scrolls(element, scrolling)[0] : null;
+  if (again && !("disabled" in again && again.disabled)) {
     again.focus({ preventScroll: true });
-    if (range && range[0] !== null) try { again.setSelectionRange(...range); } catch { /* not a text field */ }
-  } else if (within) nearby(again, element).focus({ preventScroll: true });
+    if (range && range[0] !== null && isTextField(again)) try { again.setSelectionRange(range[0], range[1]); } catch { /* not a text field */ }
+  } else if (active) nearby(again, element).focus({ preventScroll: true });
 }
 
-/** Where the focus goes when its control is gone or cannot be used any more: to one beside it, else to the part itself. */
+/** @param {HTMLElement} element @returns {element is HTMLInputElement | HTMLTextAreaElement} */
+function isTextField(element) { return "selectionStart" in element; }
+
+/**
+ * The elements within another that scroll, or those that scroll under a name.
+ * @param {HTMLElement} element
+ * @param {string} [name]
+ * @returns {HTMLElement[]}
+ */
+function scrolls(element, name) { return [...element.querySelectorAll(name === undefined ? "[data-scroll]" : `[data-scroll="${CSS.escape(name)}"]`)].map((each) => /** @type {HTMLElement} */ (each)); }
+
+/**
+ * Say of what is dragged that it moves within the page and nowhere else.
+ * @param {DragEvent} event
+ */
+export function markDragged(event) {
+  if (!event.dataTransfer) return;
+  event.dataTransfer.effectAllowed = "move";
+  event.dataTransfer.setData("text/plain", "moved within the page");
+}
+
+/**
+ * An element that the page always has.
+ * @param {string} id
+ * @returns {HTMLElement}
+ */
+export function byId(id) {
+  const found = document.getElementById(id);
+  if (!found) throw new Error(`the page has no element ${id}`);
+  return found;
+}
+
+/**
+ * The element around the target of an event that fits a selector.
+ * @param {Event} event
+ * @param {string} selector
+ * @returns {HTMLElement | null}
+ */
+export function around(event, selector) { return event.target instanceof Element ? event.target.closest(selector) : null; }
+
+/**
+ * Where the focus goes when its control is gone or cannot be used any more: to one beside it, else to the part itself.
+ * @param {HTMLElement | null} control
+ * @param {HTMLElement} element
+ * @returns {HTMLElement}
+ */
 function nearby(control, element) {
-  const beside = control?.parentElement.querySelector("button:enabled, input:enabled, select:enabled");
+  /** @type {HTMLElement | null | undefined} */
+  const beside = control?.parentElement?.querySelector("button:enabled, input:enabled, select:enabled");
   if (!beside) element.tabIndex = -1;
   return beside ?? element;
 }
 
-/** A value as a reader sees it; the missing one by name. */
+/**
+ * A value as a reader sees it; the missing one by name.
+ * @param {Value | undefined} value
+ * @returns {HTMLElement | string}
+ */
 export function shown(value) {
   return value === null || value === MISSING ? h("em", { class: "missing" }, "missing") : String(value) === "" ? h("em", { class: "missing" }, "empty") : String(value);
 }
 
-/** A number with separators of thousands. */
+/**
+ * A number with separators of thousands.
+ * @param {number} number
+ * @param {string} [one]
+ * @param {string} [many]
+ * @returns {string}
+ */
 export function count(number, one, many) {
   const text = Number(number).toLocaleString("en");
   return one === undefined ? text : `${text} ${number === 1 ? one : many ?? `${one}s`}`;
 }
 
-/** A number to so many digits, with separators of thousands. */
+/**
+ * A number to so many digits, with separators of thousands.
+ * @param {number} number
+ * @param {number} digits
+ * @returns {string}
+ */
 export function rounded(number, digits) { return Number(number.toPrecision(digits)).toLocaleString("en", { maximumFractionDigits: 6 }); }
 
-/** Some labels with commas between them, and how many more there are. */
+/**
+ * Some labels with commas between them, and how many more there are.
+ * @param {Value[]} labels
+ * @param {number} most
+ * @param {number} [total]
+ * @returns {Child[]}
+ */
 export function someOf(labels, most, total = labels.length) {
   return [labels.slice(0, most).map((label, place) => [place ? ", " : "", shown(label)]), total > most ? ` and ${count(total - Math.min(most, labels.length))} more` : ""];
 }
 
-/** Seconds in words. */
+/**
+ * Seconds in words.
+ * @param {number} seconds
+ * @returns {string}
+ */
 export function duration(seconds) {
   if (seconds < 1) return "less than a second";
   if (seconds < 90) return `${Math.round(seconds)} s`;
   return `${Math.round(seconds / 60)} min`;
 }
 
-/** Tell a screen reader, and nobody else. */
+/**
+ * Tell a screen reader, and nobody else.
+ * @param {string} text
+ */
 export function say(text) {
-  const region = document.getElementById("said");
+  const region = byId("said");
   region.textContent = "";
   setTimeout(() => { region.textContent = text; }, 50);
 }
@@ -93,7 +188,11 @@ export function say(text) {
 /** What mappings of the policy inherit: nothing but words to stand for one where it should not be. */
 const NOTHING = Object.freeze(Object.create(null, { [Symbol.toPrimitive]: { value: () => "{…}" } }));
 
-/** A copy whose mappings have no keys but their own: columns and values may be called "constructor" or "__proto__". */
+/**
+ * A copy whose mappings have no keys but their own: columns and values may be called "constructor" or "__proto__".
+ * @param {any} value
+ * @returns {any}
+ */
 export function bare(value) {
   if (Array.isArray(value)) return value.map(bare);
   if (value === null || typeof value !== "object") return value;
@@ -104,9 +203,17 @@ export function bare(value) {
 
 /** An error of the server, with everything it told. */
 export class Told extends Error {
+  /** @param {Failure} error */
   constructor(error) { super(error.message); this.facts = error; }
 }
 
+/**
+ * @param {string} method
+ * @param {string} path
+ * @param {string} [body]
+ * @param {Record<string, string>} [headers]
+ * @returns {Promise<any>}
+ */
 async function request(method, path, body, headers = {}) {
   let response;
   try {
@@ -120,19 +227,36 @@ async function request(method, path, body, headers = {}) {
   return withBarePolicy(content);
 }
 
+/** @param {any} content */
 const withBarePolicy = (content) => (content.policy ? { ...content, policy: bare(content.policy) } : content);
 
 const json = { "Content-Type": "application/json" };
 export const api = {
+  /** @param {string} path */
   get: (path) => request("GET", path),
+  /** @param {string} path @param {unknown} content */
   post: (path, content = {}) => request("POST", path, JSON.stringify(content), json),
+  /** @param {string} path @param {unknown} content */
   put: (path, content) => request("PUT", path, JSON.stringify(content), json),
+  /** @param {string} path */
   delete: (path) => request("DELETE", path),
-  /** Ask the session's desk a question; see desk_questions.py. */
+  /**
+   * Ask the session's desk a question; see desk_questions.py.
+   * @template {keyof Answers & string} Question
+   * @param {Question} question
+   * @param {unknown} [content]
+   * @returns {Promise<Answers[Question]>}
+   */
   desk: (question, content = {}) => request("POST", `/api/desk/${question}`, JSON.stringify(content), json),
 };
 
-/** Send a file and tell how far it is. */
+/**
+ * Send a file and tell how far it is.
+ * @param {string} path
+ * @param {File} file
+ * @param {(share: number) => void} progress
+ * @returns {Promise<any>}
+ */
 export function send(path, file, progress) {
   return new Promise((resolve, reject) => {
     if (file.size > state.limits.bytes) throw new Told({ message: `${file.name} has ${count(file.size, "byte")}; at most ${count(state.limits.bytes)} are taken here.` });
@@ -149,20 +273,39 @@ export function send(path, file, progress) {
   });
 }
 
-/** What the page knows: `table`, `policy` (the document), `yaml`, `revision` (of the file), `problems`, `runs`, `limits`, `suffixes` (of files that can be read), `shared`. */
-export const state = { table: null, policy: {}, yaml: "", revision: "", problems: [], runs: [], limits: {}, suffixes: [], shared: false };
+/**
+ * What the page knows: `table`, `policy` (the document), `yaml`, `revision` (of the file), `problems`, `runs`, `limits`, `suffixes` (of files that can be read), `shared`.
+ * @type {PageState}
+ */
+export const state = { table: null, policy: {}, yaml: "", revision: "", problems: [], runs: [], limits: { bytes: Infinity, rows: Infinity }, suffixes: [], shared: false };
+/** @type {Set<(what: ChangeKind) => void>} */
 const listeners = new Set();
+/** @type {Policy[]} */
 const before = [];
+/** @type {Policy[]} */
 const after = [];
+/** @type {Promise<void>} */
 let saving = Promise.resolve();
 
-/** Be told of every change of the state; returns how to stop. */
+/**
+ * Be told of every change of the state; returns how to stop.
+ * @param {(what: ChangeKind) => void} listener
+ * @returns {Stop}
+ */
 export function watch(listener) { listeners.add(listener); return () => listeners.delete(listener); }
 
-/** Change what the page knows, and tell everyone who watches. `what` names the change: table, facts (of the same table), policy, saved, runs. */
+/**
+ * Change what the page knows, and tell everyone who watches. `what` names the change: table, facts (of the same table), policy, saved, runs.
+ * @param {Partial<PageState>} changes
+ * @param {ChangeKind} what
+ */
 export function update(changes, what) { Object.assign(state, changes); for (const listener of [...listeners]) listener(what); }
 
-/** Change the policy: `change` alters a copy of the document, which is then written to the policy file. */
+/**
+ * Change the policy: `change` alters a copy of the document, which is then written to the policy file.
+ * @param {(document: Policy) => void} change
+ * @returns {Promise<void>}
+ */
 export function edit(change) {
   const document = bare(state.policy);
   change(document);
@@ -177,6 +320,7 @@ function remember() {
   after.length = 0;
 }
 
+/** @param {Policy} document @returns {Promise<void>} */
 function replacePolicy(document) {
   update({ policy: document }, "policy");
   saving = saving.then(async () => {
@@ -187,13 +331,17 @@ function replacePolicy(document) {
       if (state.policy === document) update({ yaml, problems }, "saved");
       tellOthers();
     } catch (error) {
-      if (error.facts?.error === "OutdatedError") setTimeout(() => attempt(catchUp)); else complain(error);
+      if (error instanceof Told && error.facts.error === "OutdatedError") setTimeout(() => attempt(catchUp)); else complain(error);
     }
   });
   return saving;
 }
 
-/** Write YAML text as the policy; throws `Told` where it is no YAML. */
+/**
+ * Write YAML text as the policy; throws `Told` where it is no YAML.
+ * @param {string} text
+ * @returns {Promise<void>}
+ */
 export function editYaml(text) {
   const written = saving.then(async () => {
     const { policy, yaml, problems, revision } = await api.put("/api/policy", { yaml: text, revision: state.revision });
@@ -206,7 +354,10 @@ export function editYaml(text) {
   return written;
 }
 
-/** When the last change has reached the policy file. */
+/**
+ * When the last change has reached the policy file.
+ * @returns {Promise<void>}
+ */
 export function saved() { return saving; }
 
 // Other windows of the same session: what one of them changes the others show. Only the fact is told, never the data.
@@ -231,80 +382,165 @@ async function catchUp() {
   } else update({ runs: now.runs, revision: now.revision }, "runs");
 }
 
+/** @param {Policy[]} from @param {Policy[]} to */
+function turn(from, to) {
+  const policy = from.pop();
+  if (!policy) return;
+  to.push(state.policy);
+  replacePolicy(policy);
+}
+
 export const history = {
   get canUndo() { return before.length > 0; },
   get canRedo() { return after.length > 0; },
-  undo() { if (before.length) { after.push(state.policy); replacePolicy(before.pop()); } },
-  redo() { if (after.length) { before.push(state.policy); replacePolicy(after.pop()); } },
+  undo() { turn(before, after); },
+  redo() { turn(after, before); },
   clear() { before.length = 0; after.length = 0; },
 };
 
-/** The columns of a role, in the policy's order. */
+/**
+ * The columns of a role, in the policy's order.
+ * @param {string} role
+ * @returns {string[]}
+ */
 export function columns(role) {
   return Object.entries(state.policy.columns ?? {}).filter(([, each]) => each?.role === role).map(([name]) => name);
 }
 
-/** The sensitive columns that no model is on; k-anonymity is on none. */
+/**
+ * The sensitive columns that no model is on; k-anonymity is on none.
+ * @returns {string[]}
+ */
 export function unprotected() {
   const asked = Array.isArray(state.policy.privacy) ? state.policy.privacy.filter((entry) => entry?.model !== "k-anonymity") : [];
   return columns("sensitive").filter((name) => !asked.some((entry) => [entry?.sensitive ?? name].flat().includes(name)));
 }
 
-/** What to say of the sensitive columns that no model is on; nothing where there are none. */
+/**
+ * What to say of the sensitive columns that no model is on; nothing where there are none.
+ * @param {string[]} [names]
+ * @param {Child} [todo]
+ * @returns {HTMLElement | null}
+ */
 export function unprotectedWarning(names = unprotected(), todo = h("a", { href: "#/privacy" }, "Add a model for it.")) {
   return names.length ? h("p", { class: "warning unprotected" }, `No model protects ${names.join(", ")}: who finds a person's class may read the value there. `, todo) : null;
 }
 
-/** What the table says of a column. */
+/**
+ * The table that is open; every step but the first has one.
+ * @returns {Table}
+ */
+export function currentTable() {
+  if (!state.table) throw new Error("no table is open");
+  return state.table;
+}
+
+/**
+ * What the table says of a column.
+ * @param {string} name
+ * @returns {TableColumn | undefined}
+ */
 export function columnFacts(name) { return state.table?.columns.find((each) => each.name === name); }
 
-/** Problems of the policy whose place begins with a path such as "columns.age". */
+/**
+ * The values of a column, the missing one too, with the records of each.
+ * @param {ColumnFacts} facts
+ * @returns {Map<Value, number>}
+ */
+export function recordsByValue(facts) {
+  const values = new Map(facts.values);
+  if (facts.missing) values.set(null, facts.missing);
+  return values;
+}
+
+/**
+ * Problems of the policy whose place begins with a path such as "columns.age".
+ * @param {string} path
+ * @returns {Problem[]}
+ */
 export function problemsAt(path) {
   return state.problems.filter((each) => each.where === path || each.where.startsWith(`${path}.`) || each.where.startsWith(`${path}[`));
 }
 
-/** Problems of a column; those of another whose name only begins alike, as "age.group" with "age", are not among them. */
+/**
+ * Problems of a column; those of another whose name only begins alike, as "age.group" with "age", are not among them.
+ * @param {string} name
+ * @returns {Problem[]}
+ */
 export function problemsOf(name) {
   const longer = Object.keys(state.policy.columns ?? {}).filter((other) => other.startsWith(`${name}.`)).flatMap((other) => problemsAt(`columns.${other}`));
   return problemsAt(`columns.${name}`).filter((each) => !longer.includes(each));
 }
 
-/** Problems, and those others that are not among them. */
+/**
+ * Problems, and those others that are not among them.
+ * @param {Problem[]} problems
+ * @param {Problem[]} others
+ * @returns {Problem[]}
+ */
 export function joined(problems, others) {
   return [...problems, ...others.filter((each) => !problems.some((one) => one.where === each.where && one.message === each.message))];
 }
 
-/** A list of problems, or nothing. */
+/**
+ * A list of problems, or nothing.
+ * @param {Problem[]} problems
+ * @returns {HTMLElement | null}
+ */
 export function problemList(problems) {
   return problems.length ? h("ul", { class: "problems", role: "alert" }, problems.map((each) => h("li", {}, each.where ? h("code", {}, each.where) : null, each.where ? ": " : "", each.message, " ", each.fix))) : null;
 }
 
-/** Show an error where everyone sees it; it stays until it is closed. */
+/**
+ * Show an error where everyone sees it; it stays until it is closed.
+ * @param {unknown} error
+ */
 export function complain(error) {
   if (!(error instanceof Told)) console.error(error);
   notice(error instanceof Told ? error.message : "Something went wrong on this page. Reload it; your work is kept.");
 }
 
-/** Say something where everyone sees it, once; it stays until it is closed. */
+/**
+ * Say something where everyone sees it, once; it stays until it is closed.
+ * @param {string} message
+ */
 function notice(message) {
-  const page = document.getElementById("page");
-  for (const old of page.querySelectorAll(":scope > .notice")) if (old.dataset.said === message) old.remove();
+  const page = byId("page");
+  for (const old of page.querySelectorAll(":scope > .notice")) if (old.getAttribute("data-said") === message) old.remove();
+  /** @type {HTMLElement} */
   const box = h("div", { class: "complaint notice", role: "alert", "data-said": message }, h("p", {}, message), h("button", { type: "button", onclick: () => box.remove() }, "Close"));
   page.prepend(box);
 }
 
-/** Do something that may fail, and say so where it does. */
+/**
+ * Do something that may fail, and say so where it does.
+ * @template Answer
+ * @param {() => Answer | Promise<Answer>} action
+ * @returns {Promise<Answer | undefined>}
+ */
 export async function attempt(action) {
   try { return await action(); } catch (error) { complain(error); return undefined; }
 }
 
-/** Call `action` when nothing came for some milliseconds. */
+/**
+ * Call `action` when nothing came for some milliseconds.
+ * @template {unknown[]} Given
+ * @param {(...given: Given) => unknown} action
+ * @param {number} [milliseconds]
+ * @returns {(...given: Given) => void}
+ */
 export function later(action, milliseconds = 250) {
+  /** @type {number | undefined} */
   let timer;
   return (...given) => { clearTimeout(timer); timer = setTimeout(() => action(...given), milliseconds); };
 }
 
-/** Ask before something that cannot be undone. Resolves to true or false. */
+/**
+ * Ask before something that cannot be undone. Resolves to true or false.
+ * @param {string} question
+ * @param {string} yes
+ * @returns {Promise<boolean>}
+ */
 export function confirmed(question, yes) {
   return new Promise((resolve) => {
     const dialog = h("dialog", { "aria-label": question },
@@ -318,7 +554,14 @@ export function confirmed(question, yes) {
   });
 }
 
-/** A table with a caption, heads and rows of cells, which scrolls inside its own box; of the class "stacks", rows are cards on a narrow screen. */
+/**
+ * A table with a caption, heads and rows of cells, which scrolls inside its own box; of the class "stacks", rows are cards on a narrow screen.
+ * @param {string} caption
+ * @param {Child[]} heads
+ * @param {Child[][]} rows
+ * @param {Attributes<HTMLTableElement>} [attributes]
+ * @returns {HTMLElement}
+ */
 export function table(caption, heads, rows, attributes = {}) {
   return h("div", { class: "table", tabindex: "0", role: "region", "aria-label": caption, "data-scroll": caption },
     h("table", attributes, h("caption", {}, caption),
@@ -326,7 +569,13 @@ export function table(caption, heads, rows, attributes = {}) {
       h("tbody", {}, rows.map((cells) => h("tr", {}, cells.map((cell, place) => h("td", { "data-head": typeof heads[place] === "string" ? heads[place] : null }, cell)))))));
 }
 
-/** A label with its control under it, and a sentence of help. */
+/**
+ * A label with its control under it, and a sentence of help.
+ * @param {string} label
+ * @param {Control} control
+ * @param {string} [help]
+ * @returns {HTMLElement}
+ */
 export function field(label, control, help) {
   const id = control.id || `field-${label.replace(/\W+/g, "-")}`;
   control.id = id;
@@ -334,7 +583,15 @@ export function field(label, control, help) {
   return h("div", { class: "field" }, h("label", { for: id }, label), control, help ? h("p", { class: "soft", id: `${id}-help` }, help) : null);
 }
 
-/** A select of [value, text] pairs. */
+/**
+ * A select of [value, text] pairs.
+ * @param {string} id
+ * @param {string[][]} pairs
+ * @param {string | undefined} chosen
+ * @param {(value: string) => unknown} onchange
+ * @param {Attributes<HTMLSelectElement>} [attributes]
+ * @returns {HTMLSelectElement}
+ */
 export function choice(id, pairs, chosen, onchange, attributes = {}) {
   return h("select", { id, ...attributes, onchange: (event) => onchange(event.target.value) },
     pairs.map(([value, text]) => h("option", { value, selected: value === chosen }, text)));

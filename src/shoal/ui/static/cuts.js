@@ -1,41 +1,69 @@
 // Intervals over the column's histogram: widths a level, or cut points that are set by clicking, dragging and typing.
-import { choice, count, field, h, say } from "./core.js";
-import { bars, histogramBars, levelStrip, share, short } from "./strips.js";
+import { around, choice, count, field, h, say } from "./core.js";
+import { bars, histogramBars, innerLevels, levelStrip, share, short } from "./strips.js";
+
+/** @import { Attributes, CutPoint, Cuts, EditorParts, HierarchyAnswer, Histogram, Level, NumericFacts, Scale, StripBar, Value } from "./types" */
 
 const MOST_CUTS = 60;
+/** @type {Record<string, number>} */
 const ends = { "-inf": -Infinity, inf: Infinity, "+inf": Infinity };
+/** @param {unknown} given @returns {number} */
 const number = (given) => ends[String(given).trim().toLowerCase()] ?? (String(given).trim() === "" ? NaN : Number(given));
+/** @param {number} at @returns {number | string} */
 const written = (at) => (at === -Infinity ? "-inf" : at === Infinity ? "inf" : at);
 
-/** The editor for {intervals: spec}; `change(spec)` writes another one, `kept` remembers the form that is not in use. */
+/**
+ * The editor for {intervals: spec}; `change(spec)` writes another one, `kept` remembers the form that is not in use.
+ * @param {EditorParts} parts
+ * @returns {HTMLElement}
+ */
 export function intervalsEditor({ spec, facts, answer, change, kept }) {
-  if (!facts.histogram) return h("p", { class: "warning" }, "Not every value of this column is a number, so there is no histogram. Choose another kind, or declare what is no number as missing.");
+  const { histogram } = facts;
+  if (!histogram) return h("p", { class: "warning" }, "Not every value of this column is a number, so there is no histogram. Choose another kind, or declare what is no number as missing.");
   const byCuts = spec.cuts?.length > 0;
-  const use = (form) => { kept[byCuts ? "cuts" : "widths"] = spec; change(kept[form] ?? (form === "cuts" ? cutsFrom(spec, facts.histogram) : { widths: [niceWidth(facts.histogram)] })); };
+  const numeric = { ...facts, histogram };
+  const use = (/** @type {"widths" | "cuts"} */ form) => { kept[byCuts ? "cuts" : "widths"] = spec; change(kept[form] ?? (form === "cuts" ? cutsFrom(spec, histogram) : { widths: [niceWidth(histogram)] })); };
+  /** @type {["widths" | "cuts", string][]} */
   const forms = [["widths", "equal widths"], ["cuts", "cut points of your own"]];
   return h("div", {},
     h("fieldset", { class: "plain" }, h("legend", {}, "Intervals of"), forms.map(([form, text]) => h("label", { class: "option" },
       h("input", { type: "radio", name: "interval-form", id: `form-${form}`, value: form, checked: byCuts === (form === "cuts"), onchange: () => use(form) }), ` ${text}`))),
-    byCuts ? cutsPart(spec, facts, answer, change) : widthsPart(spec, facts, answer, change, kept));
+    byCuts ? cutsPart(spec, numeric, answer, change) : widthsPart(spec, numeric, answer, change, kept));
 }
 
-/** The interval that a label such as "[20, 25)" names. */
+/**
+ * The interval that a label such as "[20, 25)" names.
+ * @param {Value} label
+ * @param {number} count_
+ * @returns {StripBar | null}
+ */
 function interval(label, count_) {
   const found = /^[[(](\S+), (\S+)[)\]]$/.exec(label ?? "");
   return found ? { from: number(found[1]), to: number(found[2]), count: count_, label } : null;
 }
 
-/** From where to where is drawn: the data, and the finest intervals that hold them. */
+/**
+ * From where to where is drawn: the data, and the finest intervals that hold them.
+ * @param {Histogram} histogram
+ * @param {StripBar[][]} levels
+ * @returns {Scale}
+ */
 function scaleOf(histogram, levels) {
   const all = (levels[0] ?? []).flatMap((each) => [each.from, each.to]).filter(Number.isFinite);
   return { low: Math.min(histogram.low, ...all), high: Math.max(histogram.high, ...all) };
 }
 
+/** @param {HierarchyAnswer | null} answer @returns {{ level: Level, list: StripBar[] }[]} */
 function drawnLevels(answer) {
-  return (answer?.levels ?? []).filter((level) => level.level > 0 && level.level < answer.height)
-    .map((level) => ({ level, list: (level.drawn ?? []).map(([label, records]) => interval(label, records)).filter(Boolean) }));
+  return innerLevels(answer, interval);
 }
 
+/**
+ * @param {NumericFacts} facts
+ * @param {HierarchyAnswer | null} answer
+ * @param {((scale: Scale) => HTMLElement) | null} [over]
+ * @returns {HTMLElement}
+ */
 function picture(facts, answer, over = null) {
   const levels = drawnLevels(answer);
   const scale = scaleOf(facts.histogram, levels.map((each) => each.list));
@@ -47,32 +75,51 @@ function picture(facts, answer, over = null) {
 
 // --- widths -------------------------------------------------------------------------------------------------------
 
+/** @param {Scale} scale @returns {number} */
 function niceWidth({ low, high }) {
   const power = 10 ** Math.floor(Math.log10(Math.max((high - low) / 10, Number.MIN_VALUE)));
   return Number((power > 0 ? power : 1).toPrecision(1));
 }
 
+/**
+ * @param {string} id
+ * @param {string} label
+ * @param {number | string | undefined} given
+ * @param {{ number: (at: number) => unknown, empty?: () => unknown }} write
+ * @param {Attributes<HTMLInputElement>} [attributes]
+ * @returns {HTMLInputElement}
+ */
 function numberInput(id, label, given, write, attributes = {}) {
   const input = h("input", { id, inputmode: "decimal", size: "8", value: given ?? "", "aria-label": label, autocomplete: "off", ...attributes });
   input.addEventListener("change", () => {
     const at = number(input.value);
-    const fine = input.value.trim() === "" ? write.empty !== undefined : Number.isFinite(at);
+    const blank = input.value.trim() === "";
+    const fine = blank ? write.empty !== undefined : Number.isFinite(at);
     input.setAttribute("aria-invalid", String(!fine));
     if (!fine) { say("Write a number."); return; }
-    if (input.value.trim() === "") write.empty(); else write.number(at);
+    if (blank) write.empty?.(); else write.number(at);
   });
   return input;
 }
 
+/**
+ * @param {any} spec
+ * @param {NumericFacts} facts
+ * @param {HierarchyAnswer | null} answer
+ * @param {EditorParts["change"]} change
+ * @param {EditorParts["kept"]} kept
+ * @returns {HTMLElement}
+ */
 function widthsPart(spec, facts, answer, change, kept) {
+  /** @type {number[]} */
   const widths = spec.widths ?? [];
-  const write = (changes) => {
+  const write = (/** @type {object} */ changes) => {
     const next = { ...spec, ...changes };
     for (const key of Object.keys(next)) if (next[key] === undefined) delete next[key];
     change(next);
   };
   const bounds = spec.bounds ?? null;
-  const bound = (place) => ({ number: (at) => write({ bounds: place ? [bounds?.[0] ?? facts.histogram.low, at] : [at, bounds?.[1] ?? facts.histogram.high] }), empty: () => write({ bounds: undefined }) });
+  const bound = (/** @type {number} */ place) => ({ number: (/** @type {number} */ at) => write({ bounds: place ? [bounds?.[0] ?? facts.histogram.low, at] : [at, bounds?.[1] ?? facts.histogram.high] }), empty: () => write({ bounds: undefined }) });
   return h("div", {},
     h("ol", { class: "levels", "aria-label": "Width of the intervals at each level" }, widths.map((width, place) => h("li", {},
       h("label", { for: `width-${place + 1}` }, `Level ${place + 1}: width `),
@@ -89,7 +136,11 @@ function widthsPart(spec, facts, answer, change, kept) {
 
 // --- cut points ---------------------------------------------------------------------------------------------------
 
-/** Cut points as { low, high, levels, points: [{at, upto}] }: each is kept up to a level, so that levels always nest. */
+/**
+ * Cut points as { low, high, levels, points: [{at, upto}] }: each is kept up to a level, so that levels always nest.
+ * @param {{ cuts: unknown[][] }} spec
+ * @returns {Cuts}
+ */
 function readCuts(spec) {
   const cuts = spec.cuts.map((level) => level.map(number));
   const [finest] = cuts;
@@ -98,16 +149,25 @@ function readCuts(spec) {
     while (upto < cuts.length && cuts[upto].includes(at)) upto += 1;
     return { at, upto };
   });
-  return { low: finest[0], high: finest.at(-1), levels: cuts.length, points };
+  return { low: finest[0], high: finest[finest.length - 1], levels: cuts.length, points };
 }
 
-/** The same as lists of cut points a level. */
+/**
+ * The same as lists of cut points a level.
+ * @param {Cuts} cuts
+ * @returns {(number | string)[][]}
+ */
 function writeCuts({ low, high, levels, points }) {
   const ordered = [...points].sort((a, b) => a.at - b.at).filter((point, place, all) => point.at > low && point.at < high && (!place || point.at !== all[place - 1].at));
   return Array.from({ length: levels }, (_, place) => [low, ...ordered.filter((point) => point.upto > place).map((point) => point.at), high].map(written));
 }
 
-/** Cut points that begin as the widths would cut, as far as they are not too many to handle. */
+/**
+ * Cut points that begin as the widths would cut, as far as they are not too many to handle.
+ * @param {{ widths?: number[], origin?: number }} widths
+ * @param {Scale} scale
+ * @returns {{ cuts: (number | string)[][] }}
+ */
 function cutsFrom({ widths = [], origin = 0 }, { low, high }) {
   const given = widths.filter((width) => width > 0);
   const fit = given.filter((width) => (high - low) / width <= MOST_CUTS);
@@ -120,12 +180,19 @@ function cutsFrom({ widths = [], origin = 0 }, { low, high }) {
   return { cuts: writeCuts({ low: -Infinity, high: Infinity, levels: used.length, points }) };
 }
 
+/**
+ * @param {any} spec
+ * @param {NumericFacts} facts
+ * @param {HierarchyAnswer | null} answer
+ * @param {EditorParts["change"]} change
+ * @returns {HTMLElement}
+ */
 function cutsPart(spec, facts, answer, change) {
   const model = readCuts(spec);
-  const write = (changes) => change({ ...spec, cuts: writeCuts({ ...model, ...changes }) });
-  const add = (at) => { write({ points: [...model.points, { at, upto: model.levels }] }); say(`Cut at ${at} added.`); };
+  const write = (/** @type {Partial<Cuts>} */ changes) => change({ ...spec, cuts: writeCuts({ ...model, ...changes }) });
+  const add = (/** @type {number} */ at) => { write({ points: [...model.points, { at, upto: model.levels }] }); say(`Cut at ${at} added.`); };
   const fresh = numberInput("cut-new", "New cut point", "", { number: add, empty: () => {} });
-  const end = (which, outer, text) => numberInput(`cut-${which}`, text, Number.isFinite(model[which]) ? model[which] : "", { number: (at) => write({ [which]: at }), empty: () => write({ [which]: outer }) }, { placeholder: "open" });
+  const end = (/** @type {"low" | "high"} */ which, /** @type {number} */ outer, /** @type {string} */ text) => numberInput(`cut-${which}`, text, Number.isFinite(model[which]) ? model[which] : "", { number: (at) => write({ [which]: at }), empty: () => write({ [which]: outer }) }, { placeholder: "open" });
   return h("div", {},
     h("p", { class: "soft" }, "Click into the histogram to cut there; drag a cut, or move it with the arrow keys. A cut belongs to the interval on its right: 65 begins [65, …)."),
     picture(facts, answer, (scale) => cuttable(facts, model, scale, write, add)),
@@ -138,38 +205,66 @@ function cutsPart(spec, facts, answer, change) {
     h("ol", { class: "levels cuts", "aria-label": "Cut points" }, model.points.map((point, place) => cutRow(model, point, place, write))));
 }
 
+/**
+ * @param {Cuts} model
+ * @param {CutPoint} point
+ * @param {number} place
+ * @param {(changes: Partial<Cuts>) => unknown} write
+ * @returns {HTMLElement}
+ */
 function cutRow(model, point, place, write) {
-  const replace = (changes) => write({ points: model.points.map((each, other) => (other === place ? { ...each, ...changes } : each)) });
+  const replace = (/** @type {Partial<CutPoint>} */ changes) => write({ points: model.points.map((each, other) => (other === place ? { ...each, ...changes } : each)) });
   return h("li", {}, numberInput(`cut-at-${place}`, `Cut point ${place + 1}`, point.at, { number: (at) => replace({ at }) }), " ",
     choice(`cut-upto-${place}`, Array.from({ length: model.levels }, (_, level) => [String(level + 1), model.levels === 1 ? "level 1" : `kept up to level ${level + 1}`]), String(point.upto), (upto) => replace({ upto: Number(upto) }), { "aria-label": `Cut ${point.at} is kept up to level` }), " ",
     h("button", { type: "button", id: `cut-remove-${place}`, "aria-label": `Remove the cut at ${point.at}`, onclick: () => write({ points: model.points.filter((_, other) => other !== place) }) }, "Remove"));
 }
 
-/** A sensible distance between places that a pointer can choose: about a two-hundredth of the picture, rounded. */
+/**
+ * A sensible distance between places that a pointer can choose: about a two-hundredth of the picture, rounded.
+ * @param {Scale} scale
+ * @param {Histogram} histogram
+ * @returns {number}
+ */
 function stepOf({ low, high }, histogram) {
   const raw = (high - low) / 200;
   const power = 10 ** Math.floor(Math.log10(raw > 0 ? raw : 1));
-  const step = [1, 2, 5, 10].map((digit) => digit * power).find((each) => each >= raw);
+  const step = [1, 2, 5].map((digit) => digit * power).find((each) => each >= raw) ?? 10 * power;
   const whole = Number.isInteger(histogram.low) && Number.isInteger(histogram.high);
   return whole ? Math.max(1, Math.round(step)) : step;
 }
 
+/**
+ * @param {NumericFacts} facts
+ * @param {Cuts} model
+ * @param {Scale} scale
+ * @param {(changes: Partial<Cuts>) => unknown} write
+ * @param {(at: number) => unknown} add
+ * @returns {HTMLElement}
+ */
 function cuttable(facts, model, scale, write, add) {
   const step = stepOf(scale, facts.histogram);
-  const rounded = (at) => Number(short(Math.round(at / step) * step));
+  const rounded = (/** @type {number} */ at) => Number(short(Math.round(at / step) * step));
   const box = h("div", { class: "cuttable", id: "cut-histogram" }, bars(histogramBars(facts.histogram), scale, { role: "img", "aria-label": "Histogram of the column" }));
-  const at = (event) => { const { left, width } = box.getBoundingClientRect(); return rounded(scale.low + ((event.clientX - left) / width) * (scale.high - scale.low)); };
-  box.addEventListener("click", (event) => { if (!event.target.closest(".cut")) add(at(event)); });
+  const at = (/** @type {MouseEvent} */ event) => { const { left, width } = box.getBoundingClientRect(); return rounded(scale.low + ((event.clientX - left) / width) * (scale.high - scale.low)); };
+  box.addEventListener("click", (event) => { if (!around(event, ".cut")) add(at(event)); });
   model.points.forEach((point, place) => box.append(handle(point, place, { scale, step, at, move: (to) => write({ points: model.points.map((each, other) => (other === place ? { ...each, at: to } : each)) }), drop: () => write({ points: model.points.filter((_, other) => other !== place) }) })));
   return box;
 }
 
+/**
+ * @param {CutPoint} point
+ * @param {number} place
+ * @param {{ scale: Scale, step: number, at: (event: MouseEvent) => number, move: (to: number) => unknown, drop: () => unknown }} parts
+ * @returns {HTMLElement}
+ */
 function handle(point, place, { scale, step, at, move, drop }) {
+  const text = h("span", { class: "cut-text" }, short(point.at));
   const mark = h("div", {
     class: "cut", id: `cut-${place}`, role: "slider", tabindex: "0", "aria-label": `Cut point ${place + 1}, kept up to level ${point.upto}`, "aria-orientation": "horizontal",
     "aria-valuemin": scale.low, "aria-valuemax": scale.high, "aria-valuenow": point.at, style: { left: `${share(point.at, scale)}%` },
-  }, h("span", { class: "cut-text" }, short(point.at)));
-  const show = (to) => { mark.style.setProperty("left", `${share(to, scale)}%`); mark.firstChild.textContent = short(to); };
+  }, text);
+  const show = (/** @type {number} */ to) => { mark.style.setProperty("left", `${share(to, scale)}%`); text.textContent = short(to); };
+  /** @type {number | null} */
   let now = null;
   mark.addEventListener("pointerdown", (event) => { mark.setPointerCapture(event.pointerId); now = point.at; event.preventDefault(); mark.focus(); });
   mark.addEventListener("pointermove", (event) => { if (now !== null) { now = at(event); show(now); } });

@@ -1,5 +1,7 @@
 // Step 1: load a table, look at it, and say what each column is.
-import { api, attempt, choice, columnFacts, confirmed, count, edit, field, fill, h, history, problemList, problemsOf, say, send, shown, state, table, tellOthers, unprotected, unprotectedWarning, update, watch } from "./core.js";
+import { api, attempt, choice, columnFacts, confirmed, count, edit, field, fill, h, history, currentTable, problemList, problemsOf, say, send, shown, state, table, tellOthers, unprotected, unprotectedWarning, update, watch } from "./core.js";
+
+/** @import { ModelEntry, Opened, Reading, ReadingControl, Stop, Table } from "./types" */
 
 export const id = "data";
 export const title = "Data";
@@ -12,9 +14,13 @@ const ROLES = [
   ["", "not named: not released"],
 ];
 const PAGE = 25;
-/** Whether the reader opened or closed "How the file was read"; open from the start where a sheet has to be chosen. */
+/**
+ * Whether the reader opened or closed "How the file was read"; open from the start where a sheet has to be chosen.
+ * @type {boolean | null}
+ */
 let readingOpen = null;
 
+/** @param {HTMLElement} root @returns {Stop} */
 export function render(root) {
   const loader = h("section", { "aria-labelledby": "load-head" });
   const about = h("div");
@@ -27,18 +33,19 @@ export function render(root) {
   });
 }
 
+/** @param {HTMLElement} section */
 function drawLoader(section) {
   const bar = h("progress", { max: "1", value: 0, hidden: true, "aria-label": "Upload" });
   const input = h("input", { type: "file", id: "file", accept: state.suffixes.join(",") });
-  const open = async (action) => {
+  const open = async (/** @type {() => Promise<Opened>} */ action) => {
     if ((state.runs.length || history.canUndo) && !await confirmed(`Open another table? The policy${state.runs.length ? " and the runs" : ""} of this one ${state.runs.length ? "are" : "is"} deleted.`, "Open it")) return;
     bar.hidden = false;
     await attempt(async () => { opened(await action()); });
     bar.hidden = true;
   };
-  const take = (file) => { if (file) open(() => send(`/api/table?name=${encodeURIComponent(file.name)}`, file, (share) => { bar.value = share; })); };
+  const take = (/** @type {File | undefined} */ file) => { if (file) open(() => send(`/api/table?name=${encodeURIComponent(file.name)}`, file, (share) => { bar.value = share; })); };
   input.addEventListener("change", () => {
-    take(input.files[0]);
+    take(input.files?.[0]);
     input.value = "";  // the same file, put right, may be chosen again
   });
   const drop = h("div", { class: "drop" }, field("A file of records, one row a person", input,
@@ -48,13 +55,14 @@ function drawLoader(section) {
   drop.addEventListener("drop", (event) => {
     event.preventDefault();
     drop.classList.remove("over");
-    take(event.dataTransfer.files[0]);
+    take(event.dataTransfer?.files[0]);
   });
   const example = h("p", {}, h("button", { type: "button", id: "example", onclick: () => open(() => api.desk("open_example")) }, "Use the hospital example"));
   if (state.table) fill(section, h("details", {}, h("summary", { id: "load-head" }, "Open another table"), drop, example));
   else fill(section, h("h2", { id: "load-head" }, "Load a table"), drop, example);
 }
 
+/** @param {Opened} answer */
 function opened({ table: facts, policy, yaml, revision }) {
   history.clear();
   update({ table: facts, policy, yaml, revision, problems: [], runs: [] }, "table");
@@ -66,6 +74,7 @@ function opened({ table: facts, policy, yaml, revision }) {
   say(`${facts.name} is open: ${facts.records} records, ${facts.columns.length} columns.`);
 }
 
+/** @param {HTMLElement} root */
 function drawTable(root) {
   if (!state.table) { fill(root, h("p", { class: "soft" }, state.shared ? "Your files are seen by nobody else here, and deleted when your session ends." : "Nothing leaves this machine: the page, the work and the files are all on it.")); return; }
   const facts = state.table;
@@ -85,16 +94,22 @@ function drawTable(root) {
   drawRows(preview, 0);
 }
 
-/** How the file was read, and how it may be read otherwise. */
+/**
+ * How the file was read, and how it may be read otherwise.
+ * @param {Table} facts
+ * @returns {HTMLElement}
+ */
 function reading(facts) {
   const controls = readingControls(facts.reading);
-  return h("details", { id: "reading", open: readingOpen ?? facts.reading.sheets?.length > 1, ontoggle: (event) => { readingOpen = event.target.open; } }, h("summary", { id: "reading-head" }, "How the file was read", facts.reading.sheets?.length > 1 ? h("span", { class: "soft" }, `: the sheet “${facts.reading.sheet}”, one of ${facts.reading.sheets.length}`) : null),
+  const { sheet, sheets = [] } = facts.reading;
+  return h("details", { id: "reading", open: readingOpen ?? sheets.length > 1, ontoggle: (event) => { readingOpen = event.target.open; } }, h("summary", { id: "reading-head" }, "How the file was read", sheets.length > 1 ? h("span", { class: "soft" }, `: the sheet “${sheet}”, one of ${sheets.length}`) : null),
     facts.why_reading.length ? h("ul", {}, facts.why_reading.map((why) => h("li", {}, why))) : null,
     controls.map(({ element }) => element),
     controls.length ? h("button", { type: "button", id: "reread", onclick: () => attempt(() => reread(controls)) }, "Read it again") : null,
     marks());
 }
 
+/** @param {Reading} reading @returns {ReadingControl[]} */
 function readingControls({ separator, encoding, sheet, sheets = [] }) {
   if (sheets.length > 1) {
     const control = choice("sheet", sheets.map((name) => [name, name]), sheet, () => {});
@@ -109,12 +124,16 @@ function readingControls({ separator, encoding, sheet, sheets = [] }) {
   ];
 }
 
+/** @param {ReadingControl[]} controls */
 async function reread(controls) {
   if (!await confirmed("Read the file in another way? Roles, hierarchies and models are drafted anew, and what you changed is gone.", "Read it again")) return;
   opened(await api.desk("reread", { options: Object.fromEntries(controls.map(({ name, read }) => [name, read()])) }));
 }
 
-/** The cells that mean "no value", a line each. */
+/**
+ * The cells that mean "no value", a line each.
+ * @returns {HTMLElement}
+ */
 function marks() {
   const given = [state.policy.data?.missing ?? []].flat();
   const shownMarks = given.filter((mark) => mark !== "");
@@ -133,12 +152,13 @@ function drawRoles() {
   const box = document.getElementById("roles");
   if (!box) return;
   const named = state.policy.columns ?? {};
-  const rows = state.table.columns.map((each, place) => {
+  const { columns: all, records } = currentTable();
+  const rows = all.map((each, place) => {
     const role = named[each.name]?.role ?? "";
     return [
       h("strong", {}, each.name),
       h("span", {}, each.kind, h("br"), h("span", { class: "soft" }, count(each.distinct, "value"))),
-      each.missing ? `${count(each.missing)} (${(100 * each.missing / state.table.records).toFixed(1)} %)` : "none",
+      each.missing ? `${count(each.missing)} (${(100 * each.missing / records).toFixed(1)} %)` : "none",
       choice(`role-${place}`, ROLES, role, (chosen) => setRole(each.name, chosen), { "aria-label": `Role of ${each.name}` }),
       h("div", {}, role === each.role ? each.why : `You decided. (Suggested: ${each.role}. ${each.why})`,
         each.warning ? h("span", { class: "warning" }, ` ${each.warning}`) : null,
@@ -151,9 +171,14 @@ function drawRoles() {
   fill(box, table("Columns", ["Column", "Values", "Missing", "Role", "Why", "For example"], rows, { class: "columns stacks" }));
 }
 
+/** @param {string} text @returns {string} */
 const brief = (text) => (text.length > 32 ? `${text.slice(0, 31)}…` : text);
 
-/** Give a column a role; what only belonged to the old role goes, and models of a column that is no longer sensitive too. */
+/**
+ * Give a column a role; what only belonged to the old role goes, and models of a column that is no longer sensitive too.
+ * @param {string} name
+ * @param {string} role
+ */
 function setRole(name, role) {
   edit((policy) => {
     policy.columns ??= {};
@@ -167,7 +192,12 @@ function setRole(name, role) {
   say(`${name}: ${role || "not named"}`);
 }
 
-/** A model without one of its sensitive columns; null where it has no other. */
+/**
+ * A model without one of its sensitive columns; null where it has no other.
+ * @param {ModelEntry} model
+ * @param {string} name
+ * @returns {ModelEntry | null}
+ */
 function without(model, name) {
   if (model?.sensitive === name) return null;
   if (!Array.isArray(model?.sensitive)) return model;
@@ -175,6 +205,7 @@ function without(model, name) {
   return rest.length ? { ...model, sensitive: rest } : null;
 }
 
+/** @param {HTMLElement} box @param {number} offset */
 async function drawRows(box, offset) {
   const answer = await attempt(() => api.desk("rows", { offset, limit: PAGE }));
   if (!answer) return;

@@ -1,13 +1,20 @@
 // Dates by calendar units, each over the same line of time.
 import { field, h } from "./core.js";
-import { levelStrip } from "./strips.js";
+import { innerLevels, levelStrip } from "./strips.js";
+
+/** @import { EditorParts, HierarchyAnswer, StripBar, Value } from "./types" */
 
 const UNITS = [["hour", "hour"], ["day", "day"], ["week", "week (Monday to Sunday)"], ["month", "month"], ["quarter", "quarter"], ["half", "half-year"], ["year", "year"], ["decade", "decade"], ["century", "century"]];
 
-/** The editor for {dates: spec}. */
+/**
+ * The editor for {dates: spec}.
+ * @param {EditorParts} parts
+ * @returns {HTMLElement}
+ */
 export function datesEditor({ spec, answer, stale, change }) {
+  /** @type {string[]} */
   const units = spec.units ?? ["month", "quarter", "year", "decade"];
-  const set = (unit, wanted) => {
+  const set = (/** @type {string} */ unit, /** @type {boolean} */ wanted) => {
     const next = UNITS.map(([name]) => name).filter((name) => (name === unit ? wanted : units.includes(name)));
     const kept = !wanted ? next : unit === "week" ? next.filter((name) => ["hour", "day", "week"].includes(name)) : ["hour", "day"].includes(unit) ? next : next.filter((name) => name !== "week");
     change({ ...spec, units: kept });
@@ -24,9 +31,9 @@ export function datesEditor({ spec, answer, stale, change }) {
     timeline(answer, stale ? [] : units));
 }
 
+/** @param {HierarchyAnswer | null} answer @param {string[]} units @returns {HTMLElement | null} */
 function timeline(answer, units) {
-  const levels = (answer?.levels ?? []).filter((level) => level.level > 0 && level.level < answer.height)
-    .map((level) => ({ level, list: (level.drawn ?? []).map(([label, records]) => period(label, records)).filter(Boolean) }));
+  const levels = innerLevels(answer, period);
   const all = (levels.find((each) => each.list.length)?.list ?? []).flatMap((each) => [each.from, each.to]);
   if (!all.length) return null;
   const scale = { low: all.reduce((a, b) => Math.min(a, b)), high: all.reduce((a, b) => Math.max(a, b)) };
@@ -34,22 +41,37 @@ function timeline(answer, units) {
 }
 
 const DAY = 86400000;
+/** @param {number} year @param {number} [month] @param {number} [day] @param {number} [hour] @returns {number} */
 const start = (year, month = 0, day = 1, hour = 0) => { const date = new Date(0); date.setUTCFullYear(year, month, day); date.setUTCHours(hour); return date.getTime(); };
 
-/** The time that a label of a calendar unit covers. */
+/**
+ * How labels of calendar units are written, and the time that each covers.
+ * @type {[RegExp, (parts: number[]) => [number, number]][]}
+ */
+const FORMS = [
+  [/^(\d{4})-(\d\d)-(\d\d)T(\d\d)$/, ([y, m, d, hour]) => [start(y, m - 1, d, hour), start(y, m - 1, d, hour) + DAY / 24]],
+  [/^(\d{4})-(\d\d)-(\d\d)$/, ([y, m, d]) => [start(y, m - 1, d), start(y, m - 1, d) + DAY]],
+  [/^(\d{4})-W(\d\d)$/, ([y, w]) => { const monday = start(y, 0, 4) - ((new Date(start(y, 0, 4)).getUTCDay() + 6) % 7) * DAY + (w - 1) * 7 * DAY; return [monday, monday + 7 * DAY]; }],
+  [/^(\d{4})-(\d\d)$/, ([y, m]) => [start(y, m - 1), start(y, m)]],
+  [/^(\d{4})-Q(\d)$/, ([y, q]) => [start(y, 3 * q - 3), start(y, 3 * q)]],
+  [/^(\d{4})-H(\d)$/, ([y, half]) => [start(y, 6 * half - 6), start(y, 6 * half)]],
+  [/^(\d{4})$/, ([y]) => [start(y), start(y + 1)]],
+  [/^(\d{4})s$/, ([y]) => [start(y), start(y + 10)]],
+  [/^(\d{4})-\d{4}$/, ([y]) => [start(y), start(y + 100)]],
+];
+
+/**
+ * The time that a label of a calendar unit covers.
+ * @param {Value} label
+ * @param {number} count
+ * @returns {StripBar | null}
+ */
 function period(label, count) {
-  const form = [
-    [/^(\d{4})-(\d\d)-(\d\d)T(\d\d)$/, ([y, m, d, hour]) => [start(y, m - 1, d, hour), start(y, m - 1, d, hour) + DAY / 24]],
-    [/^(\d{4})-(\d\d)-(\d\d)$/, ([y, m, d]) => [start(y, m - 1, d), start(y, m - 1, d) + DAY]],
-    [/^(\d{4})-W(\d\d)$/, ([y, w]) => { const monday = start(y, 0, 4) - ((new Date(start(y, 0, 4)).getUTCDay() + 6) % 7) * DAY + (w - 1) * 7 * DAY; return [monday, monday + 7 * DAY]; }],
-    [/^(\d{4})-(\d\d)$/, ([y, m]) => [start(y, m - 1), start(y, m)]],
-    [/^(\d{4})-Q(\d)$/, ([y, q]) => [start(y, 3 * q - 3), start(y, 3 * q)]],
-    [/^(\d{4})-H(\d)$/, ([y, half]) => [start(y, 6 * half - 6), start(y, 6 * half)]],
-    [/^(\d{4})$/, ([y]) => [start(y), start(y + 1)]],
-    [/^(\d{4})s$/, ([y]) => [start(y), start(y + 10)]],
-    [/^(\d{4})-\d{4}$/, ([y]) => [start(y), start(y + 100)]],
-  ].find(([pattern]) => pattern.test(label ?? ""));
-  if (!form) return null;
-  const [from, to] = form[1](form[0].exec(label).slice(1).map(Number));
-  return { from, to, count, label };
+  for (const [pattern, covered] of FORMS) {
+    const found = pattern.exec(label ?? "");
+    if (!found) continue;
+    const [from, to] = covered(found.slice(1).map(Number));
+    return { from, to, count, label };
+  }
+  return null;
 }

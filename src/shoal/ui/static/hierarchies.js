@@ -1,5 +1,5 @@
 // Step two: how each quasi-identifier may be blurred. A hierarchy is made by looking at the column's own values.
-import { api, attempt, choice, columns, count, edit, field, fill, h, problemsOf, saved, say, state, watch } from "./core.js";
+import { api, attempt, choice, columns, count, edit, field, fill, h, problemsOf, recordsByValue, saved, say, state, watch } from "./core.js";
 import { intervalsEditor } from "./cuts.js";
 import { datesEditor } from "./dates.js";
 import { levelTable, limitPart, readLimit } from "./levels.js";
@@ -9,6 +9,8 @@ import { height, readTree, walk, writeTree } from "./nested.js";
 import { orderEditor, sorted } from "./order.js";
 import { transferPart } from "./transfer.js";
 import { TREE, treeEditor } from "./tree.js";
+
+/** @import { Boundary, Column, ColumnFacts, Editor, HierarchyPage, Stop, Table, TreeGroup, TreeParts, View } from "./types" */
 
 export const id = "hierarchies";
 export const title = "Hierarchies";
@@ -21,14 +23,21 @@ const KINDS = [
   ["mask", "codes lose characters: 14248, 1424*, 142**"],
   ["order", "values in an order join their neighbours: low, low to middle"],
 ];
-/** What was made before another kind was chosen, by column and kind; and what is known of columns. For one table only. */
+/**
+ * What was made before another kind was chosen, by column and kind; and what is known of columns. For one table only.
+ * @type {{ table: Table | null, kept: Map<string, Record<string, { hierarchy?: any, boundary?: Boundary }>>, facts: Map<string, ColumnFacts> }}
+ */
 let memory = { table: null, kept: new Map(), facts: new Map() };
+
+/** @type {ColumnFacts} */
+const NOTHING_YET = { kind: "", distinct: 0, missing: 0, longest: 0, found: 0, values: [] };
 
 function remembered() {
   if (memory.table !== state.table) memory = { table: state.table, kept: new Map(), facts: new Map() };
   return memory;
 }
 
+/** @param {HTMLElement} root @param {string[]} rest @returns {Stop} */
 export function render(root, rest) {
   const known = [...columns("quasi"), ...columns("sensitive")];
   const name = known.includes(rest.join("/")) ? rest.join("/") : known[0];
@@ -40,7 +49,8 @@ export function render(root, rest) {
     fill(parts.body, h("p", {}, "No column is a quasi-identifier yet. ", h("a", { href: "#/data" }, "Say what each column is first.")));
     return () => {};
   }
-  const page = { name, role: state.policy.columns[name].role, parts, facts: null, answer: null, view: {}, asked: 0, editors: {}, stale: false, gone: false };
+  /** @type {HierarchyPage} */
+  const page = { name, role: state.policy.columns[name].role, parts, facts: NOTHING_YET, values: new Map(), answer: null, view: {}, asked: 0, editors: {}, stale: false, gone: false };
   drawList(page);
   begin(page);
   const stop = watch((what) => {
@@ -54,12 +64,16 @@ export function render(root, rest) {
   return () => leave();
 }
 
+/** @param {HierarchyPage} page @returns {Column} */
 const column = (page) => state.policy.columns?.[page.name];
+/** @param {string} name @returns {any} */
 const hierarchyOf = (name) => longForm(state.policy.columns?.[name]?.hierarchy);
+/** @param {any} spec @returns {string} */
 const kindOf = (spec) => Object.keys(spec ?? {})[0] ?? "flat";
 
+/** @param {HierarchyPage} page */
 function drawList(page) {
-  const link = (name) => {
+  const link = (/** @type {string} */ name) => {
     const wrong = problemsOf(name).length;
     return h("li", {}, h("a", { href: `#/hierarchies/${encodeURIComponent(name)}`, "aria-current": name === page.name ? "page" : null },
       name, h("span", { class: "soft" }, ` ${state.policy.columns[name]?.role === "sensitive" && !hierarchyOf(name) ? "none" : kindOf(hierarchyOf(name))}`), wrong ? h("span", { class: "badge bad" }, count(wrong, "problem")) : null));
@@ -69,6 +83,7 @@ function drawList(page) {
     secret.length ? [h("p", { class: "soft" }, "Sensitive columns need a hierarchy only for the distances of t-closeness:"), h("ul", { class: "tabs" }, secret.map(link))] : null);
 }
 
+/** @param {HierarchyPage} page */
 async function begin(page) {
   const { facts } = remembered();
   const key = JSON.stringify([page.name, state.policy.data ?? null]);
@@ -78,15 +93,18 @@ async function begin(page) {
     if (!found) return;
     facts.set(key, found);
   }
-  page.facts = facts.get(key);
-  page.values = new Map([...page.facts.values, ...(page.facts.missing ? [[null, page.facts.missing]] : [])]);
+  page.facts = /** @type {ColumnFacts} */ (facts.get(key));
+  page.values = recordsByValue(page.facts);
   if (page.gone) return;
   frame(page);
   drawBody(page);
   page.known = ask(page);
 }
 
-/** Ask what the hierarchy makes of the values; only the newest answer is shown. */
+/**
+ * Ask what the hierarchy makes of the values; only the newest answer is shown.
+ * @param {HierarchyPage} page
+ */
 async function ask(page) {
   const mine = page.asked += 1;
   await saved();
@@ -101,9 +119,13 @@ async function ask(page) {
 
 // --- the body -----------------------------------------------------------------------------------------------------
 
-/** The frame of the page, made once: what is in it is redrawn part by part, so that focus and scrolling stay. */
+/**
+ * The frame of the page, made once: what is in it is redrawn part by part, so that focus and scrolling stay.
+ * @param {HierarchyPage} page
+ */
 function frame(page) {
-  const boxes = page.boxes = { head: h("div"), editor: h("div"), levels: h("div"), limit: h("div") };
+  const boxes = { head: h("div"), editor: h("div"), levels: h("div"), limit: h("div") };
+  page.boxes = boxes;
   const quasi = column(page).role === "quasi";
   fill(page.parts.body,
     h("section", { "aria-labelledby": "column-head" }, boxes.head, boxes.editor),
@@ -112,8 +134,10 @@ function frame(page) {
     h("section", { "aria-labelledby": "files-head" }, h("h2", { id: "files-head" }, "Files"), transferPart(page.name, (tree) => take(page, tree))));
 }
 
+/** @param {HierarchyPage} page */
 function drawBody(page) {
   const { name, facts, boxes } = page;
+  if (!boxes) return;
   const own = column(page);
   const spec = hierarchyOf(name);
   const kind = spec === null && own.role === "sensitive" ? "" : kindOf(spec);
@@ -131,20 +155,32 @@ function drawBody(page) {
   fill(boxes.limit, limitPart({ answer: page.answer, height: high, limit: readLimit(own.boundary), set: (boundary) => setBoundary(page, boundary), view: page.view, look: (changes) => look(page, changes), inTree: kind === "tree" }));
 }
 
+/** @param {HierarchyPage} page @param {View} changes */
 function look(page, changes) {
   page.view = Object.fromEntries(Object.entries({ ...page.view, ...changes }).filter(([, value]) => value !== undefined));
   ask(page);
 }
 
-/** Change the column in the policy, in one step that can be undone. */
+/**
+ * Change the column in the policy, in one step that can be undone.
+ * @param {HierarchyPage} page
+ * @param {(column: Column) => void} change
+ * @returns {Promise<void>}
+ */
 function write(page, change) { return edit((policy) => change(policy.columns[page.name])); }
 
+/** @param {HierarchyPage} page @param {Boundary | undefined} boundary */
 function setBoundary(page, boundary) {
   write(page, (own) => { if (boundary === undefined) delete own.boundary; else own.boundary = boundary; });
   say(boundary === undefined ? "No limit." : "The limit is set.");
 }
 
-/** Another kind: what was made under it before, else what suits the values. Limits belong to the kind. */
+/**
+ * Another kind: what was made under it before, else what suits the values. Limits belong to the kind.
+ * @param {HierarchyPage} page
+ * @param {string} from
+ * @param {string} to
+ */
 async function setKind(page, from, to) {
   const { kept } = remembered();
   if (!kept.get(page.name)?.[to] && !page.proposals) await page.known;  // it brings what suits the values
@@ -160,18 +196,22 @@ async function setKind(page, from, to) {
   });
 }
 
+/** @param {HierarchyPage} page @param {string} kind @returns {any} */
 function begun(page, kind) {
   const proposed = page.proposals?.[kind];
+  /** @type {Record<string, any>} */
   const plain = { flat: { flat: true }, tree: { tree: [] }, intervals: { intervals: { widths: [10, 20] } }, dates: { dates: { units: ["month", "year"] } }, mask: { mask: { side: "right" } } };
   if (kind === "order") return { order: { values: sorted([...page.values.keys()].filter((value) => value !== null)) } };
   return proposed ?? plain[kind];
 }
 
+/** @param {HierarchyPage} page @param {string} kind @param {any} spec */
 function drawEditor(page, kind, spec) {
   const { boxes, editors } = page;
-  const change = (next) => write(page, (own) => { own.hierarchy = { [kind]: next }; });
+  if (!boxes) return;
+  const change = (/** @type {any} */ next) => write(page, (own) => { own.hierarchy = { [kind]: next }; });
   const given = { spec: spec?.[kind] ?? {}, facts: page.facts, answer: page.answer, stale: page.stale, change, kept: editors.forms ??= {} };
-  const stays = (editor) => { if (boxes.editor.firstChild !== editor.element) fill(boxes.editor, editor.element); editor.draw(); };
+  const stays = (/** @type {Editor} */ editor) => { if (boxes.editor.firstChild !== editor.element) fill(boxes.editor, editor.element); editor.draw(); };
   if (kind === "tree" && typeof spec.tree !== "string") stays(editors.tree ??= treeEditor(treeParts(page)));
   else if (kind === "tree") fill(boxes.editor, h("p", { class: "warning" }, "The tree is in a file that is not here: import it below."));
   else if (kind === "order") stays(editors.order ??= orderEditor({ spec: () => hierarchyOf(page.name)?.order ?? {}, values: () => page.values, change }));
@@ -183,7 +223,9 @@ function drawEditor(page, kind, spec) {
 
 // --- trees --------------------------------------------------------------------------------------------------------
 
+/** @param {HierarchyPage} page @returns {TreeParts} */
 function treeParts(page) {
+  /** @type {Map<string, string>} */
   const renamed = new Map();
   return {
     words: TREE, label: `Tree of ${page.name}`, values: () => page.values, partial: () => page.facts.values.length < page.facts.found,
@@ -199,16 +241,22 @@ function treeParts(page) {
   };
 }
 
-/** Limits follow the names of their groups, and go when their group goes. */
+/**
+ * Limits follow the names of their groups, and go when their group goes.
+ * @param {Column} own
+ * @param {TreeGroup} root
+ * @param {Map<string, string>} renamed
+ */
 function keepLimits(own, root, renamed) {
   const limit = readLimit(own.boundary);
   if (!limit || limit.level !== null) return;
   const labels = new Set();
   walk(root, (node) => labels.add(node.label));
-  const kept = limit.labels.map((label) => renamed.get(label) ?? label).filter((label) => labels.has(label));
+  const kept = limit.labels.map((label) => (label === null ? null : renamed.get(label) ?? label)).filter((label) => labels.has(label));
   if (kept.length) own.boundary = kept; else delete own.boundary;
 }
 
+/** @param {HierarchyPage} page @param {any} tree */
 function take(page, tree) {
   write(page, (own) => { own.hierarchy = { tree }; keepLimits(own, readTree(tree), new Map()); });
   document.getElementById("kind")?.focus();

@@ -1,7 +1,15 @@
 // What a hierarchy does level by level, and how far values may go: the table of levels and the limits.
 import { choice, count, field, h, problemList, shown, table } from "./core.js";
 
-/** The table of levels, built by the same code as the release. `view` holds what is looked at; `look(changes)` asks anew. */
+/** @import { Boundary, HierarchyAnswer, Limit, Value, View } from "./types" */
+
+/**
+ * The table of levels, built by the same code as the release. `view` holds what is looked at; `look(changes)` asks anew.
+ * @param {HierarchyAnswer | null} answer
+ * @param {View} view
+ * @param {(changes: View) => unknown} look
+ * @returns {HTMLElement}
+ */
 export function levelTable(answer, view, look) {
   if (!answer) return h("p", { class: "soft" }, "Looking at the levels …");
   const examples = answer.examples;
@@ -20,14 +28,22 @@ export function levelTable(answer, view, look) {
     ] : h("p", { class: "soft" }, "The levels can be shown once the problems are solved."));
 }
 
-/** A boundary as {level, labels}; null where there is none. */
+/**
+ * A boundary as {level, labels}; null where there is none.
+ * @param {Boundary | undefined} boundary
+ * @returns {Limit | null}
+ */
 export function readLimit(boundary) {
   if (boundary === undefined || boundary === null) return null;
   if (typeof boundary === "number") return { level: boundary, labels: [] };
   return { level: null, labels: (Array.isArray(boundary) ? boundary : [boundary]).map((label) => (label === null ? null : String(label))) };
 }
 
-/** The limits of a column: by level, or by groups that are named. `set(boundary)` writes, undefined for none. */
+/**
+ * The limits of a column: by level, or by groups that are named. `set(boundary)` writes, undefined for none.
+ * @param {{ answer: HierarchyAnswer | null, height: number, limit: Limit | null, set: (boundary: Boundary | undefined) => unknown, view: View, look: (changes: View) => unknown, inTree: boolean }} parts
+ * @returns {HTMLElement}
+ */
 export function limitPart({ answer, height, limit, set, view, look, inTree }) {
   const levels = Array.from({ length: height }, (_, level) => [String(level), level === 0 ? "level 0: values are never blurred" : `level ${level}${answer?.built && answer.examples[0] && !limit ? `, such as ${answer.examples[0].path[level] ?? "missing"}` : ""}`]);
   const options = [["", "no limit: a value may become everything, *"], ...levels, ...(limit?.labels.length ? [["labels", "the groups named below"]] : [])];
@@ -41,9 +57,18 @@ export function limitPart({ answer, height, limit, set, view, look, inTree }) {
     inTree ? h("p", { class: "soft" }, "Or select a group in the tree above and press “At most this far”.") : browser(answer, limit, set, view, look));
 }
 
+/** @param {Value[]} labels @param {Value} label @returns {Value[] | undefined} */
 const without = (labels, label) => { const rest = labels.filter((each) => each !== label); return rest.length ? rest : undefined; };
 
-/** The groups of one level, each with a button that makes it a limit. */
+/**
+ * The groups of one level, each with a button that makes it a limit.
+ * @param {HierarchyAnswer | null} answer
+ * @param {Limit | null} limit
+ * @param {(boundary: Boundary | undefined) => unknown} set
+ * @param {View} view
+ * @param {(changes: View) => unknown} look
+ * @returns {HTMLElement | null}
+ */
 function browser(answer, limit, set, view, look) {
   if (!answer?.built) return null;
   const listed = answer.listed;

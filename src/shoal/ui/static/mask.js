@@ -1,11 +1,17 @@
 // Codes masked from one side, character by character or in steps.
 import { choice, field, h, say } from "./core.js";
 
+/** @import { EditorParts } from "./types" */
+
 const ALPHABETS = [["", "only the codes of the data count"], ["digits", "every code of digits exists"], ["letters", "every code of letters exists"], ["alphanumeric", "every code of letters and digits exists"], ["own", "every code of these characters exists:"]];
 
-/** The editor for {mask: spec}; what three values become stands in the table of levels below it. */
+/**
+ * The editor for {mask: spec}; what three values become stands in the table of levels below it.
+ * @param {EditorParts} parts
+ * @returns {HTMLElement}
+ */
 export function maskEditor({ spec, facts, change }) {
-  const write = (changes) => {
+  const write = (/** @type {object} */ changes) => {
     const next = { side: "right", ...spec, ...changes };
     for (const key of Object.keys(next)) if (next[key] === undefined || next[key] === null) delete next[key];
     change(next);

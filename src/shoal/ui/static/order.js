@@ -1,18 +1,25 @@
 // Values in an order of your own, joined with their neighbours level by level.
-import { count, field, fill, h, say, shown } from "./core.js";
+import { around, byId, count, field, fill, h, markDragged, say, shown } from "./core.js";
+
+/** @import { Editor, OrderEditor, OrderParts, OrderSpec, Value } from "./types" */
 
 const ROWS = 400;
 
-/** The editor for {order: spec}: a list that is put in order by dragging, buttons and keys. Returns { element, draw }. */
+/**
+ * The editor for {order: spec}: a list that is put in order by dragging, buttons and keys. Returns { element, draw }.
+ * @param {OrderParts} given
+ * @returns {Editor}
+ */
 export function orderEditor(given) {
-  const own = { at: 0, rows: ROWS, search: "", dragged: null, late: false };
-  const editor = { given, own, element: h("div", { class: "order-editor" }) };
-  editor.draw = () => draw(editor);
+  /** @type {OrderEditor} */
+  const editor = { given, own: { at: 0, rows: ROWS, search: "", dragged: null, late: false }, element: h("div", { class: "order-editor" }), draw: () => draw(editor) };
   return editor;
 }
 
+/** @param {unknown} value @returns {Value} */
 const text = (value) => (value === null ? null : String(value));
 
+/** @param {OrderEditor} editor */
 function draw(editor) {
   const { given, own } = editor;
   if (own.dragged !== null) { own.late = true; return; }  // another element in its place would end the dragging
@@ -28,7 +35,7 @@ function draw(editor) {
     sizes(spec, given.change),
     h("div", { class: "buttons", role: "toolbar", "aria-label": "What to do with the value in hand" },
       h("span", { class: "soft" }, values.length ? ["In hand: ", shown(values[own.at])] : "No value yet"),
-      [["order-up", "Earlier", own.at - 1], ["order-down", "Later", own.at + 1], ["order-first", "To the start", 0], ["order-last", "To the end", values.length - 1]].map(([id, name, to]) =>
+      /** @type {[string, string, number][]} */ ([["order-up", "Earlier", own.at - 1], ["order-down", "Later", own.at + 1], ["order-first", "To the start", 0], ["order-last", "To the end", values.length - 1]]).map(([id, name, to]) =>
         h("button", { type: "button", id, disabled: !values.length || to < 0 || to >= values.length || to === own.at, onclick: () => moved(editor, values, own.at, to) }, name)),
       h("button", { type: "button", id: "order-remove", disabled: !values.length, onclick: () => given.change({ ...spec, values: values.filter((_, place) => place !== own.at) }) }, "Take out"),
       h("button", { type: "button", id: "order-sort", disabled: values.length < 2, onclick: () => given.change({ ...spec, values: sorted(values) }) }, "Sort by number and alphabet"),
@@ -38,12 +45,22 @@ function draw(editor) {
     h("div", { class: "tree-halves" }, list(editor, values, data), rest(editor, spec, values, unplaced, data)));
 }
 
-/** Numbers by size, then texts by alphabet, the missing value last. */
+/**
+ * Numbers by size, then texts by alphabet, the missing value last.
+ * @param {Value[]} values
+ * @returns {Value[]}
+ */
 export function sorted(values) {
-  const key = (value) => (value === null ? [2, 0, ""] : value.trim() !== "" && Number.isFinite(Number(value)) ? [0, Number(value), value] : [1, 0, value]);
-  return values.map((value) => [key(value), value]).sort(([a], [b]) => a[0] - b[0] || a[1] - b[1] || a[2].localeCompare(b[2])).map(([, value]) => value);
+  return values.map((value) => ({ value, rank: rankOf(value) })).sort(({ rank: a }, { rank: b }) => a.kind - b.kind || a.number - b.number || a.text.localeCompare(b.text)).map(({ value }) => value);
 }
 
+/** @param {Value} value */
+function rankOf(value) {
+  if (value === null) return { kind: 2, number: 0, text: "" };
+  return value.trim() !== "" && Number.isFinite(Number(value)) ? { kind: 0, number: Number(value), text: value } : { kind: 1, number: 0, text: value };
+}
+
+/** @param {OrderSpec} spec @param {OrderParts["change"]} change @returns {HTMLElement} */
 function sizes(spec, change) {
   const input = h("input", { id: "order-groups", value: (spec.groups ?? []).join(", "), placeholder: "2, 4, 8, …", autocomplete: "off", onchange: (event) => {
     const given = event.target.value.split(/[,;\s]+/).filter((part) => part !== "").map(Number);
@@ -56,6 +73,7 @@ function sizes(spec, change) {
   return field("Neighbours that join at each level", input, "Such as 2, 6: pairs at the first level, six at the second. Each a multiple of the one before. Left empty, each level joins twice as many.");
 }
 
+/** @param {OrderEditor} editor @param {Value[]} values @param {number} from @param {number} to */
 function moved(editor, values, from, to) {
   const next = [...values];
   next.splice(to, 0, ...next.splice(from, 1));
@@ -65,6 +83,7 @@ function moved(editor, values, from, to) {
   document.getElementById(`order-${to}`)?.scrollIntoView({ block: "nearest" });
 }
 
+/** @param {OrderEditor} editor @param {Value[]} values @param {Map<Value, number>} data @returns {HTMLElement} */
 function list(editor, values, data) {
   const { own } = editor;
   const wanted = own.search.toLowerCase();
@@ -72,10 +91,10 @@ function list(editor, values, data) {
   const rows = h("div", { class: "rows", role: "listbox", id: "order-list", tabindex: "0", "aria-label": "Values from first to last", "aria-activedescendant": `order-${own.at}`, "data-scroll": "order" },
     found.slice(0, own.rows).map(({ value, place }) => h("div", { class: "row", role: "option", id: `order-${place}`, "aria-selected": String(place === own.at), draggable: "true", "data-place": place },
       h("span", { class: "soft" }, `${place + 1}.`), h("span", { class: "row-label" }, shown(value)), data.has(value) ? null : h("span", { class: "badge" }, "not in the data"), h("span", { class: "row-amount" }, count(data.get(value) ?? 0, "record")))));
-  const place = (event) => { const row = event.target.closest(".row"); return row ? Number(row.dataset.place) : null; };
-  rows.addEventListener("click", (event) => { const at = place(event); if (at !== null) { own.at = at; editor.draw(); document.getElementById("order-list").focus({ preventScroll: true }); } });
+  const place = (/** @type {Event} */ event) => { const row = around(event, ".row"); return row ? Number(row.dataset.place) : null; };
+  rows.addEventListener("click", (event) => { const at = place(event); if (at !== null) { own.at = at; editor.draw(); byId("order-list").focus({ preventScroll: true }); } });
   rows.addEventListener("keydown", (event) => keyed(editor, event, values));
-  rows.addEventListener("dragstart", (event) => { own.dragged = place(event); event.dataTransfer.effectAllowed = "move"; event.dataTransfer.setData("text/plain", "moved within the page"); });
+  rows.addEventListener("dragstart", (event) => { own.dragged = place(event); markDragged(event); });
   rows.addEventListener("dragend", () => { own.dragged = null; if (own.late) { own.late = false; editor.draw(); } });
   rows.addEventListener("dragover", (event) => { if (own.dragged !== null && place(event) !== null) event.preventDefault(); });
   rows.addEventListener("drop", (event) => { const to = place(event); const from = own.dragged; own.dragged = null; event.preventDefault(); if (from !== null && to !== null && to !== from) moved(editor, values, from, to); });
@@ -83,9 +102,10 @@ function list(editor, values, data) {
     h("p", { class: "soft" }, "Click a value to take it in hand, drag it to its place. Keys: arrows choose, Alt with arrows moves, Delete takes out."));
 }
 
+/** @param {OrderEditor} editor @param {KeyboardEvent} event @param {Value[]} values */
 function keyed(editor, event, values) {
   const { own } = editor;
-  const by = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+  const by = event.key === "ArrowUp" ? -1 : event.key === "ArrowDown" ? 1 : 0;
   if (event.key === "Delete") editor.given.change({ ...editor.given.spec(), values: values.filter((_, place) => place !== own.at) });
   else if (by && own.at + by >= 0 && own.at + by < values.length) {
     if (event.altKey) moved(editor, values, own.at, own.at + by);
@@ -94,13 +114,21 @@ function keyed(editor, event, values) {
   event.preventDefault();
 }
 
+/**
+ * @param {OrderEditor} editor
+ * @param {OrderSpec} spec
+ * @param {Value[]} values
+ * @param {Value[]} unplaced
+ * @param {Map<Value, number>} data
+ * @returns {HTMLElement}
+ */
 function rest(editor, spec, values, unplaced, data) {
-  const add = (more) => editor.given.change({ ...spec, values: [...values, ...more] });
+  const add = (/** @type {Value[]} */ more) => editor.given.change({ ...spec, values: [...values, ...more] });
   const missing = data.has(null) && !values.includes(null);
-  const found = unplaced.filter((value) => value.toLowerCase().includes(editor.own.search.toLowerCase()));
+  const found = unplaced.filter((value) => (value ?? "").toLowerCase().includes(editor.own.search.toLowerCase()));
   return h("div", { class: "tree-box spare", id: "order-unplaced" }, h("h3", {}, "Not in the order yet ", h("span", { class: `badge ${unplaced.length ? "bad" : "good"}` }, unplaced.length ? count(unplaced.length, "value") : "none")),
     unplaced.length ? h("div", { class: "buttons" }, h("button", { type: "button", id: "order-add-all", onclick: () => add(sorted(unplaced)) }, "Add all, sorted")) : null,
-    h("ul", { class: "rows" }, found.slice(0, ROWS).map((value) => h("li", {}, h("button", { type: "button", class: "row", onclick: () => add([value]) }, h("span", { class: "row-label" }, "Add ", shown(value)), h("span", { class: "row-amount" }, count(data.get(value), "record"))))),
+    h("ul", { class: "rows" }, found.slice(0, ROWS).map((value) => h("li", {}, h("button", { type: "button", class: "row", onclick: () => add([value]) }, h("span", { class: "row-label" }, "Add ", shown(value)), h("span", { class: "row-amount" }, count(data.get(value) ?? 0, "record"))))),
       found.length > ROWS ? h("li", { class: "soft" }, `${count(found.length - ROWS)} more: search for them.`) : null),
     missing ? h("p", {}, "The missing value stays missing, unless it has a place in the order. ", h("button", { type: "button", id: "order-add-missing", onclick: () => add([null]) }, "Give it one at the end")) : null);
 }

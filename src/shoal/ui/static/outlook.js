@@ -2,13 +2,19 @@
 // The old answer stays until the new one is there; the page never waits.
 import { api, later, saved, state, watch } from "./core.js";
 
+/** @import { Change, Outlook, Policy, Stop, Table } from "./types" */
+
+/** @type {Outlook} */
 const EMPTY = { problems: [], forecast: null, estimate: null, trouble: "", renewing: false, of: null };
-/** `of` is the policy that the answers are about, `renewing` whether another one is on its way. */
+/** What is known of the policy as it stands. */
 export const outlook = { ...EMPTY };
+/** @type {Set<() => void>} */
 const listeners = new Set();
+/** @type {Table | null} */
 let about = null;
 let turn = 0;
 
+/** @param {Partial<Outlook>} changes */
 function tell(changes) {
   Object.assign(outlook, changes);
   for (const listener of [...listeners]) listener();
@@ -28,6 +34,10 @@ function refresh() {
 async function renew() {
   const mine = turn;
   const policy = state.policy;
+  /**
+   * @template {"check" | "forecast" | "estimate"} Question
+   * @param {Question} question
+   */
   const ask = async (question) => {
     const answer = await api.desk(question);
     if (mine !== turn) throw new Late();
@@ -42,13 +52,17 @@ async function renew() {
     tell({ estimate: await ask("estimate"), renewing: false, of: policy });
   } catch (error) {
     if (error instanceof Late) return;
-    tell({ trouble: error.message, forecast: null, estimate: null, renewing: false, of: policy });
+    tell({ trouble: error instanceof Error ? error.message : String(error), forecast: null, estimate: null, renewing: false, of: policy });
   }
 }
 
 class Late extends Error {}
 
-/** Be told of every change of the outlook while a page is shown; returns how to stop. */
+/**
+ * Be told of every change of the outlook while a page is shown; returns how to stop.
+ * @param {() => void} listener
+ * @returns {Stop}
+ */
 export function watchOutlook(listener) {
   listeners.add(listener);
   const stop = watch((what) => { if (["policy", "saved", "table"].includes(what)) refresh(); });
@@ -56,14 +70,23 @@ export function watchOutlook(listener) {
   return () => { listeners.delete(listener); stop(); };
 }
 
-/** Put a suggested change into the policy, or into that of a run, and give the changed document. */
+/**
+ * Put a suggested change into the policy, or into that of a run, and give the changed document.
+ * @param {Change} change
+ * @param {string} [run]
+ * @returns {Promise<Policy>}
+ */
 export async function withChange(change, run) {
   await saved();
   const { policy } = await api.desk("relax", { where: change.where, value: change.value, text: change.text, ...(run ? { run } : {}) });
   return policy;
 }
 
-/** Put a whole document in place of another one that is being edited. */
+/**
+ * Put a whole document in place of another one that is being edited.
+ * @param {Policy} policy
+ * @returns {(document: Policy) => void}
+ */
 export function replaceWith(policy) {
   return (document) => {
     for (const key of Object.keys(document)) delete document[key];

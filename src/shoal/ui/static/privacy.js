@@ -1,18 +1,22 @@
 // Step 4: the privacy that is asked for, what may be given up for it, and how it is reached; beside it what can be reached.
-import { api, attempt, count, edit, field, fill, h, problemList, say, state, watch } from "./core.js";
+import { api, attempt, byId, count, edit, field, fill, h, currentTable, problemList, say, state, watch } from "./core.js";
 import { outlook, replaceWith, watchOutlook, withChange } from "./outlook.js";
 import { drawAlgorithm, drawAlgorithmProblems } from "./privacy_algorithm.js";
 import { editQuietly, keepingOpen, quiet } from "./privacy_controls.js";
 import { badge, drawAdd, drawAsked, drawLive, drawPresets } from "./privacy_models.js";
 
+/** @import { Change, Child, Choices, Forecast, Stop, Verdict } from "./types" */
+
 export const id = "privacy";
 export const title = "Privacy";
 
+/** @type {Choices | null} */
 let known = null;
 
+/** @param {HTMLElement} root @param {string[]} [address] @returns {Stop} */
 export function render(root, [wanted] = []) {
   const parts = { asked: h("div"), add: h("div"), presets: h("div"), suppression: h("div"), algorithm: h("div"), outlook: h("div"),
-    bar: h("button", { type: "button", class: "outlook-bar", id: "outlook-bar", onclick: () => { const head = document.getElementById("outlook-head"); head.scrollIntoView(); head.focus(); } }) };
+    bar: h("button", { type: "button", class: "outlook-bar", id: "outlook-bar", onclick: () => { const head = byId("outlook-head"); head.scrollIntoView(); head.focus(); } }) };
   fill(root, h("h1", {}, title),
     h("p", {}, "A release shows the same columns with less detail, so that records look alike. The records that look alike in all quasi-identifiers are called a ", h("strong", {}, "class"), ". A ", h("strong", {}, "model"), " is a rule that every class must obey."),
     h("div", { class: "with-outlook" },
@@ -21,57 +25,66 @@ export function render(root, [wanted] = []) {
         h("section", { "aria-labelledby": "suppression-head" }, h("h2", { id: "suppression-head" }, "Records that may be left out (suppressed)"), parts.suppression),
         h("section", { "aria-labelledby": "algorithm-head" }, h("h2", { id: "algorithm-head" }, "How it is reached"), parts.algorithm)),
       h("section", { class: "outlook", id: "outlook", "aria-labelledby": "outlook-head" }, h("h2", { id: "outlook-head", tabindex: "-1" }, "What can be reached"), parts.outlook)), parts.bar);
-  const drawAll = () => {
-    drawPresets(parts.presets, known);
-    drawAsked(parts.asked, known);
-    drawAdd(parts.add, known);
+  const drawAll = (/** @type {Choices} */ choices) => {
+    drawPresets(parts.presets, choices);
+    drawAsked(parts.asked, choices);
+    drawAdd(parts.add, choices);
     drawSuppression(parts.suppression);
-    drawAlgorithm(parts.algorithm, known);
+    drawAlgorithm(parts.algorithm, choices);
   };
   const drawTold = () => { drawOutlook(parts.outlook); drawBar(parts.bar); drawLive(); drawAlgorithmProblems(); };
+  /** @type {Stop[]} */
   const stops = [];
   let gone = false;
   attempt(async () => {
-    known ??= await api.desk("choices");
+    const choices = known ??= await api.desk("choices");
     if (gone) return;
-    drawAll();
+    drawAll(choices);
     if (wanted) queueMicrotask(() => offer(wanted));  // after the shell has put the focus on the page
-    stops.push(watch((what) => { if (what === "policy" && !quiet) drawAll(); else if (what === "saved") drawTold(); }), watchOutlook(drawTold));
+    stops.push(watch((what) => { if (what === "policy" && !quiet) drawAll(choices); else if (what === "saved") drawTold(); }), watchOutlook(drawTold));
     drawTold();
   });
   return () => { gone = true; for (const stop of stops) stop(); };
 }
 
-/** Show the model that an address names among those that may be added. */
+/**
+ * Show the model that an address names among those that may be added.
+ * @param {string} name
+ */
 function offer(name) {
   const button = document.getElementById(`add-${name}`);
   if (!button) return;
-  document.getElementById("add-model").open = true;
+  /** @type {HTMLDetailsElement} */ (byId("add-model")).open = true;
   button.scrollIntoView({ block: "center" });
   button.focus();
 }
 
-/** How many records a share is: the share is exact to a millionth, so that 0.29 of 100 are 29. */
-const recordsOf = (share) => Math.floor(Math.round(share * 1e6) * state.table.records / 1e6);
+/**
+ * How many records a share is: the share is exact to a millionth, so that 0.29 of 100 are 29.
+ * @param {number} share
+ * @returns {number}
+ */
+const recordsOf = (share) => Math.floor(Math.round(share * 1e6) * currentTable().records / 1e6);
 
+/** @param {HTMLElement} box */
 function drawSuppression(box) {
   const share = Number(state.policy.suppression) || 0;
   const said = h("p", { id: "suppression-records", role: "status" });
-  const tell = (given) => fill(said, given === 0 ? "No record may be left out. A single unusual person can then decide how far everybody is blurred."
-    : `At most ${count(recordsOf(given), "record")} of ${count(state.table.records)} may be left out (${Number((100 * given).toFixed(4))} %). They are not a random sample: say so to those who use the release.`);
+  const tell = (/** @type {number} */ given) => fill(said, given === 0 ? "No record may be left out. A single unusual person can then decide how far everybody is blurred."
+    : `At most ${count(recordsOf(given), "record")} of ${count(currentTable().records)} may be left out (${Number((100 * given).toFixed(4))} %). They are not a random sample: say so to those who use the release.`);
   const number = h("input", { type: "number", id: "suppression-percent", min: "0", max: "100", step: "0.5", value: Number((100 * share).toFixed(4)) });
   const slider = h("input", { type: "range", id: "suppression", min: "0", max: Math.max(20, Math.ceil(100 * share)), step: "0.1", "aria-describedby": "suppression-records", value: 100 * share });
-  const set = (percent) => {
+  const set = (/** @type {number} */ percent) => {
     const given = Number((Math.min(Math.max(percent, 0), 100) / 100).toFixed(6));
-    slider.value = 100 * given;
-    number.value = Number((100 * given).toFixed(4));
+    slider.value = String(100 * given);
+    number.value = String(Number((100 * given).toFixed(4)));
     tell(given);
     if (given !== Number(state.policy.suppression)) editQuietly((policy) => { policy.suppression = given; });
   };
-  slider.addEventListener("input", () => { number.value = Number(slider.value); tell(Number(slider.value) / 100); });
+  slider.addEventListener("input", () => { number.value = String(Number(slider.value)); tell(Number(slider.value) / 100); });
   slider.addEventListener("change", () => set(Number(slider.value)));
   number.addEventListener("change", () => set(Number(number.value) || 0));
-  const how = (value, text) => h("label", {}, h("input", { type: "radio", name: "suppressed", id: `suppressed-${value}`, checked: (state.policy.suppressed ?? "drop") === value,
+  const how = (/** @type {string} */ value, /** @type {string} */ text) => h("label", {}, h("input", { type: "radio", name: "suppressed", id: `suppressed-${value}`, checked: (state.policy.suppressed ?? "drop") === value,
     onchange: () => editQuietly((policy) => { policy.suppressed = value; }) }), " ", text);
   fill(box, field("Share of the records", slider), h("div", { class: "field" }, h("label", { for: "suppression-percent" }, "The same as a number, in percent"), number), said,
     h("fieldset", { class: "ticks" }, h("legend", {}, "What becomes of them"),
@@ -79,6 +92,7 @@ function drawSuppression(box) {
   tell(share);
 }
 
+/** @type {Record<Verdict, string>} */
 const HEADS = {
   reachable: "A release with this privacy exists.",
   unreachable: "No release can have this privacy.",
@@ -90,11 +104,12 @@ let spoken = "";
 /** Say the verdict aloud when it is another one. */
 function speak() {
   if (outlook.renewing) return;
-  const verdict = outlook.problems.length ? `${count(outlook.problems.length, "problem")} to be put right.` : HEADS[outlook.forecast?.verdict] ?? "";
+  const verdict = outlook.problems.length ? `${count(outlook.problems.length, "problem")} to be put right.` : outlook.forecast ? HEADS[outlook.forecast.verdict] : "";
   if (spoken && verdict && verdict !== spoken) say(verdict);
   spoken = verdict;
 }
 
+/** @param {HTMLElement} box */
 function drawOutlook(box) {
   const { problems, forecast, estimate, trouble, renewing } = outlook;
   speak();
@@ -110,7 +125,10 @@ function drawOutlook(box) {
     h("p", {}, h("a", { href: "#/runs" }, "Go on to the run"))));
 }
 
-/** On a narrow screen the verdict stays in sight below, and leads to the whole. */
+/**
+ * On a narrow screen the verdict stays in sight below, and leads to the whole.
+ * @param {HTMLElement} bar
+ */
 function drawBar(bar) {
   const { problems, forecast, estimate, renewing } = outlook;
   bar.classList.toggle("renewing", renewing);
@@ -118,6 +136,7 @@ function drawBar(bar) {
     estimate ? h("span", { class: "soft" }, `a run takes ${estimate.words}`) : null, h("span", { class: "soft" }, renewing ? "…" : "See more"));
 }
 
+/** @param {Forecast} forecast @returns {Child[]} */
 function reached(forecast) {
   const [first, ...rest] = forecast.general;
   return [
@@ -131,6 +150,7 @@ function reached(forecast) {
   ];
 }
 
+/** @param {Change} change */
 async function apply(change) {
   const policy = await attempt(() => withChange(change));
   if (!policy) return;

@@ -3,13 +3,22 @@ import { bare, choice, columnFacts, columns, edit, field, fill, h, joined, probl
 import { outlook } from "./outlook.js";
 import { editQuietly, keepingOpen, stepper, ticks } from "./privacy_controls.js";
 
-/** The algorithm as the policy has it; one that says nothing means optimal. */
+/** @import { AlgorithmChoice, AlgorithmEntry, Child, Choices, Policy } from "./types" */
+
+/**
+ * The algorithm as the policy has it; one that says nothing means optimal.
+ * @param {Policy} policy
+ * @returns {AlgorithmEntry}
+ */
 function algorithmOf(policy) {
   const said = policy.algorithm;
   return typeof said === "string" ? { name: said } : { name: "optimal", ...(said ?? {}) };
 }
 
-/** Choose another algorithm; the options that it understands too stay. */
+/**
+ * Choose another algorithm; the options that it understands too stay.
+ * @param {AlgorithmChoice} entry
+ */
 function choose(entry) {
   edit((policy) => {
     const before = algorithmOf(policy);
@@ -19,7 +28,12 @@ function choose(entry) {
   say(`The algorithm is ${entry.name}.`);
 }
 
-/** Set an option; the value that counts when nothing is said is not written. */
+/**
+ * Set an option; the value that counts when nothing is said is not written.
+ * @param {string} name
+ * @param {any} value
+ * @param {boolean} [loud]
+ */
 function set(name, value, loud = false) {
   (loud ? edit : editQuietly)((policy) => {
     const algorithm = policy.algorithm = algorithmOf(policy);
@@ -28,13 +42,19 @@ function set(name, value, loud = false) {
   });
 }
 
-/** Set one number of an option that has one for each column; "" takes it away. */
+/**
+ * Set one number of an option that has one for each column; "" takes it away.
+ * @param {string} name
+ * @param {string} column
+ * @param {any} value
+ */
 function setOf(name, column, value) {
   const all = bare(algorithmOf(state.policy)[name] ?? {});
   if (value === "") delete all[column]; else all[column] = value;
   set(name, all);
 }
 
+/** @param {HTMLElement} box @param {Choices} known */
 export function drawAlgorithm(box, known) {
   const chosen = algorithmOf(state.policy);
   const entry = known.algorithms.find((each) => each.name === chosen.name);
@@ -51,14 +71,16 @@ export function drawAlgorithm(box, known) {
 /** Options that hardly anybody needs. */
 const SELDOM = new Set(["seed", "metric"]);
 
+/** @param {AlgorithmEntry} chosen @param {AlgorithmChoice} entry @param {Choices} known @returns {HTMLElement} */
 function options(chosen, entry, known) {
-  const controls = (names) => names.map((name) => option(name, chosen, entry, known));
+  const controls = (/** @type {string[]} */ names) => names.map((name) => option(name, chosen, entry, known));
   const seldom = entry.options.filter((name) => SELDOM.has(name));
   return h("div", { id: "algorithm-options", role: "group", "aria-label": `Options of ${chosen.name}` },
     h("div", { class: "parameters" }, controls(entry.options.filter((name) => !SELDOM.has(name)))),
     seldom.length ? h("details", { id: "algorithm-more" }, h("summary", {}, "More options"), h("div", { class: "parameters" }, controls(seldom))) : null);
 }
 
+/** @param {AlgorithmChoice} entry @param {string} chosen @returns {HTMLElement} */
 function one(entry, chosen) {
   const id = `algorithm-${entry.name}`;
   return h("div", { class: "card", "data-chosen": entry.name === chosen ? "yes" : null },
@@ -73,6 +95,13 @@ export function drawAlgorithmProblems() {
   fill(box, problemList(joined(problemsAt("algorithm"), outlook.problems.filter((each) => each.where.startsWith("algorithm")))));
 }
 
+/**
+ * @param {string} name
+ * @param {AlgorithmEntry} chosen
+ * @param {AlgorithmChoice} entry
+ * @param {Choices} known
+ * @returns {Child}
+ */
 function option(name, chosen, entry, known) {
   const { kind, label, help, default: usual } = known.options[name];
   const id = `option-${name}`;
@@ -85,14 +114,31 @@ function option(name, chosen, entry, known) {
   return byColumn(id, label, help, name, chosen, entry);
 }
 
+/**
+ * @param {string} id
+ * @param {string} label
+ * @param {string} help
+ * @param {string} name
+ * @param {unknown} said
+ * @returns {HTMLElement}
+ */
 function ranges(id, label, help, name, said) {
   const value = Array.isArray(said) ? said : [];
-  const numbers = columns("quasi").filter((each) => ["whole numbers", "numbers"].includes(columnFacts(each)?.kind) || value.includes(each));
+  const numbers = columns("quasi").filter((each) => ["whole numbers", "numbers"].includes(columnFacts(each)?.kind ?? "") || value.includes(each));
   if (!numbers.length) return h("p", { class: "soft" }, `${label}: no quasi-identifier is a number.`);
   return ticks(id, label, numbers, new Set(value), (picked) => set(name, picked), help);
 }
 
-/** A number for each column: weights from 0 to 1, or levels. */
+/**
+ * A number for each column: weights from 0 to 1, or levels.
+ * @param {string} id
+ * @param {string} label
+ * @param {string} help
+ * @param {string} name
+ * @param {AlgorithmEntry} chosen
+ * @param {AlgorithmChoice} entry
+ * @returns {HTMLElement | null}
+ */
 function byColumn(id, label, help, name, chosen, entry) {
   const weights = name === "weights";
   if (weights && entry.weights.role === "sensitive" && !chosen.faithful) return null;

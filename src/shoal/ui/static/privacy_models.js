@@ -4,22 +4,37 @@ import { outlook } from "./outlook.js";
 import { editQuietly, keepingOpen, stepper, ticks } from "./privacy_controls.js";
 import { readCategories } from "./nested.js";
 
-/** The models asked for; a policy that was written by hand may hold anything there, and its problems say so. */
+/** @import { Child, Choices, ModelChoice, ModelEntry, ModelForecast, Parameter, Preset, Verdict } from "./types" */
+
+/**
+ * The models asked for; a policy that was written by hand may hold anything there, and its problems say so.
+ * @returns {ModelEntry[]}
+ */
 function asked() {
   const said = state.policy.privacy;
   return Array.isArray(said) ? said.map((entry) => typeof entry === "object" && entry !== null ? entry : { model: entry }) : [];
 }
 
-/** The sensitive columns that an entry is on. */
+/**
+ * The sensitive columns that an entry is on.
+ * @param {ModelEntry} entry
+ * @returns {string[]}
+ */
 function columnsOf(entry) {
   if (entry.sensitive === undefined || entry.sensitive === null) return columns("sensitive");
   return Array.isArray(entry.sensitive) ? entry.sensitive : [entry.sensitive];
 }
 
+/** @param {string} key @returns {string} */
 const spoken = (key) => key === MISSING ? "missing" : key === "" ? "the empty text" : key;
+/** @param {string} name @returns {string[]} */
 const categoriesOf = (name) => readCategories(state.policy.columns?.[name]).map(([category]) => category);
 
-/** All cards. */
+/**
+ * All cards.
+ * @param {HTMLElement} box
+ * @param {Choices} known
+ */
 export function drawAsked(box, known) {
   const again = () => drawAsked(box, known);
   keepingOpen(box, () => {
@@ -30,6 +45,13 @@ export function drawAsked(box, known) {
   });
 }
 
+/**
+ * @param {ModelEntry} entry
+ * @param {number} place
+ * @param {Choices} known
+ * @param {() => void} again
+ * @returns {Child[]}
+ */
 function card(entry, place, known, again) {
   const model = known.models.find((each) => each.name === entry.model);
   const remove = h("button", { type: "button", id: `model-${place}-remove`, onclick: () => {
@@ -50,12 +72,20 @@ function card(entry, place, known, again) {
   ];
 }
 
+/** @param {ModelChoice} model @returns {Child[]} */
 function about(model) {
   return [h("p", {}, h("strong", {}, "For: "), model.whom), h("p", {}, h("strong", {}, "Example: "), model.example),
     h("p", {}, h("strong", {}, "It does not protect:")), h("ul", {}, model.not.map((each) => h("li", {}, each)))];
 }
 
-/** The column or columns that a model is on. */
+/**
+ * The column or columns that a model is on.
+ * @param {ModelEntry} entry
+ * @param {number} place
+ * @param {ModelChoice} model
+ * @param {() => void} again
+ * @returns {Child}
+ */
 function on(entry, place, model, again) {
   if (!model.sensitive) return null;
   const names = columns("sensitive");
@@ -69,10 +99,11 @@ function on(entry, place, model, again) {
   }), hint];
 }
 
+/** @param {ModelEntry} entry @param {number} place @param {Parameter} bounds @param {Choices} known @returns {Child} */
 function parameter(entry, place, bounds, known) {
   const id = `model-${place}-${bounds.name}`;
   const value = entry[bounds.name];
-  const set = (chosen) => editQuietly((policy) => { policy.privacy[place][bounds.name] = chosen; });
+  const set = (/** @type {number | string} */ chosen) => editQuietly((policy) => { policy.privacy[place][bounds.name] = chosen; });
   if (bounds.kind === "choice") return field(bounds.label, choice(id, known.distances, value ?? bounds.start, set), bounds.help);
   if (bounds.kind === "by-category") return byCategory(entry, place, bounds);
   if (bounds.kind === "limits") return byValue(entry, place, bounds, ["alp", "dif"]);
@@ -80,6 +111,13 @@ function parameter(entry, place, bounds, known) {
   return stepper(id, bounds.label, value, bounds, set, bounds.help);
 }
 
+/**
+ * @param {ModelEntry} entry
+ * @param {number} place
+ * @param {Parameter} bounds
+ * @param {(chosen: number | "") => void} set
+ * @returns {Child[]}
+ */
 function oneOrByValue(entry, place, bounds, set) {
   const several = typeof entry[bounds.name] === "object" && entry[bounds.name] !== null;
   const id = `model-${place}-${bounds.name}`;
@@ -90,7 +128,13 @@ function oneOrByValue(entry, place, bounds, set) {
   ];
 }
 
-/** A limit for each category; an empty field is no limit. */
+/**
+ * A limit for each category; an empty field is no limit.
+ * @param {ModelEntry} entry
+ * @param {number} place
+ * @param {Parameter} bounds
+ * @returns {HTMLElement}
+ */
 function byCategory(entry, place, bounds) {
   const names = [...new Set([...columnsOf(entry).flatMap(categoriesOf), ...Object.keys(entry[bounds.name] ?? {})])];
   return h("fieldset", { class: "limits" }, h("legend", {}, `${bounds.label}: ${bounds.help}`),
@@ -102,7 +146,14 @@ function byCategory(entry, place, bounds) {
       }))));
 }
 
-/** Limits of single values: `parts` are the names of the numbers of each, or [null] for a plain number. */
+/**
+ * Limits of single values: `parts` are the names of the numbers of each, or [null] for a plain number.
+ * @param {ModelEntry} entry
+ * @param {number} place
+ * @param {Parameter} bounds
+ * @param {(string | null)[]} parts
+ * @returns {HTMLElement}
+ */
 function byValue(entry, place, bounds, parts) {
   const limits = entry[bounds.name] ?? {};
   const id = `model-${place}-${bounds.name}`;
@@ -117,7 +168,14 @@ function byValue(entry, place, bounds, parts) {
     adder(entry, place, bounds, parts[0] ? bounds.start : 0.5));
 }
 
-/** A field that finds values of the column, and a button that gives one a limit. */
+/**
+ * A field that finds values of the column, and a button that gives one a limit.
+ * @param {ModelEntry} entry
+ * @param {number} place
+ * @param {Parameter} bounds
+ * @param {any} start
+ * @returns {HTMLElement}
+ */
 function adder(entry, place, bounds, start) {
   const id = `model-${place}-${bounds.name}-add`;
   const list = h("datalist", { id: `${id}-list` });
@@ -126,7 +184,7 @@ function adder(entry, place, bounds, start) {
     const answers = await Promise.all(columnsOf(entry).map((name) => api.desk("column", { name, search: input.value }).catch(() => ({ values: [] }))));
     fill(list, [...new Set(answers.flatMap((answer) => answer.values.slice(0, 100).map(([value]) => value)))].map((value) => h("option", { value })));
   };
-  const put = (key) => {
+  const put = (/** @type {string} */ key) => {
     edit((policy) => { (policy.privacy[place][bounds.name] ??= {})[key] ??= structuredClone(start); });
     say(`${spoken(key)} has a limit.`);
   };
@@ -155,9 +213,14 @@ export function drawLive() {
 
 const SIGNS = { reachable: ["good", "✓ reachable"], unreachable: ["bad", "✗ not reachable"], open: ["open", "? only a run tells"] };
 
-/** A verdict as a word with a sign, never by colour alone. */
+/**
+ * A verdict as a word with a sign, never by colour alone.
+ * @param {Verdict} verdict
+ * @returns {HTMLElement}
+ */
 export function badge(verdict) { return h("span", { class: `badge ${SIGNS[verdict][0]}` }, SIGNS[verdict][1]); }
 
+/** @param {ModelForecast} told @param {number} place @returns {Child[]} */
 function found(told, place) {
   const [first, ...rest] = told.sentences;
   return [h("p", {}, badge(told.alone), " ", first),
@@ -165,7 +228,11 @@ function found(told, place) {
       h("ul", {}, rest.map((each) => h("li", {}, each)))) : null];
 }
 
-/** The models that may be added. */
+/**
+ * The models that may be added.
+ * @param {HTMLElement} box
+ * @param {Choices} known
+ */
 export function drawAdd(box, known) {
   const names = columns("sensitive");
   const open = !asked().length;
@@ -181,10 +248,12 @@ export function drawAdd(box, known) {
     names.length ? null : h("p", { class: "soft", id: "add-model-needs" }, "All but k-anonymity need a sensitive column. ", h("a", { href: "#/data" }, "Say which one is.")))));
 }
 
+/** @param {ModelChoice} model */
 function add(model) {
   const all = columns("sensitive");
   const fitting = model.categories ? all.filter((name) => categoriesOf(name).length) : all;
   const names = fitting.length ? fitting : all;
+  /** @type {ModelEntry} */
   const entry = { model: model.name };
   for (const each of model.parameters) {
     const first = categoriesOf(names[0])[0];
@@ -198,7 +267,11 @@ function add(model) {
   document.getElementById(`model-${asked().length - 1}-${model.parameters[0].name}`)?.focus();
 }
 
-/** Beginnings that others use, each with the reason for its figures. */
+/**
+ * Beginnings that others use, each with the reason for its figures.
+ * @param {HTMLElement} box
+ * @param {Choices} known
+ */
 export function drawPresets(box, known) {
   keepingOpen(box, () => fill(box, h("details", { id: "presets" }, h("summary", {}, "Beginnings that others use"),
     h("p", { class: "soft" }, "Nobody can choose for you: begin here, then look at what it costs and what attackers still get."),
@@ -206,16 +279,18 @@ export function drawPresets(box, known) {
       h("button", { type: "button", id: `preset-${preset.id}`, onclick: () => begin(preset) }, `Begin with k = ${preset.k}`)))))));
 }
 
+/** @param {Preset} preset */
 function begin(preset) {
   edit((policy) => {
-    policy.privacy = structuredClone(asked());
-    const size = policy.privacy.find((entry) => entry.model === "k-anonymity");
-    if (size) size.k = preset.k; else policy.privacy.unshift({ model: "k-anonymity", k: preset.k });
+    /** @type {ModelEntry[]} */
+    const models = policy.privacy = structuredClone(asked());
+    const size = models.find((entry) => entry.model === "k-anonymity");
+    if (size) size.k = preset.k; else models.unshift({ model: "k-anonymity", k: preset.k });
     if (preset.suppression !== null) policy.suppression = preset.suppression;
     if (!preset.categories) return;
-    const covered = policy.privacy.filter((entry) => entry.model === "p-plus-alpha-sensitive").flatMap(columnsOf);
+    const covered = models.filter((entry) => entry.model === "p-plus-alpha-sensitive").flatMap(columnsOf);
     for (const name of columns("sensitive").filter((each) => categoriesOf(each).length > 1 && !covered.includes(each)))
-      policy.privacy.push({ model: "p-plus-alpha-sensitive", p: 2, alpha: 1, sensitive: name });
+      models.push({ model: "p-plus-alpha-sensitive", p: 2, alpha: 1, sensitive: name });
   });
   say(`${preset.title} is put in.`);
 }

@@ -5,23 +5,37 @@ import { keepingOpen } from "./privacy_controls.js";
 import { comparison, modelsInShort } from "./runs_compare.js";
 import { called, fetchRuns, keyOf, promisedTo, startRun } from "./runs_poll.js";
 
+/** @import { Change, Child, Policy, Problem, Run, RunCard, Stop } from "./types" */
+
 export const id = "runs";
 export const title = "Run";
 
 const STATES = { done: ["good", "✓ done"], failed: ["bad", "✗ failed"], cancelled: ["open", "cancelled"], interrupted: ["bad", "interrupted"], running: ["open", "… going on"] };
+/** @type {Map<string, Policy | null>} */
 const policies = new Map();
+/** @type {Map<string, Change[] | null>} */
 const waysOut = new Map();
+/** @type {Set<string>} */
 const ticked = new Set();
+/** @type {Set<string>} */
 let higher = new Set();
+/** @type {Map<string | undefined, string>} */
 let titles = new Map();
 
-/** The policy of a run, once it is known. */
+/**
+ * The policy of a run, once it is known.
+ * @param {Run} run
+ * @returns {Policy | null | undefined}
+ */
 const policyOf = (run) => policies.get(keyOf(run));
+/** @returns {Run[]} */
 const releases = () => state.runs.filter((run) => run.kind === "release");
 
+/** @param {HTMLElement} root @returns {Stop} */
 export function render(root) {
   const parts = { reason: h("div"), going: h("div"), kept: h("div"), wrong: h("div"), compare: h("div") };
   const name = h("input", { id: "run-name", maxlength: "200", autocomplete: "off" });
+  /** @type {HTMLButtonElement} */
   const button = h("button", { type: "button", class: "strong", id: "run-start", "aria-describedby": "run-why", onclick: () => begin(name, button) }, "Start the run");
   fill(root, h("h1", {}, title),
     h("section", { "aria-labelledby": "start-head" }, h("h2", { id: "start-head" }, "Start"),
@@ -58,11 +72,15 @@ function signature() {
   return JSON.stringify([titles.size, ...releases().map((run) => [keyOf(run), run.state, run.name, waits(run), Boolean(policyOf(run)), Boolean(waysOut.get(keyOf(run)))])]);
 }
 
-/** Everything that keeps a run from starting: problems of the policy, and those with the data that are known by now. */
+/**
+ * Everything that keeps a run from starting: problems of the policy, and those with the data that are known by now.
+ * @returns {Problem[]}
+ */
 function hindrances() {
   return joined(state.problems, outlook.of === state.policy ? outlook.problems : []);
 }
 
+/** @param {HTMLElement} box @param {HTMLButtonElement} button */
 function drawReason(box, button) {
   const problems = hindrances();
   button.disabled = problems.length > 0;
@@ -74,6 +92,7 @@ function drawReason(box, button) {
     !problems.length && estimate ? h("p", { class: outlook.renewing ? "soft renewing" : "soft", id: "run-estimate" }, `It will take ${estimate.words} (${estimate.range}). Runs go one after the other.`) : null));
 }
 
+/** @param {HTMLInputElement} name @param {HTMLButtonElement} button */
 async function begin(name, button) {
   button.disabled = true;
   const estimate = outlook.of === state.policy ? outlook.estimate : null;
@@ -84,7 +103,10 @@ async function begin(name, button) {
   say(`${called(run)} has started.`);
 }
 
-/** Ask for the policies of runs, and for what would help those that failed; neither changes once it is known. */
+/**
+ * Ask for the policies of runs, and for what would help those that failed; neither changes once it is known.
+ * @param {() => void} then
+ */
 function learn(then) {
   const unknown = releases().filter((run) => !policies.has(keyOf(run)));
   const stuck = releases().filter((run) => run.error?.diagnosis?.relaxations.length && !waysOut.has(keyOf(run)));
@@ -100,18 +122,26 @@ function learn(then) {
   });
 }
 
+/** @param {Run} run @returns {string} */
 function left(run) {
   const estimate = promisedTo(run);
   if (!estimate) return "";
-  if (run.seconds > estimate.high) return " Longer than estimated.";
-  const [low, high] = [Math.max(estimate.low - run.seconds, 0), estimate.high - run.seconds];
+  const { seconds = 0 } = run;
+  if (seconds > estimate.high) return " Longer than estimated.";
+  const [low, high] = [Math.max(estimate.low - seconds, 0), estimate.high - seconds];
   return low < 1 ? ` At most ${duration(Math.max(high, 1))} to go.` : ` About ${duration(low)} to ${duration(high)} to go.`;
 }
 
+/** @param {Run} run @returns {boolean} */
 const waits = (run) => run.stage === "waiting for its turn";
 
-/** The runs that go on. Their cards stay while figures change, so that no click on them is lost. */
+/**
+ * The runs that go on. Their cards stay while figures change, so that no click on them is lost.
+ * @param {HTMLElement} box
+ * @returns {() => void}
+ */
 function goingOn(box) {
+  /** @type {Map<string, RunCard>} */
   const cards = new Map();
   return () => {
     const going = state.runs.filter((run) => run.state === "running");
@@ -121,17 +151,18 @@ function goingOn(box) {
       for (const run of going) cards.set(called(run), goingCard(run));
       fill(box, going.length ? h("section", { "aria-labelledby": "going-head" }, h("h2", { id: "going-head" }, "Going on"), [...cards.values()].map((card) => card.element)) : null);
     }
-    for (const run of going) cards.get(called(run)).show(run);
+    for (const run of going) cards.get(called(run))?.show(run);
   };
 }
 
+/** @param {Run} run @returns {RunCard} */
 function goingCard(run) {
   const bar = h("progress", { max: "1" });
   const words = h("p", { id: `run-${run.number}-words` });
   const element = h("div", { class: "card going", id: `run-${run.number}-going` },
     h("h3", {}, run.kind === "lattice" ? `${called(run)}: the picture of all combinations` : called(run)), bar, words,
     h("button", { type: "button", id: `run-${run.number}-cancel`, onclick: () => attempt(async () => { await api.post(`/api/runs/${run.number}/cancel`); await fetchRuns(); }) }, `Cancel ${called(run)}`));
-  const show = (now) => {
+  const show = (/** @type {Run} */ now) => {
     const share = waits(now) ? 0 : now.share ?? 0;  // a stage that cannot tell how far it is says 0
     if (share > 0) bar.value = share; else bar.removeAttribute("value");
     bar.setAttribute("aria-label", `${called(now)}: ${now.stage ?? "starting"}`);
@@ -141,8 +172,10 @@ function goingCard(run) {
   return { element, show };
 }
 
+/** @param {string} text @returns {string} */
 const sentence = (text) => text[0].toUpperCase() + text.slice(1);
 
+/** @param {HTMLElement} box @param {() => void} onTick */
 function drawKept(box, onTick) {
   const runs = releases();
   if (!runs.length) { fill(box, h("p", { class: "soft" }, "There is none yet.")); return; }
@@ -151,6 +184,7 @@ function drawKept(box, onTick) {
   fill(box, table("Runs of this table; tick two or more to compare them", ["Compare", "Run", "State", "Algorithm and models", "Released", "Left out", "Classes", "Loss", "Time", "What next"], runs.map((run) => row(run, onTick)), { class: "runs stacks" }));
 }
 
+/** @param {Run} run @param {() => void} onTick @returns {Child[]} */
 function row(run, onTick) {
   const { summary } = run;
   const policy = policyOf(run);
@@ -171,6 +205,7 @@ function row(run, onTick) {
   ];
 }
 
+/** @param {Run} run @param {Policy | null | undefined} policy @returns {HTMLElement} */
 function next(run, policy) {
   const named = called(run);
   return h("div", { class: "buttons" },
@@ -180,6 +215,7 @@ function next(run, policy) {
     run.state === "running" ? null : h("button", { type: "button", id: `run-${run.number}-delete`, "aria-label": `Delete ${named}`, onclick: () => remove(run) }, "Delete"));
 }
 
+/** @param {Run} run */
 async function remove(run) {
   if (!await confirmed(`Delete ${called(run)}? Its release and everything about it are deleted here.`, "Delete it")) return;
   await attempt(async () => { await api.delete(`/api/runs/${run.number}`); await fetchRuns(); tellOthers(); });
@@ -187,6 +223,7 @@ async function remove(run) {
   document.getElementById("run-name")?.focus();
 }
 
+/** @param {Run} run */
 function rename(run) {
   const input = h("input", { id: "run-new-name", maxlength: "200", value: run.name ?? "" });
   const dialog = h("dialog", { "aria-label": `Rename ${called(run)}` }, h("form", { method: "dialog" }, field("Name of the run", input),
@@ -200,6 +237,7 @@ function rename(run) {
   dialog.showModal();
 }
 
+/** @param {HTMLElement} box */
 function drawWrong(box) {
   const failed = state.runs.filter((run) => run.state === "failed" || run.state === "interrupted");
   keepingOpen(box, () => fill(box, failed.map((run) => h("details", { class: "card wrong", id: `run-${run.number}-error`, open: run === failed.at(-1) },
@@ -209,9 +247,10 @@ function drawWrong(box) {
 /** The error in words, without the list of changes that stands under it as buttons. */
 const CHANGES = /^(?:Any one of these changes|This change) would do.*:$/m;
 
+/** @param {Run} run @returns {Child} */
 function reasons(run) {
   if (run.state === "interrupted") return h("p", {}, "The server ended before the run was done. What it had written is deleted; start it again with its policy.");
-  const { message, problems, diagnosis } = run.error;
+  const { message, problems, diagnosis } = run.error ?? { message: "" };
   const changes = waysOut.get(keyOf(run)) ?? diagnosis?.relaxations ?? [];
   const head = message.match(CHANGES);
   return [
@@ -221,6 +260,7 @@ function reasons(run) {
   ];
 }
 
+/** @param {Run} run @param {Change} change */
 async function apply(run, change) {
   const policy = await attempt(() => withChange(change, run.number));
   if (!policy) return;
@@ -229,7 +269,9 @@ async function apply(run, change) {
   document.getElementById("run-start")?.focus();
 }
 
+/** @param {HTMLElement} box */
 function drawCompare(box) {
   const chosen = releases().filter((run) => ticked.has(keyOf(run)));
-  fill(box, chosen.length > 1 && chosen.every(policyOf) ? comparison(chosen.map((run) => ({ run, policy: policyOf(run), name: called(run) })), higher, titles) : null);
+  const known = chosen.flatMap((run) => { const policy = policyOf(run); return policy ? [{ run, policy, name: called(run) }] : []; });
+  fill(box, known.length > 1 && known.length === chosen.length ? comparison(known, higher, titles) : null);
 }

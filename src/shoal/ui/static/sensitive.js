@@ -1,8 +1,10 @@
 // Step three: what is secret, how secret, and what of it is published.
-import { api, attempt, choice, columns, count, edit, field, fill, h, problemList, saved, say, shown, state, table, watch } from "./core.js";
+import { api, attempt, choice, columns, count, edit, field, fill, h, problemList, recordsByValue, saved, say, shown, state, table, watch } from "./core.js";
 import { readCategories, writeCategories, isGroup } from "./nested.js";
 import { longForm } from "./longform.js";
 import { treeEditor } from "./tree.js";
+
+/** @import { Column, ColumnFacts, Distances, Editor, Policy, SensitivePage, SensitivityAnswer, Stop, TreeGroup, TreeNode, Value } from "./types" */
 
 export const id = "sensitive";
 export const title = "Sensitive values";
@@ -18,6 +20,7 @@ const PUBLISHED = [
   ["both", "Values and categories", "An attacker reads the values in a person's group and how sensitive you hold each to be; the models are judged on the values."],
 ];
 
+/** @param {HTMLElement} root @param {string[]} rest @returns {Stop} */
 export function render(root, rest) {
   const known = columns("sensitive");
   const name = known.includes(rest.join("/")) ? rest.join("/") : known[0];
@@ -27,13 +30,14 @@ export function render(root, rest) {
     fill(parts.body, h("p", {}, "No column is sensitive yet. ", h("a", { href: "#/data" }, "Say what each column is first.")));
     return () => {};
   }
-  const page = { name, parts, values: null, answer: null, view: { distance: "equal" }, asked: 0, gone: false, editor: null, renamed: new Map() };
+  /** @type {SensitivePage} */
+  const page = { name, parts, answer: null, view: { distance: "equal" }, asked: 0, gone: false, renamed: new Map() };
   drawList(page, known);
   begin(page);
   const stop = watch((what) => {
     if (what !== "policy" && what !== "saved") return;
     if (!sameColumns(known)) { leave(); leave = render(root, rest); return; }  // undone, or done in another window
-    if (!page.boxes) return;
+    if (!page.drawn) return;
     if (what === "policy") drawBody(page);
     if (what === "saved") ask(page);
   });
@@ -41,33 +45,42 @@ export function render(root, rest) {
   return () => leave();
 }
 
+/** @param {string[]} known @returns {boolean} */
 const sameColumns = (known) => columns("sensitive").join("\n") === known.join("\n");
+/** @param {SensitivePage} page @returns {Column} */
 const column = (page) => state.policy.columns?.[page.name];
 
+/** @param {SensitivePage} page @param {string[]} known */
 function drawList(page, known) {
   fill(page.parts.list, known.length > 1 ? h("ul", { class: "tabs" }, known.map((name) => h("li", {}, h("a", { href: `#/sensitive/${encodeURIComponent(name)}`, "aria-current": name === page.name ? "page" : null }, name)))) : null);
 }
 
+/** @param {SensitivePage} page */
 async function begin(page) {
   const facts = await attempt(() => api.desk("column", { name: page.name }));
   if (!facts || page.gone) return;
-  page.facts = facts;
-  page.values = new Map([...facts.values, ...(facts.missing ? [[null, facts.missing]] : [])]);
-  page.editor = treeEditor({
+  const values = recordsByValue(facts);
+  const editor = treeEditor({
     words: WORDS, label: `Categories of ${page.name}, most sensitive first`, flat: true, ordered: true, missingMustBePlaced: true,
-    values: () => page.values, read: () => readRoot(page), write: (tree) => writeRoot(page, tree), renamed: (from, to) => page.renamed.set(from, to), partial: () => facts.values.length < facts.found, note: (node, path) => weightOf(page, node, path),
+    values: () => values, read: () => readRoot(page), write: (tree) => writeRoot(page, tree), renamed: (from, to) => page.renamed.set(from, to), partial: () => facts.values.length < facts.found, note: (node, path) => weightOf(page, node, path),
   });
-  frame(page);
+  frame(page, facts, editor);
   drawBody(page);
   ask(page);
 }
 
-/** The categories as a tree of one level of groups, which is what the editor edits. */
+/**
+ * The categories as a tree of one level of groups, which is what the editor edits.
+ * @param {SensitivePage} page
+ * @returns {TreeGroup}
+ */
 function readRoot(page) {
   return { label: "*", kids: readCategories(column(page)).map(([label, values]) => ({ label, kids: [values ?? []].flat().map((each) => ({ label: each === null ? null : String(each), kids: null })) })) };
 }
 
+/** @param {SensitivePage} page @param {TreeGroup} tree */
 function writeRoot(page, tree) {
+  /** @type {[string, Value[]][]} */
   const pairs = tree.kids.filter(isGroup).map((kid) => [kid.label, kid.kids.map((each) => each.label)]);
   edit((policy) => {
     const own = policy.columns[page.name];
@@ -80,7 +93,11 @@ function writeRoot(page, tree) {
   });
 }
 
-/** Limits of group leakage name categories of the column: they follow their names. */
+/**
+ * Limits of group leakage name categories of the column: they follow their names.
+ * @param {Policy} policy
+ * @param {SensitivePage} page
+ */
 function renameLimits(policy, page) {
   for (const model of policy.privacy ?? []) {
     const about = model.sensitive === undefined || [model.sensitive].flat().includes(page.name);
@@ -90,13 +107,21 @@ function renameLimits(policy, page) {
   page.renamed.clear();
 }
 
-/** What a category weighs, as the models compute it. */
+/**
+ * What a category weighs, as the models compute it.
+ * @param {SensitivePage} page
+ * @param {TreeNode} node
+ * @param {string} path
+ * @returns {string | null}
+ */
 function weightOf(page, node, path) {
   const known = page.answer?.categories;
-  const place = known?.names.indexOf(node.label) ?? -1;
-  return isGroup(node) && place >= 0 && place === Number(path) && known.weights.length ? `weighs ${known.weights[place]}` : null;
+  if (!known || !isGroup(node)) return null;
+  const place = known.names.indexOf(node.label);
+  return place >= 0 && place === Number(path) && known.weights.length ? `weighs ${known.weights[place]}` : null;
 }
 
+/** @param {SensitivePage} page */
 async function ask(page) {
   const mine = page.asked += 1;
   await saved();
@@ -106,26 +131,36 @@ async function ask(page) {
   drawBody(page);
 }
 
+/** @param {SensitivePage} page @param {SensitivePage["view"]} changes */
 function look(page, changes) { Object.assign(page.view, changes); ask(page); }
 
-/** The frame of the page, made once: the editor stays in it, so that focus and scrolling stay. */
-function frame(page) {
-  const boxes = page.boxes = { head: h("div"), problems: h("div"), rest: h("div") };
-  fill(page.parts.body, h("section", { "aria-labelledby": "categories-head" }, boxes.head, page.editor.element, boxes.problems), boxes.rest);
+/**
+ * The frame of the page, made once: the editor stays in it, so that focus and scrolling stay.
+ * @param {SensitivePage} page
+ * @param {ColumnFacts} facts
+ * @param {Editor} editor
+ */
+function frame(page, facts, editor) {
+  const { head, problems, rest } = page.drawn = { facts, editor, head: h("div"), problems: h("div"), rest: h("div") };
+  fill(page.parts.body, h("section", { "aria-labelledby": "categories-head" }, head, editor.element, problems), rest);
 }
 
+/** @param {SensitivePage} page */
 function drawBody(page) {
-  const { facts, answer, boxes } = page;
+  const { answer, drawn } = page;
+  if (!drawn) return;
+  const { facts } = drawn;
   const pairs = readCategories(column(page));
-  fill(boxes.head, h("h2", { id: "categories-head" }, `${page.name}: categories`),
+  fill(drawn.head, h("h2", { id: "categories-head" }, `${page.name}: categories`),
     h("p", { class: "soft" }, `${count(facts.distinct, "different value")}${facts.missing ? `, missing in ${count(facts.missing, "record")}` : ""}. Categories run from the most sensitive to the least. Drag a category onto another to take its place. Models such as (p⁺, α) ask for values of several categories in every group of records that look alike.`),
     !pairs.length ? h("p", {}, "There are no categories. Select values below and make one, or leave it so: then only models that count values can be used.") : null,
     pairs.length === 1 ? h("p", { class: "warning" }, "One category weighs nothing: make a second one.") : null);
-  page.editor.draw();
-  fill(boxes.problems, answer?.problems.length ? problemList(answer.problems) : null);
-  fill(boxes.rest, weights(answer), publishPart(page, pairs, answer), distancePart(page, answer));
+  drawn.editor.draw();
+  fill(drawn.problems, answer?.problems.length ? problemList(answer.problems) : null);
+  fill(drawn.rest, weights(answer), publishPart(page, pairs, answer), distancePart(page, answer));
 }
 
+/** @param {SensitivityAnswer | null} answer @returns {HTMLElement | null} */
 function weights(answer) {
   const known = answer?.categories;
   if (!known?.weights.length) return null;
@@ -134,9 +169,15 @@ function weights(answer) {
     table("Weights, and how far categories lie apart", ["Category", "Weight", ...known.names.map((name) => `to ${name}`)], known.names.map((name, place) => [h("strong", {}, name), known.weights[place], ...known.apart[place]])));
 }
 
+/**
+ * @param {SensitivePage} page
+ * @param {[string, any][]} pairs
+ * @param {SensitivityAnswer | null} answer
+ * @returns {HTMLElement}
+ */
 function publishPart(page, pairs, answer) {
   const chosen = column(page).publish ?? answer?.publish ?? "values";
-  const set = (publish) => { edit((policy) => { policy.columns[page.name].publish = publish; }); say(`${publish} are published.`); };
+  const set = (/** @type {string} */ publish) => { edit((policy) => { policy.columns[page.name].publish = publish; }); say(`${publish} are published.`); };
   return h("section", { "aria-labelledby": "publish-head" }, h("h2", { id: "publish-head" }, "What is published"),
     h("fieldset", { class: "plain" }, h("legend", { class: "visually-hidden" }, "What is published"), PUBLISHED.map(([value, text, tells]) => h("div", { class: "option-block" },
       h("label", { class: "option" }, h("input", { type: "radio", name: "publish", id: `publish-${value}`, value, checked: chosen === value, disabled: value !== "values" && !pairs.length, onchange: () => set(value), "aria-describedby": `publish-${value}-tells` }), ` ${text}`),
@@ -146,6 +187,7 @@ function publishPart(page, pairs, answer) {
 
 const DISTANCES = [["equal", "equal: any two values are 1 apart"], ["ordered", "ordered: by their places in an order"], ["hierarchical", "hierarchical: by how high they first meet in the hierarchy"]];
 
+/** @param {SensitivePage} page @param {SensitivityAnswer | null} answer @returns {HTMLElement} */
 function distancePart(page, answer) {
   const known = answer?.distances;
   const spec = longForm(column(page).hierarchy);
@@ -159,9 +201,10 @@ function distancePart(page, answer) {
     ] : h("p", { class: "soft" }, "Distances can be shown once the problems above are solved."));
 }
 
+/** @param {SensitivePage} page @param {Distances} known @returns {HTMLElement} */
 function distances(page, known) {
   if (!known.values.length) return h("p", { class: "soft" }, "There is one value.");
-  const figure = (number) => Number(number.toFixed(4)).toString();
+  const figure = (/** @type {number} */ number) => Number(number.toFixed(4)).toString();
   if (known.from === undefined) return table("Distances between published values", ["", ...known.values.map(shown)], known.values.map((value, place) => [h("strong", {}, shown(value)), ...known.apart[place].map(figure)]));
   return h("div", {}, field("From the value", h("input", { id: "distance-from", value: known.from ?? "", autocomplete: "off", onchange: (event) => look(page, { value: event.target.value }) })),
     table(`Distances from ${known.from ?? "the missing value"}: the nearest ${count(known.values.length)} of ${count(known.count, "value")}`, ["Value", "Distance"], known.values.map((value, place) => [shown(value), figure(known.apart[0][place])])));

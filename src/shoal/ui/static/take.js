@@ -4,10 +4,14 @@ import { reported } from "./report_parts.js";
 import { finished, runAt, runChoice } from "./run_choice.js";
 import { fetchRuns } from "./runs_poll.js";
 
+/** @import { ReleaseForm, Run, RunFile, RunFiles, Stop } from "./types" */
+
 export const id = "take";
 export const title = "Take away";
 
+/** @type {Record<string, string>} */
 const FORMS = { csv: "CSV, for everyone", parquet: "Parquet, for programs" };
+/** @type {Record<string, string[]>} */
 const FILES = {
   release: ["Release", "The table that may be published."],
   policy: ["Policy", "What was asked, for the command line. It has values of the data: keep it in the house."],
@@ -16,6 +20,7 @@ const FILES = {
   recoding: ["Recoding", "How values became labels, with which shoal apply treats new records."],
 };
 
+/** @param {HTMLElement} root @param {string[]} address @returns {Stop} */
 export function render(root, [number]) {
   let there = true;
   fill(root, h("h1", {}, title), h("p", { class: "soft" }, "Loading …"));
@@ -26,6 +31,7 @@ export function render(root, [number]) {
   return () => { there = false; };
 }
 
+/** @param {HTMLElement} root @param {string | undefined} number @param {() => boolean} alive */
 async function draw(root, number, alive) {
   const run = runAt(number);
   if (!run) {
@@ -43,7 +49,11 @@ async function draw(root, number, alive) {
     files.forms.map((form) => formSection(run, form, files.data)));
 }
 
-/** Cells that a spreadsheet would run, told and left as they are. */
+/**
+ * Cells that a spreadsheet would run, told and left as they are.
+ * @param {RunFiles["formulas"]} found
+ * @returns {HTMLElement | null}
+ */
 function formulas(found) {
   if (!found.length) return null;
   return h("section", { class: "complaint", id: "take-formulas", "aria-label": "Cells that look like formulas" },
@@ -51,8 +61,9 @@ function formulas(found) {
     h("ul", {}, found.map((each) => h("li", {}, h("bdi", {}, each.column), each.cells ? `: ${count(each.cells, "cell")}, such as ` : ": the name of the column, ", h("code", {}, shown(each.example))))));
 }
 
+/** @param {Run} run @param {ReleaseForm} form @param {string} data @returns {HTMLElement} */
 function formSection(run, { form, files, make, check }, data) {
-  const ordered = Object.keys(FILES).map((what) => files.find((file) => file.what === what)).filter(Boolean);
+  const ordered = Object.keys(FILES).map((what) => files.find((file) => file.what === what)).filter((file) => file !== undefined);
   const others = files.filter((file) => !FILES[file.what]);
   return h("section", { "aria-labelledby": `take-${form}` }, h("h2", { id: `take-${form}` }, FORMS[form] ?? form),
     h("ul", { class: "cards files" }, [...ordered, ...others].map((file) => fileCard(run, form, file))),
@@ -60,6 +71,7 @@ function formSection(run, { form, files, make, check }, data) {
     h("p", {}, "And this checks them, with code of its own:"), command(`check-${form}`, check));
 }
 
+/** @param {Run} run @param {string} form @param {RunFile} file @returns {HTMLElement} */
 function fileCard(run, form, { what, name, bytes, sha256 }) {
   const [head, words] = FILES[what] ?? [what, ""];
   const address = `/api/runs/${run.number}/files/${form}/${what}`;
@@ -69,10 +81,12 @@ function fileCard(run, form, { what, name, bytes, sha256 }) {
     h("p", { class: "soft" }, size(bytes), h("br"), "SHA-256 ", h("code", { id: `sha-${form}-${what}` }, sha256)));
 }
 
+/** @param {number} bytes @returns {string} */
 function size(bytes) {
   return bytes < 1e4 ? count(bytes, "byte") : bytes < 1e6 ? `${(bytes / 1e3).toFixed(0)} kB (${count(bytes, "byte")})` : `${(bytes / 1e6).toFixed(1)} MB (${count(bytes, "byte")})`;
 }
 
+/** @param {string} name @param {string} text @returns {HTMLElement} */
 function command(name, text) {
   return h("div", { class: "command" }, h("pre", { id: name, tabindex: "0" }, text),
     !navigator.clipboard ? null : h("button", { type: "button", id: `copy-${name}`, onclick: () => attempt(async () => { await navigator.clipboard.writeText(text); say("Copied."); }) }, "Copy"));

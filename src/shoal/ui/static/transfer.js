@@ -1,19 +1,26 @@
 // Hierarchies from files and to files. The file is read in the browser and shown before it is taken.
-import { api, attempt, count, field, fill, h, problemList, say, someOf, Told } from "./core.js";
+import { api, attempt, byId, count, field, fill, h, problemList, say, someOf, Told } from "./core.js";
 
-/** The part of the page; `take(tree)` puts an imported tree into the policy. */
+/** @import { ImportedHierarchy } from "./types" */
+
+/**
+ * The part of the page; `take(tree)` puts an imported tree into the policy.
+ * @param {string} name
+ * @param {(tree: any) => void} take
+ * @returns {HTMLElement}
+ */
 export function transferPart(name, take) {
   const result = h("div", { id: "import-result" });
   const input = h("input", { type: "file", id: "import-file", accept: ".csv,.txt,.tsv,.yaml,.yml" });
   input.addEventListener("change", () => attempt(async () => {
-    const file = input.files[0];
+    const file = input.files?.[0];
     input.value = "";
     if (!file) return;
     fill(result, h("p", { class: "soft" }, `Reading ${file.name} …`));
     try {
       const found = await api.desk("import_hierarchy", { name, file: file.name, text: await read(file) });
       fill(result, shownImport(file.name, found, { take: () => { fill(result); take(found.tree); say(`${file.name} is taken.`); }, leave: () => fill(result) }));
-      document.getElementById("import-head").focus();
+      byId("import-head").focus();
     } catch (error) {
       if (!(error instanceof Told)) throw error;
       fill(result, h("p", { class: "complaint", role: "alert" }, error.message));
@@ -28,6 +35,7 @@ export function transferPart(name, take) {
     h("p", { class: "soft" }, "The file holds values of your data: keep it in the house."));
 }
 
+/** @param {File} file @returns {Promise<string>} */
 async function read(file) {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
@@ -38,6 +46,12 @@ async function read(file) {
 
 const LISTED = 30;
 
+/**
+ * @param {string} file
+ * @param {ImportedHierarchy} found
+ * @param {{ take: () => void, leave: () => void }} actions
+ * @returns {HTMLElement}
+ */
 function shownImport(file, found, { take, leave }) {
   return h("section", { class: "card", "aria-labelledby": "import-head" }, h("h3", { id: "import-head", tabindex: "-1" }, `What ${file} holds`),
     found.problems.length ? [h("p", { class: "warning" }, "It is no hierarchy yet. Taken as it is, it can be put right in the editor:"), problemList(found.problems)] : [
@@ -47,6 +61,7 @@ function shownImport(file, found, { take, leave }) {
     h("div", { class: "buttons" }, h("button", { type: "button", id: "import-take", class: "strong", onclick: take }, "Take it"), h("button", { type: "button", id: "import-leave", onclick: leave }, "Leave it")));
 }
 
+/** @param {string} name @param {"csv" | "yaml"} form */
 function save(name, form) {
   attempt(async () => {
     const { file, text } = await api.desk("export_hierarchy", { name, form });

@@ -4,17 +4,21 @@ import { amounts, dissolve, findings, height, isGroup, nodeAt, remove } from "./
 import { change, chosen, makeGroup, moveTo, newGroup, rename, shiftedOn, takeOut, toggleLimit } from "./tree_actions.js";
 import { ROWS, button, spareBox, treeBox } from "./tree_rows.js";
 
+/** @import { TreeEditor, TreeGroup, TreeParts, Value } from "./types" */
 
 /**
- * An editor of one tree. `given` has: read() -> root, write(root, changes), values() -> Map of value to records,
- * partial() -> whether there are more values than those,
- * limit() -> {labels, level} or null where there are none, setLimit(labels), words (see TREE), flat (one level of groups,
- * in an order that matters), note(node, path) -> text beside a group. Returns { element, draw }.
+ * An editor of one tree.
+ * @param {TreeParts} given
+ * @returns {TreeEditor}
  */
 export function treeEditor(given) {
   const element = h("div", { class: "tree-editor" });
-  const own = { selected: new Set(), flipped: new Set(), search: "", rows: ROWS, spare: ROWS, focus: "", cut: null, dragged: null, late: false, seen: null };
-  const editor = { given, own, element, draw: () => draw(editor) };
+  const root = { label: "*", kids: [] };
+  /** @type {TreeEditor} */
+  const editor = {
+    given, element, draw: () => draw(editor), ...treeFacts(root, new Map()),
+    own: { selected: new Set(), flipped: new Set(), search: "", rows: ROWS, spare: ROWS, focus: "", cut: null, dragged: null, late: false, seen: null },
+  };
   return editor;
 }
 
@@ -24,6 +28,7 @@ export const TREE = {
   make: "Group these …", made: "New group",
 };
 
+/** @param {TreeEditor} editor */
 function draw(editor) {
   const { given, own, element } = editor;
   if (own.dragged) { own.late = true; return; }  // another element in its place would end the dragging
@@ -31,20 +36,25 @@ function draw(editor) {
   fill(element, toolbar(editor), notices(editor), h("div", { class: "tree-halves" }, treeBox(editor), spareBox(editor)));
 }
 
-/** Read the tree of another policy; places mean something else in it, so nothing stays selected. */
+/**
+ * Read the tree of another policy; places mean something else in it, so nothing stays selected.
+ * @param {TreeEditor} editor
+ */
 function look(editor) {
   const { given, own } = editor;
-  editor.root = given.read();
-  editor.values = given.values();
-  editor.amounts = amounts(editor.root, editor.values);
-  editor.found = findings(editor.root, editor.values);
+  Object.assign(editor, treeFacts(given.read(), given.values()));
   if (given.partial?.()) editor.found.absent = [];
-  editor.doubled = new Set(editor.found.doubled.map((each) => each.label));
-  editor.height = height(editor.root);
   own.selected.clear();
   own.seen = state.policy;
 }
 
+/** @param {TreeGroup} root @param {Map<Value, number>} values */
+function treeFacts(root, values) {
+  const found = findings(root, values);
+  return { root, values, found, amounts: amounts(root, values), doubled: new Set(found.doubled.map((each) => each.label)), height: height(root) };
+}
+
+/** @param {TreeEditor} editor @returns {HTMLElement} */
 function toolbar(editor) {
   const { own, given } = editor;
   const { paths, labels } = chosen(editor);
@@ -62,7 +72,7 @@ function toolbar(editor) {
       button("tree-new", `${given.words.made} …`, !some || (one && isGroup(one) && !given.flat), () => newGroup(editor, one ? paths[0] : "")),
       button("tree-move", "Move to …", some && inner.length === paths.length && !(given.flat && nodes.some(isGroup)), () => moveTo(editor)),
       button("tree-rename", "Rename …", one && isGroup(one) && (paths[0] !== "" || !given.flat), () => rename(editor, paths[0])),
-      given.flat ? null : button("tree-dissolve", "Dissolve group", one && isGroup(one) && paths[0] !== "", () => change(editor, (root) => dissolve(root, paths[0]), `${one.label} dissolved`)),
+      given.flat ? null : button("tree-dissolve", "Dissolve group", one && isGroup(one) && paths[0] !== "", () => change(editor, (root) => dissolve(root, paths[0]), `${one?.label} dissolved`)),
       given.ordered ? [
         button("tree-up", given.words.up, one && isGroup(one), () => shiftedOn(editor, paths[0], -1)),
         button("tree-down", given.words.down, one && isGroup(one), () => shiftedOn(editor, paths[0], 1))] : null,
@@ -74,6 +84,7 @@ function toolbar(editor) {
 
 const LISTED = 12;
 
+/** @param {TreeEditor} editor @returns {HTMLElement} */
 function notices(editor) {
   const { doubled, absent, empty } = editor.found;
   return h("ul", { class: "tree-notices" },

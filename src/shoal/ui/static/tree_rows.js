@@ -1,22 +1,37 @@
 // The tree as rows: clicked, moved through by keys, dragged; and beside it the values that have no place.
-import { count, h, say, shown } from "./core.js";
+import { around, count, h, markDragged, say, shown } from "./core.js";
 import { isGroup, nodeAt, parentPath } from "./nested.js";
 import { chosen, keyOf, put, rename, rowId, shifted, takeOut } from "./tree_actions.js";
+
+/** @import { Child, TreeAmount, TreeEditor, TreeNode, TreeRow, Value } from "./types" */
 
 export const ROWS = 400;
 const OPEN_UP_TO = 300;
 
+/**
+ * @param {string} id
+ * @param {string | undefined} text
+ * @param {unknown} usable
+ * @param {() => void} action
+ * @returns {HTMLElement}
+ */
 export function button(id, text, usable, action) {
   return h("button", { type: "button", id, disabled: !usable, onclick: action }, text);
 }
 
-/** The rows that can be seen: under open groups, and with a search only what it finds and what leads there. */
+/**
+ * The rows that can be seen: under open groups, and with a search only what it finds and what leads there.
+ * @param {TreeEditor} editor
+ * @returns {TreeRow[]}
+ */
 function rows(editor) {
   const { own, root } = editor;
   const wanted = own.search.toLowerCase();
-  const hit = (node) => (node.label ?? "missing").toLowerCase().includes(wanted);
+  const hit = (/** @type {TreeNode} */ node) => (node.label ?? "missing").toLowerCase().includes(wanted);
+  /** @type {TreeRow[]} */
   const all = [];
-  const open = editor.amounts.get("").values <= OPEN_UP_TO;
+  const open = amountAt(editor, "").values <= OPEN_UP_TO;
+  /** @type {(node: TreeNode, path: string, depth: number, above: boolean) => boolean} */
   const add = (node, path, depth, above) => {
     const here = wanted !== "" && hit(node);
     const row = { node, path, depth, open: isGroup(node) && (wanted !== "" ? !own.flipped.has(`search ${path}`) : path === "" || open !== own.flipped.has(path)) };
@@ -34,12 +49,25 @@ function rows(editor) {
   return all;
 }
 
+/** @param {TreeEditor} editor @param {string} path @returns {TreeAmount} */
+const amountAt = (editor, path) => editor.amounts.get(path) ?? { records: 0, values: 0 };
+
+/** @param {HTMLElement} row @returns {string} */
+const pathOf = (row) => row.dataset.path ?? "";
+
+/** @param {string} text @param {string} wanted @returns {Child} */
 function marked(text, wanted) {
   const at = wanted === "" ? -1 : text.toLowerCase().indexOf(wanted.toLowerCase());
   return at < 0 ? text : [text.slice(0, at), h("mark", {}, text.slice(at, at + wanted.length)), text.slice(at + wanted.length)];
 }
 
-/** Whether values under a node stop here: it is named, or stands on the level that is. */
+/**
+ * Whether values under a node stop here: it is named, or stands on the level that is.
+ * @param {TreeEditor} editor
+ * @param {TreeNode} node
+ * @param {number} depth
+ * @returns {boolean}
+ */
 function stops(editor, node, depth) {
   const limit = editor.given.limit?.();
   if (!limit) return false;
@@ -48,10 +76,11 @@ function stops(editor, node, depth) {
   return depth === at || (!isGroup(node) && depth < at);
 }
 
+/** @param {TreeEditor} editor @param {TreeRow} row @param {number} total @returns {HTMLElement} */
 function rowElement(editor, row, total) {
   const { own, given } = editor;
   const { node, path, depth } = row;
-  const amount = editor.amounts.get(path);
+  const amount = amountAt(editor, path);
   const key = `t:${path}`;
   const selected = own.selected.has(key);
   const double = !isGroup(node) && editor.doubled.has(node.label);
@@ -74,14 +103,15 @@ function rowElement(editor, row, total) {
     h("span", { class: "row-amount" }, isGroup(node) ? `${count(amount.values, "value")}, ` : "", count(amount.records, "record")));
 }
 
+/** @param {TreeEditor} editor @returns {HTMLElement} */
 export function treeBox(editor) {
   const { own } = editor;
   const all = rows(editor);
   if (!all.some((row) => row.path === own.focus)) own.focus = all[0]?.path ?? "";
-  const total = editor.amounts.get("").records;
+  const total = amountAt(editor, "").records;
   const list = h("div", { role: "tree", class: "rows", "aria-multiselectable": "true", "aria-label": editor.given.label ?? "Tree", "data-scroll": "tree", "aria-describedby": "tree-keys" },
     all.slice(0, own.rows).map((row) => rowElement(editor, row, total)));
-  list.addEventListener("click", (event) => { const row = event.target.closest(".row"); if (row) clicked(editor, row.dataset.path, event, all); });
+  list.addEventListener("click", (event) => { const row = around(event, ".row"); if (row) clicked(editor, pathOf(row), event, all); });
   list.addEventListener("keydown", (event) => keyed(editor, event, all));
   dragging(editor, list);
   return h("div", { class: "tree-box" }, list,
@@ -90,22 +120,25 @@ export function treeBox(editor) {
     h("p", { class: "soft", id: "tree-keys" }, "Click to select, drag onto a group to move. Keys: arrows, Space selects, Enter opens and closes, F2 renames, Delete takes out, Ctrl+X and Ctrl+V move."));
 }
 
+/** @param {TreeEditor} editor @param {string} path */
 function toggleOpen(editor, path) {
   const key = editor.own.search ? `search ${path}` : path;
   if (!editor.own.flipped.delete(key)) editor.own.flipped.add(key);
   editor.draw();
 }
 
+/** @param {TreeEditor} editor @param {string} key */
 function toggleSelected(editor, key) {
   if (!editor.own.selected.delete(key)) editor.own.selected.add(key);
   editor.draw();
 }
 
+/** @param {TreeEditor} editor @param {string} path @param {MouseEvent} event @param {TreeRow[]} all */
 function clicked(editor, path, event, all) {
   const { own } = editor;
   const before = own.focus;
   own.focus = path;
-  if (event.target.closest(".twisty") && isGroup(nodeAt(editor.root, path))) toggleOpen(editor, path);
+  if (around(event, ".twisty") && isGroup(nodeAt(editor.root, path))) toggleOpen(editor, path);
   else if (event.shiftKey) {
     const places = [before, path].map((each) => all.findIndex((row) => row.path === each)).sort((a, b) => a - b);
     for (const row of all.slice(places[0], places[1] + 1)) own.selected.add(`t:${row.path}`);
@@ -114,13 +147,14 @@ function clicked(editor, path, event, all) {
   document.getElementById(rowId(path))?.focus({ preventScroll: true });
 }
 
+/** @param {TreeEditor} editor @param {KeyboardEvent} event @param {TreeRow[]} all */
 function keyed(editor, event, all) {
   const { own } = editor;
-  own.focus = event.target.closest(".row")?.dataset.path ?? own.focus;
+  own.focus = around(event, ".row")?.dataset.path ?? own.focus;
   const place = all.findIndex((row) => row.path === own.focus);
   const row = all[place];
   if (!row) return;
-  const go = (to) => {
+  const go = (/** @type {TreeRow | undefined} */ to) => {
     if (!to) return;
     own.focus = to.path;
     if (all.indexOf(to) >= own.rows) own.rows = all.indexOf(to) + ROWS;
@@ -128,6 +162,7 @@ function keyed(editor, event, all) {
     document.getElementById(rowId(to.path))?.focus();
   };
   const control = event.ctrlKey || event.metaKey;
+  /** @type {Record<string, () => void>} */
   const actions = {
     ArrowDown: () => go(all[place + 1]), ArrowUp: () => go(all[place - 1]), Home: () => go(all[0]), End: () => go(all.at(-1)),
     ArrowRight: () => { if (isGroup(row.node) && !row.open) toggleOpen(editor, row.path); else if (isGroup(row.node)) go(all[place + 1]); },
@@ -149,30 +184,37 @@ function keyed(editor, event, all) {
 
 // --- dragging -----------------------------------------------------------------------------------------------------
 
+/** @param {TreeEditor} editor @param {HTMLElement} list */
 function dragging(editor, list) {
   const { own } = editor;
+  /** @type {HTMLElement | null} */
   let over = null;
-  const mark = (row) => { over?.classList.remove("over"); over = row; over?.classList.add("over"); };
-  list.addEventListener("dragstart", (event) => grabbed(editor, event, `t:${event.target.closest(".row").dataset.path}`));
+  const mark = (/** @type {HTMLElement | null} */ row) => { over?.classList.remove("over"); over = row; over?.classList.add("over"); };
+  list.addEventListener("dragstart", (event) => { const row = around(event, ".row"); if (row) grabbed(editor, event, `t:${pathOf(row)}`); });
   list.addEventListener("dragend", () => { mark(null); letGo(editor); });
   list.addEventListener("dragover", (event) => {
-    const row = event.target.closest(".row");
+    const row = around(event, ".row");
     if (!own.dragged || !row) return;
     event.preventDefault();
     mark(row);
   });
-  list.addEventListener("dragleave", (event) => { if (!list.contains(event.relatedTarget)) mark(null); });
+  list.addEventListener("dragleave", (event) => { if (!(event.relatedTarget instanceof Node && list.contains(event.relatedTarget))) mark(null); });
   list.addEventListener("drop", (event) => {
-    const row = event.target.closest(".row");
+    const row = around(event, ".row");
     if (!own.dragged || !row) return;
     event.preventDefault();
     const keys = own.dragged;
     own.dragged = null;
-    dropped(editor, keys, row.dataset.path);
+    dropped(editor, keys, pathOf(row));
   });
 }
 
-/** What was dragged lands on a row: in that group or that value's group; a category on another takes its place. */
+/**
+ * What was dragged lands on a row: in that group or that value's group; a category on another takes its place.
+ * @param {TreeEditor} editor
+ * @param {string[]} keys
+ * @param {string} path
+ */
 function dropped(editor, keys, path) {
   const node = nodeAt(editor.root, path);
   const to = isGroup(node) ? path : parentPath(path);
@@ -182,20 +224,22 @@ function dropped(editor, keys, path) {
   } else put(editor, chosen(editor, keys), to);
 }
 
+/** @param {TreeEditor} editor */
 function letGo(editor) {
   editor.own.dragged = null;
   if (editor.own.late) { editor.own.late = false; editor.draw(); }
 }
 
+/** @param {TreeEditor} editor @param {DragEvent} event @param {string} key */
 function grabbed(editor, event, key) {
   const { own } = editor;
   own.dragged = own.selected.has(key) ? [...own.selected] : [key];
-  event.dataTransfer.effectAllowed = "move";
-  event.dataTransfer.setData("text/plain", "moved within the page");
+  markDragged(event);
 }
 
 // --- what has no place --------------------------------------------------------------------------------------------
 
+/** @param {TreeEditor} editor @returns {HTMLElement} */
 export function spareBox(editor) {
   const { own, given, found } = editor;
   const wanted = own.search.toLowerCase();
@@ -221,6 +265,7 @@ export function spareBox(editor) {
   return box;
 }
 
+/** @param {TreeEditor} editor @param {Value} label @returns {HTMLElement} */
 function spareRow(editor, label) {
   const key = keyOf(label);
   const selected = editor.own.selected.has(key);

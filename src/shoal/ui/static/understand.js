@@ -10,9 +10,15 @@ import { drawWhy } from "./view_why.js";
 import { drawLattice } from "./view_lattice.js";
 import { drawPlot } from "./view_plot.js";
 
+/** @import { Address, Remedy, Run, Stop, ViewParts } from "./types" */
+
 export const id = "understand";
 export const title = "Understand";
 
+/**
+ * The views; one that is `alone` needs no run.
+ * @type {{ id: string, title: string, draw: (parts: ViewParts) => Promise<void>, alone?: boolean }[]}
+ */
 const VIEWS = [
   { id: "summary", title: "Summary", draw: drawSummary },
   { id: "records", title: "Before and after", draw: drawRecords },
@@ -22,8 +28,10 @@ const VIEWS = [
   { id: "lattice", title: "Lattice", draw: drawLattice, alone: true },
   { id: "all", title: "All runs", draw: drawPlot, alone: true },
 ];
+/** @type {string | null} */
 let last = null;
 
+/** @param {HTMLElement} root @param {string[]} rest @returns {Stop} */
 export function render(root, rest) {
   let there = true;
   fill(root, h("h1", {}, title), h("p", { class: "soft" }, "Loading …"));
@@ -34,11 +42,13 @@ export function render(root, rest) {
   return () => { there = false; };
 }
 
+/** @param {HTMLElement} root @param {string[]} given @param {() => boolean} alive */
 function draw(root, given, alive) {
   const [number, name, ...rest] = finished("lattice").some((run) => run.number === given[0]) ? ["-", "lattice", given[0]] : given;
   const run = runAt(number);
   const named = VIEWS.find((each) => each.id === name) ?? VIEWS[0];
   const view = run || named.alone ? named : null;
+  /** @type {Address} */
   const address = (each, at) => `#/understand/${at ?? run?.number ?? "-"}/${each}`;
   const body = h("section", { "aria-labelledby": "view-head" });
   const head = view && h("h2", { id: "view-head", tabindex: "-1" }, view.title);
@@ -47,11 +57,17 @@ function draw(root, given, alive) {
       h("li", {}, h("a", { id: `view-${each.id}`, href: address(each.id), "aria-current": each === view ? "page" : null }, each.title))))),
     head, view && body);
   if (!view) return;
-  if (last !== null && last !== view.id) { head.focus({ preventScroll: true }); say(view.title); }
+  if (last !== null && last !== view.id) { head?.focus({ preventScroll: true }); say(view.title); }
   last = view.id;
-  attempt(() => view.draw({ run, body, rest, alive, address }));
+  attempt(() => view.draw({ run: /** @type {Run} */ (run), body, rest, alive, address }));
 }
 
+/**
+ * @param {Run | undefined} run
+ * @param {string | undefined} number
+ * @param {(number: string) => string} address
+ * @returns {HTMLElement}
+ */
 function chooser(run, number, address) {
   if (run) return field("The run", runChoice("run-choice", run, address));
   const known = number && number !== "-";
@@ -59,6 +75,7 @@ function chooser(run, number, address) {
     finished().length ? h("a", { href: address(finished()[0].number) }, `See ${runName(finished()[0])}.`) : h("a", { href: "#/runs" }, "Start one."));
 }
 
+/** @param {ViewParts} parts */
 async function drawSummary({ run, body, alive, address }) {
   const about = await api.desk("about_run", { run: run.number, sections: ["verdict", "attackers"] });
   if (!alive()) return;
@@ -67,7 +84,12 @@ async function drawSummary({ run, body, alive, address }) {
     h("h3", {}, "What each attacker gets"), withRemedies(reported(about.attackers), about.remedies));
 }
 
-/** What would stop each attack that leaks, under its row. */
+/**
+ * What would stop each attack that leaks, under its row.
+ * @param {HTMLElement} section
+ * @param {Remedy[]} remedies
+ * @returns {HTMLElement}
+ */
 function withRemedies(section, remedies) {
   const rows = section.querySelectorAll("tbody");
   for (const { place, parts } of remedies) rows[place]?.append(h("tr", { class: "why" }, h("td", { colspan: "3", id: `remedy-${place}` },

@@ -2,8 +2,11 @@
 import { api, attempt, count, fill, h, rounded, shown, table } from "./core.js";
 import { reported } from "./report_parts.js";
 
+/** @import { Address, Child, ClassesAnswer, Run, Value, ViewParts, WeakestClass } from "./types" */
+
 const PAGE = 25;
 
+/** @param {ViewParts} parts */
 export async function drawClasses({ run, body, alive, address }) {
   const [about, first] = await Promise.all([api.desk("about_run", { run: run.number, sections: ["sizes"] }), api.desk("classes", { run: run.number, limit: PAGE })]);
   if (!alive()) return;
@@ -17,6 +20,7 @@ export async function drawClasses({ run, body, alive, address }) {
   drawList({ run, list, alive, address }, first);
 }
 
+/** @param {WeakestClass[]} weakest @param {Address} address @returns {HTMLElement} */
 function weakestTable(weakest, address) {
   return table("The class that satisfies each model least", ["Model", "Reached there", "See", "Its records", "What it shows"], weakest.map((each) => [
     [each.title, each.sensitive === null ? "" : [" on ", h("bdi", {}, each.sensitive)]],
@@ -24,18 +28,24 @@ function weakestTable(weakest, address) {
     links(each.class, address), count(each.size), labels(each.labels)]));
 }
 
+/** @param {Record<string, Value>} given @returns {HTMLElement} */
 function labels(given) {
   return h("span", {}, Object.entries(given).map(([name, label], at) => [at ? ", " : "", h("bdi", { class: "soft" }, name), " ", h("bdi", {}, shown(label))]));
 }
 
+/** @param {number | null} number @param {Address} address @returns {Child} */
 function links(number, address) {
   return number ? [h("a", { href: address(`records/class/${number}`) }, `Class ${count(number)}`), ", ", h("a", { href: address(`why/class/${number}`) }, "why")] : null;
 }
 
+/**
+ * @param {{ run: Run, list: HTMLElement, alive: () => boolean, address: Address }} place
+ * @param {ClassesAnswer} answer
+ */
 function drawList(place, answer) {
   const secrets = Object.keys(answer.listed[0]?.secrets ?? {});
   const end = answer.offset + answer.listed.length;
-  const move = (offset) => attempt(async () => {
+  const move = (/** @type {number} */ offset) => attempt(async () => {
     const next = await api.desk("classes", { run: place.run.number, offset, limit: PAGE });
     if (place.alive()) drawList(place, next);
   });

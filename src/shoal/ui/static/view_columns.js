@@ -1,8 +1,12 @@
 // Each column before and after, as bars with their figures.
 import { api, count, fill, h, rounded, shown, table } from "./core.js";
 
+/** @import { BarSpread, Child, HistogramSpread, ViewParts } from "./types" */
+
+/** @type {Record<string, string>} */
 const ROLES = { quasi: "quasi-identifier", sensitive: "sensitive", insensitive: "insensitive, released as it is" };
 
+/** @param {ViewParts} parts */
 export async function drawColumns({ run, body, alive }) {
   const answer = await api.desk("distributions", { run: run.number });
   if (!alive()) return;
@@ -16,14 +20,22 @@ export async function drawColumns({ run, body, alive }) {
     answer.not_released.length ? h("p", {}, "Not released at all: ", answer.not_released.map((name, at) => [at ? ", " : "", h("bdi", {}, name)]), ".") : null);
 }
 
+/** @param {BarSpread | HistogramSpread} column @param {number} place @returns {HTMLElement} */
 function figure(column, place) {
-  const narrowed = column.role === "quasi" ? `${count(column.values, "value")}, released as ${count(column.labels, "label")}` : `${count(column.values ?? 0, "value")}`;
-  const published = { categories: "; its categories are released", both: "; its values and their categories are released", values: "; its values are released" }[column.published] ?? "";
   return h("figure", { class: "spread", "aria-labelledby": `spread-${place}` },
-    h("figcaption", { id: `spread-${place}` }, h("strong", {}, column.name), ` – ${ROLES[column.role]}`, column.kind === "bars" ? `: ${narrowed}${published}.` : "."),
+    h("figcaption", { id: `spread-${place}` }, h("strong", {}, column.name), ` – ${ROLES[column.role]}`, column.kind === "bars" ? `: ${narrowed(column)}${PUBLISHED[column.published ?? ""] ?? ""}.` : "."),
     column.kind === "bars" ? barTable(column) : histogram(column));
 }
 
+/** @type {Record<string, string>} */
+const PUBLISHED = { categories: "; its categories are released", both: "; its values and their categories are released", values: "; its values are released" };
+
+/** @param {BarSpread} column @returns {string} */
+function narrowed(column) {
+  return column.role === "quasi" ? `${count(column.values, "value")}, released as ${count(column.labels, "label")}` : `${count(column.values ?? 0, "value")}`;
+}
+
+/** @param {BarSpread} column @returns {HTMLElement} */
 function barTable({ bars }) {
   const most = Math.max(1, ...bars.flatMap((bar) => [bar.before, bar.after]));
   return h("table", { class: "bar-table" },
@@ -34,26 +46,38 @@ function barTable({ bars }) {
       h("td", {}, measured(bar.after, [["full", bar.sure], ["hollow", bar.after - bar.sure]], most))))));
 }
 
-/** A figure and its bar; the parts follow each other. */
+/**
+ * A figure and its bar; the parts follow each other.
+ * @param {number} value
+ * @param {[string, number][]} parts
+ * @param {number} most
+ * @returns {HTMLElement}
+ */
 function measured(value, parts, most) {
   return h("div", { class: "measured" }, h("span", {}, amount(value)),
     h("span", { class: "track", "aria-hidden": "true" }, parts.filter(([, length]) => length > 0.0001).map(([kind, length]) =>
       h("span", { class: `length ${kind}`, style: { width: `${100 * length / most}%` } }))));
 }
 
+/** @param {number} value @returns {string} */
 function amount(value) {
   return Number.isInteger(value) || value >= 10 ? count(Math.round(value)) : value < 0.1 && value > 0 ? "under 0.1" : value.toFixed(1);
 }
 
-/** Pairs of bars over a line of numbers: left before, right after. */
+/**
+ * Pairs of bars over a line of numbers: left before, right after.
+ * @param {HistogramSpread} column
+ * @returns {HTMLElement}
+ */
 function histogram(column) {
   const { edges, before, sure, after } = column;
   const most = Math.max(1, ...before, ...after);
   const bins = before.length;
   const wide = 100 / bins;
   const tall = 100;
+  /** @type {(at: number, side: number, from: number, value: number, kind: string) => Child} */
   const bar = (at, side, from, value, kind) => value > 0 ? h("svg:rect", { class: kind, x: `${at * wide + wide * (0.08 + 0.44 * side)}%`, width: `${wide * 0.4}%`, y: `${tall * (1 - (from + value) / most)}%`, height: `${tall * value / most}%` }) : null;
-  const name = (at) => `${rounded(edges[at], 12)} to under ${rounded(edges[at + 1], 12)}`;
+  const name = (/** @type {number} */ at) => `${rounded(edges[at], 12)} to under ${rounded(edges[at + 1], 12)}`;
   const every = Math.max(1, Math.ceil(bins / 6));
   return h("div", {},
     h("svg:svg", { class: "histogram", width: "100%", height: "9em", role: "img", "aria-label": `Histogram of ${column.name}; its figures are in the table below` },

@@ -3,6 +3,9 @@ import { api, attempt, count, duration, edit, fill, h, rounded, say, state, tabl
 import { reported } from "./report_parts.js";
 import { startRun } from "./runs_poll.js";
 
+/** @import { LatticeAnswer, LatticeNode, LatticePlace, Run, ViewParts } from "./types" */
+
+/** @param {ViewParts} parts */
 export async function drawLattice({ body, rest, alive }) {
   const place = { going: h("div", { role: "status" }), box: h("div"), alive, number: rest[0] ?? lastLattice()?.number, shown: null };
   const draw = async () => { place.number = (await startRun("lattice")).number; };
@@ -17,13 +20,19 @@ export async function drawLattice({ body, rest, alive }) {
   await follow(place);
 }
 
-/** The lattice that goes on, or else the one that was drawn last. */
+/**
+ * The lattice that goes on, or else the one that was drawn last.
+ * @returns {Run | undefined}
+ */
 function lastLattice() {
   const all = state.runs.filter((run) => run.kind === "lattice");
   return all.find((run) => run.state === "running") ?? all.findLast((run) => run.state === "done");
 }
 
-/** Tell how far a run is; when it has ended, show what it found. */
+/**
+ * Tell how far a run is; when it has ended, show what it found.
+ * @param {LatticePlace} place
+ */
 async function follow(place) {
   const run = state.runs.find((each) => each.number === place.number);
   if (!run) return;
@@ -37,6 +46,7 @@ async function follow(place) {
   }
 }
 
+/** @param {LatticePlace} place @param {string} run */
 async function show({ box, alive }, run) {
   const answer = await api.desk("lattice_svg", { run });
   if (!alive()) return;
@@ -50,24 +60,39 @@ async function show({ box, alive }, run) {
   wire(figure, (node) => tell(facts, node, answer, run));
 }
 
-/** What a minimal node loses, under its levels. */
+/**
+ * What a minimal node loses, under its levels.
+ * @param {HTMLElement} figure
+ * @param {LatticeNode} node
+ */
 function lossUnder(figure, { id, loss }) {
   figure.querySelector(`[data-node="${CSS.escape(id)}"]`)?.append(h("svg:text", { y: "3.2em", class: "drawn-loss" }, rounded(loss, 3)));
 }
 
+/** @param {LatticeAnswer} answer @param {HTMLElement} figure @returns {HTMLElement | null} */
 function minimalTable({ minimal, metric, quasi }, figure) {
   if (!minimal.length) return null;
-  const show = (id) => figure.querySelector(`[data-node="${CSS.escape(id)}"]`).focus();
+  const show = (/** @type {string} */ id) => nodesOf(figure).find((node) => node.dataset.node === id)?.focus();
   return table(`${count(minimal.length, "minimal node")} in figures, the best by ${metric} first`, ["Node", metric, "Classes", "Left out", ...quasi.map((name) => `Level of ${name}`)], minimal.map((node) => [
     h("button", { type: "button", class: "plain", id: `node-${node.id}`, onclick: () => show(node.id) }, "Show", h("span", { class: "visually-hidden" }, ` ${Object.values(node.levels).join(" ")} in the picture`)),
     rounded(node.loss, 3), count(node.classes), count(node.suppressed), ...quasi.map((name) => node.levels[name])]));
 }
 
-/** One node of the picture is in the tab order; the arrow keys go to its neighbours. */
+/** @param {HTMLElement} figure @returns {SVGElement[]} */
+function nodesOf(figure) { return [...figure.querySelectorAll("[data-node]")].map((each) => /** @type {SVGElement} */ (each)); }
+
+/** @param {SVGElement} node @returns {DOMRect} */
+function outline(node) { return (node.querySelector("path") ?? node).getBoundingClientRect(); }
+
+/**
+ * One node of the picture is in the tab order; the arrow keys go to its neighbours.
+ * @param {HTMLElement} figure
+ * @param {(node: SVGElement) => void} chosen
+ */
 function wire(figure, chosen) {
-  const nodes = [...figure.querySelectorAll("[data-node]")];
+  const nodes = nodesOf(figure);
   const first = nodes.find((node) => node.querySelector(".drawn-ring")) ?? nodes.find((node) => node.dataset.state === "minimal") ?? nodes[0];
-  const hold = (node) => { for (const each of nodes) each.setAttribute("tabindex", each === node ? "0" : "-1"); };
+  const hold = (/** @type {SVGElement} */ node) => { for (const each of nodes) each.setAttribute("tabindex", each === node ? "0" : "-1"); };
   hold(first);
   for (const node of nodes) {
     node.addEventListener("focus", () => { hold(node); chosen(node); });
@@ -80,17 +105,24 @@ function wire(figure, chosen) {
   }
   if (!first) return;
   chosen(first);
-  const box = figure.querySelector(".lattice");
-  box.scrollLeft = first.querySelector("path").getBoundingClientRect().x - box.getBoundingClientRect().x - box.clientWidth / 2;
+  const box = /** @type {HTMLElement} */ (figure.querySelector(".lattice"));
+  box.scrollLeft = outline(first).x - box.getBoundingClientRect().x - box.clientWidth / 2;
 }
 
+/** @type {Record<string, number[]>} */
 const WAYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
-/** The nearest node in the direction of an arrow key. */
+/**
+ * The nearest node in the direction of an arrow key.
+ * @param {SVGElement[]} nodes
+ * @param {SVGElement} node
+ * @param {string} key
+ * @returns {SVGElement | null}
+ */
 function neighbour(nodes, node, key) {
   const way = WAYS[key];
   if (!way) return null;
-  const middle = (each) => { const box = each.querySelector("path").getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; };
+  const middle = (/** @type {SVGElement} */ each) => { const box = outline(each); return [box.x + box.width / 2, box.y + box.height / 2]; };
   const [x, y] = middle(node);
   const found = nodes.filter((each) => each !== node).map((each) => {
     const [atX, atY] = middle(each);
@@ -101,9 +133,10 @@ function neighbour(nodes, node, key) {
   return found.length && (!way[0] || found[0].far < 1000 + found[0].along) ? found[0].each : null;
 }
 
+/** @param {HTMLElement} facts @param {SVGElement} node @param {LatticeAnswer} answer @param {string} run */
 function tell(facts, node, { heights, quasi, changed }, run) {
-  const levels = JSON.parse(node.dataset.levels);
-  const lines = node.getAttribute("aria-label").split("\n").filter((line) => !line.startsWith("Levels:"));
+  const levels = JSON.parse(node.dataset.levels ?? "{}");
+  const lines = (node.getAttribute("aria-label") ?? "").split("\n").filter((line) => !line.startsWith("Levels:"));
   const minimal = node.dataset.state === "minimal";
   fill(facts, h("p", {}, h("strong", {}, lines[0])), lines.slice(1).map((line) => h("p", {}, line)),
     h("ul", {}, quasi.map((name) => h("li", {}, h("bdi", {}, name), `: level ${levels[name]} of ${heights[name]}${levels[name] === 0 ? ", as it is" : ""}`))),
@@ -112,6 +145,7 @@ function tell(facts, node, { heights, quasi, changed }, run) {
       : h("p", { class: "soft" }, node.dataset.state === "satisfied" ? "It satisfies, but a less general node does too: pick a minimal one." : "It does not satisfy the policy."));
 }
 
+/** @param {string} run @param {Record<string, number>} levels */
 async function pick(run, levels) {
   const { change } = await api.desk("pick_node", { run, levels });
   await edit((policy) => Object.assign(policy, change));

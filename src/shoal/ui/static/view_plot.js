@@ -2,27 +2,37 @@
 import { api, attempt, choice, count, field, fill, h, rounded, table } from "./core.js";
 import { reported } from "./report_parts.js";
 
+/** @import { Address, PlotAnswer, PlotPoint, ViewParts } from "./types" */
+
 const asked = { across: "loss", up: "average" };
 
-export async function drawPlot({ body, alive, address }) {
+/** @param {ViewParts} parts */
+export async function drawPlot(parts) {
+  const { body, alive, address } = parts;
   const answer = await api.desk("runs_plot", asked);
   if (!alive()) return;
-  const again = (changes) => { Object.assign(asked, changes); attempt(() => drawPlot({ body, alive, address })); };
-  const words = answer.risks.find(([name]) => name === asked.up)[2];
+  const again = (/** @type {Partial<typeof asked>} */ changes) => { Object.assign(asked, changes); attempt(() => drawPlot(parts)); };
+  const words = answer.risks.find(([name]) => name === asked.up)?.[2];
   fill(body,
     h("p", {}, `Each shape is a finished run, with its number. Down is less risk (${words}); ${answer.higher_is_better ? "right" : "left"} is less loss. The dashed steps mark the frontier: no other run is better in one and no worse in the other.`),
     h("div", { class: "columns-2" },
       field("Across: what is lost", choice("plot-across", answer.measures, asked.across, (across) => again({ across }))),
       field("Up: what risk is left", choice("plot-up", answer.risks.map(([name, head]) => [name, head]), asked.up, (up) => again({ up })))),
-    answer.figure ? plot(answer, address) : h("p", {}, "No finished run has these figures yet."),
+    answer.figure ? plot(answer, answer.figure, address) : h("p", {}, "No finished run has these figures yet."),
     answer.without.length ? h("p", { class: "soft" }, `Without such a figure, and not drawn: run ${answer.without.map(Number).join(", run ")}.`) : null,
     answer.points.length ? pointTable(answer, address) : null);
 }
 
-/** The drawing, in which every point can be reached and leads to its run. */
-function plot(answer, address) {
-  const drawn = reported(answer.figure);
-  const dots = [...drawn.querySelectorAll("svg[role=img] > svg")];
+/**
+ * The drawing, in which every point can be reached and leads to its run.
+ * @param {PlotAnswer} answer
+ * @param {string} figure
+ * @param {Address} address
+ * @returns {HTMLElement}
+ */
+function plot(answer, figure, address) {
+  const drawn = reported(figure);
+  const dots = [...drawn.querySelectorAll("svg[role=img] > svg")].map((dot) => /** @type {SVGElement} */ (dot));
   dots.forEach((dot, at) => {
     const point = answer.points[at];
     const go = () => { location.hash = address("summary", point.run); };
@@ -35,15 +45,18 @@ function plot(answer, address) {
   return drawn;
 }
 
+/** @param {PlotPoint} point @returns {string} */
 function named({ run, name }) { return `Run ${Number(run)}${name ? `: ${name}` : ""}`; }
 
+/** @param {PlotPoint} point @returns {string} */
 function said(point) {
   return `${named(point)}, ${point.algorithm}: ${rounded(point.across, 4)}, ${rounded(point.up, 4)}${point.rank === null ? "" : "; on the frontier"}`;
 }
 
+/** @param {PlotAnswer} answer @param {Address} address @returns {HTMLElement} */
 function pointTable(answer, address) {
-  const across = answer.measures.find(([name]) => name === asked.across)[1];
-  const up = answer.risks.find(([name]) => name === asked.up)[1];
+  const across = answer.measures.find(([name]) => name === asked.across)?.[1];
+  const up = answer.risks.find(([name]) => name === asked.up)?.[1];
   return table(`${count(answer.points.length, "run")} in figures`, ["Run", "Algorithm", across, up, "Frontier"], answer.points.map((point) => [
     h("a", { href: address("summary", point.run) }, named(point)), point.algorithm, rounded(point.across, 4), rounded(point.up, 4), point.rank === null ? "" : "on the frontier"]));
 }

@@ -1,17 +1,21 @@
 // Before and after: each record as it was, and what is released of it, by class.
 import { api, attempt, choice, count, field, fill, h, later, say, shown } from "./core.js";
 
+/** @import { Child, RecordsAnswer, RecordsPlace, ReleasedRecord, Value, ViewParts } from "./types" */
+
 const PAGE = 25;
 const NARROW = matchMedia("(max-width: 44rem)");
+/** @type {{ run: string | null, search: string, column: string, offset: number }} */
 const asked = { run: null, search: "", column: "", offset: 0 };
 
+/** @param {ViewParts} parts */
 export async function drawRecords({ run, body, rest, alive, address }) {
   if (asked.run !== run.number) Object.assign(asked, { run: run.number, search: "", column: "", offset: 0 });
   const only = rest[0] === "class" ? Number(rest[1]) : rest[0] === "left-out" ? 0 : null;
   asked.offset = 0;
   const box = h("div");
   const place = { run, box, only, alive, address };
-  const again = (changes) => { Object.assign(asked, { offset: 0 }, changes); attempt(() => page(place)); };
+  const again = (/** @type {Partial<typeof asked>} */ changes) => { Object.assign(asked, { offset: 0 }, changes); attempt(() => page(place)); };
   const search = h("input", { id: "records-search", type: "search", value: asked.search, oninput: later((event) => again({ search: event.target.value })) });
   const first = await api.desk("before_after", question(place));
   if (!alive()) return;
@@ -27,28 +31,32 @@ export async function drawRecords({ run, body, rest, alive, address }) {
   NARROW.addEventListener("change", turned);
 }
 
+/** @param {RecordsPlace} place @param {RecordsAnswer} first @returns {HTMLElement} */
 function filters({ only, address }, first) {
-  const link = (to, text, here) => h("a", { href: address(to), "aria-current": here ? "true" : null }, text);
+  const link = (/** @type {string} */ to, /** @type {string} */ text, /** @type {boolean} */ here) => h("a", { href: address(to), "aria-current": here ? "true" : null }, text);
   return h("p", { class: "filters" },
     link("records", "All records", only === null), " ",
     first.left_out ? link("records/left-out", `Left out only (${count(first.left_out)})`, only === 0) : "No record was left out.", " ",
     only ? link(`records/class/${only}`, `Class ${only} only`, true) : null);
 }
 
+/** @param {RecordsPlace} place */
 function question({ run, only }) {
   return { run: run.number, offset: asked.offset, limit: PAGE, search: asked.search, column: asked.column, ...(only === null ? {} : { class: only }) };
 }
 
+/** @param {RecordsPlace} place */
 async function page(place) {
   const wanted = JSON.stringify(question(place));
   const answer = await api.desk("before_after", question(place));
   if (place.alive() && wanted === JSON.stringify(question(place))) drawPage(place, answer);
 }
 
+/** @param {RecordsPlace} place @param {RecordsAnswer} answer */
 function drawPage(place, answer) {
   const end = answer.offset + answer.rows.length;
   const said = answer.found ? `Records ${count(answer.offset + 1)} to ${count(end)} of ${count(answer.found)}, by class` : "No record fits";
-  const move = (offset) => { asked.offset = offset; attempt(() => page(place)); };
+  const move = (/** @type {number} */ offset) => { asked.offset = offset; attempt(() => page(place)); };
   fill(place.box,
     answer.found ? pairs(place, answer, said) : h("p", {}, "No record fits."),
     h("div", { class: "buttons" },
@@ -57,16 +65,24 @@ function drawPage(place, answer) {
   say(said);
 }
 
-/** Side by side where there is room: two tables whose rows stand on one line. On a narrow screen one under the other. */
+/**
+ * Side by side where there is room: two tables whose rows stand on one line. On a narrow screen one under the other.
+ * @param {RecordsPlace} place
+ * @param {RecordsAnswer} answer
+ * @param {string} said
+ * @returns {HTMLElement}
+ */
 function pairs(place, answer, said) {
   return NARROW.matches ? cards(place, answer) : panes(place, answer, said);
 }
 
+/** @param {RecordsPlace} place @param {RecordsAnswer} answer @param {string} said @returns {HTMLElement} */
 function panes(place, answer, said) {
   const { after } = answer;
   const order = facing(answer);
   const before = order.map((at) => answer.before[at]);
   const kept = new Set(after.flatMap(({ name, of }) => [name, of]));
+  /** @type {(name: string, columns: { name: string }[], row: (record: ReleasedRecord) => Child) => HTMLElement} */
   const pane = (name, columns, row) => h("div", { class: "table", tabindex: "0", role: "region", "aria-label": `${name}. ${said}`, "data-scroll": name },
     h("table", {}, h("caption", {}, h("strong", {}, name)),
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Record"), columns.map((each) => h("th", { scope: "col" }, each.name, kept.has(each.name) ? null : h("span", { class: "soft" }, " (not released)"))))),
@@ -74,39 +90,55 @@ function panes(place, answer, said) {
   return h("div", { class: "panes" },
     pane("Original", before, (row) => h("tr", {}, h("th", { scope: "row" }, recordLink(place, row)), order.map((at) => cell(row.before[at])))),
     pane("Released", after, (row) => h("tr", { class: row.after ? null : "left-out" }, h("th", { scope: "row" }, count(row.record)),
-      row.after ? row.after.map((value, at) => cell(value, row.changed[at])) : h("td", { colspan: after.length }, "left out"))));
+      row.after ? row.after.map((value, at) => cell(value, row.changed?.[at])) : h("td", { colspan: after.length }, "left out"))));
 }
 
-/** The places of the original columns: first those that are released, in the same order, so that they face each other. */
+/**
+ * The places of the original columns: first those that are released, in the same order, so that they face each other.
+ * @param {RecordsAnswer} answer
+ * @returns {number[]}
+ */
 function facing({ before, after }) {
   const released = new Set(after.map(({ of }) => of));
   const places = before.map((_, at) => at);
   return [...places.filter((at) => released.has(before[at].name)), ...places.filter((at) => !released.has(before[at].name))];
 }
 
+/** @param {Value} value @param {boolean} [changed] @returns {HTMLElement} */
 function cell(value, changed) {
   return h("td", { class: changed === true ? "changed" : null, title: value ?? "missing" }, changed === true ? changedMark() : null, shown(value));
 }
 
+/** @param {RecordsPlace} place @param {ReleasedRecord} row @returns {HTMLElement} */
 function recordLink({ address }, { record }) {
   return h("a", { href: address(`why/${record}`), "aria-label": `Record ${record}: why` }, count(record));
 }
 
-/** A line above the first record of each class, in both tables. */
+/**
+ * A line above the first record of each class, in both tables.
+ * @param {RecordsPlace} place
+ * @param {RecordsAnswer} answer
+ * @param {ReleasedRecord} row
+ * @param {ReleasedRecord | undefined} previous
+ * @param {number} width
+ * @returns {HTMLElement | null}
+ */
 function classRow(place, answer, row, previous, width) {
   if (previous && previous.class === row.class) return null;
   return h("tr", { class: "class-head" }, h("th", { colspan: width, scope: "rowgroup" }, h("span", {}, classWords(place, answer, row))));
 }
 
+/** @param {RecordsPlace} place @param {RecordsAnswer} answer @param {ReleasedRecord} row @returns {Child} */
 function classWords({ address }, { starred }, row) {
   if (row.class === null) return starred ? "Left out: stands in the release as a row of * only" : "Left out: not in the release";
   return [h("a", { href: address(`records/class/${row.class}`) }, `Class ${count(row.class)}`), `: ${count(row.size, "record")} released alike. `,
     h("a", { href: address(`why/class/${row.class}`) }, "Why so?")];
 }
 
+/** @param {RecordsPlace} place @param {RecordsAnswer} answer @returns {HTMLElement} */
 function cards(place, answer) {
   const { before, after } = answer;
-  const released = (row, name) => after.map((each, at) => each.of === name ? h("dd", { class: row.changed[at] ? "changed" : null }, "→ ", row.changed[at] ? changedMark() : null, each.name === name ? null : `${each.name}: `, shown(row.after[at])) : null);
+  const released = (/** @type {ReleasedRecord} */ row, /** @type {string} */ name) => after.map((each, at) => each.of === name ? h("dd", { class: row.changed?.[at] ? "changed" : null }, "→ ", row.changed?.[at] ? changedMark() : null, each.name === name ? null : `${each.name}: `, shown(row.after?.[at])) : null);
   return h("ol", { class: "cards pair-cards" }, answer.rows.map((row, at) => h("li", { class: "card" },
     answer.rows[at - 1]?.class === row.class && at ? null : h("p", { class: "class-words" }, classWords(place, answer, row)),
     h("h4", {}, "Record ", recordLink(place, row), row.after ? null : h("span", { class: "badge bad" }, "left out")),
@@ -114,6 +146,7 @@ function cards(place, answer) {
       !row.after ? null : after.some(({ of }) => of === each.name) ? released(row, each.name) : h("dd", { class: "soft" }, "→ not released")))))));
 }
 
+/** @returns {Child} */
 function changedMark() {
   return [h("span", { class: "changed-mark", "aria-hidden": "true" }, "≈ "), h("span", { class: "visually-hidden" }, "less exact: ")];
 }

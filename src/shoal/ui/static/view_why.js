@@ -1,6 +1,9 @@
 // Why a record or a class was generalized so far, and what one step less would do, column by column.
-import { api, count, fill, h, say, state } from "./core.js";
+import { api, count, fill, h, currentTable, say } from "./core.js";
 
+/** @import { Address, ViewParts, WhyAnswer, WhyColumn } from "./types" */
+
+/** @type {Record<string, string[]>} */
 const VERDICTS = {
   "as it is": ["released as it is", "good"],
   open: ["nothing blocks less", "good"],
@@ -8,13 +11,15 @@ const VERDICTS = {
   blocked: ["less is blocked", "bad"],
 };
 
+/** @param {ViewParts} parts */
 export async function drawWhy({ run, body, rest, alive, address }) {
   const box = h("div");
-  const input = h("input", { id: "why-record", type: "number", min: "1", max: state.table.records, step: "1", required: true, value: rest[0] === "class" ? "" : rest[0] ?? "" });
+  const { records } = currentTable();
+  const input = h("input", { id: "why-record", type: "number", min: "1", max: records, step: "1", required: true, value: rest[0] === "class" ? "" : rest[0] ?? "" });
   const form = h("form", { class: "buttons", onsubmit: (event) => { event.preventDefault(); location.hash = address(`why/${Number(input.value)}`); } },
     h("label", { for: "why-record" }, "Record number"), input, h("button", { type: "submit", id: "why-ask", class: "strong" }, "Why?"));
   fill(body,
-    h("p", {}, `Records are counted from 1 to ${count(state.table.records)} in the order of your file. `, h("a", { href: address("records") }, "Find one by its values"), "."),
+    h("p", {}, `Records are counted from 1 to ${count(records)} in the order of your file. `, h("a", { href: address("records") }, "Find one by its values"), "."),
     form, box);
   if (!rest.length) return;
   const asked = rest[0] === "class" ? { class: Number(rest[1]) } : { record: Number(rest[0]) };
@@ -22,6 +27,7 @@ export async function drawWhy({ run, body, rest, alive, address }) {
   if (alive()) drawAnswer(box, answer, address);
 }
 
+/** @param {HTMLElement} box @param {WhyAnswer} answer @param {Address} address */
 function drawAnswer(box, answer, address) {
   fill(box,
     h("div", { id: "why-answer" }, answer.head.map((line) => h("p", {}, line)),
@@ -32,6 +38,7 @@ function drawAnswer(box, answer, address) {
   say(answer.head.join(" "));
 }
 
+/** @param {WhyColumn} column @returns {HTMLElement} */
 function columnCard({ column, verdict, title, lines }) {
   const [words, kind] = VERDICTS[verdict] ?? [verdict, ""];
   const rest = title.slice(column.length + 2).replace(/ One step less:$/, "").replace(/, as it is\.$/, ".");

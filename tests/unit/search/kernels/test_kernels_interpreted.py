@@ -7,14 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-TESTS = Path(__file__).parents[2]
+FOLDER = Path(__file__).parent
 
 
 def test_the_kernels_give_the_same_without_compiling() -> None:
     names = ("test_kernels.py", "test_local_engine.py", "test_row_counting.py")
-    files = [f"unit/engines/{name}" for name in names]
+    files = [str(FOLDER / name) for name in names]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(str(TESTS / file) for file in files)],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files],
         env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True,
         text=True,

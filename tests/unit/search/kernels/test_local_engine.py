@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from oracles import lattice_oracle as oracle
 from shoal.hierarchies import Tree, capped_levels
-from shoal.search.engine import DROPPED, LocalEngine
-from shoal.search.grouping import Grouping
+from shoal.search.engine import DROPPED, Grouping, LocalEngine
 from shoal.search.kernels import compiled as _kernels
 from shoal.search.kernels import plain as _kernels_numpy
 from shoal.search.kernels.load import load_kernels

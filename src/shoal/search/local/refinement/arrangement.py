@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from shoal.models import KAnonymity, least_size
 from shoal.search.kernels.load import load_refinement_kernels
+from shoal.search.local.blocks import Blocks, Classes
 from shoal.search.local.boxes import Boxes, cell_metric
-from shoal.search.local.common import Classes, Ground
 from shoal.search.local.refinement.prices import Floats, Prices, prices_of, scaled
 from shoal.table.encoded import spans
 from shoal.table.recoding import SUPPRESSED
@@ -33,21 +33,21 @@ _ALONE = 256
 class Arrangement:
     """Classes of rows that change step by step."""
 
-    def __init__(self, ground: Ground, row_class: Classes, *, piece: int = PIECE) -> None:
-        self.ground, self._piece = ground, piece
+    def __init__(self, blocks: Blocks, row_class: Classes, *, piece: int = PIECE) -> None:
+        self.blocks, self._piece = blocks, piece
         self.kernels = load_refinement_kernels()
-        self.columns = Boxes.of(ground.problem).columns
-        self.codes = np.ascontiguousarray(ground.row_codes[:, list(self.columns)])
+        self.columns = Boxes.of(blocks.problem).columns
+        self.codes = np.ascontiguousarray(blocks.row_codes[:, list(self.columns)])
         distinct, dense = np.unique(row_class, return_inverse=True)
         self.row_class = (dense - int(distinct[0] == SUPPRESSED)).astype(np.int32)
-        self.least = least_size(ground.class_models)
+        self.least = least_size(blocks.class_models)
         """Records that a class must have at least."""
         self.fresh = self.least if self.least > 1 else int(np.bincount(self.row_class[self.row_class >= 0]).min())
         """Records that a gathered class gets: where no model says how many, as many as the smallest class has."""
-        self.only_sizes = all(isinstance(model, KAnonymity) for model in ground.class_models)
+        self.only_sizes = all(isinstance(model, KAnonymity) for model in blocks.class_models)
         self.joins = np.full((len(row_class), JOINS), -1, dtype=np.int32)
-        self._metric = cell_metric(ground.problem)
-        self._plain = prices_of(ground, self.columns)
+        self._metric = cell_metric(blocks.problem)
+        self._plain = prices_of(blocks, self.columns)
         self.prices: Prices = self._plain
         count = int(self.row_class.max()) + 1
         self.ends = np.zeros((count, len(self.columns), 4), dtype=np.int32)
@@ -94,7 +94,7 @@ class Arrangement:
         """Sum of the cell costs of each column over all records; a suppressed cell costs 1."""
         sums = np.zeros(len(self.columns))
         self.kernels.column_sums(self.ends, self.sizes, self._plain, sums)
-        weights = [self._metric.weight(self.ground.problem.hierarchies[j]) for j in self.columns]
+        weights = [self._metric.weight(self.blocks.problem.hierarchies[j]) for j in self.columns]
         return sums / np.maximum(weights, 1e-300) + np.count_nonzero(self.row_class < 0)
 
     def find_neighbours(self, asking: Ints, turn: int) -> None:
@@ -115,7 +115,7 @@ class Arrangement:
     def _pieces(self, turn: int) -> Iterator[Ints]:
         """The classes of each block; more than fit a piece are cut at medians, in other columns each turn."""
         filled = self.filled
-        block = self.ground.row_block[self.members[self.starts[filled]]]
+        block = self.blocks.row_block[self.members[self.starts[filled]]]
         order = np.argsort(block, kind="stable")
         bounds = np.flatnonzero(np.diff(block[order])) + 1
         for group in np.split(filled[order], bounds):
@@ -150,7 +150,7 @@ class Arrangement:
 
     def around(self, touched: Ints) -> Ints:
         """Some classes and those that have one of them as a neighbour."""
-        hit = np.zeros(len(self.costs) + 1, dtype=np.bool_)  # the last place stands for no neighbour
+        hit = np.zeros(len(self.costs) + 1, dtype=np.bool_)  # the last entry stands for no neighbour
         hit[touched] = True
         hit[-1] = False
         hit[:-1] |= hit[self.near].any(axis=1)

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.hierarchies.ranges import ancestors
+from shoal.search.local.blocks import Blocks
 from shoal.search.local.boxes import cell_metric
-from shoal.search.local.common import Ground
 
 Floats = NDArray[np.float64]
 Prices = tuple[NDArray[np.generic], ...]
@@ -23,13 +23,13 @@ TABLE_LEAVES = 512
 """Values up to which a column has a table of all pairs: 2 MB."""
 
 
-def prices_of(ground: Ground, columns: Sequence[int]) -> Prices:
+def prices_of(blocks: Blocks, columns: Sequence[int]) -> Prices:
     """The prices of some quasi-identifiers in the measure that is lowered.
 
     As the kernels read them: costs, the trees that are climbed (at the same places as their costs), and for each column
     where its costs begin and how they are found (a table's row length, 0 for a tree, -1 for ranges).
     """
-    found = [_column(ground, j) for j in columns]
+    found = [_column(blocks, j) for j in columns]
     begins = np.cumsum([0, *(len(each.costs) for each in found)])[:-1]
     return (
         np.concatenate([each.costs for each in found]),
@@ -54,11 +54,11 @@ class _Column:
     width: int
 
 
-def _column(ground: Ground, j: int) -> _Column:
+def _column(blocks: Blocks, j: int) -> _Column:
     """How one quasi-identifier is priced."""
-    hierarchy, metric = ground.problem.hierarchies[j], cell_metric(ground.problem)
+    hierarchy, metric = blocks.problem.hierarchies[j], cell_metric(blocks.problem)
     cells = metric.weight(hierarchy) * metric.cell(hierarchy)
-    ranged = ground.ranged.get(j)
+    ranged = blocks.ranged.get(j)
     if ranged is not None and not np.array_equal(metric.cell(hierarchy), hierarchy.loss):
         ranged = None  # a measure of levels: a range counts as the lowest node above it
     leaves = hierarchy.n_leaves

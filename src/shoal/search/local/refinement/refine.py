@@ -25,13 +25,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.search.local.common import Classes, Ground
+from shoal.search.local.blocks import Blocks, Classes
 from shoal.search.local.refinement.arrangement import PIECE, Arrangement, Ints
 from shoal.search.local.refinement.steps import KINDS, proposals
 
 
 @dataclass(frozen=True, eq=False)
-class Refined:
+class RefinedPartition:
     """A partition after refining, and how it came about."""
 
     row_class: Classes
@@ -43,40 +43,40 @@ class Refined:
 
 
 def refine(
-    ground: Ground,
+    blocks: Blocks,
     row_class: Classes,
     *,
     rounds: int | None = None,
     deadline: float | None = None,
     piece: int = PIECE,
     progress: Callable[[float], None] | None = None,
-) -> Refined:
+) -> RefinedPartition:
     """Improve until nothing does, so many rounds are done or the clock reaches the deadline.
 
     ``piece``: among how many classes a class looks for its neighbours. Time grows with it, and so does the gain.
     """
-    started, state = time.monotonic(), Arrangement(ground, row_class, piece=piece)
-    taken: Counter[str] = Counter()
+    started, state = time.monotonic(), Arrangement(blocks, row_class, piece=piece)
+    counts: Counter[str] = Counter()
     changed, done, everything = state.filled, 0, True
     while done != rounds and not _late(deadline):
-        changed = _round(state, changed, taken, turn=done, deadline=deadline)
+        changed = _round(state, changed, counts, turn=done, deadline=deadline)
         done += 1
         if not len(changed):
             if everything:
-                return Refined(state.row_class, dict(taken), done, finished=True)
+                return RefinedPartition(state.row_class, dict(counts), done, finished=True)
             changed = state.filled  # neighbours and prices have changed since: ask everybody before believing it
         everything = len(changed) == len(state.filled)
         if progress is not None:
             share = (time.monotonic() - started) / (deadline - started) if deadline else done / (rounds or done + 1)
             progress(min(share, 1.0))
-    return Refined(state.row_class, dict(taken), done, finished=False)
+    return RefinedPartition(state.row_class, dict(counts), done, finished=False)
 
 
 def _late(deadline: float | None) -> bool:
     return deadline is not None and time.monotonic() >= deadline
 
 
-def _round(state: Arrangement, changed: Ints, taken: Counter[str], *, turn: int, deadline: float | None) -> Ints:
+def _round(state: Arrangement, changed: Ints, counts: Counter[str], *, turn: int, deadline: float | None) -> Ints:
     """Let classes that have changed and those around them propose, and take what can be taken; what has changed then.
 
     Only the changed classes look for their neighbours anew; the others know theirs.
@@ -90,7 +90,7 @@ def _round(state: Arrangement, changed: Ints, taken: Counter[str], *, turn: int,
     accepted = np.zeros(len(steps), dtype=np.bool_)
     left = np.ones(len(steps), dtype=np.bool_)
     while left.any():
-        chosen = steps.apart(state, left)
+        chosen = steps.independent(state, left)
         held = chosen[steps.held(state, chosen)]
         accepted[held] = True
         left[chosen] = False
@@ -99,5 +99,5 @@ def _round(state: Arrangement, changed: Ints, taken: Counter[str], *, turn: int,
         rows, targets = steps.moves(state, np.flatnonzero(accepted))
         changed = state.apply(rows, targets)
         for kind, count in zip(*np.unique(steps.kind[accepted], return_counts=True), strict=True):
-            taken[KINDS[kind]] += int(count)
+            counts[KINDS[kind]] += int(count)
     return changed

@@ -23,7 +23,7 @@ _EXCHANGES = 4
 _LARGE = 4
 """A class of more than so many times the size of a gathered one is neither dissolved nor gathered from."""
 _NEW = -1
-"""In place of a class: one that does not exist yet."""
+"""Instead of a class: one that does not exist yet."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ class Steps:
         )
 
     def _entries(self, chosen: Ints) -> tuple[Ints, Ints]:
-        """The places of the rows of some steps, and which step each belongs to."""
+        """The indices of the rows of some steps, and which step each belongs to."""
         lengths = np.diff(self.bounds)[chosen]
         return spans(self.bounds[chosen], lengths), np.repeat(np.arange(len(chosen)), lengths)
 
@@ -67,20 +67,20 @@ class Steps:
         pairs = np.unique(owner[classes >= 0] * width + classes[classes >= 0])
         return pairs % width, pairs // width
 
-    def apart(self, state: Arrangement, left: Mask) -> Ints:
+    def independent(self, state: Arrangement, left: Mask) -> Ints:
         """Of the steps that are left, from the most saving on, those that touch no class that an earlier one does."""
         chosen = np.flatnonzero(left)
         classes, owner = self._touched(state, chosen)
         bounds = np.searchsorted(owner, np.arange(len(chosen) + 1))
         order = np.argsort(-self.gain[chosen], kind="stable")
         accepted = np.zeros(len(chosen), dtype=np.bool_)
-        state.kernels.apart(order, bounds, classes, len(state.costs), accepted)
+        state.kernels.independent_steps(order, bounds, classes, len(state.costs), accepted)
         return chosen[accepted]
 
-    def touching(self, state: Arrangement, taken: Ints) -> Mask:
-        """Which steps touch a class that one of the taken steps touches."""
+    def touching(self, state: Arrangement, accepted: Ints) -> Mask:
+        """Which steps touch a class that one of the accepted steps touches."""
         used = np.zeros(len(state.costs), dtype=np.bool_)
-        used[self._touched(state, taken)[0]] = True
+        used[self._touched(state, accepted)[0]] = True
         classes, owner = self._touched(state, np.arange(len(self)))
         result = np.zeros(len(self), dtype=np.bool_)
         result[owner[used[classes]]] = True
@@ -104,14 +104,14 @@ class Steps:
         inside = state.rows_of(classes)
         owner = np.repeat(classes, state.sizes[classes])
         by_step = np.repeat(step, state.sizes[classes])
-        place = np.argsort(inside, kind="stable")
-        at = place[np.searchsorted(inside[place], rows)]
+        order = np.argsort(inside, kind="stable")
+        at = order[np.searchsorted(inside[order], rows)]
         owner[at] = targets
         _, dense = np.unique(owner, return_inverse=True)
         count = int(dense.max()) + 1
         step_of = np.zeros(count, dtype=np.int64)
         step_of[dense] = by_step
-        good = state.ground.holds(state.ground.stats(dense.astype(np.int32), count, inside))
+        good = state.blocks.holds(state.blocks.stats(dense.astype(np.int32), count, inside))
         result = np.ones(len(chosen), dtype=np.bool_)
         result[step_of[~good]] = False
         return result
@@ -136,13 +136,13 @@ def _exchanges(state: Arrangement, asking: Ints) -> Steps:
     gains = np.full((len(asking), _EXCHANGES), _GAIN)
     steps = np.full((len(asking), _EXCHANGES, 4), -1, dtype=np.int64)
 
-    def work(places: Ints) -> None:
-        found, chosen = gains[places], steps[places]
+    def work(indices: Ints) -> None:
+        found, chosen = gains[indices], steps[indices]
         state.kernels.exchanges(
-            asking[places], state.codes, state.members, state.starts, state.ends, state.costs, state.near,
+            asking[indices], state.codes, state.members, state.starts, state.ends, state.costs, state.near,
             state.joins, state.least, state.prices, found, chosen,
         )  # fmt: skip
-        gains[places], steps[places] = found, chosen
+        gains[indices], steps[indices] = found, chosen
 
     state.spread(work, np.arange(len(asking)))
     gain, step = gains.ravel(), steps.reshape(-1, 4)
@@ -160,13 +160,13 @@ def _dissolutions(state: Arrangement, asking: Ints) -> Steps:
     gains = np.zeros(len(asking))
     targets = np.full((len(asking), _LARGE * state.fresh), -1, dtype=np.int64)
 
-    def work(places: Ints) -> None:
-        found, chosen = gains[places], targets[places]
+    def work(indices: Ints) -> None:
+        found, chosen = gains[indices], targets[indices]
         state.kernels.dissolutions(
-            asking[places], state.codes, state.members, state.starts, state.ends, state.costs, state.joins,
+            asking[indices], state.codes, state.members, state.starts, state.ends, state.costs, state.joins,
             state.prices, found, chosen,
         )  # fmt: skip
-        gains[places], targets[places] = found, chosen
+        gains[indices], targets[indices] = found, chosen
 
     state.spread(work, np.arange(len(asking)))
     good = gains > _GAIN
@@ -178,13 +178,13 @@ def _dissolutions(state: Arrangement, asking: Ints) -> Steps:
 def _splits(state: Arrangement, asking: Ints) -> Steps:
     gains, cuts = np.full(len(asking), _GAIN), np.full((len(asking), 2), -1, dtype=np.int64)
 
-    def work(places: Ints) -> None:
-        found, chosen = gains[places], cuts[places]
+    def work(indices: Ints) -> None:
+        found, chosen = gains[indices], cuts[indices]
         state.kernels.splits(
-            asking[places], state.codes, state.members, state.starts, state.costs, state.least, state.prices,
+            asking[indices], state.codes, state.members, state.starts, state.costs, state.least, state.prices,
             found, chosen,
         )  # fmt: skip
-        gains[places], cuts[places] = found, chosen
+        gains[indices], cuts[indices] = found, chosen
 
     state.spread(work, np.arange(len(asking)))
     good = cuts[:, 0] >= 0
@@ -200,13 +200,13 @@ def _gatherings(state: Arrangement, asking: Ints) -> Steps:
     size = state.fresh
     gains, gathered = np.full(len(asking), _GAIN), np.full((len(asking), size), -1, dtype=np.int64)
 
-    def work(places: Ints) -> None:
-        found, chosen = gains[places], gathered[places]
+    def work(indices: Ints) -> None:
+        found, chosen = gains[indices], gathered[indices]
         state.kernels.gatherings(
-            asking[places], state.codes, state.members, state.starts, state.ends, state.costs, state.near, size,
+            asking[indices], state.codes, state.members, state.starts, state.ends, state.costs, state.near, size,
             state.prices, found, chosen,
         )  # fmt: skip
-        gains[places], gathered[places] = found, chosen
+        gains[indices], gathered[indices] = found, chosen
 
     state.spread(work, np.arange(len(asking)))
     good = gathered[:, 0] >= 0

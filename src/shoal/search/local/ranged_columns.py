@@ -1,4 +1,4 @@
-"""Quasi-identifiers that a local recoding releases as ranges: the tight range of a class instead of a node of its tree.
+"""Quasi-identifiers that are released as ranges: the tight range of a class instead of a node of its tree.
 
 A class whose values run from 22 to 30 is released as ``22<=30``, a class of one value as the value. The range lies
 within the lowest common ancestor of the values, and so within their boundary: it never tells less than the node would.
@@ -10,17 +10,21 @@ values and numbers as the lowest common ancestor, as without ranges.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import PolicyError
+from shoal.errors import PolicyError, PolicyProblem, did_you_mean
+from shoal.formatting import listing
+from shoal.hierarchies.decimals import parse_decimal
 from shoal.hierarchies.hierarchy import FloatArray, Hierarchy, IntArray
+from shoal.hierarchies.problems import quoted
 from shoal.hierarchies.ranges import ancestors, with_ranges
 from shoal.hierarchies.source import HierarchyError
-from shoal.search.local.range_options import read_ranges
 from shoal.search.problem import Problem
 
 
@@ -35,7 +39,7 @@ class RangedColumn:
 
     @staticmethod
     def of(problem: Problem, column: int) -> RangedColumn:
-        """A column whose values `read_options` or `read_ranges` has found to be numbers in order."""
+        """A column without `range_problems`."""
         hierarchy = problem.hierarchies[column]
         leaves = hierarchy.labels[: hierarchy.n_leaves]
         missing = leaves.index(None) if None in leaves else -1
@@ -80,5 +84,56 @@ class RangedColumn:
 
 
 def ranged_columns(problem: Problem) -> Mapping[int, RangedColumn]:
-    """The quasi-identifiers that the option ``ranges`` names, by place; `PolicyError` with every problem."""
-    return {column: RangedColumn.of(problem, column) for column in read_ranges(problem)}
+    """The quasi-identifiers that the option ``ranges`` names, by index; `PolicyError` with every problem."""
+    names: Sequence[str] = problem.options.get("ranges") or ()
+    problems = list(range_problems(problem, names))
+    if problems:
+        raise PolicyError(problems)
+    indices = [problem.table.quasi.index(name) for name in names]
+    return {index: RangedColumn.of(problem, index) for index in indices}
+
+
+def range_problems(
+    problem: Problem, names: Sequence[str], group: Mapping[str, int] | None = None
+) -> Iterator[PolicyProblem]:
+    """Why some of the named columns cannot become ranges; ``group`` are those that the range method masks."""
+    for name, times in Counter(names).items():
+        where = f"algorithm.ranges.{name}"
+        if times > 1:
+            yield PolicyProblem(where, f"is listed {times} times.", "List it once.", code="column-listed-twice")
+        if name not in problem.table.quasi:
+            yield not_quasi(problem, name, where)
+            continue
+        if name in (group or {}):
+            message = "is also listed in group: a column is either masked or released as ranges."
+            yield PolicyProblem(where, message, "Remove it from one of the two.", code="column-in-group-and-ranges")
+        reason = _not_in_order(problem.hierarchies[problem.table.quasi.index(name)])
+        if reason is not None:
+            fix = "Ranges need numbers in order: declare a hierarchy of intervals, or leave the column out of ranges."
+            yield PolicyProblem(where, reason, fix, code="range-values-not-ordered")
+
+
+def not_quasi(problem: Problem, name: str, where: str) -> PolicyProblem:
+    """The problem with a column that an option names although it is not a quasi-identifier."""
+    fix = did_you_mean(name, problem.table.quasi)
+    return PolicyProblem(where, "is not a quasi-identifier.", fix, code="not-a-quasi-identifier")
+
+
+def _not_in_order(hierarchy: Hierarchy) -> str | None:
+    """Why the leaves are not numbers in ascending order; None if they are.
+
+    The missing value may stand before or after them, not between: a range of leaves must never hold it.
+    """
+    leaves = hierarchy.labels[: hierarchy.n_leaves]
+    numbers = [(leaf, parse_decimal(leaf)) for leaf in leaves if leaf is not None]
+    strays = [repr(leaf) for leaf, number in numbers if number is None]
+    if strays:
+        return f"has values that are not numbers: {listing(strays)}."
+    for (lower, low), (upper, high) in pairwise(numbers):
+        if low is not None and high is not None and low >= high:
+            return f"has a hierarchy whose values are not in numerical order: {lower!r} comes before {upper!r}."
+    if None in leaves[1:-1]:
+        index = leaves.index(None)
+        lower_end, upper_end = quoted(leaves[index - 1]), quoted(leaves[index + 1])
+        return f"has a hierarchy that places the missing value between {lower_end} and {upper_end}."
+    return None

@@ -11,33 +11,33 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shoal.search.local.common import Ground
-from shoal.search.local.partition import Entries, Indices, Kinds, Space
+from shoal.search.local.blocks import Blocks
+from shoal.search.local.partition import Entries, Indices, RecordKinds, RecordSpace
 from shoal.search.problem import no_progress
 from shoal.table.encoded import EncodedTable
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class ClassSet:
     """Some classes: their kinds, numbered anew, and their entries."""
 
-    kinds: Kinds
+    kinds: RecordKinds
     entries: Entries
 
 
-def blocks_of(space: Space, active: Entries, number: int) -> list[tuple[Block, Indices]]:
+def class_sets(space: RecordSpace, active: Entries, number: int) -> list[tuple[ClassSet, Indices]]:
     """The classes in so many sets of about the same number of entries, and the kinds of each set in the space."""
     lengths = np.diff(np.append(active.starts, len(active.kind)))
-    loads = [(0, place) for place in range(min(number, active.n_classes))]
+    loads = [(0, index) for index in range(min(number, active.n_classes))]
     owner = np.empty(active.n_classes, dtype=np.int64)
     for each in np.lexsort((np.arange(active.n_classes), -lengths)).tolist():
-        load, place = heapq.heappop(loads)
-        owner[each] = place
-        heapq.heappush(loads, (load + int(lengths[each]), place))
-    return [_block(space, active.of(owner == place)) for place in range(len(loads))]
+        load, index = heapq.heappop(loads)
+        owner[each] = index
+        heapq.heappush(loads, (load + int(lengths[each]), index))
+    return [_block(space, active.of(owner == index)) for index in range(len(loads))]
 
 
-def _block(space: Space, entries: Entries) -> tuple[Block, Indices]:
+def _block(space: RecordSpace, entries: Entries) -> tuple[ClassSet, Indices]:
     mine, kind = np.unique(entries.kind, return_inverse=True)
     kinds = space.kinds
     few = replace(
@@ -48,12 +48,12 @@ def _block(space: Space, entries: Entries) -> tuple[Block, Indices]:
         secret=kinds.secret[mine],
         row_kind=np.zeros(0, dtype=np.int64),
     )
-    return Block(few, replace(entries, kind=kind)), mine
+    return ClassSet(few, replace(entries, kind=kind)), mine
 
 
-def without_records(ground: Ground) -> Ground:
+def without_records(blocks: Blocks) -> Blocks:
     """What is known of the whole table, without its records: it is sent along with the work."""
-    table = ground.problem.table
+    table = blocks.problem.table
     none = np.zeros(0, dtype=np.int32)
     empty = EncodedTable(
         quasi=table.quasi,
@@ -64,7 +64,7 @@ def without_records(ground: Ground) -> Ground:
         pairs={},
         weights=np.array([table.n_rows], dtype=np.int64),
     )
-    bare = Ground(replace(ground.problem, table=empty, progress=no_progress), none, ground.n_blocks)
-    vars(bare)["reference"] = ground.reference
-    vars(bare)["ranged"] = ground.ranged
+    bare = Blocks(replace(blocks.problem, table=empty, progress=no_progress), none, blocks.n_blocks)
+    vars(bare)["reference"] = blocks.reference
+    vars(bare)["ranged"] = blocks.ranged
     return bare
