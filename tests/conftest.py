@@ -2,6 +2,7 @@
 
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,23 @@ settings.load_profile("shoal")
 
 NEEDS = ("browser", "postgres", "spark")
 """Markers of tests that need more than Python; these tests are slow as well."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="rewrite the golden files from what is made now")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """Compare a text with a file of tests/golden; ``pytest --update-golden`` writes the files again."""
+
+    def check(name: str, text: str) -> None:
+        path = Path(HERE) / "golden" / name
+        if request.config.getoption("--update-golden"):
+            path.write_text(text, encoding="utf-8")
+        assert text == path.read_text(encoding="utf-8"), f"{path} differs; see pytest --update-golden"
+
+    return check
 
 
 def pytest_configure(config: pytest.Config) -> None:

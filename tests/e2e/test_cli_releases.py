@@ -75,7 +75,7 @@ def test_a_release_that_reveals_beside_an_earlier_one_is_told_and_can_be_stopped
     allowed = cli("anonymize", town / "february.yaml", "--as-of", "2026-02-28", "--fail-on", "composition>4")
     assert allowed.code == 0
     assert "illness: 4 of 4 people exposed who may be in several releases" in allowed.out
-    assert "Assumed: The person is in this release and in the earlier ones" in allowed.out
+    assert "This assumes that the person is in this release and in the earlier ones" in allowed.out
 
 
 def test_the_same_classes_again_are_not_flagged_and_are_one_entry(cli: Cli, town: Path) -> None:
@@ -103,8 +103,7 @@ def test_the_evidence_has_the_composition_among_its_attacks_and_no_path(cli: Cli
     evidence = json.loads((town / "february.evidence.json").read_text(encoding="utf-8"))
     assert evidence_problems(evidence) == []
     found = evidence["composition"]
-    assert found["estimates"] == [each for each in evidence["attacks"] if each["name"] == "composition"]
-    assert found["assumption"].startswith("The person is in this release and in the earlier ones")
+    assert found["results"] == [each for each in evidence["attacks"] if each["name"] == "composition"]
     assert found["earlier"][0]["date"] == "2026-01-31"
     assert str(town) not in (town / "february.evidence.json").read_text(encoding="utf-8")
     assert "registry" not in evidence["policy"]
@@ -115,7 +114,7 @@ def test_python_tests_and_registers_alike(town: Path) -> None:
     january = shoal.publish(town / "january.yaml", as_of="2026-01-31")
     assert january.paths["registry"].name == "2026-01-31-january.json"
     release = shoal.anonymize(None, town / "february.yaml")
-    assert release.evidence["composition"]["estimates"][0]["records"] == 4
+    assert release.evidence["composition"]["results"][0]["records"] == 4
     assert len(Registry.open(town / "releases").entries) == 1
     release.write(town / "february.csv", as_of="2026-02-28")
     assert [entry.date for entry in Registry.open(town / "releases").entries] == ["2026-01-31", "2026-02-28"]
@@ -128,12 +127,12 @@ def test_python_tests_and_registers_alike(town: Path) -> None:
     ("options", "words"),
     [
         (["--fail-on", "composition"], ["cannot be read", "composition"]),
-        (["--fail-on", "compositon>0"], ["names no attack", "Did you mean 'composition'?"]),
+        (["--fail-on", "compositon>0"], ["does not name an attack", "Did you mean 'composition'?"]),
         (["--as-of", "31.1.2026"], ["is no date", "2026-01-31"]),
         (["--replaces", "2026-01-31-januar"], ["has no entry", "Did you mean"]),
         (["--registry", "people.csv"], ["a registry is a folder"]),
         (["--registry", "nowhere/releases"], ["nowhere", "does not exist"]),
-        (["--registry", "."], ["is no entry of a registry"]),
+        (["--registry", "."], ["is not an entry of a registry"]),
     ],
 )
 def test_what_is_wrong_is_told_before_anything_changes(
@@ -164,7 +163,7 @@ def test_a_registry_that_cannot_be_read_stops_the_run_before_the_search(cli: Cli
     before = snapshot(town)
     ran = cli("anonymize", town / "february.yaml", "--json")
     assert ran.code == 2
-    assert "2026-01-31-january.json is no entry of a registry" in json.loads(ran.out)["message"]
+    assert "2026-01-31-january.json is not an entry of a registry" in json.loads(ran.out)["message"]
     assert snapshot(town) == before
 
 
@@ -231,7 +230,7 @@ def test_month_by_month(cli: Cli, hospital: Path) -> None:
     february = cli("apply", "released-january.recoding.json", "--data", "february.csv", "--out",
                    "released-february.csv", "--registry", "releases", "--as-of", "2026-02-28")  # fmt: skip
     assert february.code == 0, february.err
-    assert "held against 2026-01-31-released-january (2026-01-31)" in february.out
+    assert "compared with 2026-01-31-released-january (2026-01-31)" in february.out
     policy = shoal.Policy.load("hospital.yaml")
     part = shoal.verify("released-february.csv", policy, "february.csv")
     assert [check.name for check in part.failures] in ([], ["suppression"])

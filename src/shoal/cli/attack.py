@@ -11,13 +11,13 @@ from typing import Any
 import typer
 
 from shoal.attacks.attack import AttackResult
-from shoal.attacks.conditions import exceeded, read_condition
 from shoal.cli.commands import interruptible, load_policy
 from shoal.cli.progress import progress_bar
 from shoal.errors import InputError
 from shoal.formatting import percent, pluralize
 from shoal.io import Place
 from shoal.pipeline.attack import AttackReport, attack
+from shoal.pipeline.conditions import exceeded, read_condition
 from shoal.present.attacks import attacker_sentence, baseline_phrase, verdict_sentence
 
 _WIDTH = 100

@@ -65,7 +65,7 @@ def run_init(
     data: Place, out: Path | None, *, separator: str | None, encoding: str | None, sheet: str | None, force: bool
 ) -> None:
     """Draft a policy and write it; never over the data, and only under a name that says YAML."""
-    from shoal.draft import draft_name, draft_policy  # noqa: PLC0415 - only init needs it
+    from shoal.draft import draft_name, draft_policy
 
     if isinstance(data, Path) and data.is_dir():
         raise DataError(f"{data} is a folder, not a file. Name the file inside it.")

@@ -80,7 +80,7 @@ FailBefore = Annotated[
 
 def _version(asked: bool) -> None:
     if asked:
-        from importlib.metadata import version  # noqa: PLC0415
+        from importlib.metadata import version
 
         typer.echo(f"shoal {version('shoal')}")
         raise typer.Exit
@@ -113,7 +113,7 @@ def init(
     force: Annotated[bool, typer.Option("--force", help="Replace an existing policy file.")] = False,
 ) -> None:
     """Draft a commented policy for a table: roles, hierarchies, likely quasi-identifiers."""
-    from shoal.cli.commands import run_init  # noqa: PLC0415
+    from shoal.cli.commands import run_init
 
     run_init(with_table(data, table), out, separator=separator, encoding=encoding, sheet=sheet, force=force)
 
@@ -159,7 +159,7 @@ def anonymize(
     as_json: Json = False,
 ) -> None:
     """Anonymize, verify, and write release, evidence and report."""
-    from shoal.cli.commands import run_anonymize  # noqa: PLC0415
+    from shoal.cli.commands import run_anonymize
 
     run_anonymize(
         policy,
@@ -206,7 +206,7 @@ def apply(
     as_json: Json = False,
 ) -> None:
     """Recode new records with a published recoding without weakening it, and say which cannot be released."""
-    from shoal.cli.apply import run_apply  # noqa: PLC0415
+    from shoal.cli.apply import run_apply
 
     run_apply(
         recoding,
@@ -236,7 +236,7 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """Check a written release with code of its own: the models, its evidence, with the original also truthfulness."""
-    from shoal.cli.verify import run_verify  # noqa: PLC0415
+    from shoal.cli.verify import run_verify
 
     run_verify(release, policy, original=original, evidence=evidence, fail_on=fail_on or [], as_json=as_json)
 
@@ -250,7 +250,7 @@ def lattice(
     as_json: Json = False,
 ) -> None:
     """List all minimal full-domain nodes with their measures and what each leaves open to attack."""
-    from shoal.cli.lattice import run_lattice  # noqa: PLC0415
+    from shoal.cli.lattice import run_lattice
 
     run_lattice(policy, data, svg=svg, force=force, as_json=as_json)
 
@@ -283,7 +283,7 @@ def attack(
     as_json: Json = False,
 ) -> None:
     """Attack a release as those would who want to know a secret, and say what they got and what it is worth."""
-    from shoal.cli.attack import run_attack  # noqa: PLC0415
+    from shoal.cli.attack import run_attack
 
     run_attack(
         release,
@@ -319,7 +319,7 @@ def risk(
     as_json: Json = False,
 ) -> None:
     """Say how open a table is as it stands: who is unique, by which columns, and what attackers may hope."""
-    from shoal.cli.risk import run_risk  # noqa: PLC0415
+    from shoal.cli.risk import run_risk
 
     run_risk(
         data,
@@ -348,7 +348,7 @@ def why(
     as_json: Json = False,
 ) -> None:
     """Say why a record or a class was generalized so far and what blocks less. Writes nothing."""
-    from shoal.cli.why import run_why  # noqa: PLC0415
+    from shoal.cli.why import run_why
 
     run_why(policy, data=data, row=row, where=where or [], in_class=in_class, algorithm=algorithm, as_json=as_json)
 
@@ -382,7 +382,7 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Compare algorithms and parameters: risk against loss, one table and one plot. Run again, it goes on."""
-    from shoal.cli.compare import run_compare  # noqa: PLC0415
+    from shoal.cli.compare import run_compare
 
     run_compare(
         policy,
@@ -412,7 +412,7 @@ def utility(
     as_json: Json = False,
 ) -> None:
     """Measure what the release is worth for a task: scores of models, errors of count queries. Writes nothing."""
-    from shoal.cli.utility import run_utility  # noqa: PLC0415
+    from shoal.cli.utility import run_utility
 
     run_utility(policy, data=data, target=target, queries=queries, as_json=as_json)
 
@@ -431,7 +431,7 @@ def reproduce(
     as_json: Json = False,
 ) -> None:
     """Reproduce the worked tables and experiments of the papers: CSV, plots, and a paragraph on each."""
-    from shoal.cli.reproduce import run_reproduce  # noqa: PLC0415
+    from shoal.cli.reproduce import run_reproduce
 
     run_reproduce(paper, data=data, out=out, quick=quick, download=download, force=force, as_json=as_json)
 
@@ -466,7 +466,7 @@ def ui(
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
 ) -> None:
     """Open the web page on which a table becomes a release, on this machine or for a server's users."""
-    from shoal.cli.ui import run_ui  # noqa: PLC0415
+    from shoal.cli.ui import run_ui
 
     run_ui(
         host=host,
@@ -491,7 +491,7 @@ def demo(
     as_json: Json = False,
 ) -> None:
     """Run the main job on bundled hospital data and show what came out."""
-    from shoal.cli.commands import run_demo  # noqa: PLC0415
+    from shoal.cli.commands import run_demo
 
     run_demo(out, force=force, as_json=as_json)
 
@@ -503,7 +503,7 @@ def schema(
     ] = False,
 ) -> None:
     """Print the JSON Schema of the policy file, for editors, or of the evidence."""
-    from shoal.cli.commands import run_schema  # noqa: PLC0415
+    from shoal.cli.commands import run_schema
 
     run_schema(evidence=evidence)
 

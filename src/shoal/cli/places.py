@@ -18,7 +18,7 @@ def refuse_passwords(arguments: Sequence[str]) -> None:
     asked = [each for each in arguments if _MAYBE.search(each)]
     if not asked:
         return
-    from shoal.policy.location import holds_password  # noqa: PLC0415 - so that --help answers at once
+    from shoal.policy.location import holds_password
 
     if any(holds_password(each) for each in asked):
         raise InputError(
@@ -31,7 +31,7 @@ def read_place(text: str) -> Any:
     """The file or the table that was named; an address of Spark's as it stands."""
     if text.startswith("spark:"):
         return text
-    from shoal.policy.location import place  # noqa: PLC0415 - so that --help answers at once
+    from shoal.policy.location import place
 
     return place(text)
 

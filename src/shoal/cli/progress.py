@@ -26,7 +26,7 @@ def progress_bar() -> Iterator[Progress]:
     if not sys.stderr.isatty():
         yield no_progress
         return
-    from rich.console import Console  # noqa: PLC0415 - only where it is seen
+    from rich.console import Console
 
     bar = bar_on(Console(stderr=True))
     started, task = time.monotonic(), bar.add_task("", total=1.0)
@@ -46,9 +46,9 @@ def progress_bar() -> Iterator[Progress]:
 
 def bar_on(console: Console) -> Bar:
     """One line that fits the console: the share done, what is being done (cut where it is long), then the bar."""
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn  # noqa: PLC0415
-    from rich.progress import Progress as Bar  # noqa: PLC0415
-    from rich.table import Column  # noqa: PLC0415
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+    from rich.table import Column
 
     narrow = console.width < _NARROW
     bar = 8 if narrow else 40

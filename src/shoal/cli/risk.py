@@ -125,8 +125,8 @@ def _attackers(found: Risk) -> Iterator[str]:
             f"Of {counted(found.uniques, 'unique', 'uniques')} about "
             f"{estimate.expected_population_uniques_in_the_table:.1f} are thought to be unique in the population too "
             f"({percent(estimate.probability_that_a_unique_is_unique_in_the_population)}; estimate of "
-            f"{estimate.estimator} for a sampling fraction of {estimate.sampling_fraction:g}, mostly too high for small "
-            "fractions)."
+            f"{estimate.estimator} for a sampling fraction of {estimate.sampling_fraction:g}, mostly too high for "
+            "small fractions)."
         )
 
 

@@ -9,29 +9,32 @@ from typing import Any
 import typer
 
 from shoal.cli.show import aligned, counted, parameters
+from shoal.evidence import Evidence
+from shoal.formatting import pluralize
+from shoal.present.attacks import COMPOSITION_ASSUMPTION, composition_notes, verdict_sentence
 
 _WIDTH = 100
 
 
-def show_composition(evidence: Mapping[str, Any]) -> None:
-    """What the release tells beside earlier ones, where it was held against them."""
-    found = evidence.get("composition")
-    if not found:
+def show_composition(evidence: Evidence) -> None:
+    """What the release reveals together with earlier ones, where it was compared with them."""
+    found = evidence.composition
+    if found is None:
         return
-    names = ", ".join(f"{each['name']} ({each['date']})" for each in found["earlier"])
+    names = ", ".join(f"{each.name} ({each.date})" for each in found.earlier)
     typer.echo(
-        f"  composition: held against {names}" if names else "  composition: the registry has no earlier release"
+        f"  composition: compared with {names}" if names else "  composition: the registry has no earlier release"
     )
-    for each in found["estimates"]:
-        if each["status"] == "tried":
-            told = f"{each['sensitive']}: {each['records']:,} of {counted(each['of'], 'person', 'people')} exposed"
-            typer.echo(f"    {told} who may be in several releases")
+    for each in found.results:
+        if each.status == "tried":
+            people = pluralize(each.of or 0, "person", "people")
+            typer.echo(f"    {each.sensitive}: {each.records:,} of {people} exposed who may be in several releases")
         elif names:
-            typer.echo(_filled(f"    {each['sensitive'] or 'nothing'}: {each['verdict']}"))
-    for note in found["notes"]:
+            typer.echo(_filled(f"    {each.sensitive or 'nothing'}: {verdict_sentence(each)}"))
+    for note in composition_notes(found.notes):
         typer.echo(_filled(f"    {note}"))
-    if any(each["status"] == "tried" for each in found["estimates"]):
-        typer.echo(_filled(f"    Assumed: {found['assumption']}"))
+    if any(each.status == "tried" for each in found.results):
+        typer.echo(_filled(f"    {COMPOSITION_ASSUMPTION}"))
 
 
 def show_applied(evidence: Mapping[str, Any]) -> None:

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import typer
 
-from shoal.attacks.conditions import read_condition
 from shoal.cli.attack import condition_lines
 from shoal.cli.commands import interruptible, load_policy
 from shoal.cli.progress import progress_bar
 from shoal.cli.show import counted
 from shoal.io import Place
 from shoal.pipeline.audit.audit import Audit, audit
+from shoal.pipeline.conditions import read_condition
 
 
 @interruptible

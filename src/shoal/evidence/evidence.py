@@ -19,6 +19,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from shoal.attacks.attack import AttackResult
 from shoal.attacks.exposure import Exposure
+from shoal.attacks.registry.composition import Composition
 from shoal.facts import Facts, plain
 from shoal.verification import Check
 
@@ -209,7 +210,7 @@ class Evidence(Facts):
     """Samples of the attacks were drawn from it."""
     utility: Mapping[str, Any] | None = None
     """What the release is worth for the policy's task."""
-    composition: Mapping[str, Any] | None = None
+    composition: Composition | None = None
     """What it reveals together with earlier releases of a registry."""
     applied: Mapping[str, Any] | None = None
     """For new records of a published recoding: what they joined, and who could not."""

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shoal.attacks.conditions import Condition, exceeded, read_condition
 from shoal.attacks.registry.composition import NAME, Composition, compose_with
 from shoal.attacks.registry.entry import Entry
 from shoal.attacks.registry.folder import INDEX, Registry
@@ -20,6 +19,7 @@ from shoal.errors import ExposureError, InputError
 from shoal.evidence import Evidence, sealed
 from shoal.facts import plain
 from shoal.io import check_outputs
+from shoal.pipeline.conditions import Condition, exceeded, read_condition
 from shoal.policy import Policy
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from shoal.errors import InputError, OutputError
 from shoal.io import Kind, from_arrow, read_table, release_source
 from shoal.policy import Policy
-from shoal.present import write_report
+from shoal.present.report.page import write_report
 from shoal.search.problem import Problem
 from shoal.table.recoding import Recoding
 

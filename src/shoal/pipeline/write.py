@@ -42,7 +42,7 @@ from shoal.pipeline.run import (
 )
 from shoal.pipeline.stream import Streamed, make_streamed
 from shoal.policy import Policy
-from shoal.present import write_report
+from shoal.present.report.page import write_report
 from shoal.search.problem import Progress, no_progress
 from shoal.verification import verify
 

@@ -89,7 +89,7 @@ def verdict_sentence(result: AttackResult) -> str:
     """What came of an attack, or why it was not made."""
     if result.status != "tried":
         head = "Not tried" if result.status == "not tried" else "Does not apply"
-        return f"{head}: {_reason(result)}."
+        return f"{head}: {reason_clause(result)}."
     return _VERDICTS.get(result.name, _figures)(result, result.sensitive or "", result.details)
 
 
@@ -104,7 +104,8 @@ def by_severity(results: Sequence[AttackResult]) -> list[AttackResult]:
     return sorted(tried, key=lambda each: (not each.leak, -(each.records or 0) / (each.of or 1)))
 
 
-def _reason(result: AttackResult) -> str:
+def reason_clause(result: AttackResult) -> str:
+    """Why an attack was not made."""
     details = result.details
     facts = {
         "column": result.sensitive,
@@ -159,8 +160,8 @@ def _similarity(result: AttackResult, column: str, details: Mapping[str, Any]) -
         return f"Everybody's {column} is of one category, so the classes reveal nothing that the table does not."
     category, records = next(iter(details["by_category"].items()))
     return (
-        f"{_in_classes(result)} a {column} of the same category as the rest of the class, {number(records)} of them in "
-        f"{category!r}."
+        f"{_in_classes(result)} values of {column} in the same category as the rest of the class, "
+        f"{number(records)} of them in {category!r}."
     )
 
 
@@ -262,7 +263,7 @@ def _inference(result: AttackResult, column: str, details: Mapping[str, Any]) ->
 def _composition(result: AttackResult, column: str, details: Mapping[str, Any]) -> str:
     if "at_least" in details:
         return (
-            f"If its people were in an earlier release, {column} is certain for at least "
+            f"If the people were also in an earlier release, {column} is certain for at least "
             f"{pluralize(details['at_least'], 'record')} and at most {number(details['at_most'])}; only the original "
             "would tell exactly."
         )
@@ -274,11 +275,13 @@ def _composition(result: AttackResult, column: str, details: Mapping[str, Any]) 
             if details["categories_required"]
             else ""
         )
-        whom = number(result.records or 0) if result.records else "none"
-        return f"{together}, fewer than {required} of {column} are left for {whom} of {people} who may be in several."
+        if not result.records:
+            return f"{together}, at least {required} of {column} are left for everybody who may be in several."
+        whom = f"{number(result.records)} of {people} who may be in several"
+        return f"{together}, fewer than {required} of {column} are left for {whom}."
     releases = pluralize(details["earlier_releases"], "earlier release")
     if not result.of:
-        return f"Nobody in the original fits both this release and one of {releases}."
+        return "Nobody in the original fits both this release and an earlier one."
     whom = pluralize(result.records or 0, "person", "people") if result.leak else "nobody"
     return f"Together with {releases}, {column} becomes certain for {whom} for whom no release alone reveals it."
 

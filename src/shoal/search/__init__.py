@@ -63,4 +63,4 @@ def shared_options(name: str) -> frozenset[str]:
     return (entry.options | {"seed"}) - _OWN if entry is not None else frozenset()
 
 
-__all__ = ["ALGORITHMS", "Algorithm", "AlgorithmEntry", "SearchResult", "Problem", "shared_options"]
+__all__ = ["ALGORITHMS", "Algorithm", "AlgorithmEntry", "Problem", "SearchResult", "shared_options"]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import shoal
 from oracles import attack_oracle as oracle
-from shoal.attacks.attackers import composition as attack_earlier
 from shoal.attacks.attack import AttackResult
+from shoal.attacks.attackers import composition as attack_earlier
 from support.attack_cases import found, policy_of, table_of
 
 TREE = {"A": ["a1", "a2"], "B": ["b1", "b2"]}

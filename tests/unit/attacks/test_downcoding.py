@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import shoal
 from oracles import attack_oracle as oracle
-from shoal.attacks.attackers.downcoding import tightened
 from shoal.attacks.attack import AttackResult
+from shoal.attacks.attackers.downcoding import tightened
 from shoal.hierarchies import Tree
 from support.attack_cases import found, policy_of, table_of
 

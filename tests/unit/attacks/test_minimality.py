@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import shoal
 from oracles import attack_oracle as oracle
-from shoal.attacks.could_fail import could_fail
 from shoal.attacks.attack import AttackResult
+from shoal.attacks.could_fail import could_fail
 from shoal.errors import InfeasibleError
 from shoal.models import (
     AlphaKAnonymity,

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.attacks.catalog import ATTACKS
 from shoal.attacks.battery import attack_tables
+from shoal.attacks.catalog import ATTACKS
 from shoal.errors import DataError, DisclosureWarning, InputError, PolicyError
 from shoal.io import write_table
 from shoal.pipeline.run import Clock, Unverified, make_release
@@ -162,7 +162,7 @@ def test_star_rows_are_no_records() -> None:
 
 def test_a_release_of_another_policy_is_refused_with_what_it_has() -> None:
     one = made(policy())
-    with pytest.raises(DataError, match="'zipcode'.*'age'"):
+    with pytest.raises(DataError, match=r"'zipcode'.*'age'"):
         shoal.attack(one.table.drop_columns(["zipcode"]), policy())
     strange = one.table.set_column(
         one.table.column_names.index("illness"), "illness", pa.array(["Gout"] * one.table.num_rows)

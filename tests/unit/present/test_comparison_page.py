@@ -46,7 +46,7 @@ def content() -> dict[str, Any]:
 
 def test_every_point_is_a_row_with_its_policy_and_its_figures() -> None:
     cells = rows(write_comparison(content()), "points")
-    assert cells[2] == ["mondrian-k2", "1", "0.1000", "30%", "50%", "9", "1", "40", "2", "0.250 s", "128 MiB"]
+    assert cells[2] == ["mondrian-k2", "1", "0.1000", "30%", "50%", "9", "1", "40", "2", "0.250 s", "134 MB"]
     assert cells[1][1] == "", "not on the frontier"
     links = [link.attributes["href"] for link in section(write_comparison(content()), "points").all("a")]
     assert links == [f"points/{name}.yaml" for name in ("optimal-k2", "mondrian-k2", "mondrian-k5", "optimal-k9")]
@@ -56,7 +56,7 @@ def test_a_point_without_a_release_has_its_reason_across_the_row() -> None:
     found = section(write_comparison(content()), "points")
     last = found.all("tr")[-1]
     assert last.children[1].attributes["colspan"] == "10"
-    assert last.children[1].text == f"No release: {HOSTILE} Would do: suppression: 0.1."
+    assert last.children[1].text == f"No release: {HOSTILE} This would help: suppression: 0.1."
 
 
 def test_every_release_is_a_shape_and_the_frontier_is_steps_and_numbers() -> None:

@@ -14,7 +14,7 @@ from shoal.pipeline.apply.apply import Applied
 from shoal.pipeline.apply.verify_applied import verified
 from shoal.pipeline.recoding_file import PublishedFile, recoding_path, recoding_text
 from shoal.pipeline.write import output_paths, write_text
-from shoal.present import write_report
+from shoal.present.report.page import write_report
 from shoal.verification import verify
 
 

@@ -1,8 +1,8 @@
-"""What a release shows of itself, worked out again in the words of its evidence.
+"""What a release shows of itself, as facts of its evidence.
 
-Read off the file and the policy alone: sizes of classes, exposure, models and their weakest classes, labels. With the
-original also the measures and what is told of the columns. What follows from neither - how the search went, bounds,
-distributions over values that are not released - is not worked out, and `NEVER` and `BY_ORIGINAL` say so.
+From the file and the policy alone: sizes of classes, exposure, models and their weakest classes, labels. With the
+original also the measures and the columns. What follows from neither - how the search went, bounds, distributions over
+values that are not released - is not computed, and `NEVER` and `BY_ORIGINAL` say so.
 """
 
 from __future__ import annotations

@@ -56,7 +56,11 @@ def _pair(index: int, attack: AttackResult) -> tuple[Markup, Markup]:
     share = f" ({percent(attack.records / attack.of)})" if attack.records and attack.of else ""
     exposed = f"{number(attack.records or 0)} of {number(attack.of or 0)}{share}"
     head = join(titled(attack), tag("br"), tag("small", name_of(attack.name)))
-    words = [paragraph(verdict_sentence(attack)), paragraph(f"{attacker_sentence(attack)} {attempt_sentence(attack)}")]
+    words = [
+        paragraph(verdict_sentence(attack)),
+        paragraph(f"Who: {attacker_sentence(attack)}"),
+        paragraph(f"How: {attempt_sentence(attack)}"),
+    ]
     success = success_phrase(attack)
     plot = success_plot(f"attack-{index}", attack.rate or 0.0, attack.baseline or 0.0, attack.interval, success)
     below = tag("div", tag("div", *words), tag("div", plot, paragraph(f"{success}.")), class_="outcome")
@@ -67,6 +71,6 @@ def _composition(evidence: Evidence) -> list[Markup]:
     """What was assumed of earlier releases, and how their labels were read."""
     if evidence.composition is None:
         return []
-    notes = composition_notes(evidence.composition["notes"])
+    notes = composition_notes(evidence.composition.notes)
     lead = paragraph(COMPOSITION_ASSUMPTION)
     return [tag("h3", "Earlier releases"), lead, *([bullets(notes)] if notes else [])]

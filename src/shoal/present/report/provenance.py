@@ -36,7 +36,7 @@ def _search(evidence: Evidence) -> list[Markup]:
     rows = [
         row("Algorithm", name_of(evidence.algorithm)),
         row("Seed for random choices", "none" if evidence.seed is None else str(evidence.seed)),
-        *(_search_fact(key, value) for key, value in plain(evidence.search).items()),
+        *(_search_fact(key, value) for key, value in plain(evidence.search).items() if key != "refined"),
     ]
     return [table("The search.", ["Fact", "Figure"], rows)]
 

@@ -56,7 +56,7 @@ def _attackers(evidence: Evidence) -> list[Markup]:
     leaks = [_titled(each.sensitive, attack_title(each)) for each in tried if each.leak]
     head, attacks = tag("strong", "Attackers"), pluralize(len(tried), "attack")
     if not leaks:
-        return [join(head, f": none of {attacks} learns more than could be known without the release.")]
+        return [join(head, f": {attacks} made, and none learns more than could be known without the release.")]
     verb = "learns" if len(leaks) == 1 else "learn"
     found = join(*leaks, between="; ")
     return [join(head, f": {number(len(leaks))} of {attacks} {verb} something – ", found, ".")]

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from shoal.attacks.catalog import ATTACKS
-from shoal.attacks.conditions import exceeded, read_condition
 from shoal.errors import InputError
+from shoal.pipeline.conditions import exceeded, read_condition
 
 
 def estimate(**changes: Any) -> dict[str, Any]:

@@ -11,8 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from shoal.attacks.attack import AttackResult
 from shoal.attacks.catalog import ATTACKS
 from shoal.errors import InputError, did_you_mean
+from shoal.present.attacks import reason_clause
 
 _CONDITION = re.compile(r"\s*(?P<name>[^\s>]+)\s*>\s*(?P<limit>\d+(\.\d+)?)\s*(?P<percent>%)?\s*", re.ASCII)
 
@@ -69,7 +71,7 @@ def exceeded(conditions: Sequence[Condition], results: Sequence[Mapping[str, Any
         attacks = [each for each in results if each["name"] == condition.name]
         unknown = [each for each in attacks if each["status"] == "not tried"]
         if unknown or not attacks:
-            reason = f" ({unknown[0]['outcome']})" if unknown else ""
+            reason = f": {reason_clause(AttackResult(**unknown[0]))}" if unknown else ""
             message = f"The condition {condition.text!r} is about an attack that was not tried{reason}."
             raise InputError(message, code="condition-not-tried")
         found += [
