@@ -173,7 +173,7 @@ def describe_columns(
     columns: dict[str, ColumnFacts] = {}
     for name, column in policy.columns.items():
         if column.role == "sensitive":
-            columns[name] = SensitiveFacts("sensitive", policy.published(name))  # type: ignore[arg-type]
+            columns[name] = SensitiveFacts("sensitive", policy.published(name))
         elif column.role == "quasi":
             index = recoding.quasi.index(name)
             hierarchy = recoding.hierarchies[index]
@@ -192,7 +192,7 @@ def describe_columns(
                 ),
             )
         else:
-            columns[name] = OtherFacts(column.role)  # type: ignore[arg-type]
+            columns[name] = OtherFacts(column.role)
     return columns
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from shoal.encode.resolve import resolve
 from shoal.evidence import describe_exposure, measure
+from shoal.facts import plain
 from shoal.pipeline.run import load_data
 from shoal.policy import Policy
 from shoal.search.diagnosis.diagnosis import infeasible
@@ -50,10 +51,13 @@ def describe_node(problem: Problem, evaluator: Evaluator, engine: LocalEngine, n
     evaluation = evaluator.evaluate(grouping)
     summary = summarize(problem, node, grouping, evaluation.kept)
     stats = engine.stats(grouping, sorted(problem.domains)).keep(evaluation.kept)
-    return {
-        "levels": problem.nominal_levels(node),
-        "classes": int(evaluation.kept.sum()),
-        "suppressed": evaluation.suppressed,
-        "measures": measure(summary),
-        "exposure": describe_exposure(stats),
-    }
+    facts: dict[str, Any] = plain(
+        {
+            "levels": problem.nominal_levels(node),
+            "classes": int(evaluation.kept.sum()),
+            "suppressed": evaluation.suppressed,
+            "measures": measure(summary),
+            "exposure": describe_exposure(stats),
+        }
+    )
+    return facts

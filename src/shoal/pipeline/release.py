@@ -13,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.errors import InputError, OutputError
+from shoal.evidence import Evidence
 from shoal.io import Kind, from_arrow, read_table, release_source
 from shoal.policy import Policy
 from shoal.present.report.page import write_report
@@ -41,7 +42,7 @@ class Release:
     held: pa.Table | Path
     """The released table, or the file that holds it where it was streamed."""
     recoding: Recoding
-    evidence: Mapping[str, Any]
+    evidence: Evidence
     """What was asked, what holds, what was lost: the content of ``*.evidence.json``."""
     kind: Kind = Kind.ARROW
     search: Mapping[str, Any] = field(default_factory=dict)

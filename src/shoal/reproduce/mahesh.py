@@ -46,7 +46,7 @@ def worked(_: Setting) -> Section:
     ambiguity = release.evidence["search"]["ambiguity"]
     without = _released(policy(salary="insensitive")).evidence["search"]["ambiguity"]
     safe = _released(policy(k=3, safe=True))
-    inverted = next(each for each in attack(release.table, policy(), original=MAHESH_1.arrow()).estimates
+    inverted = next(each for each in attack(release.table, policy(), original=MAHESH_1.arrow()).attacks
                     if each.name == "inversion")  # fmt: skip
     spelled = "Diseases change their capitals from table to table; compared without."
     masked = Masked("mahesh-table-2", MAHESH_1, MAHESH_2, {"Zipcode": ZIPS}, ("Disease", "Disease"), key="Salary")

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from shoal.attacks.catalog import ATTACKS
+from shoal.attacks.attack import AttackResult, tried
 from shoal.errors import InputError
 from shoal.pipeline.conditions import exceeded, read_condition
 
 
-def estimate(**changes: Any) -> dict[str, Any]:
-    plain = {"name": "similarity", "sensitive": "illness", "status": "tried", "records": 8, "of": 100, "leak": True}
-    return plain | changes
+def estimate(**changes: Any) -> AttackResult:
+    found = tried(records=8, of=100, rate=0.08, baseline=0.0, leak=True)
+    return replace(found, **{"name": "similarity", "sensitive": "illness"} | changes)
 
 
 @pytest.mark.parametrize(

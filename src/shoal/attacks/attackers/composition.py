@@ -77,7 +77,8 @@ def _everybody(scene: Scene, new: NewRelease, sharing: Sequence[EarlierRelease],
     found = intersect(people.this, people.views, people.truth, some, promise, only_if_possible=False)
     tested = found.inside & found.shared
     certain = tested & (found.values_left == 1) & found.right
-    values = min(_values_promised(each.policy or scene.policy, column) for each in (new, *people.earlier))
+    policies = [scene.policy, *(each.policy or scene.policy for each in people.earlier)]
+    values = min(_values_promised(policy, column) for policy in policies)
     weight, success = int(weights[tested].sum()), int(weights[certain].sum())
     alone = certain & (found.values_alone == 1)
 

@@ -13,6 +13,8 @@ baseline.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, tried
@@ -85,7 +87,7 @@ class HomogeneityInsensitive(Attack):
         )
 
 
-def _by_value(found: Certain) -> dict[str, object]:
+def _by_value(found: Certain) -> dict[str, Any]:
     return {
         "by_value": found.by_value,
         "records_unprotected": found.unprotected,

@@ -16,6 +16,8 @@ Not covered: people outside the original, who could be taken for those in it.
 
 from __future__ import annotations
 
+from typing import Any
+
 from shoal.attacks.attack import Attack, AttackResult, Scene, tried
 from shoal.attacks.linkable_records import LinkableRecords, linkable_records
 
@@ -66,7 +68,7 @@ class LinkageInsensitive(Attack):
         return _result(scene, found, scene.linkable.rate(), columns=list(scene.released.extras.columns))
 
 
-def _result(scene: Scene, found: LinkableRecords, baseline: float, **details: list[str]) -> AttackResult:
+def _result(scene: Scene, found: LinkableRecords, baseline: float, **details: Any) -> AttackResult:
     k, fewest = scene.released.k, found.fewest
     return tried(
         records=found.below(k),

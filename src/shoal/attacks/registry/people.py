@@ -214,7 +214,7 @@ def allowed_values(signature: Signature, column: str, groups: Sequence[Ints]) ->
 
 def _notes(policy: Policy, column: str, earlier: Sequence[EarlierRelease], known: Known) -> list[Mapping[str, str]]:
     """What the reader should know: columns that tell nothing, and labels that are read by another declaration."""
-    notes = []
+    notes = list[Mapping[str, str]]()
     for one in earlier:
         for each in one.signature.quasi:
             if each.name not in known:

@@ -24,6 +24,7 @@ from shoal.attacks.scene_setup import rows_of_release
 from shoal.encode.released_table import build_table
 from shoal.encode.resolve import unknown_columns, used_columns
 from shoal.errors import PolicyError, WithheldError
+from shoal.evidence import Evidence
 from shoal.io import Kind, from_arrow, in_order_of_cells
 from shoal.pipeline.apply.applied_evidence import applied_evidence
 from shoal.pipeline.apply.encode_new import NewRecords, encode_new
@@ -53,7 +54,7 @@ class Applied:
     """The new records as released, as Arrow."""
     base: Base = field(repr=False)
     made: Unverified = field(repr=False)
-    evidence: Mapping[str, Any] = field(repr=False)
+    evidence: Evidence = field(repr=False)
     withheld: tuple[Withheld, ...]
     """Every reason for which records are withheld, with their number."""
     reasons: tuple[str | None, ...] = field(repr=False)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shoal.evidence.models import asked_limits
+from shoal.evidence.describe import asked_limits
 from shoal.models.base import Model
 from shoal.pipeline.forecast.result import BlockedClass, BlockedColumn, ModelForecast, Reach, Verdict
 from shoal.search.diagnosis.diagnosis import TopClasses, kept_apart

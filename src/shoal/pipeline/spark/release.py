@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.attacks.scene_setup import rows_of_recoding
 from shoal.errors import InputError, OutputError
+from shoal.evidence import Evidence
 from shoal.io import Kind, Staged
 from shoal.pipeline.registry_options import Keeping
 from shoal.pipeline.release import Release
@@ -70,7 +71,7 @@ def anonymize_spark(data: Any, policy: Policy, *, registry: str | Path | None, p
     return _release(made, evidence, folder)
 
 
-def _release(made: SparkMade, evidence: Mapping[str, Any], registry: Path | None) -> SparkRelease:
+def _release(made: SparkMade, evidence: Evidence, registry: Path | None) -> SparkRelease:
     held = Path()  # the rows lie in the cluster
     found = made.searched
     return SparkRelease(
@@ -80,7 +81,7 @@ def _release(made: SparkMade, evidence: Mapping[str, Any], registry: Path | None
 
 def _evidence(
     made: SparkMade, checked: Checked, keeping: Keeping, clock: Clock, progress: Progress, *, written: bool
-) -> dict[str, Any]:
+) -> Evidence:
     with clock.stage("attack"):
         attacks = made.attacked(progress)
     composed = composed_with(keeping, made.searched.as_new, clock, progress)

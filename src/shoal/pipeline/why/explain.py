@@ -253,7 +253,7 @@ def _answer(made: Made, algorithm: str, record: int | None, own: int | None, at:
 
 def _reached(made: Made, at: int) -> list[dict[str, Any]]:
     """The models as asked, and what one class reaches."""
-    described = describe_models(made.problem.models, made.stats)
+    described = [each.to_dict() for each in describe_models(made.problem.models, made.stats)]
     for each, model in zip(described, made.problem.models, strict=True):
         view = made.stats.view(model.column)
         strengths = model.strengths(view).items()
