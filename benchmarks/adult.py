@@ -1,4 +1,4 @@
-"""The Adult table and hierarchies for benchmarks; their folder comes from SHOAL_DATA, or lies beside the checkout."""
+"""The Adult table and hierarchies for benchmarks; in the folder of SHOAL_DATA, or next to the checkout."""
 
 from __future__ import annotations
 

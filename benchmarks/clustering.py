@@ -1,12 +1,12 @@
-"""Greedy clustering against the number of records, and in the setting of Campan et al. 2010.
+"""Time and loss of greedy clustering by number of records, and in the setting of Campan et al. 2010.
 
-Run: python benchmarks/clustering.py [growth|campan|million]   (all three without a word)
+Run: python benchmarks/clustering.py [growth|campan|million]   (all three by default)
 
 *growth*: Adult (9 quasi-identifiers, k = 5), from 1,000 records to all, drawn with a seed, and perturbed copies beyond;
 search time and loss, and the exponent of the growth between the sizes (a doubling of time with the records is 1).
 *campan*: 45,222 records, QI age, workclass, marital status, race, sex and native country, boundaries on age decades and
 country regions, sensitive education-num, education and occupation, k = 4 … 20 and p = 2 … 13 ≤ k; warm search times.
-*million*: a million perturbed records in a process of its own, with its peak of memory.
+*million*: a million perturbed records in a separate process, with its peak memory.
 """
 
 from __future__ import annotations

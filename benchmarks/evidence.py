@@ -1,4 +1,4 @@
-"""What proving a release costs beside making it, on a million records.
+"""What proving a release costs, compared with making it, on a million records.
 
 Run: python benchmarks/evidence.py [records]
 

@@ -1,10 +1,10 @@
-"""How often the true time of a run lies in the range that was estimated for it, over every algorithm on Adult.
+"""How often the actual time of a run is within the estimated range, for every algorithm on Adult.
 
 Run: python benchmarks/forecast.py [--records 1000,10000,30162,300000] [--columns 4,6,8] [--models sizes,classes,table]
 
 Every run is a new process, timed from its start to the end of its attacks; the estimate is made before, in another.
-Records beyond Adult's are made of it: each is one of Adult's, a third of them with age, race and marital status of
-another. The growths of `shoal.pipeline.forecast.growth` were read off such runs.
+Additional records are derived from Adult: each is one of its records, a third of them with age, race and marital status
+of another. The growth rates in `shoal.pipeline.forecast.growth` come from such runs.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ import numpy as np
 
 import adult
 from shoal.errors import InfeasibleError
+from shoal.io.sink import MemorySink
 from shoal.pipeline.forecast import estimate_time
-from shoal.pipeline.run import Clock, attack_made, make_release, prepare
+from shoal.pipeline.prepare import prepare
+from shoal.pipeline.run import Clock, Job, run
 from shoal.policy import Policy
 from shoal.search import ALGORITHMS
-from shoal.search.problem import no_progress
-from shoal.verification import verify
 
 MODELS: dict[str, tuple[list[dict[str, object]], float]] = {
     "sizes": ([{"model": "k-anonymity", "k": 10}], 0.02),
@@ -83,11 +83,9 @@ def run_once(path: Path, policy: Policy) -> None:
     """What a run does, in this process."""
     clock = Clock()
     try:
-        made = make_release(prepare(path, policy, clock), policy, clock, no_progress)
+        run(Job(policy), prepare(path, policy, clock), MemorySink(), clock=clock)
     except InfeasibleError:
         return
-    verify(made.table, policy, original=made.loaded.table)
-    attack_made(made, clock, no_progress)
 
 
 def true_seconds(path: Path, setting: tuple[str, int, str], limit: float) -> float | None:
@@ -126,7 +124,7 @@ def main() -> None:
             grid = product(map(int, given.columns.split(",")), ALGORITHMS, given.models.split(","))
             for columns, algorithm, models in grid:
                 policy = policy_of(algorithm, columns, models)
-                estimate = estimate_time(prepare(path, policy, Clock()), policy, busy=1)
+                estimate = estimate_time(prepare(path, policy), policy, busy=1)
                 seconds = true_seconds(path, (algorithm, columns, models), given.limit)
                 lies = seconds is not None and estimate.low <= seconds <= estimate.high
                 inside.setdefault(algorithm, []).append(lies)

@@ -1,8 +1,8 @@
-"""Speed of the full-domain searches on Adult: milliseconds a check, checks, total, cold and warm; and whole runs.
+"""Speed of the full-domain searches on Adult: milliseconds per check, checks, total, cold and warm; and whole runs.
 
 Run: python benchmarks/lattice.py [--repeat 5]
 
-Every row names the optimum that came out, so that speed is never bought with a worse answer. The ARX column quotes what
+Every row names the optimum that was found, so that speed is never gained by a worse answer. The ARX column quotes what
 its developers' desktop program took on a comparable 2-core machine (search alone, warm); it is not run here.
 """
 
@@ -28,6 +28,7 @@ from shoal.policy import Policy
 from shoal.search import ALGORITHMS
 from shoal.search.engine import LocalEngine
 from shoal.search.kernels.load import load_kernels
+from shoal.table.distinct_rows import DistinctRows
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def time_search(setting: Setting, table: Path, repeat: int) -> dict[str, object]
         suppression=setting.suppression,
         algorithm={"name": setting.algorithm},
     )
-    problem = resolve(policy, read_table(DataSource(table))).problem
+    problem = resolve(policy, DistinctRows.of(read_table(DataSource(table)))).problem
     seconds = []
     for run in range(repeat + 2):
         start = time.perf_counter()

@@ -1,11 +1,11 @@
-"""Shoal beside what a Python user would pick instead: anjana, anonypy and pyCANON, on one table in one run.
+"""Shoal compared with what a Python user would choose instead: anjana, anonypy and pyCANON, on one table in one run.
 
 Run: python benchmarks/peers.py [--k 5] [--suppression 0.05] [--limit 900] [--environment FOLDER]
 
 Adult, 30,162 records, eight quasi-identifiers with the same hierarchies, occupation sensitive. Each tool runs in a
-process of its own; the peers are installed, with pinned versions, into an environment of their own. NCP is measured by
-one function on what each tool gives back: the share of a column's values that a cell may stand for, a suppressed
-record counting as 1 in every cell. anonypy has neither hierarchies nor suppression, and pyCANON only measures.
+separate process; the peers are installed, with pinned versions, into a separate environment. NCP is measured by one
+function on what each tool returns: the share of a column's values that a cell may stand for, where a suppressed record
+counts as 1 in every cell. anonypy has neither hierarchies nor suppression, and pyCANON only measures.
 """
 
 from __future__ import annotations

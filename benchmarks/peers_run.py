@@ -2,8 +2,8 @@
 
 Run: python peers_run.py TOOL JOB.json
 The job names the table, the columns, k, the share that may be suppressed and the output; what was measured goes to
-stdout as JSON. The time is that of the tool's call, from a DataFrame to a DataFrame, on the clock and of the
-processor; peak memory is the process's.
+stdout as JSON. The time is that of the tool's call, from DataFrame to DataFrame, both elapsed and processor
+time; peak memory is that of the process.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Releases of 1 to 30 million records: seconds by stage, peak of memory, and how both grow.
+"""Releases of 1 to 30 million records: seconds by stage, peak memory, and how both grow.
 
 Run: python benchmarks/scale.py [--records 1,3,10,30] [--settings low,high] [--algorithms optimal,mondrian,…]
                                 [--kind csv|parquet] [--memory 2GB] [--data FOLDER] [--out FOLDER]
 
-Each run is a process of its own, from file to written, verified and attacked release (`shoal.publish`, k = 5 on nine
-quasi-identifiers, at most 5 % suppressed); the data come from `scale_data.py` and stay in the folder of ``--data``. An
-exponent is the growth of processor seconds, then of memory, with the records between two sizes: 1 is in proportion.
+Each run is a separate process, from a file to a written, verified and attacked release (`shoal.publish`, k = 5 on nine
+quasi-identifiers, at most 5% suppressed); the data comes from `scale_data.py` and stays in the folder of ``--data``. An
+exponent is the growth of processor seconds, or of memory, with the records between two sizes: 1 is proportional.
 Writes ``scale.csv`` and ``scale-*.svg``.
 """
 
@@ -26,7 +26,7 @@ from typing import Any
 
 import scale_data
 import shoal
-from shoal.reproduce.lines import Line, Panel, line_plot
+from shoal.reproduce.line_plot import Line, Panel, line_plot
 
 STAGES = ("read", "encode", "search", "bound", "recode", "write", "verify", "attack", "evidence")
 MILLION = 1_000_000

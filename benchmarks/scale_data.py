@@ -1,8 +1,8 @@
-"""A seeded generator of large tables like Adult: nine quasi-identifiers and a sensitive column, of two diversities.
+"""A seeded generator of large tables similar to Adult, of low or high diversity: nine quasi-identifiers, one sensitive.
 
-Records are drawn around some thousands of typical people, so that columns go together as they do in a census, and some
-of their columns are redrawn. In the *low* setting 4 % of a million records have different quasi-identifiers, in the
-*high* setting 31 %. No value is of a real person.
+Records are drawn around some thousands of typical people, so that columns are related as they are in a census, and some
+of their columns are redrawn. In the *low* setting, 4% of a million records have distinct quasi-identifiers; in the
+*high* setting, 31%. No value comes from a real person.
 """
 
 from __future__ import annotations

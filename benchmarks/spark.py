@@ -1,7 +1,8 @@
-"""The engine on a Spark cluster beside one machine, on the same generated records: seconds by stage, and the same rows.
+"""A Spark cluster compared with one machine, on the same generated records: seconds by stage, and the same rows.
 
 Starts a master and two workers with one core each on this machine, or uses the cluster that ``--master`` names. The
-figures of a cluster on one box say what the stages cost, not how they scale. Needs ``make test-spark``'s environment.
+figures of a cluster on one machine show what the stages cost, not how they scale. Needs the environment
+of ``make test-spark``.
 """
 
 from __future__ import annotations

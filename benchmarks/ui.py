@@ -1,9 +1,9 @@
-"""How soon the web page answers while it works on a million records: from a click to the answer in a drawn frame.
+"""How fast the web page answers while it works on a million records: from a click to the answer on screen.
 
 Run: python benchmarks/ui.py [--records 1000000] [--clicks 120]
 
-A real browser loads a seeded table, and clicks through the steps while a release is made of it. Besides the clicks, the
-longest time that the page drew no frame is told: what a person would see as a frozen page.
+A real browser loads a seeded table, and clicks through the steps while a release is made from it. The result also has
+the longest time without a drawn frame, in which the page would look frozen.
 """
 
 from __future__ import annotations

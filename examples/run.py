@@ -3,8 +3,8 @@
     python examples/run.py                                  # all of them
     python examples/run.py examples/school/notebook.ipynb   # one
 
-A notebook runs in its own folder, with the Python that runs this script: no kernel has to be installed. What is kept is
-the same wherever it runs: no times, no versions, and nothing of a personal IPython profile. Needs nbclient and
+A notebook runs in its own folder, with the Python that runs this script: no kernel has to be installed. The outputs
+are the same wherever it runs: no times, no versions, and nothing from a personal IPython profile. Needs nbclient and
 ipykernel, which come with ``pip install -e ".[dev]"``.
 """
 
@@ -20,7 +20,7 @@ import nbformat
 
 EXAMPLES = Path(__file__).parent
 SECONDS = 300
-"""Longer than this no cell may take."""
+"""The longest that a cell may take."""
 
 
 def run(path: Path, scratch: Path) -> None:

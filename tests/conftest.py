@@ -21,16 +21,23 @@ NEEDS = ("browser", "postgres", "spark")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--update-golden", action="store_true", help="rewrite the golden files from what is made now")
+    parser.addoption(
+        "--update-golden", action="store_true", help="Write what is printed to the golden files and documentation."
+    )
 
 
 @pytest.fixture
-def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+def update_golden(request: pytest.FixtureRequest) -> bool:
+    return bool(request.config.getoption("--update-golden"))
+
+
+@pytest.fixture
+def golden(update_golden: bool) -> Callable[[str, str], None]:
     """Compare a text with a file of tests/golden; ``pytest --update-golden`` writes the files again."""
 
     def check(name: str, text: str) -> None:
         path = Path(HERE) / "golden" / name
-        if request.config.getoption("--update-golden"):
+        if update_golden:
             path.write_text(text, encoding="utf-8")
         assert text == path.read_text(encoding="utf-8"), f"{path} differs; see pytest --update-golden"
 

@@ -179,7 +179,7 @@ def write_parquet(path: Path, rows: Rows, *, numbers: Sequence[str] = ("age", "i
 
 def write_xlsx(path: Path, rows: Rows) -> None:
     """Write rows as the second sheet of a workbook, ages as numbers."""
-    import openpyxl  # noqa: PLC0415
+    import openpyxl  # type: ignore[import-untyped]  # noqa: PLC0415
 
     book = openpyxl.Workbook()
     assert book.active is not None
@@ -235,6 +235,14 @@ def _latin(path: Path) -> None:
     write_text(path, rows, separator=";", encoding="latin-1")
 
 
+def _gzip(path: Path) -> None:
+    path.write_bytes(gzip.compress(text_of(people()).encode(), mtime=0))
+
+
+def _countries(path: Path) -> None:
+    path.write_text("".join(f"{top}: [{', '.join(values)}]\n" for top, values in COUNTRIES.items()), encoding="utf-8")
+
+
 INPUTS: dict[str, Callable[[Path], None]] = {
     "people.csv": lambda path: write_text(path, people()),
     "few.csv": lambda path: write_text(path, people(120, 8)),
@@ -251,7 +259,7 @@ INPUTS: dict[str, Callable[[Path], None]] = {
     "people.tsv": lambda path: write_text(path, people(), separator="\t"),
     "latin.csv": _latin,
     "utf16.csv": lambda path: write_text(path, people(), encoding="utf-16"),
-    "people.csv.gz": lambda path: path.write_bytes(gzip.compress(text_of(people()).encode(), mtime=0)),
+    "people.csv.gz": _gzip,
     "visits.parquet": lambda path: write_parquet(path, visits()),
     "missing.parquet": lambda path: write_parquet(path, people(400, 12, missing=0.08)),
     "people.xlsx": lambda path: write_xlsx(path, people()),
@@ -260,12 +268,7 @@ INPUTS: dict[str, Callable[[Path], None]] = {
     "parts": lambda path: write_many(path, people(), suffix=".csv"),
     "parquets": lambda path: write_many(path, visits(), suffix=".parquet"),
     "codes.csv": write_levels,
-    "countries.yaml": lambda path: (
-        path.write_text(
-            "".join(f"{top}: [{', '.join(values)}]\n" for top, values in COUNTRIES.items()), encoding="utf-8"
-        )
-        and None
-    ),
+    "countries.yaml": _countries,
     "empty.csv": lambda path: write_text(path, [PEOPLE]),
 }
 """What the cases name: file (or folder) and how it is made."""

@@ -34,9 +34,12 @@ VOLATILE = {
     "took",
 }
 """Keys that differ from run to run, or that follow from every other value."""
+DATABASE = "postgresql://owner@/postgres"
+"""Where the server is, PGHOST says: an address with its temporary folder would be another one in every recording."""
 TEXT_SUFFIXES = (".html", ".svg", ".txt", ".md")
 _SECONDS = 300.0
-_TIMES = re.compile(r"\b(under )?\d+(\.\d+)?( |&nbsp;)?(s|ms|seconds?|min|minutes?|[kMG]i?B)\b")
+_AMOUNT = r"\d+(\.\d+)?( |&nbsp;)?(s|ms|seconds?|min|minutes?|[kMG]i?B)\b"
+_TIMES = re.compile(rf"\b(under )?{_AMOUNT}( {_AMOUNT})*")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -49,14 +52,20 @@ def record(
     only_names: bool,
     spark_command: Path | None,
     with_postgres: bool,
+    fresh: bool,
 ) -> int:
     """Run all cases whose names are wanted; 0 unless a command broke down or took too long."""
+    if spark_command is not None:
+        python = _interpreter(spark_command)
+        if subprocess.run([python, "-c", "import pyspark"], capture_output=True, check=False).returncode:  # noqa: S603
+            raise SystemExit(f"{spark_command} has no PySpark: name one that has with --spark SHOAL")
     with contextlib.ExitStack() as stack:
         cases = local_cases() + (list(spark()) if spark_command else [])
         server = None
+        os.environ.pop("PGHOST", None)
         if with_postgres:
             server = stack.enter_context(_running_server())
-            cases += postgres(server.url)
+            cases += postgres(DATABASE)
         cases = [case for case in cases if wanted(case.name)]
         if only_names:
             print(*sorted(case.name for case in cases), sep="\n")
@@ -67,7 +76,8 @@ def record(
         for name in sorted({name for case in cases for name in case.inputs}):
             INPUTS[name](inputs / name)
         begun = time.monotonic()
-        runner = _Runner(command.absolute(), spark_command, out, inputs, server, max(1, min(jobs, len(cases))))
+        workers = max(1, min(jobs, len(cases)))
+        runner = _Runner(command.absolute(), spark_command, out, inputs, server, workers, fresh)
         stack.callback(runner.stop)
         with concurrent.futures.ThreadPoolExecutor(max(1, jobs)) as pool:
             broken = [name for names in pool.map(runner.run, cases) for name in names]
@@ -135,6 +145,7 @@ class _Runner:
     inputs: Path
     server: Any
     jobs: int
+    fresh: bool
 
     def __post_init__(self) -> None:
         self.times: list[tuple[float, str]] = []
@@ -172,13 +183,11 @@ class _Runner:
                 commands.append({"argv": list(argv), "exit": code, "json": _steady(document)})
                 if code not in (0, 1, 2) or "Traceback (most recent call last)" in errors:
                     broken.append(f"{case.name}: shoal {' '.join(argv)} ended with {code}, see {stderr}")
-            result = {"commands": commands, **_outputs(folder, given, target)}
+            result: dict[str, Any] = {"commands": commands, **_outputs(folder, given, target)}
             if self.server is not None:
                 for table in case.tables:
                     result["sha256"][f"table {table}"] = _table_hash(self.server, table)
         text = json.dumps(result, indent=1, ensure_ascii=False, sort_keys=True)
-        for address, name in self._addresses().items():
-            text = text.replace(address, name)
         (target / "record.json").write_text(text + "\n", encoding="utf-8")
         return broken
 
@@ -194,7 +203,7 @@ class _Runner:
             (folder / name).write_text(text + "\n", encoding="utf-8")
 
     def _run_command(self, case: Case, argv: Sequence[str], folder: Path, stdout: Path, stderr: Path) -> int:
-        if not case.fresh:
+        if not (self.fresh or case.fresh):
             worker = self._workers.get()
             try:
                 return worker.run(argv, folder, stdout, stderr)
@@ -219,7 +228,7 @@ class _Runner:
         return done.returncode
 
     def _addresses(self) -> dict[str, str]:
-        return {} if self.server is None else {self.server.url: "DATABASE", str(self.server.folder): "SERVER"}
+        return {} if self.server is None else {str(self.server.folder): "SERVER"}
 
 
 def _files(folder: Path) -> list[Path]:
@@ -248,6 +257,8 @@ def _from_json(path: Path) -> Any:
 def _steady(document: Any) -> Any:
     """A document without what differs from run to run."""
     if isinstance(document, dict):
+        if document.get("name") == "evidence-seal":  # its facts are hashes of the evidence
+            document = {**document, "facts": None}
         return {key: _steady(value) for key, value in document.items() if key not in VOLATILE}
     if isinstance(document, list):
         return [_steady(value) for value in document]
@@ -302,6 +313,7 @@ def _running_server() -> Iterator[Any]:
         header, *records = people()
         types = ", ".join(f"{name} {'integer' if name == 'age' else 'text'}" for name in header)
         rows = ", ".join("(" + ", ".join(f"'{cell}'" for cell in record) + ")" for record in records)
+        os.environ["PGHOST"] = str(server.folder)
         server.run(f"CREATE TABLE people ({types})", f"INSERT INTO people VALUES {rows}")  # noqa: S608
         yield server
 

@@ -1,4 +1,4 @@
-"""Make ``data.csv``: invented admissions of an invented district hospital, one record a patient.
+"""Create ``data.csv``: invented admissions of an invented district hospital, one record per patient.
 
 Run ``python examples/hospital/make_data.py``, or give another path to write to. Everything is drawn by ``random()`` of
 the standard library from the seed below, so that the file is the same, byte for byte, on every machine. No record

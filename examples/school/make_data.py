@@ -1,12 +1,12 @@
-"""Make ``data.csv``: invented records of an invented school, one record a pupil.
+"""Create ``data.csv``: invented records of an invented school, one record per pupil.
 
 Run ``python examples/school/make_data.py``, or give another path to write to. Everything is drawn by ``random()`` of
 the standard library from the seed below, so that the file is the same, byte for byte, on every machine. No record
 describes a person.
 
-Awkward on purpose: dates as the office writes them (14.03.2011), days of enrolment that are missing for those who came
-from abroad, a mark ``k. A.`` that means "no answer", languages that a single family speaks, days of absence with a
-long tail, a support need that is missing where nobody asked, and a remark in free text.
+Awkward on purpose: dates as the office writes them (14.03.2011), dates of enrolment that are missing for pupils from
+abroad, a marker ``k. A.`` that means "no answer", languages that a single family speaks, days of absence with a long
+tail, a kind of support that is missing if nobody asked, and a remark in free text.
 """
 
 from __future__ import annotations

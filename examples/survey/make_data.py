@@ -1,11 +1,11 @@
-"""Make ``data.csv``: an invented household survey in the manner of a census, one record a person.
+"""Create ``data.csv``: an invented household survey similar to a census, one record per person.
 
 Run ``python examples/survey/make_data.py``, or give another path to write to. Everything is drawn by ``random()`` of
 the standard library from the seed below, so that the file is the same, byte for byte, on every machine. No record
 describes a person.
 
 Awkward on purpose: municipalities of very different sizes, large households that are rare, religions with a handful of
-members, incomes that people refused to tell, a sampling weight that is almost a number of the person, the interviewer,
+members, incomes that people refused to state, a sampling weight that almost identifies the person, the interviewer,
 and a remark in free text.
 """
 

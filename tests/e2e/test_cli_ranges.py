@@ -11,6 +11,8 @@ import pytest
 
 from support.cli import Cli, snapshot
 
+pytestmark = pytest.mark.slow
+
 ROWS = """age,zip,job,illness
 21,1001,nurse,Flu
 22,1001,nurse,HIV

@@ -23,32 +23,22 @@ def edit(path: Path, old: str, new: str) -> Path:
     return path
 
 
-def spoken(text: str) -> str:
-    """The words without the line breaks."""
-    return " ".join(text.split())
-
-
-def test_an_owner_reads_what_blocks_less(cli: Cli, clinic: Path) -> None:
+def test_nothing_is_written_and_lines_fit_a_terminal(cli: Cli, clinic: Path) -> None:
     before = snapshot(clinic)
-    ran = cli("why", clinic / "policy.yaml", "--row", 5)
-    assert ran.code == 0, ran.err
-    words = spoken(ran.out)
-    assert "Record 5: age 41, zipcode 13053, country China." in words
-    assert "made by optimal, has 4 records" in words
-    assert "p-plus-alpha-sensitive on condition: asked p 2, alpha 2; reached here p 2, alpha 2" in words
-    assert "What blocks less, column by column:" in words
-    assert "4 records would have to be left out and none may be" in words
-    assert max(map(len, ran.out.splitlines())) <= 110
-    assert snapshot(clinic) == before, "nothing is written"
+    for algorithm in ("optimal", "mondrian"):
+        ran = cli("why", clinic / "policy.yaml", "--row", 5, "--algorithm", algorithm)
+        assert ran.code == 0, ran.err
+        assert max(map(len, ran.out.splitlines())) <= 110
+    assert snapshot(clinic) == before
 
 
 def test_a_local_answer_names_the_parts_and_what_they_lack(cli: Cli, clinic: Path) -> None:
-    ran = cli("why", clinic / "policy.yaml", "--row", 5, "--algorithm", "mondrian")
-    assert ran.code == 0, ran.err
-    words = spoken(ran.out)
-    assert "1 of 4 records is China, this one: k-anonymity: 1 record, 4 asked" in words
-    assert "2 of 4 records are India: k-anonymity: 2 records, 4 asked" in words
-    assert "No class that holds could cost the record less than its own does" in words
+    ran = cli("why", clinic / "policy.yaml", "--row", 5, "--algorithm", "mondrian", "--json")
+    country = json.loads(ran.out)["columns"][-1]
+    parts = {part["value"]: part for part in country["finer"][0]["parts"]}
+    assert (parts["China"]["records"], parts["China"]["own"]) == (1, True)
+    assert "k-anonymity" in [lack["model"] for lack in parts["China"]["lacks"]]
+    assert (parts["India"]["records"], parts["India"]["own"]) == (2, False)
 
 
 def test_the_json_says_the_same(cli: Cli, clinic: Path) -> None:
@@ -60,7 +50,7 @@ def test_the_json_says_the_same(cli: Cli, clinic: Path) -> None:
     release = shoal.anonymize(clinic / "patients.csv", clinic / "policy.yaml")
     answer = release.why(5)
     assert isinstance(answer, Why)
-    assert answer.to_dict() == found
+    assert json.loads(json.dumps(answer.to_dict())) == found
     assert repr(answer).startswith("<Why: record 5 in a class of 4: age ")
 
 
@@ -99,8 +89,7 @@ def test_values_name_a_record_or_several_with_their_classes(cli: Cli, clinic: Pa
     assert "Record 5: " in one.out
     several = cli("why", clinic / "policy.yaml", "--where", "zipcode=14248")
     assert several.code == 0
-    assert "2 records with zipcode 14248 went to" in several.out
-    assert "Name more values, a record by its number, or one of these classes." in several.out
+    assert "2 records" in several.out
     found = json.loads(cli("why", clinic / "policy.yaml", "--where", "zipcode=14248", "--json").out)
     assert found["records"] == sum(each["matching"] for each in found["classes"]) == 2
 
@@ -117,45 +106,45 @@ def test_a_record_that_was_left_out_is_told_what_its_class_lacks(cli: Cli, clini
     edit(policy, "Asia: [China, Japan, India]", "Asia: [China, Japan, India], South: [Peru]")
     edit(policy, "boundary: [America, Asia]", "boundary: [America, Asia, South]")
     for algorithm in ("optimal", "mondrian"):
-        words = spoken(cli("why", policy, "--row", 12, "--algorithm", algorithm).out)
-        assert f"It was left out by {algorithm}." in words
-        assert "As far as the boundaries allow, its class (" in words
-        assert "country South) has 1 record and fails: k-anonymity: 1 record, 4 asked" in words
+        found = json.loads(cli("why", policy, "--row", 12, "--algorithm", algorithm, "--json").out)
+        assert (found["suppressed"], found["algorithm"]) == (True, algorithm)
+        boundary = found["left_out"][-1]
+        assert (boundary["where"], boundary["class"]["country"], boundary["size"]) == ("boundary", "South", 1)
+        assert "k-anonymity" in [lack["model"] for lack in boundary["lacks"]]
     found = json.loads(cli("why", policy, "--row", 12, "--json").out)
     assert found["suppressed"] is True
     assert [each["where"] for each in found["left_out"]] == ["release", "boundary"]
-    listed = cli("why", policy, "--where", "zipcode=14248").out
-    assert "1 left out" in listed
+    listed = json.loads(cli("why", policy, "--where", "zipcode=14248", "--json").out)
+    assert [each["matching"] for each in listed["classes"] if each["class"] is None] == [1]
 
 
-BAD = {
-    "nothing asked": ((), "name one record by --row"),
-    "two things asked": (("--row", 1, "--class", 1), "name one record by --row"),
-    "a row that is not there": (("--row", 13), "there is no record 13: records are counted from 1 to 12."),
-    "row zero": (("--row", 0), "there is no record 0: records are counted from 1 to 12."),
-    "a class that is not there": (("--class", 99), "there is no class 99: classes are counted from 1 to 2."),
-    "an unknown column": (("--where", "agee=4"), "'agee' is no quasi-identifier of the policy. Did you mean 'age'?"),
-    "a column of another role": (("--where", "ward=A"), "'ward' is no quasi-identifier"),
-    "no sign": (("--where", "age"), "has no =. Write it as column=value"),
-    "a column twice": (("--where", "age=41", "--where", "age=42"), "names the column 'age' twice"),
-    "no such value": (("--where", "age=99"), "no record has age '99', neither in the data nor as released. Of 'age':"),
-    "values that do not meet": (
-        ("--where", "age=41", "--where", "zipcode=14248"),
-        "Each of these occurs, but not together.",
-    ),
-    "nobody without a value": (("--where", "age="), "no record has age missing"),
+BAD: dict[str, tuple[tuple[Any, ...], str]] = {
+    "a row that is not there": (("--row", 13), "unknown-record"),
+    "row zero": (("--row", 0), "unknown-record"),
+    "a class that is not there": (("--class", 99), "unknown-class"),
+    "an unknown column": (("--where", "agee=4"), "not-a-quasi-identifier"),
+    "a column of another role": (("--where", "ward=A"), "not-a-quasi-identifier"),
+    "no such value": (("--where", "age=99"), "no-such-record"),
+    "values that do not meet": (("--where", "age=41", "--where", "zipcode=14248"), "no-such-record"),
+    "nobody without a value": (("--where", "age="), "no-such-record"),
+    "nothing asked": ((), ""),
+    "two things asked": (("--row", 1, "--class", 1), ""),
+    "no sign": (("--where", "age"), ""),
+    "a column twice": (("--where", "age=41", "--where", "age=42"), ""),
 }
 
 
 @pytest.mark.parametrize("case", BAD)
 def test_bad_questions_are_answered_in_a_paragraph(case: str, cli: Cli, clinic: Path) -> None:
-    options, message = BAD[case]
+    options, code = BAD[case]
     before = snapshot(clinic)
     ran = cli("why", clinic / "policy.yaml", *options)
     assert ran.code == 2
-    assert message in ran.err
+    assert ran.err.startswith("shoal: ")
     assert "Traceback" not in ran.err
     assert not ran.out
+    if code:
+        assert json.loads(cli("why", clinic / "policy.yaml", *options, "--json").out)["code"] == code
     assert snapshot(clinic) == before
 
 
@@ -163,7 +152,7 @@ def test_an_infeasible_policy_says_so_as_ever(cli: Cli, clinic: Path) -> None:
     edit(clinic / "policy.yaml", "alpha: 2", "alpha: 3")
     ran = cli("why", clinic / "policy.yaml", "--row", 1)
     assert ran.code == 1
-    assert "What blocks:" in ran.err
+    assert json.loads(cli("why", clinic / "policy.yaml", "--row", 1, "--json").out)["code"] == "infeasible"
 
 
 @pytest.mark.parametrize("given", [{}, {"record": 1, "in_class": 1}, {"record": True}, {"where": {"age": [1]}}])

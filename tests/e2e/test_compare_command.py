@@ -82,9 +82,9 @@ def test_data_in_several_files_is_compared_and_computed_again_where_one_of_them_
     ran = compare(cli, trial, *asked)
     assert ran.code == 0, ran.err
     assert all(point["verified"] for point in comparison(trial)["points"])
-    assert "2 done already" in compare(cli, trial, *asked).err
+    assert "2 already finished" in compare(cli, trial, *asked).err
     (trial / "parts" / "1.csv").write_text(header + "".join(lines[3::2]), encoding="utf-8")
-    assert "done already" not in compare(cli, trial, *asked).err
+    assert "already finished" not in compare(cli, trial, *asked).err
 
 
 def test_a_point_s_policy_makes_the_same_release(cli: Cli, trial: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,11 +127,11 @@ def test_a_second_run_computes_only_what_changed(cli: Cli, trial: Path) -> None:
     compare(cli, trial, "--k", "2,4")
     before = snapshot(trial / "grid")
     ran = compare(cli, trial, "--k", "2,4")
-    assert "4 done already" in ran.err
+    assert "4 already finished" in ran.err
     assert snapshot(trial / "grid") == before
     ran = compare(cli, trial, "--k", "2,4,5")
     assert "6 points" in ran.err
-    assert "4 done already" in ran.err
+    assert "4 already finished" in ran.err
     after = snapshot(trial / "grid")
     assert all(after[name] == before[name] for name in before if name.startswith("points/"))
 
@@ -155,7 +155,7 @@ def test_a_change_of_data_policy_or_hierarchy_is_computed_again(changed: str, cl
         )
     ran = compare(cli, trial, "--k", "2")
     assert ran.code == 0, ran.err
-    assert "done already" not in ran.err
+    assert "already finished" not in ran.err
     assert comparison(trial)["points"][0]["records"] == (49 if changed == "data" else 48)
 
 
@@ -168,7 +168,7 @@ def test_only_the_hierarchy_file_changed_is_computed_again_too(cli: Cli, trial: 
     (trial / "age.csv").write_text("".join(levels).replace("20s", "twenties"), encoding="utf-8")
     ran = compare(cli, trial, "--k", "2")
     assert ran.code == 0, ran.err
-    assert "done already" not in ran.err
+    assert "already finished" not in ran.err
 
 
 def test_a_point_that_cannot_be_reached_is_a_row_with_its_reason(cli: Cli, trial: Path) -> None:
@@ -178,7 +178,9 @@ def test_a_point_that_cannot_be_reached_is_a_row_with_its_reason(cli: Cli, trial
     lost = by_name["optimal-k40-suppression0"]
     assert (lost["status"], lost["verified"]) == ("infeasible", False)
     assert "k-anonymity fails" in lost["reason"]
-    assert lost["nearest_relaxation"] == "k-anonymity.k = 16"
+    edits = lost["diagnosis"]["relaxations"][0]["edits"]
+    assert [(edit["path"], edit["value"]) for edit in edits] == [(["privacy", 0, "k"], 16)]
+    assert "16" in lost["nearest_relaxation"]
     assert "measures" not in lost
     assert by_name["optimal-k2-suppression0"]["verified"]
     assert "optimal-k40-suppression0, mondrian-k40-suppression0: infeasible." in ran.out
@@ -189,7 +191,7 @@ def test_a_point_that_cannot_be_reached_is_a_row_with_its_reason(cli: Cli, trial
 def test_a_point_that_contradicts_itself_is_a_row_and_does_not_run(cli: Cli, trial: Path) -> None:
     ran = compare(cli, trial, "--k", "2,4", "--p", "3")
     assert ran.code == 0, ran.err
-    assert "2 cannot be" in ran.err
+    assert "2 impossible" in ran.err
     statuses = [point["status"] for point in comparison(trial)["points"]]
     assert statuses == ["contradictory", "verified"] * 2
 
@@ -197,7 +199,6 @@ def test_a_point_that_contradicts_itself_is_a_row_and_does_not_run(cli: Cli, tri
 def test_when_no_point_has_a_release_the_exit_code_says_so(cli: Cli, trial: Path) -> None:
     ran = compare(cli, trial, "--k", "40", "--set", "suppression=0")
     assert ran.code == 1
-    assert "there is no frontier" in ran.out
     assert comparison(trial)["frontier"] == []
 
 
@@ -274,11 +275,11 @@ def test_releases_are_written_where_asked_and_verify(cli: Cli, trial: Path) -> N
         checked = cli("verify", points / f"{name}.csv", "--policy", points / f"{name}.yaml",
                       "--original", trial / "patients.csv")  # fmt: skip
         assert checked.code == 0, checked.out
-    assert "2 done already" in compare(cli, trial, "--k", "2", "--releases").err
+    assert "2 already finished" in compare(cli, trial, "--k", "2", "--releases").err
     (points / "optimal-k2.csv").unlink()
     (points / "optimal-k2.evidence.json").unlink()
     (points / "optimal-k2.report.html").unlink()
-    assert "1 done already" in compare(cli, trial, "--k", "2", "--releases").err
+    assert "1 already finished" in compare(cli, trial, "--k", "2", "--releases").err
     assert (points / "optimal-k2.csv").is_file()
 
 
@@ -334,6 +335,7 @@ def slow_grid(folder: Path) -> list[str]:
             "--k", "2..7", "--out", str(folder / "grid")]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGKILL])
 def test_a_run_that_is_stopped_keeps_its_points_and_goes_on(stop: signal.Signals, tmp_path: Path) -> None:
     command = slow_grid(tmp_path)
@@ -349,12 +351,11 @@ def test_a_run_that_is_stopped_keeps_its_points_and_goes_on(stop: signal.Signals
     assert not (tmp_path / "grid" / "comparison.json").exists()
     if stop is signal.SIGINT:
         assert process.returncode == 130
-        assert f"interrupted; {len(kept)} of 6 points are done" in err
-        assert "Run the same command again" in err
+        assert f"{len(kept)} of 6 points" in err
         assert not list(results.glob(".shoal-*"))
     again = subprocess.run(
         command, check=True, capture_output=True, text=True, env={**os.environ, "PYTHONHASHSEED": "7"}
     )
-    assert f"{len(kept)} done already" in again.stderr
+    assert f"{len(kept)} already finished" in again.stderr
     assert {name: (results / name).stat().st_mtime_ns for name in kept} == kept
     assert len(comparison(tmp_path)["points"]) == 6

@@ -18,14 +18,14 @@ from shoal.policy.model_specs import build_model
 from shoal.policy.yaml_text import load_yaml
 from shoal.search import ALGORITHMS
 from support.cli import Cli
-from support.pages import DOCS, ROOT, Block, blocks, commands, matches, pages
+from support.pages import DOCS, ROOT, Block, blocks, commands, matches, pages, rewrite, updated
 
 pytestmark = pytest.mark.slow
 
 RUN = {"python", "output", "console", "yaml", "csv", "sh", "text"}
-DIRECTIVES = {"{toctree}", "{eval-rst}", "{include}", "{shoal-help}"}
+DIRECTIVES = {"{toctree}", "{eval-rst}", "{include}", "{shoal-codes}", "{shoal-help}"}
 SHELL = {"cat", "head", "ls", "mkdir", "cp", "wc", "diff", "python"}
-"""Programs besides shoal that a page may call; they are run as they stand."""
+"""Programs besides shoal that a page may call; they are run as written."""
 SET_UP = (
     r"python3? -m venv \.venv",
     r"\. \.venv/bin/activate",
@@ -43,8 +43,10 @@ NAMES = [page.relative_to(DOCS).as_posix() for page in pages()]
 class Reader:
     """Somebody who follows one page from top to bottom in an empty folder."""
 
-    def __init__(self, cli: Cli, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
-        self.cli, self.monkeypatch, self.capfd = cli, monkeypatch, capfd
+    def __init__(
+        self, cli: Cli, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], *, update: bool
+    ) -> None:
+        self.cli, self.monkeypatch, self.capfd, self.update = cli, monkeypatch, capfd, update
         self.names: dict[str, Any] = {"__name__": "__main__"}
         self.printed = ""
 
@@ -56,7 +58,7 @@ class Reader:
         if block.saved_as is not None:
             Path(block.saved_as).parent.mkdir(parents=True, exist_ok=True)
             Path(block.saved_as).write_text(block.text, encoding="utf-8")
-        assert block.language != "csv" or block.saved_as, f"{block.place}: the sentence before says no file to save as"
+        assert block.language != "csv" or block.saved_as, f"{block.place}: the sentence before names no file"
         getattr(self, f"_{block.language}")(block)
 
     def _python(self, block: Block) -> None:
@@ -65,14 +67,21 @@ class Reader:
         self.printed = self.capfd.readouterr().out
 
     def _output(self, block: Block) -> None:
-        assert matches(block.text, self.printed), f"{block.place}: what is printed is\n{self.printed}"
+        self._compare(block, block.text, "the block before")
+
+    def _compare(self, block: Block, expected: str, what: str) -> None:
+        if self.update and not matches(expected, self.printed):
+            new = updated(expected, self.printed)
+            rewrite(block, expected, new)
+            expected = new
+        assert matches(expected, self.printed), f"{block.place}: {what} prints\n{self.printed}"
 
     def _console(self, block: Block) -> None:
         todo = commands(block)
         for at, command in enumerate(todo):
             code, self.printed = self._shell(command.text)
             if command.output.strip():
-                assert matches(command.output, self.printed), f"{block.place}: {command.text}\n{self.printed}"
+                self._compare(block, command.output, command.text)
             followed = at + 1 < len(todo) and todo[at + 1].text == "echo $?"
             assert code == 0 or followed, f"{block.place}: {command.text} ends with {code}\n{self.printed}"
             self.code = code
@@ -95,12 +104,12 @@ class Reader:
         content, problems = load_yaml(block.text, block.place)
         assert not problems, f"{block.place}: {problems}"
         if block.saved_as and "columns" not in content:
-            return  # a file that is no policy, such as a tree
+            return  # not a policy, such as a tree
         if "columns" in content and "privacy" in content:
             Policy.model_validate(content)
             return
         unknown = set(content) - set(Policy.model_fields)
-        assert not unknown, f"{block.place}: {sorted(unknown)} are no keys of a policy; mark the block as text"
+        assert not unknown, f"{block.place}: {sorted(unknown)} are not keys of a policy; mark the block as text"
         fields: dict[str, Any] = {key: (Policy.model_fields[key].annotation, ...) for key in content}
         part: Any = pydantic.create_model("Part", **fields).model_validate(content)
         for model in getattr(part, "privacy", ()):
@@ -114,7 +123,7 @@ class Reader:
         for line in block.text.splitlines():
             command = line.split("  #")[0].strip()
             found = next(filter(None, (re.fullmatch(form, command) for form in SET_UP)), None)
-            assert found, f"{block.place}: {command} is no known form of setting up; use a console block"
+            assert found, f"{block.place}: {command} does not look like setting up a machine; use a console block"
             named = found.groupdict()
             extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
             assert set((named.get("extras") or "").split(",")) - {""} <= set(extras), f"{block.place}: {command}"
@@ -123,18 +132,23 @@ class Reader:
             assert not named.get("benchmark") or (ROOT / f"benchmarks/{named['benchmark']}.py").is_file(), command
 
     def _csv(self, block: Block) -> None:
-        """Saved, which is all."""
+        """Only saved."""
 
     def _text(self, block: Block) -> None:
-        """Read, which is all."""
+        """Only read."""
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_page_does_what_it_says(
-    name: str, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    name: str,
+    cli: Cli,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    update_golden: bool,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delitem(os.environ, "COLUMNS", raising=False)
-    reader = Reader(cli, monkeypatch, capfd)
+    reader = Reader(cli, monkeypatch, capfd, update=update_golden)
     for block in blocks(DOCS / name):
         reader.follow(block)

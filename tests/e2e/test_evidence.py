@@ -23,6 +23,8 @@ from shoal.present.report.page import write_report
 from shoal.search import ALGORITHMS
 from support.cli import Cli
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 
 TOWN = """data: town.csv

@@ -24,6 +24,8 @@ from support.table_files import (
     write_xpt,
 )
 
+pytestmark = pytest.mark.slow
+
 ROWS = rows_of(PATIENTS, numbers=["age"])
 CODES = {
     "Flu": 1,

@@ -10,7 +10,7 @@ from shoal.present.html.shell import whole_page
 
 import shoal
 from shoal.pipeline.forecast import lattice_picture
-from shoal.pipeline.run import Clock, prepare
+from shoal.pipeline.prepare import prepare
 from shoal.present.plots.lattice_plot import LATTICE_STYLE, lattice_figure
 from support.browser import Browser
 
@@ -25,7 +25,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         name: each for name, each in policy.to_dict()["columns"].items() if name not in {"zipcode", "admission_date"}
     }
     policy = policy.changed(columns=kept)
-    figure = lattice_figure(lattice_picture(prepare(None, policy, Clock()), policy))
+    figure = lattice_figure(lattice_picture(prepare(None, policy), policy))
     target = tmp_path_factory.mktemp("lattice") / "lattice.html"
     target.write_text(
         whole_page("Lattice", [], [("lattice", "Lattice", [figure])], "", LATTICE_STYLE), encoding="utf-8"

@@ -14,6 +14,8 @@ import shoal
 from shoal.errors import PolicyError
 from support.cli import Cli
 
+pytestmark = pytest.mark.slow
+
 LOCAL = ["top-down", "mondrian", "greedy-clustering"]
 
 
@@ -104,4 +106,4 @@ def test_another_algorithm_keeps_the_options_that_it_takes_and_names_the_others(
     assert ran.code == 0
     kept = json.loads(ran.out)["policy"]["algorithm"]
     assert kept == {"name": "mondrian", "metric": "ncp", "ranges": ["age"], "seed": 7}
-    assert "mondrian does not take the policy's faithful" in ran.err
+    assert "the policy's faithful" in ran.err

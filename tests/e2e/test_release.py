@@ -176,6 +176,7 @@ def test_a_dataframe_comes_back_without_its_index(clinic: Path) -> None:
     assert list(released.index) == list(range(12))
 
 
+@pytest.mark.slow
 def test_row_order_index_locale_hash_seed_and_threads_change_no_byte(clinic: Path) -> None:
     first = None
     for seed, environment in enumerate(
@@ -360,6 +361,7 @@ def slow_policy(folder: Path) -> Path:
     return policy
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kill", [signal.SIGINT, signal.SIGKILL])
 def test_a_run_that_is_stopped_leaves_no_release(kill: signal.Signals, tmp_path: Path) -> None:
     policy = slow_policy(tmp_path)

@@ -13,7 +13,7 @@ import pytest
 
 from shoal.datasets import adult
 from shoal.reproduce import PAPERS, Reproduction, reproduce, run
-from shoal.reproduce.section import FAILED, Section, Statement, Task, statement_sheet
+from shoal.reproduce.paper import FAILED, Section, Statement, Task, statement_sheet
 from support.adult_cases import made_up, real_folder, write_csv
 from support.cli import Cli, snapshot
 
@@ -50,7 +50,7 @@ def test_json_has_every_statement_and_every_path(cli: Cli, tmp_path: Path) -> No
 def test_without_adult_the_message_says_where_it_may_come_from(cli: Cli, tmp_path: Path) -> None:
     ran = cli("reproduce", "--out", "out")
     assert ran.code == 2
-    assert "SHOAL_DATA is not set" in ran.err
+    assert ran.error == "adult-not-found"
     assert "--download" in ran.err
     assert not (tmp_path / "out").exists()
 
@@ -68,7 +68,7 @@ def test_a_folder_with_something_in_it_is_left_alone_without_force(cli: Cli, tmp
     before = snapshot(tmp_path)
     ran = cli("reproduce", "man", "--out", "out")
     assert ran.code == 2
-    assert "is not empty" in ran.err
+    assert ran.error == "not-empty"
     assert snapshot(tmp_path) == before
     assert cli("reproduce", "man", "--out", "out", "--force").code == 0
     assert (tmp_path / "out" / "notes.txt").read_text() == "mine"
@@ -80,8 +80,8 @@ def test_a_file_in_the_place_of_the_folder_is_told_before_the_work(
 ) -> None:
     monkeypatch.setattr(run, "_make", lambda *_: pytest.fail("the work was begun"))
     (tmp_path / "out").write_text("a file")
-    assert "is a file" in cli("reproduce", "man", "--out", "out").err
-    assert "cannot be" in cli("reproduce", "man", "--out", "out/below").err
+    assert cli("reproduce", "man", "--out", "out").error == "not-a-folder"
+    assert cli("reproduce", "man", "--out", "out/below").error == "not-writable"
 
 
 def test_stopping_it_leaves_nothing(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,7 +120,7 @@ def test_a_statement_that_does_not_come_out_fails_the_run_and_is_shown(
     monkeypatch.setitem(PAPERS, "man", (Task("man", "wrong", made),))
     ran = cli("reproduce", "man", "--out", "out")
     assert ran.code == 1
-    assert "NOT REPRODUCED: Table 9: k: 4 expected, 3 computed." in ran.out
+    assert f"{FAILED}: {wrong.about}: " in ran.out
     assert f"**{FAILED}** Man, Li & Wang, Table 9: k" in (tmp_path / "out/REPORT.md").read_text(encoding="utf-8")
     assert FAILED in (tmp_path / "out/man-wrong.csv").read_text(encoding="utf-8")
 
@@ -150,11 +150,13 @@ def either(request: pytest.FixtureRequest) -> Reproduction:
     return found
 
 
+@pytest.mark.slow
 def test_everything_that_must_hold_holds(either: Reproduction) -> None:
     assert either.failures == ()
     assert {section.paper for section in either.sections} == set(PAPERS)
 
 
+@pytest.mark.slow
 def test_the_report_shows_every_plot_and_links_every_sheet(either: Reproduction) -> None:
     report = either.paths[0].read_text(encoding="utf-8")
     named = set(re.findall(r"\]\(([a-z0-9-]+\.(?:svg|csv))\)", report))
@@ -165,12 +167,14 @@ def test_the_report_shows_every_plot_and_links_every_sheet(either: Reproduction)
             assert ET.parse(path).getroot().tag.endswith("svg")
 
 
+@pytest.mark.slow
 def test_no_minimal_node_of_p_plus_is_open_to_the_similarity_attack(either: Reproduction) -> None:
     found = rows(either, "sun-similarity")
     assert {row["open"] for row in found if row["model"] == "p-plus-alpha-sensitive"} == {"0"}
     assert all(int(row["minimal nodes"]) > 0 for row in found)
 
 
+@pytest.mark.slow
 def test_some_minimal_nodes_of_p_sensitivity_are_open_to_it(real: Reproduction) -> None:
     found = [row for row in rows(real, "sun-similarity") if row["suppression"] == "0.05"]
     opened = {row["model"]: int(row["open"]) / int(row["minimal nodes"]) for row in found}
@@ -178,6 +182,7 @@ def test_some_minimal_nodes_of_p_sensitivity_are_open_to_it(real: Reproduction) 
     assert opened["p-plus-alpha-sensitive"] == 0
 
 
+@pytest.mark.slow
 def test_a_stronger_model_never_distorts_less(either: Reproduction) -> None:
     found: dict[tuple[str, str], dict[str, float]] = {}
     for row in rows(either, "sun-time-and-distortion"):
@@ -187,11 +192,13 @@ def test_a_stronger_model_never_distorts_less(either: Reproduction) -> None:
         assert at["p-sensitive"] <= at["p-alpha-sensitive"] <= at["p-plus-alpha-sensitive"]
 
 
+@pytest.mark.slow
 def test_the_local_recoding_distorts_less_than_the_best_full_domain_one(either: Reproduction) -> None:
     for row in rows(either, "sun-time-and-distortion"):
         assert float(row["top-down distortion ratio"]) <= float(row["Incognito distortion ratio"])
 
 
+@pytest.mark.slow
 def test_limits_on_leakage_protect_their_values(real: Reproduction) -> None:
     found = {(row["model"], row["k"]): row for row in rows(real, "wang-compared")}
     smallest = min(int(k) for _, k in found)
@@ -200,6 +207,7 @@ def test_limits_on_leakage_protect_their_values(real: Reproduction) -> None:
     assert float(limited["precision"]) < float(plain["precision"])
 
 
+@pytest.mark.slow
 def test_boundaries_are_kept_and_cost_records_and_their_lack_shows(either: Reproduction) -> None:
     by_kind: dict[str, list[dict[str, Any]]] = {}
     for row in rows(either, "campan-experiments"):
@@ -213,6 +221,7 @@ def test_boundaries_are_kept_and_cost_records_and_their_lack_shows(either: Repro
     assert all(one <= other for one, other in zip(ours, theirs, strict=True))
 
 
+@pytest.mark.slow
 def test_everything_but_times_repeats_whatever_the_order_of_the_file(made: Reproduction, tmp_path: Path) -> None:
     again = reproduce("sun", data=write_csv(tmp_path / "data", made_up(300)[::-1]), out=tmp_path / "out", quick=True)
     timed = ("seconds",)

@@ -129,7 +129,7 @@ def test_a_password_opens_the_page_in_a_browser(tmp_path: Path) -> None:
         page.goto(ui.shown)
         page.write("#password", "wrong")
         page.press("Enter")
-        page.wait_for_text("That is not the password")
+        page.wait_for_text("Wrong password")
         page.write("#password", "correct horse battery")
         page.press("Enter")
         page.wait_for_text("Load a table")

@@ -74,8 +74,8 @@ def started(ui: Ui, client: Client) -> tuple[str, int]:
     set_policy(client, slow_policy())
     number = client.run(name="long")
     wait_until(lambda: any(True for _ in ui.workspace.glob(f"session-*/runs/{number}/work")), "the work of the run")
-    wait_until(lambda: client.state_of(number)["stage"] != "waiting for its turn", "the first progress of the run")
-    process = worker(ui, "run_main")
+    wait_until(lambda: client.state_of(number)["stage"] != "waiting for other runs", "the first progress of the run")
+    process = worker(ui, "run.main")
     assert process is not None
     return number, process
 
@@ -138,11 +138,11 @@ def test_what_happens_to_one_run_is_told_and_the_others_go_on(begun: tuple[Ui, C
     ui, client, done = begun
     killed, process = started(ui, client)
     waiting = client.run(name="waits")
-    assert client.state_of(waiting)["stage"] == "waiting for its turn"
+    assert client.state_of(waiting)["stage"] == "waiting for other runs"
     os.kill(process, signal.SIGKILL)
     after = client.finished(killed)
     assert after["state"] == "failed"
-    assert "ended before it was done" in after["error"]["message"]
+    assert after["error"]["code"] == "worker-gone"
     assert client.ask("POST", f"/api/runs/{waiting}/cancel", {}).json["state"] == "cancelled"
     cancelled, process = started(ui, client)
     assert client.ask("POST", f"/api/runs/{cancelled}/cancel", {}).json["state"] == "cancelled"
@@ -173,12 +173,12 @@ def test_another_table_is_not_opened_under_a_run(begun: tuple[Ui, Client, str], 
 def test_a_killed_desk_is_told_once_and_the_next_question_is_answered(begun: tuple[Ui, Client, str]) -> None:
     ui, client, _ = begun
     assert client.desk("rows").status == 200
-    desk = worker(ui, "desk_main")
+    desk = worker(ui, "desk.main")
     assert desk is not None
     os.kill(desk, signal.SIGKILL)
     answers = [client.desk("rows") for _ in range(2)]
     assert answers[1].json["records"] == 20_000
-    assert worker(ui, "desk_main") not in {None, desk}
+    assert worker(ui, "desk.main") not in {None, desk}
     assert client.desk("column", name="age").json["distinct"] > 50
 
 

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import pytest
 
-from support.ui_cases import CHANGING, DOOR, ROUTES, SECRET, TABLE
+from support.ui_cases import CHANGING, OPEN_PATHS, ROUTES, SECRET, TABLE
 from support.ui_server import Client, Ui, serving, wait_until
 
 pytestmark = pytest.mark.slow
@@ -122,7 +122,7 @@ def test_whatever_changes_something_must_come_from_the_page(ui: Ui, client: Clie
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
 def test_another_site_gets_no_answer(client: Client, site: str) -> None:
     for method, path in ROUTES:
-        if path not in DOOR or method not in {"GET", "HEAD"}:
+        if path not in OPEN_PATHS or method not in {"GET", "HEAD"}:
             answer = client.ask(method, path, b"" if method in {"GET", "HEAD"} else b"{}", Sec_Fetch_Site=site)
             assert answer.status == 403, (method, path, answer)
 

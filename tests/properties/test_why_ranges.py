@@ -105,13 +105,13 @@ def test_a_range_parted_fails_as_the_answer_says(
     sizes = Counter(each for each in after.values() if each is not None)
     expected = {after[row]: sum(after[other] == after[row] for other in members) for row in members}
     whole = column.splits[0]
-    assert {(part.label, part.records) for part in whole.parts} == {(key[0], count) for key, count in expected.items()}
+    assert {(part.value, part.records) for part in whole.parts} == {(key[0], count) for key, count in expected.items()}
     for part in whole.parts:
-        assert part.size == sizes[part.label, *mine[1:]]
-        assert bool(part.lacks) == (part.size < k)
-        assert part.own == (after[number][0] == part.label)
+        assert part.class_size == sizes[part.value, *mine[1:]]
+        assert bool(part.lacks) == (part.class_size < k)
+        assert part.own == (after[number][0] == part.value)
     failing = [size for size in sizes.values() if size < k]
-    assert [(f.classes, f.records) for f in whole.judgement.failures] == (
+    assert [(f.classes, f.records) for f in whole.judgement.fails] == (
         [(len(failing), sum(failing))] if failing else []
     )
     assert whole.judgement.clean == (not failing)

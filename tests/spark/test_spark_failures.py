@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from shoal.io import write_table
-from shoal.pipeline.write import publish
+from shoal.pipeline import publish
 from support.spark import Cluster, environment
 from support.spark_cases import policy, table
 from support.spark_slow import slow_down
@@ -27,7 +27,7 @@ import sys
 sys.path.insert(0, sys.argv[1])
 from support.spark_slow import slow_down
 from support.spark_cases import policy
-from shoal.pipeline.write import publish
+from shoal.pipeline import publish
 import json
 slow_down(sys.argv[2])
 settings = json.loads(sys.argv[5])

@@ -11,7 +11,8 @@ import pytest
 import shoal
 from shoal.errors import DataError, PolicyError, VerificationError
 from shoal.io.spark import cluster as spark
-from shoal.pipeline.spark import run as spark_run
+from shoal.io.spark import sink as spark_sink
+from shoal.io.spark import source as spark_source
 from support.spark_cases import COLUMNS, as_bytes, policy, table
 
 OPTIMAL = {"name": "optimal"}
@@ -45,7 +46,7 @@ def test_a_value_invented_beside_the_cells_is_found(session: Any, monkeypatch: p
 
         return real(given, invented, empty)
 
-    monkeypatch.setattr(spark, "mapped", spoilt)
+    monkeypatch.setattr(spark_sink, "mapped", spoilt)
     asked = policy(OPTIMAL, columns=columns, engine={"name": "spark", "cells": 155})
     with pytest.raises(VerificationError, match="insensitive"):
         shoal.anonymize(session.createDataFrame(table()), asked)
@@ -143,7 +144,7 @@ def test_errors_of_a_worker_are_told_without_traces(session: Any, monkeypatch: p
     def failing(*_: Any, **__: Any) -> Any:
         return session.sql("select raise_error('out of disk')").collect()
 
-    monkeypatch.setattr(spark_run, "fit", failing)
+    monkeypatch.setattr(spark_source, "_fit", failing)
     with pytest.raises(DataError, match="out of disk") as error:
         shoal.anonymize(session.createDataFrame(table()), policy(OPTIMAL))
     assert "\n" not in str(error.value)

@@ -16,8 +16,8 @@ from shoal.encode.released_table import as_written
 from shoal.errors import ExposureError, OutputError, VerificationError
 from shoal.io import read_table, release_source, write_table
 from shoal.io.spark import cluster as spark
-from shoal.pipeline.spark import run as spark_run
-from shoal.pipeline.write import publish
+from shoal.io.spark import sink as spark_sink
+from shoal.pipeline import publish
 from shoal.table.row_order import in_order_of_cells
 from support.cli import Cli
 from support.spark_cases import as_bytes, policy, table
@@ -80,17 +80,17 @@ def test_an_output_that_exists_is_replaced_only_when_told_to(data: Path, tmp_pat
 def test_a_release_that_a_worker_spoilt_is_not_kept(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = spark_run.recoder_of
+    real = spark_sink.OnWorkers
 
-    def spoilt(*arguments: Any, **options: Any) -> Any:
-        sent = real(*arguments, **options)
+    def spoilt(*arguments: Any) -> Any:
+        sent = real(*arguments)
         labels, shown = sent.recoder.labels["age"]
         names = labels.to_pylist()
         names[shown[0]] = "21"  # a class that says more than it may
         spoilt_labels = {**sent.recoder.labels, "age": (pa.array(names), shown)}
         return replace(sent, recoder=replace(sent.recoder, labels=spoilt_labels))
 
-    monkeypatch.setattr(spark_run, "recoder_of", spoilt)
+    monkeypatch.setattr(spark_sink, "OnWorkers", spoilt)
     before = sorted(tmp_path.iterdir())
     with pytest.raises(VerificationError):
         publish(policy(OPTIMAL, engine="spark"), data=data, out=tmp_path / "release.csv")

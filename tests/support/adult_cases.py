@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from shoal.datasets import ADULT_COLUMNS
-from shoal.reproduce.hierarchies import COUNTRY, EDUCATION, MARITAL, OCCUPATION, RACE, WORKCLASS
+from shoal.reproduce.adult import TREES
 
 Tree = dict[str, "Tree"] | list[str]
 
@@ -21,14 +21,14 @@ def leaves(tree: Tree) -> list[str]:
 
 
 VALUES = {
-    "workclass": leaves(WORKCLASS),
-    "education": leaves(EDUCATION),
-    "marital-status": leaves(MARITAL),
-    "occupation": leaves(OCCUPATION),
+    "workclass": leaves(TREES["workclass"]),
+    "education": leaves(TREES["education"]),
+    "marital-status": leaves(TREES["marital"]),
+    "occupation": leaves(TREES["occupation"]),
     "relationship": ["Husband", "Wife", "Own-child"],
-    "race": leaves(RACE),
+    "race": leaves(TREES["race"]),
     "sex": ["Male", "Female"],
-    "native-country": leaves(COUNTRY),
+    "native-country": leaves(TREES["country"]),
     "income": ["<=50K", ">50K"],
 }
 NUMBERS = {

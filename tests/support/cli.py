@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from shoal.cli.main import main
+import shoal.cli.main as command_line
+from shoal.cli.main import app
+from shoal.errors import ShoalError
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,8 @@ class Ran:
     code: int
     out: str
     err: str
+    error: str = ""
+    """The code of the error that ended it, as ``--json`` shows it."""
 
 
 class Cli:
@@ -31,13 +35,23 @@ class Cli:
     def __call__(self, *arguments: object) -> Ran:
         self._monkeypatch.setattr(sys, "argv", ["shoal", *map(str, arguments)])
         self._capfd.readouterr()
+        errors: list[ShoalError] = []
+
+        def recorded() -> None:
+            try:
+                app()
+            except ShoalError as error:
+                errors.append(error)
+                raise
+
+        self._monkeypatch.setattr(command_line, "app", recorded)
         try:
-            main()
+            command_line.main()
             code = 0
         except SystemExit as stopped:
             code = stopped.code if isinstance(stopped.code, int) else int(stopped.code is not None)
         out, err = self._capfd.readouterr()
-        return Ran(code, out, err)
+        return Ran(code, out, err, errors[0].code if errors else "")
 
 
 def snapshot(folder: Path) -> dict[str, str]:

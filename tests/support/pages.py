@@ -21,6 +21,7 @@ import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -111,3 +112,34 @@ def matches(expected: str, printed: str) -> bool:
             pattern += ".*?".join(map(re.escape, line.rstrip().split("..."))) + "\n"
     shown = "".join(f"{line.rstrip()}\n" for line in printed.strip("\n").splitlines())
     return re.fullmatch(pattern, shown) is not None
+
+
+def updated(expected: str, printed: str) -> str:
+    """What the page should say instead: what was printed, with the gaps (``...``) of the page."""
+    shown = [re.sub(r"\(\d+\.\d+ s\)", "(...)", line.rstrip()) for line in printed.strip("\n").splitlines()]
+    said = expected.strip("\n").splitlines()
+    if not any(line.strip() == "..." for line in said):
+        return "".join(f"{line}\n" for line in shown)
+    lines: list[str] = []
+    for line in said:
+        if line.strip() != "..." and shown:
+            gap = lines[-1:] == ["..."]
+            near = [SequenceMatcher(None, line, each).ratio() for each in shown] if gap else [1.0]
+            skipped = near.index(max(near))
+            lines.append(shown[skipped])
+            del shown[: skipped + 1]
+        else:
+            lines.append("...")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def rewrite(block: Block, expected: str, new: str) -> None:
+    """Put another output into a page."""
+    text = block.page.read_text(encoding="utf-8")
+    lines = text.splitlines(keepends=True)
+    indent = re.match(" *", lines[block.line - 1])
+    assert indent is not None
+    before, after = "".join(lines[: block.line - 1]), "".join(lines[block.line - 1 :])
+    old, new = (textwrap.indent(each, indent[0]) for each in (expected, new))
+    assert old in after, block.place
+    block.page.write_text(before + after.replace(old, new, 1), encoding="utf-8")

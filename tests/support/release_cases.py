@@ -14,9 +14,10 @@ from shoal.attacks.registry.entry import Entry
 from shoal.attacks.registry.people import NewRelease
 from shoal.attacks.registry.signature import signature_of
 from shoal.attacks.scene_setup import rows_of_release
-from shoal.encode.resolve import resolve
+from shoal.table.distinct_rows import DistinctRows
 from shoal.table.recoding import Recoding
 from support.attack_cases import table_of
+from support.resolved import resolve
 
 __all__ = ["CHAINS", "COLUMNS", "QUASI", "composed", "entry_of", "new_release", "policy_of", "table_of"]
 
@@ -54,7 +55,10 @@ def new_release(
         np.array(classes, dtype=np.int32),
         np.array(nodes, dtype=np.int32).reshape(-1, len(names)),
     )
-    return NewRelease(policy, original, resolved.problem, recoding)
+    rows = DistinctRows.of(original)
+    assert rows.of_record is not None
+    records = rows.take(rows.of_record, np.ones(original.num_rows, dtype=np.int64))
+    return NewRelease(policy, records, resolved.problem, recoding)
 
 
 def composed(new: NewRelease, *earlier: Entry) -> Composition:

@@ -30,4 +30,4 @@ def routes() -> list[tuple[str, str]]:
 
 ROUTES = routes()
 CHANGING = [each for each in ROUTES if each[0] not in {"GET", "HEAD"}]
-DOOR = {"/", "/login"}
+OPEN_PATHS = {"/", "/login"}

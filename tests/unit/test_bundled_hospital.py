@@ -12,11 +12,12 @@ from types import ModuleType
 
 import pytest
 
-from shoal.encode.resolve import Resolved, resolve
+from shoal.encode.resolve import Resolved
 from shoal.io import DataSource, read_table
 from shoal.policy import Policy
 from shoal.search import ALGORITHMS, SearchResult
 from shoal.search.engine import LocalEngine
+from support.resolved import resolve
 
 ROOT = Path(__file__).parents[2]
 DATA = Path(str(resources.files("shoal") / "data"))

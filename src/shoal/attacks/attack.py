@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
-import pyarrow as pa
-
 from shoal.attacks.linkable_records import LinkableRecords, linkable_records
 from shoal.attacks.registry.people import EarlierRelease
 from shoal.attacks.registry.signature import Signature, signature_of
@@ -23,6 +21,7 @@ from shoal.attacks.scene_setup import Rows
 from shoal.facts import Facts
 from shoal.policy import Policy
 from shoal.search.problem import Problem
+from shoal.table.distinct_rows import DistinctRows
 
 Status = Literal["tried", "not tried", "not applicable"]
 
@@ -91,8 +90,8 @@ class Scene:
     original: Original | None = None
     problem: Problem | None = None
     """The original as it was encoded."""
-    table: pa.Table | None = None
-    """The original as a table, where it is one and not counts."""
+    distinct: DistinctRows | None = None
+    """The original as distinct rows."""
     earlier: Sequence[EarlierRelease] = ()
     seed: int = 0
     ruled_out: int = 3

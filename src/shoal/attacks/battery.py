@@ -16,9 +16,9 @@ from shoal.encode.resolve import Resolved, resolve
 from shoal.errors import InputError
 from shoal.facts import Facts
 from shoal.formatting import listing, pluralize
-from shoal.io import Cells
 from shoal.policy import Policy
 from shoal.search.problem import Progress, no_progress
+from shoal.table.distinct_rows import DistinctRows
 from shoal.table.recoding import Recoding
 
 RULED_OUT = 3
@@ -45,8 +45,8 @@ class AttackReport(Facts):
 
 def attack_tables(
     policy: Policy,
-    released: pa.Table,
-    original: pa.Table | Cells | None = None,
+    released: pa.Table | None,
+    original: DistinctRows | None = None,
     *,
     resolved: Resolved | None = None,
     recoding: Recoding | None = None,
@@ -54,10 +54,10 @@ def attack_tables(
     ruled_out: int = RULED_OUT,
     progress: Progress = no_progress,
 ) -> AttackReport:
-    """The attacks on tables in memory, for a pipeline that has just made a release.
+    """The attacks on a release that was just made.
 
-    With ``original``, ``resolved`` (of that table) and ``recoding`` nothing is encoded a second time; the report is the
-    same as from the tables alone.
+    With ``original``, ``resolved`` (of these rows) and ``recoding`` the released table is not needed, and nothing is
+    encoded a second time; the report is the same as from the tables alone.
     """
     if original is not None and resolved is not None and recoding is not None:
         rows = rows_of_recoding(policy, original, resolved, recoding)
@@ -71,7 +71,7 @@ def attack_tables(
 def attack_rows(
     policy: Policy,
     rows: Rows,
-    original: pa.Table | Cells | None = None,
+    original: DistinctRows | None = None,
     resolved: Resolved | None = None,
     recoding: Recoding | None = None,
     *,
@@ -85,8 +85,7 @@ def attack_rows(
     scene = Scene(policy, rows, released_scene(rows, policy), earlier=earlier, seed=seed, ruled_out=ruled_out)
     if original is not None and resolved is not None:
         released, people = original_scene(scene.released, rows, policy, original, resolved, recoding)
-        table = original if isinstance(original, pa.Table) else None
-        scene = replace(scene, released=released, original=people, problem=resolved.problem, table=table)
+        scene = replace(scene, released=released, original=people, problem=resolved.problem, distinct=original)
     results: list[AttackResult] = []
     for index, attack in enumerate(ATTACKS.values()):
         progress(f"attacking by {attack.name}", index / len(ATTACKS))

@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.attacks.scene import Original, Released
-from shoal.attacks.scene_setup import Rows, by_text, coded_column
+from shoal.attacks.scene_setup import Rows, by_text
 from shoal.encode.resolve import Resolved
 from shoal.errors import DataError
 from shoal.formatting import listing
 from shoal.hierarchies.hierarchy import Hierarchy, Label
+from shoal.hierarchies.labels import range_ends
 from shoal.hierarchies.problems import quoted
-from shoal.hierarchies.ranges import RANGE_SIGN, with_ranges
-from shoal.io import Cells
+from shoal.hierarchies.ranges import with_ranges
 from shoal.policy import Policy
+from shoal.table.distinct_rows import DistinctRows
 from shoal.table.encoded import EncodedTable, combine_codes
 from shoal.table.recoding import Recoding
 
@@ -29,7 +29,7 @@ def original_scene(
     released: Released,
     rows: Rows,
     policy: Policy,
-    table: pa.Table | Cells,
+    table: DistinctRows,
     resolved: Resolved,
     recoding: Recoding | None,
 ) -> tuple[Released, Original]:
@@ -65,7 +65,7 @@ def _check_found(name: str, lost: Sequence[Label], policy: Policy) -> None:
     """Refuse labels that the hierarchy over the original does not have, or ranges between values that it lacks."""
     if not lost:
         return
-    ranges = [label for label in lost if name in policy.algorithm.ranges and RANGE_SIGN in (label or "")]
+    ranges = [label for label in lost if name in policy.algorithm.ranges and range_ends(label)]
     what = "ranges of {!r} with an end that no record of the original has" if ranges else (
         "labels of {!r} that no record of the original lies under"
     )  # fmt: skip
@@ -77,14 +77,14 @@ def _check_found(name: str, lost: Sequence[Label], policy: Policy) -> None:
 
 
 def _with_extras(
-    released: Released, rows: Rows, original: Original, table: pa.Table | Cells, encoded: EncodedTable
+    released: Released, rows: Rows, original: Original, table: DistinctRows, encoded: EncodedTable
 ) -> tuple[Released, Original]:
     """Insensitive columns of both sides in one numbering, that of all texts in order."""
     assert released.extras is not None
     row_tuple = encoded.row_tuple
     columns, ours, widths = [row_tuple], [], [len(original.counts)]
     for place, (name, (values, _)) in enumerate(rows.insensitive.items()):
-        texts, codes = coded_column(table, name)
+        texts, codes = table.columns[name].labels, table.columns[name].codes
         everything = sorted({*texts, *values}, key=by_text)
         rank = {text: number for number, text in enumerate(everything)}
         columns.append(np.array([rank[text] for text in texts], dtype=np.int32)[codes])
@@ -116,8 +116,5 @@ def label_nodes(
 
 def _range_ends(hierarchy: Hierarchy, label: Label) -> tuple[int, int] | None:
     """The leaves at the ends of a range; None for what is no range of leaves."""
-    low, sign, high = (label or "").partition(RANGE_SIGN)
-    first, last = hierarchy.by_label.get(low, -1), hierarchy.by_label.get(high, -1)
-    if not sign or not 0 <= first < hierarchy.n_leaves or not first < last < hierarchy.n_leaves:
-        return None
-    return first, last
+    first, last = (hierarchy.by_label.get(end, -1) for end in range_ends(label) or ("", ""))
+    return (first, last) if 0 <= first < last < hierarchy.n_leaves else None

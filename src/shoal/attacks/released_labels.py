@@ -11,11 +11,8 @@ labels can stand for the same value: the answer errs to yes only.
 
 from __future__ import annotations
 
-import math
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -25,12 +22,12 @@ from shoal.attacks.registry.fingerprint import hierarchy_fingerprint, hierarchy_
 from shoal.attacks.registry.signature import ReleasedQuasi
 from shoal.errors import PolicyError, PolicyProblem
 from shoal.formatting import listing
+from shoal.hierarchies.labels import NumberSpan, read_number, read_number_or_interval, read_range
 from shoal.hierarchies.mask import MASK
 from shoal.hierarchies.problems import quoted
-from shoal.hierarchies.ranges import RANGE_SIGN
 from shoal.policy import Policy
 from shoal.verification.dates import DateLabels
-from shoal.verification.intervals import IntervalLabels, number_in
+from shoal.verification.intervals import IntervalLabels
 from shoal.verification.labels import ROOT, Labels, ListedLabels, MaskLabels, labels_of
 from shoal.verification.ranges import RangeLabels
 from shoal.verification.text import Label
@@ -38,12 +35,7 @@ from shoal.verification.text import Label
 _LISTED = ("tree", "levels", "order")
 """Kinds whose labels mean what the policy lists."""
 _UNITS = ("hour", "day", "week", "month", "quarter", "half", "year", "decade", "century")
-_INTERVAL = re.compile(r"[\[(](?P<low>-?[\d.]+|-inf), (?P<high>-?[\d.]+|inf)(?P<end>[)\]])", re.ASCII)
 _SHOWN = 6
-
-End = Fraction | float
-Interval = tuple[End, End, bool]
-"""Two ends, and whether the upper one is in it; the lower one always is."""
 
 
 class UnreadableError(Exception):
@@ -104,7 +96,7 @@ def _declared(
     if name not in policy.names("quasi") or (hierarchy_kind(policy, name) not in _LISTED and not own):
         raise UnreadableError("hierarchy-gone", name, kind=released.kind)
     kind = labels_of(policy, name)
-    labels = [label for label in released.labels if label is not None and not (released.ranged and _range(label))]
+    labels = [label for label in released.labels if label is not None and not (released.ranged and read_range(label))]
     unknown = [label for label in labels if not kind.knows(label)]
     if unknown and not own:
         raise UnreadableError("labels-gone", name, kind=released.kind, labels=unknown)
@@ -143,39 +135,19 @@ def _numbers(released: ReleasedQuasi, values: Sequence[Label]) -> Iterator[tuple
     """Pairs of a value and the index of an interval or range that it lies in."""
     if released.kind != "intervals" and not released.ranged:
         return
-    read = [(None if value is None else number_in(value), index) for index, value in enumerate(values)]
+    read = [(None if value is None else read_number(value), index) for index, value in enumerate(values)]
     order = sorted((number, index) for number, index in read if number is not None)
     numbers = [number for number, _ in order]
     for label, text in enumerate(released.labels):
-        ends = _range(text) if released.ranged else None
+        ends = read_range(text) if released.ranged else None
         if ends is None and released.kind == "intervals":
-            ends = _interval(text)
+            ends = read_number_or_interval(text)
         if ends is None:
             continue
         low, high, closed = ends
         start = bisect_left(numbers, low)
         stop = bisect_right(numbers, high) if closed else bisect_left(numbers, high)
         yield from ((index, label) for _, index in order[start:stop])
-
-
-def _range(label: Label) -> Interval | None:
-    """The ends of a range, both in it."""
-    low, sign, high = (label or "").partition(RANGE_SIGN)
-    first, last = number_in(low), number_in(high)
-    return None if not sign or first is None or last is None else (first, last, True)
-
-
-def _interval(label: Label) -> Interval | None:
-    """The ends of an interval or of a single number."""
-    number = number_in(label or "")
-    if number is not None:
-        return number, number, True
-    match = _INTERVAL.fullmatch(label or "")
-    return None if match is None else (_end(match["low"]), _end(match["high"]), match["end"] == "]")
-
-
-def _end(text: str) -> End:
-    return math.copysign(math.inf, -1 if text[0] == "-" else 1) if text.endswith("inf") else Fraction(text)
 
 
 def overlapping_labels(one: Labels, labels: Sequence[Label], other: Labels, others: Sequence[Label]) -> CodePairs:
@@ -234,10 +206,10 @@ def may_overlap(
     return True
 
 
-def _span(kind: Labels, label: Label) -> Interval | None:
+def _span(kind: Labels, label: Label) -> NumberSpan | None:
     """The ends of a number, interval or range of a hierarchy of numbers."""
     if not isinstance(kind, IntervalLabels | RangeLabels):
         return None
     if isinstance(kind, RangeLabels) and (found := kind.range_of(label)) is not None:
-        return found.low, found.high, True
-    return None if label is None else _interval(label)
+        return NumberSpan(found.low, found.high, True)
+    return None if label is None else read_number_or_interval(label)

@@ -19,10 +19,11 @@ from shoal.errors import DataError
 from shoal.formatting import listing
 from shoal.hierarchies.hierarchy import Label
 from shoal.hierarchies.problems import quoted
-from shoal.io import Cells, encode
+from shoal.io import encode
 from shoal.models import AlpDif, AlphaKAnonymity
 from shoal.policy import Policy
 from shoal.table.classes import ClassStats, Histogram, SensitiveDomain
+from shoal.table.distinct_rows import DistinctRows
 from shoal.table.encoded import combine_codes
 from shoal.table.recoding import Recoding
 from shoal.verification.labels import labels_of
@@ -87,7 +88,7 @@ def rows_of_release(release: Any, policy: Policy) -> Rows:
     )
 
 
-def rows_of_recoding(policy: Policy, table: pa.Table | Cells, resolved: Resolved, recoding: Recoding) -> Rows:
+def rows_of_recoding(policy: Policy, table: DistinctRows, resolved: Resolved, recoding: Recoding) -> Rows:
     """The same records from the recoding that a release was written from, without reading it again."""
     shown = [_occurring(hierarchy.labels, recoding.nodes[:, j]) for j, hierarchy in enumerate(recoding.hierarchies)]
     cells = np.array([codes for _, codes in shown], dtype=np.int32)
@@ -95,8 +96,7 @@ def rows_of_recoding(policy: Policy, table: pa.Table | Cells, resolved: Resolved
     number = np.empty(recoding.n_classes, dtype=np.int64)
     number[order] = np.arange(recoding.n_classes)
     kept = np.flatnonzero(recoding.row_class >= 0)
-    names = [name for name in policy.names("insensitive") if isinstance(table, pa.Table) or name in table.columns]
-    insensitive = {name: coded_column(table, name) for name in names}
+    columns = {name: table.columns[name] for name in policy.names("insensitive") if name in table.columns}
     return Rows(
         quasi=recoding.quasi,
         labels=tuple(labels for labels, _ in shown),
@@ -105,17 +105,10 @@ def rows_of_recoding(policy: Policy, table: pa.Table | Cells, resolved: Resolved
         sensitive={
             name: _occurring(secret.domain.values, secret.codes[kept]) for name, secret in resolved.sensitive.items()
         },
-        insensitive={name: _occurring(texts, codes[kept]) for name, (texts, codes) in insensitive.items()},
+        insensitive={name: _occurring(column.labels, column.codes[kept]) for name, column in columns.items()},
         weights=np.ones(len(kept), dtype=np.int64) if recoding.weights is None else recoding.weights[kept],
-        unseen=tuple(name for name in policy.names("insensitive") if name not in names),
+        unseen=tuple(name for name in policy.names("insensitive") if name not in columns),
     )
-
-
-def coded_column(table: pa.Table | Cells, name: str) -> Column:
-    """A column of the data: its texts in order, and the index of each row's."""
-    if isinstance(table, Cells):
-        return table.columns[name].labels, table.columns[name].codes
-    return _coded(table.column(name))
 
 
 def _coded(column: Any) -> Column:

@@ -3,65 +3,75 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
-from shoal.cli.commands import interruptible, load_policy
-from shoal.cli.progress import progress_bar
-from shoal.cli.show_releases import show_applied, show_composition, show_records
+from shoal.cli.options import AsOf, FailOn, Force, Json, NewRecords, Registry
+from shoal.cli.run import echo_json, echo_lines, echo_paths, load_policy, progress_bar
 from shoal.errors import InputError
-from shoal.io import Place, check_outputs, check_table_suffix
-from shoal.pipeline.apply.apply import apply
-from shoal.pipeline.apply.write_applied import applied_paths
 
 
-@interruptible
-def run_apply(
-    recoding: Path,
-    data: Place,
+def apply(
+    recoding: Annotated[Path, typer.Argument(help="Recoding file of a release, or the release itself.")],
     *,
-    policy: Path | None,
-    out: Path | None,
-    union: bool,
-    replaces: bool,
-    registry: Path | None,
-    as_of: str | None,
-    fail_on: Sequence[str],
-    show: bool,
-    force: bool,
-    as_json: bool,
+    data: NewRecords,
+    policy: Annotated[
+        Path | None, typer.Option("--policy", help="Policy of the recoding, if it does not name one.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Release of the new records to write; without it nothing is written.")
+    ] = None,
+    union: Annotated[
+        bool, typer.Option("--union", help="Write all records published with the recoding, not only the new ones.")
+    ] = False,
+    replaces: Annotated[
+        bool,
+        typer.Option("--replaces", help="The earlier release is withdrawn, so nobody can subtract it from the union."),
+    ] = False,
+    registry: Registry = None,
+    as_of: AsOf = None,
+    fail_on: FailOn = None,
+    show: Annotated[
+        bool, typer.Option("--show", help="Show withheld records with their values; on the terminal only.")
+    ] = False,
+    force: Force = False,
+    as_json: Json = False,
 ) -> None:
-    """Recode, verify, write where a file is named, and say what became of the records."""
+    """Recode new records with a published recoding, without weakening it; say which cannot be released."""
+    from shoal.io import check_outputs, check_table_suffix
+    from shoal.io.sink import output_paths
+    from shoal.pipeline.apply.apply import apply as apply_recoding
+    from shoal.present.terminal import applied_lines, composition_lines, withheld_records
+
     if show and as_json:
-        raise InputError("--show is for the terminal: values of withheld records do not go into JSON.")
+        raise InputError(
+            "--show cannot be combined with --json: values of withheld records are shown on the terminal only.",
+            code="show-with-json",
+        )
     if out is not None:
         check_table_suffix(out)
         inputs = [recoding, *([data] if isinstance(data, Path) else [])]
-        check_outputs(list(applied_paths(out).values()), inputs, force=force)
+        check_outputs(list(output_paths(out, recoding=True).values()), inputs, force=force)
     with progress_bar() as progress:
-        applied = apply(
+        applied = apply_recoding(
             recoding,
             data,
             policy=None if policy is None else load_policy(policy),
             replaces=replaces,
             registry=registry,
             as_of=as_of,
-            fail_on=fail_on,
+            fail_on=fail_on or [],
             progress=progress,
         )
         paths = {} if out is None else applied.write(out, union=union, force=force)
     if as_json:
-        evidence = json.loads(paths["evidence"].read_bytes()) if paths else applied.evidence
-        typer.echo(json.dumps({**evidence, "paths": {name: str(path) for name, path in paths.items()}}))
+        echo_json(json.loads(paths["evidence"].read_bytes()) if paths else applied.evidence, paths)
         return
-    show_applied(applied.evidence)
-    show_composition(applied.evidence)
+    echo_lines([*applied_lines(applied.evidence), *composition_lines(applied.evidence)])
     if show:
-        table = applied.original
-        show_records(table.column_names, [list(row.values()) for row in table.to_pylist()], applied.reasons)
-    for name, path in paths.items():
-        typer.echo(f"  {name:<9} {path}")
+        echo_lines(withheld_records(applied.original, applied.reasons))
+    echo_paths(paths)
     if out is None:
-        typer.echo("Nothing was written: name a file with --out.")
+        typer.echo("Nothing was written. To write the release, name a file with --out.")

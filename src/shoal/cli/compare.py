@@ -1,153 +1,86 @@
-"""``shoal compare``: a grid of algorithms and parameters, its table on the terminal and its page on disk."""
+"""`shoal compare`: a grid of algorithms and parameters, as a table on the terminal and a page on disk."""
 
 from __future__ import annotations
 
-import json
-import sys
-import textwrap
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
 import typer
 
-from shoal.cli.commands import interruptible, load_policy
-from shoal.cli.progress import progress_bar
-from shoal.cli.show import aligned, counted
+from shoal.cli.options import Data, Json, PolicyFile
+from shoal.cli.run import echo_json, echo_lines, echo_paths, load_policy, progress_bar
 from shoal.errors import InterruptedRunError
-from shoal.pipeline.compare import Comparison, Plan, plan_comparison, run_comparison
-from shoal.pipeline.compare.axes import read_settings
-from shoal.pipeline.compare.values import Values, written
-
-_NOTHING = "-"
 
 
-@interruptible
-def run_compare(
-    policy_path: Path,
+def compare(
+    policy: PolicyFile,
     *,
-    algorithms: str,
-    data: Path | None,
-    short: Mapping[str, Values | None],
-    settings: list[str],
-    metric: str | None,
-    risk: str,
-    out: Path | None,
-    releases: bool,
-    force: bool,
-    as_json: bool,
+    algorithms: Annotated[str, typer.Option("--algorithms", help="Algorithms, separated by commas.")],
+    k: Annotated[str | None, typer.Option("--k", help="Values of k: 2,5,10 or 2..10 or 2..50..8.")] = None,
+    p: Annotated[str | None, typer.Option("--p", help="Values of p, for every model that has it.")] = None,
+    l: Annotated[str | None, typer.Option("--l", help="Values of l.")] = None,  # noqa: E741 - the parameter's name
+    t: Annotated[str | None, typer.Option("--t", help="Values of t: 0.1..0.5..0.1.")] = None,
+    alpha: Annotated[str | None, typer.Option("--alpha", help="Values of alpha.")] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", help="Values of any parameter: MODEL.PARAMETER=1,2,3, or suppression=0,0.05. Repeatable."
+        ),
+    ] = None,
+    metric: Annotated[str | None, typer.Option("--metric", help="Measure of loss, instead of the policy's.")] = None,
+    risk_: Annotated[
+        str, typer.Option("--risk", help="Risk to plot: average, highest, homogeneity or similarity.")
+    ] = "average",
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for the comparison (default: next to the policy).")
+    ] = None,
+    data: Data = None,
+    releases: Annotated[bool, typer.Option("--releases", help="Also write the release of every point.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Compute finished points again, and replace files that were edited.")
+    ] = False,
+    as_json: Json = False,
 ) -> None:
-    """Compare and write; exit 1 when no point has a verified release."""
+    """Compare algorithms and parameters by risk and loss, in a table and a plot. An interrupted run can be resumed."""
+    from shoal.formatting import pluralize
+    from shoal.pipeline.compare import plan_comparison, run_comparison
+    from shoal.pipeline.compare.axes import read_settings
+    from shoal.present.comparison_text import comparison_lines, plan_line
+
     plan = plan_comparison(
-        load_policy(policy_path, data),
+        load_policy(policy, data),
         algorithms,
         data=data,
-        short=short,
-        settings=read_settings(settings),
+        short={"k": k, "p": p, "l": l, "t": t, "alpha": alpha},
+        settings=read_settings(settings or []),
         metric=metric,
-        risk=risk,
+        risk=risk_,
         out=out,
         releases=releases,
         force=force,
     )
-    say_plan(plan)
+    said = plan_line(
+        plan.algorithms,
+        {axis.name: axis.values for axis in plan.axes},
+        points=len(plan.points),
+        finished=len(plan.finished),
+        contradictory=sum(point.contradiction is not None for point in plan.points),
+        releases=plan.releases,
+        task=plan.policy.utility is not None,
+    )
+    typer.echo(said, err=True)  # on stderr, so that it never mixes with results
     try:
         with progress_bar() as progress:
             comparison = run_comparison(plan, progress=progress)
     except KeyboardInterrupt:
-        finished = plan.done_by_now()
         raise InterruptedRunError(
-            f"interrupted; {finished} of {counted(len(plan.points), 'point', 'points')} "
-            f"{'is' if finished == 1 else 'are'} done and kept in {plan.folder.points}. "
-            "Run the same command again to go on from there."
+            f"interrupted; {plan.done_by_now():,} of {pluralize(len(plan.points), 'point')} finished and saved in "
+            f"{plan.folder.points}. Run the same command again to resume."
         ) from None
     if as_json:
-        typer.echo(json.dumps({**comparison.to_dict(), "paths": {k: str(v) for k, v in plan.folder.outputs.items()}}))
+        echo_json(comparison.to_dict(), plan.folder.outputs)
     else:
-        show_comparison(comparison)
-        for name, path in plan.folder.outputs.items():
-            typer.echo(f"  {name:<5} {path}")
+        echo_lines(comparison_lines(comparison.to_dict()))
+        echo_paths(plan.folder.outputs)
     if not comparison.verified or any(point["status"] == "unverified" for point in comparison.points):
         raise typer.Exit(1)
-
-
-def say_plan(plan: Plan) -> None:
-    """How many points there are, before the first of them; on stderr, so that it never mixes with results."""
-    parts = [counted(len(plan.algorithms), "algorithm", "algorithms")]
-    parts += [f"{axis.name} {_values([written(value) for value in axis.values])}" for axis in plan.axes]
-    said = [f"{counted(len(plan.points), 'point', 'points')}: {' × '.join(parts)}."]
-    if plan.finished:
-        said.append(f"{len(plan.finished)} done already.")
-    impossible = sum(point.contradiction is not None for point in plan.points)
-    if impossible:
-        said.append(f"{impossible} cannot be, since their parameters contradict each other.")
-    if not plan.releases:
-        said.append("Releases are verified in memory and not written; --releases writes them.")
-    if plan.policy.utility is not None:
-        said.append("The policy's utility key is not measured here.")
-    sys.stderr.write(f"{_wrapped(' '.join(said))}\n")
-
-
-def _values(values: list[str]) -> str:
-    return ", ".join(values) if len(values) <= 8 else f"{values[0]} to {values[-1]} ({len(values)} values)"
-
-
-def show_comparison(comparison: Comparison) -> None:
-    """The table, the points that cannot be, and the frontier in words."""
-    exposed = [name for name in ("homogeneity", "similarity") if _any(comparison, name)]
-    header = [
-        "", "point", comparison.metric, "average", "highest", *exposed, "suppressed", "smallest", "seconds",
-    ]  # fmt: skip
-    rows = [_row(comparison, point, exposed) for point in comparison.points]
-    lines = aligned([header, *rows], str.ljust)
-    for line in lines:
-        typer.echo(line.rstrip())
-    for line in _reasons(comparison):
-        typer.echo(_wrapped(line))
-    typer.echo("")
-    if comparison.frontier:
-        typer.echo(
-            _wrapped(
-                f"On the frontier of {comparison.metric} and {comparison.risk} risk (* above), least loss first: "
-                f"{', '.join(comparison.frontier)}. No other point is better in one and no worse in the other."
-            )
-        )
-    else:
-        typer.echo("No point has a verified release, so there is no frontier.")
-
-
-def _reasons(comparison: Comparison) -> Iterator[str]:
-    """Why points have no release; those with the same reason together."""
-    groups: dict[tuple[str, str], list[str]] = {}
-    for point in comparison.points:
-        if point["status"] != "verified":
-            nearest = f" Would do: {point['nearest_relaxation']}." if point.get("nearest_relaxation") else ""
-            reason = str(point["reason"])
-            stop = "" if reason.endswith((".", "!", "?")) else "."
-            groups.setdefault((point["status"], f"{reason}{stop}{nearest}"), []).append(str(point["name"]))
-    for (status, reason), names in groups.items():
-        yield f"{', '.join(names)}: {status}. {reason}"
-
-
-def _wrapped(text: str) -> str:
-    return textwrap.fill(text, 100, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
-
-
-def _any(comparison: Comparison, risk: str) -> bool:
-    return any(risk in point["risk"] for point in comparison.verified)
-
-
-def _row(comparison: Comparison, point: Mapping[str, Any], exposed: list[str]) -> list[str]:
-    head = ["*" if point["name"] in comparison.frontier else "", str(point["name"])]
-    if point["status"] != "verified":
-        return [*head, str(point["status"]), *[_NOTHING] * (4 + len(exposed)), f"{point['seconds']:.2f}"]
-    risk = point["risk"]
-    return [
-        *head,
-        f"{point['measures'][comparison.metric]:.4f}",
-        *(f"{risk[name]:.4f}" for name in ("average", "highest")),
-        *(f"{risk[name]:.4f}" if name in risk else _NOTHING for name in exposed),
-        str(point["suppressed"]),
-        str(point["class_sizes"]["smallest"]),
-        f"{point['seconds']:.2f}",
-    ]

@@ -1,59 +1,39 @@
-"""`shoal verify`: a release held against its policy, against its evidence, and against limits on what attackers get."""
+"""`shoal verify`: a release checked against its policy, its evidence, and limits on what attacks may expose."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
-from shoal.cli.attack import condition_lines
-from shoal.cli.commands import interruptible, load_policy
-from shoal.cli.progress import progress_bar
-from shoal.cli.show import counted
-from shoal.io import Place
-from shoal.pipeline.audit.audit import Audit, audit
-from shoal.pipeline.conditions import read_condition
+from shoal.cli.options import FailOn, Json, Original, PolicyOption
+from shoal.cli.run import echo_json, echo_lines, load_policy, progress_bar
 
 
-@interruptible
-def run_verify(
-    release: Path,
-    policy_path: Path,
-    *,
-    original: Place | None,
-    evidence: Path | None,
-    fail_on: Sequence[str],
-    as_json: bool,
+def verify(
+    release: Annotated[Path, typer.Argument(help="Release to check.")],
+    policy: PolicyOption,
+    original: Original = None,
+    evidence: Annotated[
+        Path | None, typer.Option("--evidence", help="Evidence of the release, if it is not next to it.")
+    ] = None,
+    fail_on: FailOn = None,
+    as_json: Json = False,
 ) -> None:
-    """Verify a release; exit 1 when a check fails or a condition of ``--fail-on`` is exceeded."""
-    conditions = [read_condition(text) for text in fail_on]
-    policy = load_policy(policy_path)
+    """Check a written release independently: its policy, its evidence and, with the original, its truthfulness."""
+    from shoal.pipeline.audit.audit import audit
+    from shoal.pipeline.conditions import read_condition
+    from shoal.present.terminal import condition_lines, verification_lines
+
+    conditions = [read_condition(text) for text in fail_on or []]
     with progress_bar() as progress:
-        found = audit(release, policy, original, evidence=evidence, progress=progress)
-    failed = found.exceeded(conditions)
+        audited = audit(release, load_policy(policy), original, evidence=evidence, progress=progress)
+    failed = audited.exceeded(conditions)
     if as_json:
-        told = {**found.verification.to_dict(), **({"failed": failed} if conditions else {})}
-        typer.echo(json.dumps(told))
+        echo_json({**audited.verification.to_dict(), **({"failed": failed} if conditions else {})})
     else:
-        _show(release, found)
-        for line in condition_lines(failed, [condition.text for condition in conditions]):
-            typer.echo(line)
-    if failed or not found.verification.passed:
+        echo_lines(verification_lines(str(release), audited.verification))
+        echo_lines(condition_lines(failed, [condition.text for condition in conditions]))
+    if failed or not audited.verification.passed:
         raise typer.Exit(1)
-
-
-def _show(release: Path, found: Audit) -> None:
-    verification = found.verification
-    for check in verification.checks:
-        typer.echo(f"{'ok  ' if check.passed else 'FAIL'}  {check.name}: {check.message}")
-    broken = [check for check in verification.checks if not check.passed]
-    of_evidence = [check for check in broken if check.name == "hash" or check.name.startswith("evidence")]
-    verdict = "does NOT hold" if len(broken) > len(of_evidence) else "holds"
-    if of_evidence:
-        verdict += ", but the evidence is not that of this release" if verdict == "holds" else ""
-    size = counted(verification.records, "record", "records")
-    if verification.classes is not None:
-        size += f" in {counted(verification.classes, 'class', 'classes')}"
-    typer.echo(f"{release}: the policy {verdict} ({size}).")

@@ -1,63 +1,61 @@
-"""`shoal why`: why a record or a class was generalized so far, and what blocks less."""
+"""`shoal why`: why a record or a class is as general as it is."""
 
 from __future__ import annotations
 
-import json
-import textwrap
 from collections.abc import Sequence
-from pathlib import Path
+from typing import Annotated
 
 import typer
 
-from shoal.cli.commands import interruptible, load_policy, with_algorithm
-from shoal.cli.progress import progress_bar
+from shoal.cli.options import Algorithm, Data, Json, PolicyFile
+from shoal.cli.run import echo_json, echo_lines, load_policy, progress_bar
 from shoal.errors import InputError
-from shoal.pipeline.why.explain import why
-
-_WIDTH = 110
 
 
-@interruptible
-def run_why(
-    policy_path: Path,
-    *,
-    data: Path | None,
-    row: int | None,
-    where: Sequence[str],
-    in_class: int | None,
-    algorithm: str | None,
-    as_json: bool,
+def why(
+    policy: PolicyFile,
+    data: Data = None,
+    row: Annotated[int | None, typer.Option("--row", help="Record, by its number in the data, from 1.")] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option("--where", help="Records, by a quasi-identifier: column=value. Repeatable."),
+    ] = None,
+    in_class: Annotated[
+        int | None, typer.Option("--class", help="Class, by its number in the order of the release, from 1.")
+    ] = None,
+    algorithm: Algorithm = None,
+    as_json: Json = False,
 ) -> None:
-    """Anonymize in memory and explain; nothing is written."""
-    policy = load_policy(policy_path, data)
-    policy = with_algorithm(policy, algorithm)
-    values = wanted(where, policy.names("quasi"))
+    """Explain why a record or a class is as general as it is, and what prevents more detail. Writes nothing."""
+    from shoal.pipeline.why.explain import why as explain
+    from shoal.present.terminal import folded
+
+    chosen = load_policy(policy, data, algorithm)
+    values = wanted_values(where or [], chosen.names("quasi"))
     if sum([row is not None, bool(values), in_class is not None]) != 1:
-        raise InputError("name one record by --row, records by --where column=value, or one class by --class.")
+        raise InputError(
+            "Choose one record with --row, records with --where column=value, or a class with --class.",
+            code="why-selection",
+        )
     with progress_bar() as progress:
-        found = why(policy, data, record=row, where=values, in_class=in_class, progress=progress)
+        explanation = explain(chosen, data, record=row, where=values, in_class=in_class, progress=progress)
     if as_json:
-        typer.echo(json.dumps(found.to_dict()))
-        return
-    for line in str(found).splitlines():
-        typer.echo(_folded(line))
+        echo_json(explanation.to_dict())
+    else:
+        echo_lines(folded(line, 110) for line in str(explanation).splitlines())
 
 
-def wanted(where: Sequence[str], quasi: Sequence[str]) -> dict[str, str | None]:
-    """The values that are asked for, from ``column=value``; nothing after the sign is the missing value."""
+def wanted_values(where: Sequence[str], quasi: Sequence[str]) -> dict[str, str | None]:
+    """The values in ``column=value`` texts; an empty value is the missing one."""
     values: dict[str, str | None] = {}
     for text in where:
-        signs = [place for place, sign in enumerate(text) if sign == "="]
+        signs = [index for index, sign in enumerate(text) if sign == "="]
         if not signs:
-            raise InputError(f"--where {text!r} has no =. Write it as column=value, for example --where age=34.")
-        place = next((each for each in signs if text[:each] in quasi), signs[0])  # a name may have a = of its own
-        if text[:place] in values:
-            raise InputError(f"--where names the column {text[:place]!r} twice.")
-        values[text[:place]] = text[place + 1 :] or None
+            raise InputError(
+                f"--where {text!r} has no =. Write it as column=value, for example --where age=34.", code="where-form"
+            )
+        index = next((each for each in signs if text[:each] in quasi), signs[0])  # a column name may contain =
+        if text[:index] in values:
+            raise InputError(f"--where names the column {text[:index]!r} twice.", code="where-twice")
+        values[text[:index]] = text[index + 1 :] or None
     return values
-
-
-def _folded(line: str) -> str:
-    """A long line on several, under each other."""
-    indent = line[: len(line) - len(line.lstrip())]
-    return textwrap.fill(line, _WIDTH, subsequent_indent=indent + "  ") if line.strip() else line

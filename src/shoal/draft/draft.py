@@ -11,12 +11,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from shoal.draft.lattice import fit
-from shoal.draft.marks import Marks
 from shoal.draft.profile import Profile
 from shoal.draft.propose import Proposal
-from shoal.draft.roles import Decision, by_name, decide
-from shoal.draft.sniff import Found, sniff
+from shoal.draft.roles import Decision, by_name, decide, searchable
+from shoal.draft.text_format import MissingMarks, TextFormat, text_format
 from shoal.draft.write import Facts, policy_text
 from shoal.errors import DataError
 from shoal.io import DataSource, FileKind, Place, base_name, column_names, encode, read_table, sniff_kind
@@ -37,7 +35,7 @@ def draft_policy(
 ) -> str:
     """The text of a commented policy for a file or a table of a database, which loads and runs as it is.
 
-    ``folder`` is where the policy will stand (the data's folder by default); separator and encoding of a text file are
+    ``folder`` is where the policy will be (the data's folder by default); separator and encoding of a text file are
     guessed when not given, and written into the policy; ``sheet`` is that of a workbook, by default the first. Raises
     `DataError` for a file that cannot be read as a table. A table without any value gives a policy that loads, and
     nothing to release.
@@ -53,20 +51,20 @@ def draft_facts(
     encoding: str | None = None,
     sheet: str | int | None = None,
 ) -> Facts:
-    """All that a draft tells, column by column, before it is written as text."""
+    """Everything in a draft, column by column, before it is written as text."""
     kind = _kind(path)
     if sheet is not None and kind is not FileKind.EXCEL:
-        raise DataError(f"{path} is no workbook, so it has no sheet {sheet!r}. Leave --sheet out.")
+        raise DataError(f"{path} is not a workbook, so it has no sheet {sheet!r}. Omit --sheet.", code="no-sheet")
     found = None
     if kind is FileKind.TEXT and isinstance(path, Path):
-        found = sniff(path, separator=separator, encoding=encoding)
+        found = text_format(path, separator=separator, encoding=encoding)
     source = _source(path, found, sheet)
     names = column_names(source)
     unreadable = _unreadable(source, kind, names)
     table = read_table(source, [name for name in names if name not in unreadable])
     marks = _marks(table)
     decided = _decisions(table, marks.missing) if table.num_rows else map(by_name, table.column_names)
-    fitted = fit(_with_a_quasi_identifier(list(decided)))
+    fitted = searchable(_with_a_quasi_identifier(list(decided)))
     return Facts(
         data=_relative(path, folder) if isinstance(path, Path) else path.text,
         output=f"{draft_name(path)}-release.csv",
@@ -93,7 +91,7 @@ def _kind(path: Place) -> FileKind | None:
     return sniff_kind(path) if path.is_file() else FileKind.TEXT  # reading says what is wrong with the path
 
 
-def _source(path: Place, found: Found | None, sheet: str | int | None) -> DataSource:
+def _source(path: Place, found: TextFormat | None, sheet: str | int | None) -> DataSource:
     if not isinstance(path, Path):
         return DataSpec(path=path.text).source(path)
     if found is None:
@@ -124,8 +122,8 @@ def _counts(column: pa.ChunkedArray) -> dict[str | None, int]:
     return dict(zip(labels, np.bincount(codes, minlength=len(labels)).tolist(), strict=True))
 
 
-def _marks(table: pa.Table) -> Marks:
-    marks = Marks()
+def _marks(table: pa.Table) -> MissingMarks:
+    marks = MissingMarks()
     for name in table.column_names:
         marks.add(name, {value: count for value, count in _counts(table.column(name)).items() if value is not None})
     return marks
@@ -147,9 +145,8 @@ def _with_a_quasi_identifier(decisions: list[Decision]) -> list[Decision]:
         return decisions
     rank = {"insensitive": 0, "identifier": 1, "sensitive": 2}
     chosen = min(decisions, key=lambda each: (not each.distinct, rank[each.role], each.distinct))
-    why = f"{chosen.why} A policy needs a quasi-identifier and no column looks like one, so this stands in."
-    note = "flat: a value is kept or becomes *; only values that many records share survive."
-    quasi = replace(chosen, role="quasi", why=why, proposal=Proposal("flat", 2, note))
+    reasons = (*chosen.reasons, "stand-in")
+    quasi = replace(chosen, role="quasi", reasons=reasons, proposal=Proposal("flat", 2, "flat-stand-in"))
     return [quasi if each is chosen else each for each in decisions]
 
 

@@ -5,14 +5,16 @@ Every proposal is built the way the policy will build it, so that no draft propo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from shoal.draft.calendar import DateForm
 from shoal.draft.names import is_postal
 from shoal.draft.profile import LISTED, Profile
 from shoal.draft.widths import round_widths
+from shoal.draft.wording import sentence
 from shoal.draft.yaml_lines import Plain, flow
 from shoal.hierarchies import HierarchyError, Label, boundary_caps, capped_levels
 from shoal.policy.hierarchy_source import hierarchy_source
@@ -20,9 +22,9 @@ from shoal.policy.spec import HierarchySpec
 from shoal.policy.yaml_text import parse_yaml
 
 _FEW = 4
-"""Up to so many values, groups are not worth naming."""
+"""Up to this many values, groups are not worth naming."""
 _MANY_CODES = 10
-"""From so many codes of one length on, masking says more than value or star."""
+"""From this many codes of one length on, masking keeps more than value or star."""
 _LONGEST_MASKED = 6
 """Longer codes are masked two or more characters at a time, so that they have no more levels than this."""
 
@@ -33,45 +35,38 @@ class Proposal:
 
     spec: Plain
     levels: int
-    note: str
+    reason: str
+    """Code of what the steward should know: see `shoal.draft.wording`."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
     groups: tuple[str, tuple[str, ...]] | None = None
     """For a tree: the name of its one group and the values in it, most frequent first."""
 
-
-def flat(profile: Profile, note: str) -> Proposal:
-    """The value or a star: it fits whatever the values are."""
-    return Proposal("flat", _levels("flat", profile), note)
+    @property
+    def note(self) -> str:
+        """The reason in words."""
+        return sentence(self.reason, self.facts)
 
 
 def propose(profile: Profile, dates: DateForm | None) -> Proposal:
     """The first of the hierarchies that suit the column's values and can be built for them."""
-    for spec, note in _candidates(profile, dates):
+    for spec, reason in _candidates(profile, dates):
         try:
-            return Proposal(spec, _levels(spec, profile), note)
+            return Proposal(spec, _levels(spec, profile), reason)
         except HierarchyError:
             continue
     ambiguous = dates is not None and not dates.clear
     if _FEW < profile.distinct <= LISTED and not ambiguous and not profile.decimal_commas:
         return _one_group(profile)
+    facts: dict[str, Any] = {"distinct": profile.distinct}
     if dates is not None and ambiguous:
-        forms = " or ".join(str(form) for form in dates.formats)
-        note = (
-            f"These look like dates, and it cannot be told whether they are written {forms}. When you know, write: "
-            f"hierarchy: {flow({'dates': {'units': ['month', 'year'], 'format': dates.formats[0]}})}"
-        )
+        reason = "ambiguous-dates"
+        example = flow({"dates": {"units": ["month", "year"], "format": dates.formats[0]}})
+        facts |= {"formats": " or ".join(map(str, dates.formats)), "example": example}
     elif profile.decimal_commas:
-        note = (
-            "flat: a value is kept or becomes *. These look like numbers with a decimal comma; written with a point "
-            "they could become intervals."
-        )
-    elif profile.distinct <= _FEW:
-        note = "flat: a value is kept or becomes *."
+        reason = "decimal-commas"
     else:
-        note = (
-            f"flat: a value is kept or becomes *. Its {profile.distinct:,} values are too many to list here; a tree "
-            f"or a file of levels (hierarchy: {{levels: {{path: FILE.csv}}}}) would keep more of them."
-        )
-    return flat(profile, note)
+        reason = "flat" if profile.distinct <= _FEW else "flat-many"
+    return Proposal("flat", _levels("flat", profile), reason, facts)
 
 
 def _candidates(profile: Profile, dates: DateForm | None) -> Iterator[tuple[Plain, str]]:
@@ -79,13 +74,13 @@ def _candidates(profile: Profile, dates: DateForm | None) -> Iterator[tuple[Plai
         spec: dict[str, Plain] = {"units": dates.units()}
         if dates.formats[0] is not None:
             spec["format"] = dates.formats[0]
-        yield {"dates": spec if len(spec) > 1 else spec["units"]}, "dates: periods of the calendar, finest first."
+        yield {"dates": spec if len(spec) > 1 else spec["units"]}, "periods"
     if is_postal(profile.name) or profile.leading_zeros or _is_code(profile):
-        yield _mask(profile), "mask: characters become * from the right, one level after the other."
+        yield _mask(profile), "mask"
     if profile.numbers is not None and profile.distinct > 2:
         widths = round_widths(profile.numbers, decimals=profile.decimals)
         if widths:
-            yield {"intervals": widths}, "intervals: the widths of the levels; each is a multiple of the one before."
+            yield {"intervals": widths}, "intervals"
 
 
 def _is_code(profile: Profile) -> bool:
@@ -108,12 +103,8 @@ def _one_group(profile: Profile) -> Proposal:
     while name in profile.counts:
         name += " value"
     spec: Plain = {"tree": {name: list(profile.counts)}}
-    note = (
-        f"tree: all {profile.distinct} values stand in one group, most frequent first. Sort them into several named "
-        "groups (and groups of groups): then a value can become its group's name before it becomes *. As it is, a "
-        f"value is kept or becomes {flow(name)}."
-    )
-    return Proposal(spec, _levels(spec, profile), note, (name, tuple(profile.counts)))
+    facts = {"distinct": profile.distinct, "group": flow(name)}
+    return Proposal(spec, _levels(spec, profile), "one-group", facts, (name, tuple(profile.counts)))
 
 
 def _levels(spec: Plain, profile: Profile) -> int:

@@ -1,17 +1,24 @@
 """The role that a column is drafted with, and why.
 
 A draft errs on the safe side: what may help to single a person out is a quasi-identifier, what may name a person or
-cannot be judged is not released, and every decision says its reason so that a person can overrule it.
+cannot be judged is not released, and every decision has its reasons so that a person can overrule it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import Any
 
 from shoal.draft.calendar import DateForm, date_form
 from shoal.draft.names import Meaning, meaning_of
 from shoal.draft.profile import LISTED, Profile
 from shoal.draft.propose import Proposal, propose
+from shoal.draft.wording import sentence
+
+MOST_NODES = 1_000_000
+"""Far below what a search takes at most, so that the first run of a draft is a matter of a minute, not of a day."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +27,10 @@ class Decision:
 
     name: str
     role: str
-    why: str
+    reasons: tuple[str, ...]
+    """Codes: see `shoal.draft.wording`."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """Figures of the reasons."""
     likely: bool = False
     """For a quasi-identifier: whether its name or its dates say so, not only that it has few values."""
     proposal: Proposal | None = None
@@ -28,118 +38,120 @@ class Decision:
     values: tuple[tuple[str, int], ...] = ()
     """For a sensitive column with few values: these, with their records."""
     missing: int = 0
-    warning: str = ""
-    """What speaks against the table as it stands: a number of people that repeats."""
+    doubt: str = ""
+    """Code of what is doubtful about the records: a column that numbers people has repeated values."""
 
-    def not_released(self, why: str) -> Decision:
-        """The same column, kept out of the release."""
-        return replace(self, role="identifier", why=why, proposal=None)
+    @property
+    def why(self) -> str:
+        """The reasons in words."""
+        return " ".join(sentence(code, self.facts) for code in self.reasons)
+
+    @property
+    def warning(self) -> str:
+        """The doubt in words."""
+        return sentence(self.doubt, self.facts) if self.doubt else ""
 
 
 def decide(profile: Profile) -> Decision:
     """The role of a column, from its name and its values."""
     meaning = meaning_of(profile.name)
+    kind = meaning.kind if meaning is not None else ""
+    facts = {"distinct": profile.distinct, "present": profile.present, "missing": profile.missing}
+    if meaning is not None:
+        facts["meaning"] = meaning.what
+
+    def decision(role: str, *reasons: str, **more: Any) -> Decision:
+        return Decision(profile.name, role, reasons, facts, distinct=profile.distinct, missing=profile.missing, **more)
+
     if not profile.counts:
-        return _without_values(profile, meaning)
+        return decision("identifier", "no-values", *(["name"] if meaning else []))
     dates = date_form(profile)
-    if (why := _identifier(profile, meaning, dates)) is not None:
-        return Decision(
-            profile.name, "identifier", why, distinct=profile.distinct, warning=_repeats(profile, meaning, dates)
-        )
-    if meaning is not None and meaning.sort == "secret" and dates is None:
-        return _sensitive(profile, meaning)
-    if meaning is not None and meaning.sort in {"known", "date"}:
-        return _quasi(profile, dates, f"The name says that it is {meaning.what}, which others may know.", likely=True)
+    if dates is None and profile.identifying_format is not None:
+        facts["format"] = profile.identifying_format
+    reason = _not_released(profile, kind, dates)
+    if reason is not None:
+        return decision("identifier", reason, doubt=_repeats(profile, meaning, dates))
+    if kind == "secret" and dates is None:
+        more = ["one-secret"] if profile.distinct == 1 else ["unique-secrets"] if profile.nearly_unique else []
+        few = profile.distinct <= LISTED and profile.numbers is None
+        return decision("sensitive", "name-secret", *more, values=tuple(profile.counts.items()) if few else ())
+    if kind in {"known", "date"}:
+        return decision("quasi", "name-known", likely=True, proposal=propose(profile, dates))
     if dates is not None:
-        return _quasi(profile, dates, "Its values are dates, and others may know when something happened.", likely=True)
+        return decision("quasi", "dates", likely=True, proposal=propose(profile, dates))
     if profile.constant:
-        return Decision(profile.name, "insensitive", "Every record has the same value: it tells nobody apart.")
-    why = (
-        f"Nothing is known about it, but its {_values(profile)} may help to single a person out. If nobody outside can "
-        "know them, make it insensitive (released as it is) or sensitive (protected)."
-    )
-    warning = _repeats(profile, meaning, dates) if profile.distinct > LISTED else ""
-    return replace(_quasi(profile, dates, why, likely=False), warning=warning)
+        return decision("insensitive", "constant")
+    doubt = _repeats(profile, meaning, dates) if profile.distinct > LISTED else ""
+    return decision("quasi", "few-values", proposal=propose(profile, dates), doubt=doubt)
 
 
 def by_name(name: str) -> Decision:
     """The role of a column of a table that has no records, from its name alone."""
     meaning = meaning_of(name)
-    what = f"The name says that it is {meaning.what}; there are no records to judge by." if meaning else ""
-    if meaning is not None and meaning.sort == "secret":
-        return Decision(name, "sensitive", what)
-    if meaning is not None and meaning.sort in {"known", "date"}:
-        return Decision(name, "quasi", what, likely=True)
-    return Decision(name, "identifier", what or "Nothing is known about it: not released until you decide.")
+    if meaning is None:
+        return Decision(name, "identifier", ("nothing-known",))
+    role = {"secret": "sensitive", "known": "quasi", "date": "quasi"}.get(meaning.kind, "identifier")
+    return Decision(name, role, ("name-only",), {"meaning": meaning.what}, likely=role == "quasi")
 
 
-def _without_values(profile: Profile, meaning: Meaning | None) -> Decision:
-    why = f"No value in any of the {profile.missing:,} records, so nothing to release. Check the missing marks above."
-    if meaning is not None:
-        why += f" The name says that it is {meaning.what}."
-    return Decision(profile.name, "identifier", why, missing=profile.missing)
-
-
-def _identifier(profile: Profile, meaning: Meaning | None, dates: DateForm | None) -> str | None:
+def _not_released(profile: Profile, kind: str, dates: DateForm | None) -> str | None:
     """Why the column is not released; ``None`` when it may be."""
-    sort = meaning.sort if meaning is not None else ""
-    if sort == "direct" and meaning is not None:
-        counts = f" ({_values(profile)})" if profile.distinct == profile.present else ""
-        return f"The name says that it is {meaning.what}{counts}."
+    if kind == "direct":
+        return "name-unique" if profile.distinct == profile.present else "name"
     if dates is None and profile.identifying_format is not None:
-        return f"Nearly all of its {_values(profile)} are written like {profile.identifying_format}."
-    if sort == "number" and profile.mostly_distinct:
-        return f"The name says that it is a number or code, and it has {_values(profile)}."
-    many = profile.mostly_distinct or (profile.distinct > LISTED and sort != "secret")
-    if profile.prose and many and sort not in {"known", "date"}:
-        return "Free text, which may name people. Not released; to release it, decide what it is and change the role."
-    if profile.nearly_unique and sort in {"", "number"} and dates is None:
-        return (
-            f"Nothing is known about it, and with {_values(profile)} it singles out nearly everyone. Not released "
-            "until you decide what it is."
-        )
+        return "identifying-format"
+    if kind == "number" and profile.mostly_distinct:
+        return "name-number"
+    many = profile.mostly_distinct or (profile.distinct > LISTED and kind != "secret")
+    if profile.prose and many and kind not in {"known", "date"}:
+        return "free-text"
+    if profile.nearly_unique and kind in {"", "number"} and dates is None:
+        return "singles-out"
     return None
 
 
 def _repeats(profile: Profile, meaning: Meaning | None, dates: DateForm | None) -> str:
-    """A warning where a column that tells people apart has fewer values than records: k counts records."""
-    numbered = meaning is not None and meaning.sort in {"direct", "number"}
-    written = dates is None and profile.identifying_format is not None
-    if not (numbered or written) or profile.distinct == profile.present:
+    """The doubt where a column that tells people apart has fewer values than records: k counts records."""
+    numbered = meaning is not None and meaning.kind in {"direct", "number"}
+    formatted = dates is None and profile.identifying_format is not None
+    if not (numbered or formatted) or profile.distinct == profile.present:
         return ""
-    if meaning is not None and meaning.sort == "direct" and not meaning.shared:
-        doubt = "several records may be one person's"
-    else:
-        doubt = "unless different people share one, several records are one person's"
-    return f"{_values(profile)}: {doubt}; k would count records, not people. Make one row a person first."
+    own = meaning is not None and meaning.kind == "direct" and not meaning.shared
+    return "person-repeats" if own else "value-repeats"
 
 
-def _sensitive(profile: Profile, meaning: Meaning) -> Decision:
-    why = f"The name says that it is {meaning.what}, which people keep to themselves ({_values(profile)})."
-    if profile.distinct == 1:
-        why += " All values are the same, so no model can protect it: whoever is in the release has this value."
-    elif profile.nearly_unique:
-        why += " The values are released as they are, and nearly all differ: someone who knows one finds the record."
-    few = profile.distinct <= LISTED and profile.numbers is None
-    return Decision(
-        profile.name,
-        "sensitive",
-        why,
-        distinct=profile.distinct,
-        values=tuple(profile.counts.items()) if few else (),
-        missing=profile.missing,
-    )
+@dataclass(frozen=True)
+class SearchableDecisions:
+    """Decisions of which a first search can be made quickly, and how large it is."""
+
+    decisions: list[Decision]
+    nodes: int
+    left_out: int
+    """Quasi-identifiers that are not released, so that the search stays small."""
 
 
-def _quasi(profile: Profile, dates: DateForm | None, why: str, *, likely: bool) -> Decision:
-    proposal = propose(profile, dates)
-    return Decision(
-        profile.name, "quasi", why, likely=likely, proposal=proposal, distinct=profile.distinct, missing=profile.missing
-    )
+def searchable(decisions: Sequence[Decision]) -> SearchableDecisions:
+    """Keep quasi-identifiers as far as the lattice can be searched: the product of their levels has a limit.
+
+    Where not all fit, those of which nothing is known but that they have few values go first, all of them: which of
+    them to keep is not a draft's to say. If columns with telling names are still too many, the last ones go.
+    """
+    chosen = {each.name for each in decisions if each.role == "quasi"}
+    if _nodes(decisions, chosen) > MOST_NODES:
+        likely = {each.name for each in decisions if each.role == "quasi" and each.likely}
+        wanted, chosen = likely or chosen, set()
+        for each in decisions:
+            if each.name in wanted and _nodes(decisions, chosen | {each.name}) <= MOST_NODES:
+                chosen.add(each.name)
+    result = [
+        replace(each, role="identifier", reasons=("too-many-columns",), proposal=None)
+        if each.role == "quasi" and each.name not in chosen
+        else each
+        for each in decisions
+    ]
+    left_out = sum(old.role != new.role for old, new in zip(decisions, result, strict=True))
+    return SearchableDecisions(result, _nodes(decisions, chosen), left_out)
 
 
-def _values(profile: Profile) -> str:
-    """How many values in how many records, in words."""
-    values = "1 value" if profile.distinct == 1 else f"{profile.distinct:,} different values"
-    records = "1 record" if profile.present == 1 else f"{profile.present:,} records"
-    return f"{values} in {records}"
+def _nodes(decisions: Sequence[Decision], chosen: set[str]) -> int:
+    return prod(each.proposal.levels for each in decisions if each.proposal is not None and each.name in chosen)

@@ -6,24 +6,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.encode.sensitive import SensitiveColumn, Values, encode_sensitive
 from shoal.errors import DataError, PolicyError, PolicyProblem, did_you_mean
+from shoal.formatting import pluralize
 from shoal.hierarchies import Hierarchy, HierarchyError, boundary_caps, capped_levels
 from shoal.metrics import METRICS
 from shoal.models import Model
 from shoal.policy.hierarchy_source import hierarchy_source
+from shoal.policy.model_specs import build_models
 from shoal.policy.policy import Policy, published
 from shoal.policy.spec import ColumnSpec
 from shoal.search import Problem
-from shoal.table.canonical_text import encode
 from shoal.table.classes import SensitiveDomain
-from shoal.table.distinct_rows import Cells
+from shoal.table.distinct_rows import DistinctRows
 from shoal.table.encoded import EncodedTable, encode_table
 
 Codes = NDArray[np.int32]
@@ -48,48 +47,42 @@ class Resolved:
     quasi: Mapping[str, QuasiColumn]
     sensitive: Mapping[str, SensitiveColumn]
 
-    def taken(self, entry: NDArray[np.int64], weights: NDArray[np.int64]) -> Resolved:
-        """The same with other rows: each is of the row ``entry`` and stands for so many records."""
-        quasi = {name: replace(column, codes=column.codes[entry]) for name, column in self.quasi.items()}
+    def take(self, rows: NDArray[np.int64], counts: NDArray[np.int64] | None) -> Resolved:
+        """The same with other rows: some of these, each standing for a number of records (one if None)."""
+        quasi = {name: replace(column, codes=column.codes[rows]) for name, column in self.quasi.items()}
         sensitive = {
             name: replace(
                 column,
-                codes=column.codes[entry],
-                category_codes=None if column.category_codes is None else column.category_codes[entry],
+                codes=column.codes[rows],
+                category_codes=None if column.category_codes is None else column.category_codes[rows],
             )
             for name, column in self.sensitive.items()
         }
-        problem = replace(self.problem, table=replace(self.problem.table.parted(entry, weights), entry=None))
+        problem = replace(self.problem, table=replace(self.problem.table.parted(rows, counts), entry=None))
         return Resolved(problem, quasi, sensitive)
+
+    def of_records(self, rows: DistinctRows) -> Resolved:
+        """The same with a row per record, in the order of the data."""
+        assert rows.of_record is not None, "the records are held"
+        return self.take(rows.of_record, None)
 
 
 @dataclass
 class _Resolver:
-    table: pa.Table | Cells
+    rows: DistinctRows
     folder: Path
     problems: list[PolicyProblem] = field(default_factory=list)
 
-    def add(self, where: str, message: str, fix: str = "", **facts: Any) -> None:
-        self.problems.append(PolicyProblem(where, message, fix, facts))
-
     def values(self, name: str) -> Values | None:
         """The values of a column; None where there is nothing to encode."""
-        labels: Sequence[str | None]
-        try:
-            if isinstance(self.table, Cells):
-                column = self.table.columns[name]
-                labels, codes, weights = column.labels, column.codes, self.table.weights
-            else:
-                (labels, codes), weights = encode(self.table.column(name)), None
-        except DataError as error:
-            self.add(f"columns.{name}", str(error))
+        column = self.rows.columns[name]
+        counts = np.bincount(column.codes, weights=self.rows.counts, minlength=len(column.labels)).astype(np.int64)
+        if column.labels == (None,):
+            message = f"has no value in any of the {pluralize(self.rows.n_records, 'record')}."
+            fix = "Check the missing marks under data, or leave the column out."
+            self.problems.append(PolicyProblem(f"columns.{name}", message, fix, code="no-values"))
             return None
-        counts = np.bincount(codes, weights=weights, minlength=len(labels)).astype(np.int64)
-        if list(labels) == [None]:
-            self.add(f"columns.{name}", f"has no value in any of the {counts.sum()} records.",
-                     "Check the missing marks under data, or leave the column out.")  # fmt: skip
-            return None
-        return Values(tuple(labels), codes, counts)
+        return Values(column.labels, column.codes, counts)
 
     def quasi(self, name: str, spec: ColumnSpec) -> QuasiColumn | None:
         where, values = f"columns.{name}.hierarchy", self.values(name)
@@ -124,33 +117,33 @@ def unknown_columns(columns: Mapping[str, ColumnSpec], names: Sequence[str], hin
     for name in columns:
         if name not in names:
             fix = did_you_mean(name, names) + (f" {hint[0].upper()}{hint[1:]}" if hint else "")
-            found.append(PolicyProblem(f"columns.{name}", "the data has no such column.", fix))
+            found.append(PolicyProblem(f"columns.{name}", "the data has no such column.", fix, code="unknown-column"))
     for name, column in columns.items():
         if column.publish == "both" and (added := f"{name}_category") in {*names, *columns}:
             message = f"both adds a column {added}, and the data has one already."
             fix = "Rename that of the data, or publish values or categories alone."
-            found.append(PolicyProblem(f"columns.{name}.publish", message, fix))
+            found.append(PolicyProblem(f"columns.{name}.publish", message, fix, code="column-twice"))
     return found
 
 
 def data_problems(
     columns: Mapping[str, ColumnSpec],
     models: Sequence[tuple[str, Model]],
-    table: pa.Table | Cells,
+    rows: DistinctRows,
     folder: Path,
 ) -> list[PolicyProblem]:
-    """Every problem of these columns and models with the data; columns that the table lacks are passed over."""
-    return _encode(columns, models, table, folder)[2]
+    """Every problem of these columns and models with the data; columns that the rows lack are passed over."""
+    return _encode(columns, models, rows, folder)[2]
 
 
 def _encode(
-    columns: Mapping[str, ColumnSpec], models: Sequence[tuple[str, Model]], table: pa.Table | Cells, folder: Path
+    columns: Mapping[str, ColumnSpec], models: Sequence[tuple[str, Model]], rows: DistinctRows, folder: Path
 ) -> tuple[dict[str, QuasiColumn], dict[str, SensitiveColumn], list[PolicyProblem]]:
-    resolver = _Resolver(table, folder)
+    resolver = _Resolver(rows, folder)
     asked = [model for _, model in models]
     quasi, sensitive = {}, {}
     for name, spec in columns.items():
-        if name not in _names(table):
+        if name not in rows.columns:
             continue
         if spec.role == "quasi" and (found := resolver.quasi(name, spec)) is not None:
             quasi[name] = found
@@ -172,32 +165,32 @@ def _model_problems(
                 yield replace(problem, where=f"{where}.{problem.where}" if problem.where else where)
 
 
-def _names(table: pa.Table | Cells) -> list[str]:
-    return list(table.columns) if isinstance(table, Cells) else table.column_names
+def resolve(policy: Policy, rows: DistinctRows) -> Resolved:
+    """Encode distinct rows as their policy says. Raises `PolicyError` with every problem found.
 
-
-def resolve(policy: Policy, table: pa.Table | Cells) -> Resolved:
-    """Encode a table, or its cells, as its policy says. Raises `PolicyError` with every problem found.
-
-    Insensitive columns need not be among the cells: they are released as they are.
+    Insensitive columns may be missing from the rows: they have no part in a search.
     """
-    weights = table.weights if isinstance(table, Cells) else None
-    rows = table.n_cells if isinstance(table, Cells) else table.num_rows
-    if not rows:
-        raise DataError("the data has a header and no records: there is nothing to release.")
+    if not rows.n_rows:
+        raise DataError("the data has a header and no records: there is nothing to release.", code="no-records")
     used = {name: policy.columns[name] for name in used_columns(policy)}
-    needed = {name: column for name, column in used.items() if weights is None or column.role != "insensitive"}
-    lacking = unknown_columns(needed, _names(table), "")
-    quasi, sensitive, problems = _encode(used, policy.placed_models(), table, policy.path("."))
+    needed = {name: column for name, column in used.items() if column.role != "insensitive"}
+    lacking = unknown_columns(needed, list(rows.columns), "")
+    quasi, sensitive, problems = _encode(used, policy.placed_models(), rows, policy.path("."))
     if lacking or problems:
         raise PolicyError([*lacking, *problems], policy.source)
-    encoded = encode_table(
+    return Resolved(problem_of(policy, encode_rows(rows, quasi, sensitive), quasi, sensitive), quasi, sensitive)
+
+
+def encode_rows(
+    rows: DistinctRows, quasi: Mapping[str, QuasiColumn], sensitive: Mapping[str, SensitiveColumn]
+) -> EncodedTable:
+    """The table of codes over encoded columns."""
+    return encode_table(
         {name: (column.codes, column.hierarchy.n_leaves) for name, column in quasi.items()},
         {name: (column.codes, len(column.domain.values)) for name, column in sensitive.items()},
-        rows,
-        weights,
+        rows.n_rows,
+        rows.counts if rows.n_rows < rows.n_records else None,
     )
-    return Resolved(_problem(policy, encoded, quasi, sensitive), quasi, sensitive)
 
 
 def resolve_again(policy: Policy, before: Resolved) -> Resolved:
@@ -209,16 +202,17 @@ def resolve_again(policy: Policy, before: Resolved) -> Resolved:
     problems = list(_model_problems(policy.placed_models(), domains))
     if problems:
         raise PolicyError(problems, policy.source)
-    problem = _problem(policy, before.problem.table, before.quasi, before.sensitive)
+    problem = problem_of(policy, before.problem.table, before.quasi, before.sensitive)
     return Resolved(problem, before.quasi, before.sensitive)
 
 
-def _problem(
+def problem_of(
     policy: Policy,
     encoded: EncodedTable,
     quasi: Mapping[str, QuasiColumn],
     sensitive: Mapping[str, SensitiveColumn],
 ) -> Problem:
+    """What an algorithm is asked: the models, and what may be given up for them."""
     return Problem(
         table=encoded,
         hierarchies=tuple(column.hierarchy for column in quasi.values()),
@@ -230,5 +224,5 @@ def _problem(
         metric=METRICS[policy.algorithm.metric],
         weights=policy.algorithm.weights,
         options=policy.algorithm.model_dump(include={"node", "seed", "faithful", "refine", "group", "ranges", "safe"}),
-        policy_paths=tuple(place for place, _ in policy.placed_models()),
+        entries=tuple(entry for entry, spec in enumerate(policy.privacy) for _ in build_models(spec, policy.columns)),
     )

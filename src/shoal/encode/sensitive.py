@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import PolicyProblem
+from shoal.formatting import listing
 from shoal.hierarchies import BuiltHierarchy, Hierarchy, HierarchyError, Label, Tree
 from shoal.hierarchies.decimals import parse_decimal
-from shoal.hierarchies.problems import listing, quoted, values_problem
+from shoal.hierarchies.problems import quoted, values_problem
 from shoal.policy.hierarchy_source import hierarchy_source
 from shoal.policy.spec import ColumnSpec
 from shoal.table.classes import SensitiveDomain
@@ -103,7 +104,11 @@ def _uncategorized(values: Values, category_of: Mapping[Label, int], where: str)
 
     fix = "Put each into one category"
     fix += "; write null for the missing value." if any(label is None for label, _ in lacking) else "."
-    return [values_problem(where, "of the data are in no category", lacking, fix=fix, hint=near)]
+    return [
+        values_problem(
+            where, "of the data are in no category", lacking, code="values-without-category", fix=fix, hint=near
+        )
+    ]
 
 
 def _domain(spec: ColumnSpec, values: Values, uncategorized: bool, folder: Path, where: str) -> _Domain:
@@ -144,12 +149,16 @@ def _categories_of(
     for label, code in zip(values.labels, found.of_label.tolist(), strict=True):
         if places.setdefault(code, category_of[label]) != category_of[label]:
             message = f"{quoted(label)} and {quoted(found.values[code])} are one value and stand in two categories."
-            problems.append(PolicyProblem(f"{where}.categories", message, "Put both into one category."))
+            problems.append(
+                PolicyProblem(
+                    f"{where}.categories", message, "Put both into one category.", code="value-in-two-categories"
+                )
+            )
     unknown = [quoted(value) for code, value in enumerate(found.values) if code not in places]
     if unknown:
-        message = f"lists values that no category has: {listing(unknown[:_LISTED], len(unknown))}."
+        message = f"lists values that no category has: {listing(unknown, most=_LISTED)}."
         fix = "Put each into one category, or leave it out of the hierarchy."
-        problems.append(PolicyProblem(f"{where}.hierarchy", message, fix))
+        problems.append(PolicyProblem(f"{where}.hierarchy", message, fix, code="uncategorized-values"))
     return np.array([places.get(code, -1) for code in range(len(found.values))], dtype=np.int32), problems
 
 

@@ -21,7 +21,8 @@ from shoal.hierarchies.intervals import Intervals
 from shoal.hierarchies.levels import Levels, levels_of_text, read_levels
 from shoal.hierarchies.mask import Mask
 from shoal.hierarchies.order import OrderedValues
-from shoal.hierarchies.source import BuiltHierarchy, HierarchyError, HierarchySource
+from shoal.hierarchies.problems import HierarchyError
+from shoal.hierarchies.source import BuiltHierarchy, HierarchySource
 from shoal.hierarchies.text import scalar_text
 from shoal.hierarchies.tree import Tree
 from shoal.hierarchies.writers import to_levels_csv, to_nested

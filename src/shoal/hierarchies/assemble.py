@@ -1,4 +1,4 @@
-"""The one builder of every hierarchy: from a table of labels, one row a level, to nodes in depth-first order.
+"""The one builder of every hierarchy: from a table of labels, one row per level, to nodes in depth-first order.
 
 A source says for each level which group each leaf belongs to and what the group is called. The builder checks that the
 levels nest, orders the leaves so that every group is a range of codes, and gives one node to each set of values:
@@ -15,9 +15,10 @@ from typing import TypeVar
 import numpy as np
 
 from shoal.errors import PolicyProblem
+from shoal.formatting import listing
 from shoal.hierarchies.hierarchy import ROOT_LABEL, FloatArray, Hierarchy, IntArray, Label
-from shoal.hierarchies.problems import at_most_listed, listing, quoted
-from shoal.hierarchies.source import BuiltHierarchy, HierarchyError
+from shoal.hierarchies.problems import quoted, refuse, refuse_most
+from shoal.hierarchies.source import BuiltHierarchy
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -57,7 +58,7 @@ class Level:
             spans = spans + 1.0 if joins else np.append(spans, 1.0)
         return Level(groups, self.labels if joins else [*self.labels, None], spans)
 
-    def taken(self, order: IntArray) -> Level:
+    def reordered(self, order: IntArray) -> Level:
         """The level with its leaves in another order."""
         return Level(self.groups[order], self.labels, self.spans)
 
@@ -80,11 +81,10 @@ def distinct_leaves(paths: Iterable[Sequence[Label]], where: str) -> list[tuple[
         before = known.setdefault(path[0], path)
         if before != path:
             one, other = next((a, b) for a, b in zip_longest(before, path) if a != b)
-            message = f"the value {quoted(path[0])} stands under both {quoted(one)} and {quoted(other)}."
+            message = f"the value {quoted(path[0])} is listed under both {quoted(one)} and {quoted(other)}."
             facts = {"value": path[0], "parents": (one, other)}
-            problems.append(PolicyProblem(where, message, "Keep one of the two places.", facts))
-    if problems:
-        raise HierarchyError(at_most_listed(problems, where, "values with two parents"))
+            problems.append(PolicyProblem(where, message, "Keep one of the two.", facts, code="two-parents"))
+    refuse_most(problems, "values with two parents")
     return list(known.values())
 
 
@@ -101,10 +101,10 @@ def assemble(levels: Sequence[Level], where: str, *, missing: bool = False) -> H
         table = [*(level.with_missing(joins=False) for level in table[:-1]), table[-1].with_missing(joins=True)]
     if not len(table[0].groups):
         fix = "Give the column a value, or leave it out."
-        raise HierarchyError([PolicyProblem(where, "there is no value to build a hierarchy for.", fix)])
+        refuse([PolicyProblem(where, "there is no value to build a hierarchy for.", fix, code="no-values")])
     _refuse_splits(table, where)
     order = _depth_first(table)
-    return _nodes([level.taken(order) for level in table], where)
+    return _nodes([level.reordered(order) for level in table], where)
 
 
 def build(
@@ -130,23 +130,22 @@ def _refuse_splits(table: Sequence[Level], where: str) -> None:
         for group, leaf in zip(groups.tolist(), stray[at].tolist(), strict=True):
             parents = sorted([upper.labels[above[group]], upper.labels[upper.groups[leaf]]], key=str)
             message = (
-                f"{quoted(lower.labels[group])} (level {number}) stands under both "
+                f"{quoted(lower.labels[group])} (level {number}) lies under both "
                 f"{quoted(parents[0])} and {quoted(parents[1])} (level {number + 1})."
             )
-            fix = "A group lies within one group of the next level; give the parts different labels."
+            fix = "A group must lie within one group of the next level; give its parts different labels."
             facts = {"label": lower.labels[group], "level": number, "parents": tuple(parents)}
-            problems.append(PolicyProblem(where, message, fix, facts))
-    if problems:
-        raise HierarchyError(at_most_listed(problems, where, "groups that the next level splits"))
+            problems.append(PolicyProblem(where, message, fix, facts, code="two-parents"))
+    refuse_most(problems, "groups that the next level splits")
 
 
 def _depth_first(table: Sequence[Level]) -> IntArray:
     """The order of leaves that makes every group contiguous and keeps the declared order otherwise."""
-    places = np.arange(len(table[0].groups))
+    indices = np.arange(len(table[0].groups))
     keys = []
     for level in table:
-        earliest = np.full(len(level.labels), len(places))
-        np.minimum.at(earliest, level.groups, places)
+        earliest = np.full(len(level.labels), len(indices))
+        np.minimum.at(earliest, level.groups, indices)
         keys.append(earliest[level.groups])
     return np.lexsort(keys).astype(np.int32)
 
@@ -191,13 +190,11 @@ def _refuse_shared_labels(labels: Sequence[Label], first: IntArray, last: IntArr
             continue
         sets = [_set_text(labels, int(first[each]), int(last[each])) for each in (other, node)]
         message = f"the label {quoted(label)} would name two different nodes: {sets[0]} and {sets[1]}."
-        fix = "Give one of the two another label."
-        problems.append(PolicyProblem(where, message, fix, {"label": label, "nodes": (sets[0], sets[1])}))
-    if problems:
-        raise HierarchyError(at_most_listed(problems, where, "labels that name two nodes"))
+        fix, facts = "Give one of the two another label.", {"label": label, "nodes": (sets[0], sets[1])}
+        problems.append(PolicyProblem(where, message, fix, facts, code="label-used-twice"))
+    refuse_most(problems, "labels that name two nodes")
 
 
 def _set_text(labels: Sequence[Label], first: int, last: int) -> str:
     """A set of leaves for a message."""
-    shown = [quoted(label) for label in labels[first : min(last + 1, first + 3)]]
-    return "{" + listing(shown, last - first + 1) + "}"
+    return "{" + listing([quoted(label) for label in labels[first : last + 1]], most=4) + "}"

@@ -1,7 +1,7 @@
 """How far each value may be generalized: Campan's maximum allowed generalization values (Def. 4, 5).
 
 A boundary names nodes of the hierarchy. The cap of a leaf is the first of them on its way to the root; a leaf with
-none may become the root. When several stand on one path the lowest counts for the leaves under it, so that a boundary
+none may become the root. When several lie on one path the lowest counts for the leaves under it, so that a boundary
 for a part of a group is not undone by one for the whole.
 """
 
@@ -14,8 +14,7 @@ import numpy as np
 
 from shoal.errors import PolicyProblem, did_you_mean
 from shoal.hierarchies.hierarchy import Hierarchy, IntArray, Label
-from shoal.hierarchies.problems import quoted
-from shoal.hierarchies.source import HierarchyError
+from shoal.hierarchies.problems import quoted, refuse
 from shoal.hierarchies.text import is_scalar, scalar_text
 
 Boundary = int | str | Sequence[Label] | None
@@ -45,7 +44,7 @@ def boundary_caps(hierarchy: Hierarchy, boundary: Boundary, where: str) -> IntAr
             message = f"the boundary is level {boundary}, which the hierarchy does not have."
             fix = f"Its levels run from 0 (the values) to {hierarchy.height} (the root)."
             facts = {"level": boundary, "height": hierarchy.height}
-            raise HierarchyError([PolicyProblem(where, message, fix, facts)])
+            refuse([PolicyProblem(where, message, fix, facts, code="unknown-level")])
         return np.array(hierarchy.levels[boundary], dtype=np.int32)
     caps = np.full(hierarchy.n_leaves, hierarchy.root, dtype=np.int32)
     depths = _depths(hierarchy)
@@ -77,9 +76,8 @@ def _named(hierarchy: Hierarchy, boundary: object, where: str) -> set[int]:
             leaves = [name for name in hierarchy.labels[: hierarchy.n_leaves] if name is not None]
             message = f"the boundary {quoted(label)} is not in the hierarchy."
             fix = did_you_mean(label, [*reversed(groups), *leaves])
-            problems.append(PolicyProblem(where, message, fix, {"label": label}))
-    if problems:
-        raise HierarchyError(problems)
+            problems.append(PolicyProblem(where, message, fix, {"label": label}, code="unknown-boundary"))
+    refuse(problems)
     return nodes
 
 

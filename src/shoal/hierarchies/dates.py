@@ -29,10 +29,11 @@ from functools import cached_property
 from itertools import pairwise
 
 from shoal.errors import PolicyProblem, did_you_mean
+from shoal.formatting import pluralize
 from shoal.hierarchies.assemble import Level, build
 from shoal.hierarchies.hierarchy import Label
-from shoal.hierarchies.problems import plural, values_problem
-from shoal.hierarchies.source import BuiltHierarchy, HierarchyError
+from shoal.hierarchies.problems import refuse, values_problem
+from shoal.hierarchies.source import BuiltHierarchy
 
 CALENDAR = ("hour", "day", "month", "quarter", "half", "year", "decade", "century")
 """Each unit lies within those after it."""
@@ -68,7 +69,7 @@ class Dates:
     """Periods of growing length, then ``*``.
 
     Leaves are the distinct dates or times present, in time order and as canonical ISO text. A unit that is finer than
-    the value tells (``hour`` for a date) leaves the value as it is. Times with an offset count by the date as written.
+    the value itself (``hour`` for a date) leaves the value as it is. Times with an offset count by the date as written.
     """
 
     units: Sequence[str] = ("month", "quarter", "year", "decade")
@@ -79,13 +80,9 @@ class Dates:
 
     def build(self, values: Sequence[Label], counts: Sequence[int], where: str) -> BuiltHierarchy:
         """Build for the values of a column; values that are no dates are a problem."""
-        problems = [*_unit_problems(self.units, where), *_format_problems(self.format, where)]
-        if problems:
-            raise HierarchyError(problems)
+        refuse([*_unit_problems(self.units, where), *_format_problems(self.format, where)])
         stamps = {value: self._stamp(value) for value in values if value is not None}
-        problems = self._value_problems(values, counts, stamps, where)
-        if problems:
-            raise HierarchyError(problems)
+        refuse(self._value_problems(values, counts, stamps, where))
         read = {value: stamp for value, stamp in stamps.items() if stamp is not None}
         ordered = sorted({stamp.leaf: stamp for stamp in read.values()}.values(), key=lambda stamp: stamp.order)
         levels = [Level.of(stamp.leaf for stamp in ordered)]
@@ -115,19 +112,21 @@ class Dates:
         if strays := [(value, count) for value, count in present if stamps[value] is None]:
             form = "ISO dates such as 2020-03-01" if self.format is None else f"dates of the format {self.format!r}"
             fix = "Give the format that the column is written in, or correct the data."
-            problems.append(values_problem(where, f"of the data are not {form}", strays, fix=fix))
+            problems.append(
+                values_problem(where, f"of the data are not {form}", strays, code="values-not-dates", fix=fix)
+            )
         days = sum(stamp is not None and stamp.finest == "day" for stamp in stamps.values())
         times = sum(stamp is not None and stamp.finest == "time" for stamp in stamps.values())
         if days and times:
-            message = f"the column mixes dates ({plural(days, 'value')}) and times ({plural(times, 'value')})."
-            fix = "Write all values with a time of day, or none."
-            problems.append(PolicyProblem(where, message, fix, {"dates": days, "times": times}))
+            message = f"the column mixes dates ({pluralize(days, 'value')}) and times ({pluralize(times, 'value')})."
+            fix, facts = "Write all values with a time of day, or none.", {"dates": days, "times": times}
+            problems.append(PolicyProblem(where, message, fix, facts, code="dates-and-times"))
         return problems
 
 
 @dataclass(frozen=True)
 class _Stamp:
-    """A date or time and the finest thing that it tells: ``time``, ``day``, ``month`` or ``year``."""
+    """A date or time and the finest unit that it has: ``time``, ``day``, ``month`` or ``year``."""
 
     moment: datetime
     finest: str
@@ -143,7 +142,7 @@ class _Stamp:
         return self.moment.replace(tzinfo=None), self.moment.utcoffset() or timedelta(0), self.leaf
 
     def period(self, unit: str) -> str:
-        """The period that the value lies in; itself where that is finer than the value tells."""
+        """The period that the value lies in; itself where the unit is finer than the value."""
         if self.finest == "time":
             return _LABELS[unit](self.moment)
         known = CALENDAR.index(self.finest)
@@ -154,7 +153,11 @@ class _Stamp:
 def _unit_problems(units: Sequence[str], where: str) -> list[PolicyProblem]:
     """Units that there are not, or that do not lie within each other."""
     if unknown := [unit for unit in units if unit not in UNITS]:
-        return [PolicyProblem(where, f"the unit {unit!r} is unknown.", did_you_mean(unit, UNITS)) for unit in unknown]
+        message = "there is no calendar unit {!r}."
+        return [
+            PolicyProblem(where, message.format(unit), did_you_mean(unit, UNITS), code="unknown-unit")
+            for unit in unknown
+        ]
     problems = []
     for unit, wider in pairwise(units):
         if wider == "week":
@@ -164,32 +167,34 @@ def _unit_problems(units: Sequence[str], where: str) -> list[PolicyProblem]:
         if not nests:
             message = f"a {unit} does not lie within one {wider}."
             fix = "Name the units from short to long; only the root may follow week."
-            problems.append(PolicyProblem(where, message, fix, {"units": tuple(units)}))
+            problems.append(PolicyProblem(where, message, fix, {"units": tuple(units)}, code="units-not-nested"))
     return problems
 
 
 def _format_problems(form: str | None, where: str) -> list[PolicyProblem]:
-    """A format that cannot be read back, or that tells no year."""
+    """A format that cannot be read back, or that has no year."""
     if form is None:
         return []
     if not _directives(form) & set("YyGcx"):
-        return [PolicyProblem(where, f"the format {form!r} tells no year.", "Write one such as %d.%m.%Y.")]
+        message = f"the format {form!r} has no year."
+        return [PolicyProblem(where, message, "Write one such as %d.%m.%Y.", code="date-format")]
     try:
         datetime.strptime(datetime(2001, 2, 3, 4, 5, 6).strftime(form), form)  # noqa: DTZ001, DTZ007 - no zone is meant
     except ValueError as error:
-        return [PolicyProblem(where, f"the format {form!r} cannot be used: {error}.", "Write one such as %d.%m.%Y.")]
+        message = f"the format {form!r} cannot be used: {error}."
+        return [PolicyProblem(where, message, "Write one such as %d.%m.%Y.", code="date-format")]
     return []
 
 
 def _finest(form: str) -> str:
-    """The finest thing that a format tells."""
-    told = _directives(form)
-    if told & set("HIcX"):
+    """The finest unit that a format has."""
+    parts = _directives(form)
+    if parts & set("HIcX"):
         return "time"
-    week_day = told & set("WUV") and told & set("aAwu")
-    if told & set("jx") or (told & set("d") and told & set("mbB")) or week_day:
+    week_day = parts & set("WUV") and parts & set("aAwu")
+    if parts & set("jx") or (parts & set("d") and parts & set("mbB")) or week_day:
         return "day"
-    return "month" if told & set("mbB") else "year"
+    return "month" if parts & set("mbB") else "year"
 
 
 def _directives(form: str) -> set[str]:

@@ -17,8 +17,8 @@ from shoal.errors import PolicyProblem
 from shoal.hierarchies.assemble import Level, build
 from shoal.hierarchies.decimals import DecimalScale, parse_decimal
 from shoal.hierarchies.hierarchy import Label
-from shoal.hierarchies.problems import values_problem
-from shoal.hierarchies.source import BuiltHierarchy, HierarchyError
+from shoal.hierarchies.problems import refuse, values_problem
+from shoal.hierarchies.source import BuiltHierarchy
 
 Number = int | float | str | Decimal
 """How a policy writes a number; a float is read as its shortest decimal text, so 0.1 is exactly one tenth."""
@@ -48,9 +48,7 @@ class Intervals:
         numbers = {value: parse_decimal(value) for value in values if value is not None}
         scale = DecimalScale.of([*declared.finite(), *(number for number in numbers.values() if number is not None)])
         integers = {value: scale.integer(number) for value, number in numbers.items() if number is not None}
-        problems = declared.value_problems(values, counts, integers, scale, where)
-        if problems:
-            raise HierarchyError(problems)
+        refuse(declared.value_problems(values, counts, integers, scale, where))
         ordered = sorted(set(integers.values()))
         levels = [Level.of(scale.text(integer) for integer in ordered)]
         for interval in declared.intervals(scale):
@@ -74,13 +72,13 @@ class _Declared:
         """Turn the declaration into decimals and check it, with every problem at once."""
         problems: list[PolicyProblem] = []
 
-        def report(message: str, fix: str) -> None:
-            problems.append(PolicyProblem(where, message, fix))
+        def report(code: str, message: str, fix: str) -> None:
+            problems.append(PolicyProblem(where, message, fix, code=code))
 
         def number(given: object, what: str, *, infinite: bool = False) -> Decimal:
             parsed = _decimal(given, infinite=infinite)
             if parsed is None:
-                report(f"{what} {given!r} is not a number.", "Write a plain number.")
+                report("not-a-number", f"{what} {given!r} is not a number.", "Write a plain number.")
             return Decimal(0) if parsed is None else parsed
 
         widths = tuple(number(width, "the width") for width in source.widths)
@@ -89,40 +87,43 @@ class _Declared:
         bounds = None
         if source.bounds is not None:
             if len(source.bounds) != 2:
-                report(f"bounds are two numbers, not {len(source.bounds)}.", "Write bounds: [0, 120].")
+                report("bounds", f"bounds are two numbers, not {len(source.bounds)}.", "Write bounds: [0, 120].")
             else:
                 bounds = (number(source.bounds[0], "the bound"), number(source.bounds[1], "the bound"))
         declared = _Declared(widths, cuts, origin, bounds)
         if not problems:
             declared._check(report)
-        if problems:
-            raise HierarchyError(problems)
+        refuse(problems)
         return declared
 
-    def _check(self, report: Callable[[str, str], None]) -> None:
+    def _check(self, report: Callable[[str, str, str], None]) -> None:
         if bool(self.widths) == bool(self.cuts):
             given = "both widths and cuts" if self.widths else "neither widths nor cuts"
-            report(f"intervals have {given}.", "Give widths such as [5, 10, 20], or one list of cut points a level.")
+            fix = "Give widths such as [5, 10, 20], or one list of cut points per level."
+            report("widths-or-cuts", f"intervals have {given}.", fix)
         for width in self.widths:
             if width <= 0:
-                report(f"the width {width} is not positive.", "Give widths above zero.")
+                report("width-not-positive", f"the width {width} is not positive.", "Give widths above zero.")
                 return
         scale = DecimalScale.of(self.finite())
         for lower, upper in pairwise(self.widths):
             if upper <= lower or scale.integer(upper) % scale.integer(lower):
                 fix = "Only then does each interval lie within one of the next level."
-                report(f"the width {upper} is not a multiple of the width {lower} before it.", fix)
+                report("widths-not-nested", f"the width {upper} is not a multiple of the width {lower} before it.", fix)
         for number, level in enumerate(self.cuts, start=1):
             if len(level) < 2 or any(low >= high for low, high in pairwise(level)):
-                report(f"the cut points of level {number} are not two or more increasing numbers.", "Sort them.")
+                message = f"the cut points of level {number} are not two or more increasing numbers."
+                report("cuts-not-increasing", message, "Sort them.")
         for number, (finer, coarser) in enumerate(pairwise(self.cuts), start=2):
             if extra := [_plain(cut) for cut in coarser if cut not in finer]:
                 message = (
                     f"the cut points {', '.join(extra)} of level {number} are not among those of level {number - 1}."
                 )
-                report(message, "Each level leaves out cut points of the level before and adds none.")
+                fix = "Each level leaves out cut points of the level before and adds none."
+                report("cuts-not-nested", message, fix)
         if self.bounds is not None and self.bounds[0] > self.bounds[1]:
-            report(f"the bounds {self.bounds[0]} and {self.bounds[1]} are in the wrong order.", "Swap them.")
+            message = f"the bounds {self.bounds[0]} and {self.bounds[1]} are in the wrong order."
+            report("bounds", message, "Swap them.")
 
     def finite(self) -> list[Decimal]:
         """Every finite number of the declaration."""
@@ -143,18 +144,21 @@ class _Declared:
         problems = []
         if strays := [(value, count) for value, count in present if value not in integers]:
             fix = "Write plain numbers such as 1234.5, or declare the values as missing."
-            problems.append(values_problem(where, "of the data are not numbers", strays, fix=fix))
+            problems.append(
+                values_problem(where, "of the data are not numbers", strays, code="values-not-numbers", fix=fix)
+            )
         numeric = [(value, count, integers[value]) for value, count in present if value in integers]
         if self.bounds is not None:
             low, high = (scale.integer(bound) for bound in self.bounds)
             if strays := [(value, count) for value, count, integer in numeric if not low <= integer <= high]:
                 what = f"of the data lie outside the bounds [{scale.text(low)}, {scale.text(high)}]"
-                problems.append(values_problem(where, what, strays, fix="Widen the bounds or correct the data."))
+                fix = "Widen the bounds or correct the data."
+                problems.append(values_problem(where, what, strays, code="values-outside-bounds", fix=fix))
         for level, cuts in enumerate(self._scaled_cuts(scale), start=1):
             if strays := [(value, count) for value, count, integer in numeric if not cuts[0] <= integer < cuts[-1]]:
                 what = f"of the data lie outside the cut points of level {level}, {_ends(cuts[0], cuts[-1], scale)}"
-                fix = "Add outer cut points, such as -inf and inf; an interval does not hold its upper end."
-                problems.append(values_problem(where, what, strays, fix=fix))
+                fix = "Add outer cut points, such as -inf and inf; an interval does not include its upper end."
+                problems.append(values_problem(where, what, strays, code="values-outside-cuts", fix=fix))
         return problems
 
     def label(self, ends: tuple[End, End], scale: DecimalScale) -> str:

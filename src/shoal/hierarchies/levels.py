@@ -1,4 +1,4 @@
-"""A hierarchy written as a table of levels: one line a value, then its ancestors (the format that ARX reads)."""
+"""A hierarchy written as a table of levels: one line per value, then its ancestors (the format that ARX reads)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shoal.errors import PolicyProblem
+from shoal.formatting import pluralize
 from shoal.hierarchies.assemble import Level, build, distinct_leaves
 from shoal.hierarchies.hierarchy import Label
-from shoal.hierarchies.problems import at_most_listed, plural, quoted, unknown_values
-from shoal.hierarchies.source import BuiltHierarchy, HierarchyError
+from shoal.hierarchies.problems import (
+    HierarchyError,
+    first_problems,
+    quoted,
+    refuse,
+    refuse_most,
+    refuse_unknown_values,
+)
+from shoal.hierarchies.source import BuiltHierarchy
 from shoal.hierarchies.text import is_scalar, scalar_text
 
 SEPARATORS = (";", "\t", ",")
@@ -34,9 +42,7 @@ class Levels:
     def build(self, values: Sequence[Label], counts: Sequence[int], where: str) -> BuiltHierarchy:
         """Build for the values of a column; a value that the table lacks is a problem."""
         rows = distinct_leaves(_checked(self.rows, where), where)
-        problems = unknown_values(values, counts, {row[0] for row in rows}, where, "the table of levels")
-        if problems:
-            raise HierarchyError(problems)
+        refuse_unknown_values(values, counts, {row[0] for row in rows}, where, "the table of levels")
         return build([Level.of(column) for column in zip(*rows, strict=True)], values, None, where)
 
 
@@ -46,7 +52,7 @@ def read_levels(path: str | Path, separator: str | None = None, *, where: str = 
 
 
 def levels_of_text(text: str, name: str, separator: str | None = None, *, where: str = "") -> Levels:
-    """Read a table of levels: one line a value, fields quoted where they need it; blank lines are skipped.
+    """Read a table of levels: one line per value, fields quoted where they need it; blank lines are skipped.
 
     Without ``separator`` it is the first of semicolon, tab and comma that gives every line the same number of fields,
     more than one. An empty first field is the missing value. Raises `HierarchyError`, whose messages call the text
@@ -54,13 +60,13 @@ def levels_of_text(text: str, name: str, separator: str | None = None, *, where:
     """
     if separator is not None and len(separator) != 1:
         message = f"the separator {separator!r} is not one character."
-        raise HierarchyError([PolicyProblem(where, message, 'Give one, such as ";".')])
+        refuse([PolicyProblem(where, message, 'Give one, such as ";".', code="separator")])
     candidates = SEPARATORS if separator is None else (separator,)
     tables = {each: _fields(text, each) for each in candidates}
     for table in tables.values():
         if not isinstance(table, csv.Error) and len({len(fields) for _, fields in table}) == 1 and len(table[0][1]) > 1:
             return Levels(tuple(tuple(field or None for field in fields) for _, fields in table))
-    raise HierarchyError(_unreadable(tables, name, where))
+    raise _unreadable(tables, name, where)
 
 
 Lines = list[tuple[int, list[str]]]
@@ -71,11 +77,11 @@ def _read(path: Path, where: str) -> str:
     try:
         return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        message = f"{path} is not UTF-8 (byte {error.start:,})."
-        problem = PolicyProblem(where, message, "Save the file as UTF-8.", {"path": str(path), "byte": error.start})
+        message, facts = f"{path} is not UTF-8 (byte {error.start:,}).", {"path": str(path), "byte": error.start}
+        problem = PolicyProblem(where, message, "Save the file as UTF-8.", facts, code="file-encoding")
     except OSError as error:
         message = f"{path} cannot be read: {error.strerror or error}."
-        problem = PolicyProblem(where, message, "Correct the path.", {"path": str(path)})
+        problem = PolicyProblem(where, message, "Correct the path.", {"path": str(path)}, code="file-unreadable")
     raise HierarchyError([problem])
 
 
@@ -94,43 +100,52 @@ def _fields(text: str, separator: str) -> Lines | csv.Error:
     return lines
 
 
-def _unreadable(tables: dict[str, Lines | csv.Error], name: str, where: str) -> list[PolicyProblem]:
-    """Why no separator makes a table of the text, told for the one that comes closest."""
-    facts = {"path": name}
+def _unreadable(tables: dict[str, Lines | csv.Error], name: str, where: str) -> HierarchyError:
+    """Why no separator makes a table of the text, for the one that comes closest."""
+
+    def problem(message: str, fix: str, code: str, **facts: object) -> PolicyProblem:
+        return PolicyProblem(where, f"{name}{message}", fix, {"path": name, **facts}, code=code)
+
     broken = {separator: table for separator, table in tables.items() if isinstance(table, csv.Error)}
     read = {separator: table for separator, table in tables.items() if not isinstance(table, csv.Error)}
     if broken and not any(len(fields) > 1 for lines in read.values() for _, fields in lines):
         error = next(iter(broken.values()))
-        return [PolicyProblem(where, f"{name} is not well-formed CSV: {error}.", "Correct the quotes.", facts)]
+        return HierarchyError(
+            [problem(f" is not well-formed CSV: {error}.", "Correct the quotes.", "levels-malformed")]
+        )
     if not any(read.values()):
-        return [PolicyProblem(where, f"{name} is empty.", "Write one line a value, then its ancestors.", facts)]
+        fix = "Write one line per value, followed by its ancestors."
+        return HierarchyError([problem(" is empty.", fix, "levels-empty")])
     separator, lines = max(read.items(), key=lambda each: sum(len(fields) > 1 for _, fields in each[1]))
     widths = Counter(len(fields) for _, fields in lines)
     sign = _NAMES.get(separator, repr(separator))
     if set(widths) == {1}:
         named = "semicolon, tab or comma" if len(tables) > 1 else sign
-        message = f"{name} has one field a line: no line is split by {named}."
-        return [PolicyProblem(where, message, "Write the ancestors after each value, or give the separator.", facts)]
+        fix = "Write the ancestors after each value, or give the separator."
+        return HierarchyError(
+            [problem(f" has one field per line: no line is split by {named}.", fix, "levels-one-field")]
+        )
     usual = max(widths, key=lambda width: (widths[width], width))
     problems = [
-        PolicyProblem(
-            where,
-            f"{name}, line {number} has {plural(len(fields), 'field')} where most lines have {usual} "
-            f"(separated by {sign}).",
-            "Give every value one label a level.",
-            {**facts, "line": number, "fields": len(fields), "expected": usual},
+        problem(
+            f", line {number} has {pluralize(len(fields), 'field')} where most lines have {usual} (split by {sign}).",
+            "Give every value one label per level.",
+            "levels-uneven",
+            line=number,
+            fields=len(fields),
+            expected=usual,
         )
         for number, fields in lines
         if len(fields) != usual
     ]
-    return at_most_listed(problems, where, "lines with another number of fields")
+    return HierarchyError(first_problems(problems, "lines with another number of fields"))
 
 
 def _checked(rows: Sequence[Sequence[object]], where: str) -> list[tuple[Label, ...]]:
     """The rows as canonical text, if they are a table."""
     if not rows:
-        fix = "Give one row a value, then its ancestors."
-        raise HierarchyError([PolicyProblem(where, "the table of levels is empty.", fix)])
+        fix = "Give one row per value, followed by its ancestors."
+        refuse([PolicyProblem(where, "the table of levels is empty.", fix, code="levels-empty")])
     width = len(rows[0])
     problems = []
     table = []
@@ -138,10 +153,9 @@ def _checked(rows: Sequence[Sequence[object]], where: str) -> list[tuple[Label, 
         if (message := _row_problem(row, width)) is None:
             table.append(tuple(scalar_text(field) for field in row))
         else:
-            fix = "Give every value one label a level."
-            problems.append(PolicyProblem(where, f"row {number} {message}", fix, {"row": number}))
-    if problems:
-        raise HierarchyError(at_most_listed(problems, where, "rows that are wrong"))
+            fix = "Give every value one label per level."
+            problems.append(PolicyProblem(where, f"row {number} {message}", fix, {"row": number}, code="levels-uneven"))
+    refuse_most(problems, "rows that are wrong")
     return table
 
 
@@ -150,12 +164,12 @@ def _row_problem(row: Sequence[object], width: int) -> str | None:
     if isinstance(row, str) or not isinstance(row, Sequence):
         return f"is {row!r}, not a list of labels."
     if len(row) != width:
-        return f"has {plural(len(row), 'field')} where the first has {width}."
+        return f"has {pluralize(len(row), 'field')} where the first has {width}."
     if width < 2:
         return "has no ancestor: a row is a value and at least one label above it."
     for field in row:
         if not is_scalar(field):
-            return f"holds {field!r}, which is not a label."
+            return f"contains {field!r}, which is not a label."
     if row[0] is not None and None in row:
         return f"({quoted(scalar_text(row[0]))}) has no label at level {list(row).index(None)}."
     return None

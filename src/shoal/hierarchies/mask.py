@@ -13,8 +13,8 @@ import numpy as np
 from shoal.errors import PolicyProblem, did_you_mean
 from shoal.hierarchies.assemble import Level, build
 from shoal.hierarchies.hierarchy import Label
-from shoal.hierarchies.problems import values_problem
-from shoal.hierarchies.source import BuiltHierarchy, HierarchyError
+from shoal.hierarchies.problems import refuse, values_problem
+from shoal.hierarchies.source import BuiltHierarchy
 
 MASK = "*"
 SIDES = ("right", "left")
@@ -45,14 +45,12 @@ class Mask:
     def build(self, values: Sequence[Label], counts: Sequence[int], where: str) -> BuiltHierarchy:
         """Build for the values of a column; values that hold ``*`` or a character off the alphabet are problems."""
         characters = ALPHABETS.get(self.alphabet, self.alphabet) if self.alphabet is not None else None
-        problems = self._problems(where) or _value_problems(values, counts, characters, where)
-        if problems:
-            raise HierarchyError(problems)
+        refuse(self._problems(where) or _value_problems(values, counts, characters, where))
         leaves = sorted(value for value in values if value is not None)
         longest = max(map(len, leaves), default=0)
         if characters is not None and longest * log10(len(set(characters))) > _LARGEST_DOMAIN:
-            message = f"texts of {longest:,} characters of this alphabet are too many to count."
-            raise HierarchyError([PolicyProblem(where, message, "Leave the alphabet out.", {"longest": longest})])
+            message, facts = f"there are too many texts of {longest:,} characters to count.", {"longest": longest}
+            refuse([PolicyProblem(where, message, "Leave the alphabet out.", facts, code="alphabet-too-large")])
         steps = range(1, longest) if self.steps is None else [step for step in self.steps if step < longest]
         levels = [Level.of(leaves)]
         for step in steps:
@@ -78,15 +76,16 @@ class Mask:
         problems = []
         if self.side not in SIDES:
             message = f"a mask works from the right or the left, not from {self.side!r}."
-            problems.append(PolicyProblem(where, message, did_you_mean(self.side, SIDES)))
+            problems.append(PolicyProblem(where, message, did_you_mean(self.side, SIDES), code="unknown-side"))
         if self.alphabet is not None and (not self.alphabet or MASK in self.alphabet):
-            message = f"the alphabet {self.alphabet!r} is empty or holds {MASK!r}."
-            problems.append(PolicyProblem(where, message, did_you_mean(self.alphabet, ALPHABETS)))
+            message = f"the alphabet {self.alphabet!r} is empty or contains {MASK!r}."
+            problems.append(PolicyProblem(where, message, did_you_mean(self.alphabet, ALPHABETS), code="alphabet"))
         steps = () if self.steps is None else self.steps
         whole = all(isinstance(step, int) and not isinstance(step, bool) for step in steps)
         if not whole or any(low >= high for low, high in pairwise([0, *steps])):
             message = f"the steps {list(steps)} are not increasing whole numbers from 1."
-            problems.append(PolicyProblem(where, message, "Write how many characters each level masks: [1, 3, 5]."))
+            fix = "Write how many characters each level masks: [1, 3, 5]."
+            problems.append(PolicyProblem(where, message, fix, code="mask-steps"))
         return problems
 
 
@@ -98,13 +97,15 @@ def _value_problems(
     problems = []
     if starred := [(value, count) for value, count in present if MASK in value]:
         fix = "They would read as masked values: replace the character in the data."
-        problems.append(values_problem(where, f"of the data hold {MASK!r}", starred, fix=fix))
+        problems.append(
+            values_problem(where, f"of the data contain {MASK!r}", starred, code="values-contain-mask", fix=fix)
+        )
     if characters is not None:
         allowed = set(characters) | {MASK}
         if strays := [(value, count) for value, count in present if not allowed.issuperset(value)]:
-            what = f"of the data hold characters outside the alphabet {characters!r}"
+            what = f"of the data contain characters outside the alphabet {characters!r}"
             fix = "Widen the alphabet or correct the data."
-            problems.append(values_problem(where, what, strays, fix=fix))
+            problems.append(values_problem(where, what, strays, code="values-not-in-alphabet", fix=fix))
     return problems
 
 

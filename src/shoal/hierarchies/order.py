@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from shoal.errors import PolicyProblem
+from shoal.formatting import listing
 from shoal.hierarchies.assemble import Level, build
 from shoal.hierarchies.hierarchy import Label
-from shoal.hierarchies.problems import listing, quoted, unknown_values
-from shoal.hierarchies.source import BuiltHierarchy, HierarchyError
+from shoal.hierarchies.problems import LISTED, quoted, refuse, refuse_unknown_values
+from shoal.hierarchies.source import BuiltHierarchy
 from shoal.hierarchies.text import is_scalar, scalar_text
 
 MISSING_END = "(missing)"
@@ -32,18 +33,14 @@ class OrderedValues:
 
     def build(self, values: Sequence[Label], counts: Sequence[int], where: str) -> BuiltHierarchy:
         """Build for the values of a column; a value that the order lacks is a problem."""
-        problems = self._problems(where)
-        if problems:
-            raise HierarchyError(problems)
+        refuse(self._problems(where))
         leaves = [scalar_text(value) for value in self.values]
-        problems = unknown_values(values, counts, set(leaves), where, "the order")
-        if problems:
-            raise HierarchyError(problems)
+        refuse_unknown_values(values, counts, set(leaves), where, "the order")
         levels = [Level.of(leaves)]
         for size in self._sizes():
             blocks = [leaves[start : start + size] for start in range(0, len(leaves), size)]
             labels = [_label(block) for block in blocks]
-            levels.append(Level.by((place // size for place in range(len(leaves))), labels.__getitem__))
+            levels.append(Level.by((index // size for index in range(len(leaves))), labels.__getitem__))
         levels.append(Level.root(len(leaves)))
         return build(levels, values, None, where)
 
@@ -57,21 +54,21 @@ class OrderedValues:
         """What is wrong with the declaration itself."""
         problems = []
         if not self.values:
-            problems.append(PolicyProblem(where, "the order has no values.", "Name the values from first to last."))
+            fix = "List the values from first to last."
+            problems.append(PolicyProblem(where, "the order has no values.", fix, code="order-empty"))
         if strange := [value for value in self.values if not is_scalar(value)]:
-            message = f"{listing([repr(value) for value in strange[:10]], len(strange))} cannot be a value of an order."
-            return [PolicyProblem(where, message, "Name single values from first to last.")]
+            message = f"{listing([repr(value) for value in strange], most=LISTED)} cannot be a value of an order."
+            return [PolicyProblem(where, message, "List single values from first to last.", code="order-values")]
         seen = Counter(scalar_text(value) for value in self.values)
         if twice := [quoted(value) for value, times in seen.items() if times > 1]:
-            message = f"the order names a value more than once: {listing(twice[:10], len(twice))}."
-            problems.append(PolicyProblem(where, message, "Name each value once."))
+            message = f"the order lists a value more than once: {listing(twice, most=LISTED)}."
+            problems.append(PolicyProblem(where, message, "List each value once.", code="order-values"))
         sizes = () if self.groups is None else self.groups
         whole = all(isinstance(size, int) and not isinstance(size, bool) for size in sizes)
         if not whole or any(size <= low or size % low for low, size in pairwise([1, *sizes])):
             message = f"the group sizes {list(sizes)} are not whole numbers from 2, each a multiple of the one before."
-            problems.append(
-                PolicyProblem(where, message, "Only then does each group lie within one of the next level.")
-            )
+            fix = "Only then does each group lie within one of the next level."
+            problems.append(PolicyProblem(where, message, fix, code="groups-not-nested"))
         return problems
 
 

@@ -1,4 +1,4 @@
-"""How the hierarchies word what is wrong: which values, how many records, and what is near."""
+"""How problems with hierarchies are reported: which values, how many records, and what is similar."""
 
 from __future__ import annotations
 
@@ -6,12 +6,44 @@ import difflib
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from shoal.errors import PolicyProblem
+from shoal.formatting import listing, pluralize
 from shoal.hierarchies.hierarchy import Label
 
 LISTED = 10
-"""How many offenders a message spells out; the rest are counted in it and all of them stand in its facts."""
+"""How many offenders a message spells out; the rest are counted in it, and all of them are in its facts."""
 _MOST_NAMES_COMPARED = 5_000
 """Above this many known names only spelling in other case or spacing is suggested: comparing all would take seconds."""
+
+
+class HierarchyError(Exception):
+    """A declaration that yields no hierarchy for the column's values; ``problems`` has every reason.
+
+    Internal: the policy gathers these and raises one `PolicyError` for all columns.
+    """
+
+    def __init__(self, problems: Sequence[PolicyProblem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("; ".join(str(problem) for problem in problems))
+
+
+def refuse(problems: Sequence[PolicyProblem]) -> None:
+    """Raise `HierarchyError` with some problems, if there are any."""
+    if problems:
+        raise HierarchyError(problems)
+
+
+def refuse_most(problems: Sequence[PolicyProblem], what: str) -> None:
+    """Raise `HierarchyError` with the first of many similar problems, if there are any."""
+    refuse(first_problems(problems, what))
+
+
+def first_problems(problems: Sequence[PolicyProblem], what: str) -> Sequence[PolicyProblem]:
+    """The first of many similar problems, and one that counts the rest."""
+    rest = len(problems) - LISTED
+    if rest <= 0:
+        return problems
+    where, code = problems[0].where, problems[0].code
+    return [*problems[:LISTED], PolicyProblem(where, f"and {rest:,} more {what}.", "", {"more": rest}, code=code)]
 
 
 def quoted(label: Label) -> str:
@@ -19,42 +51,33 @@ def quoted(label: Label) -> str:
     return "the missing value" if label is None else repr(label)
 
 
-def plural(count: int, noun: str) -> str:
-    """A count with its noun: "1 record", "2 records"."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
-def listing(parts: Sequence[str], total: int) -> str:
-    """Join what is spelled out and count the rest."""
-    rest = total - len(parts)
-    return ", ".join(parts) + (f" and {rest:,} more" if rest > 0 else "")
-
-
 def values_problem(
     where: str,
     what: str,
     offenders: Iterable[tuple[Label, int]],
     *,
+    code: str,
     fix: str = "",
     hint: Callable[[Label], str] = lambda _: "",
 ) -> PolicyProblem:
     """One problem about values of the data: how many, the most frequent ones with their record counts."""
     ranked = sorted(offenders, key=lambda each: (-each[1], each[0] is None, each[0] or ""))
     records = sum(count for _, count in ranked)
-    parts = [f"{quoted(value)} ({plural(count, 'record')}{hint(value)})" for value, count in ranked[:LISTED]]
-    message = f"{plural(len(ranked), 'value')} ({plural(records, 'record')}) {what}: {listing(parts, len(ranked))}."
-    return PolicyProblem(where, message, fix, {"values": dict(ranked), "records": records})
+    listed = listing(
+        [f"{quoted(value)} ({pluralize(count, 'record')}{hint(value)})" for value, count in ranked], most=LISTED
+    )
+    message = f"{pluralize(len(ranked), 'value')} ({pluralize(records, 'record')}) {what}: {listed}."
+    return PolicyProblem(where, message, fix, {"values": dict(ranked), "records": records}, code=code)
 
 
-def unknown_values(
+def refuse_unknown_values(
     values: Sequence[Label], counts: Sequence[int], known: Collection[Label], where: str, what: str
-) -> list[PolicyProblem]:
-    """The values of the data that a declared hierarchy lacks; a missing value needs no declaration."""
-    offenders = [
-        (value, count) for value, count in zip(values, counts, strict=True) if value is not None and value not in known
-    ]
+) -> None:
+    """Refuse values of the data that a declared hierarchy lacks; a missing value needs no declaration."""
+    counted = zip(values, counts, strict=True)
+    offenders = [(value, count) for value, count in counted if value is not None and value not in known]
     if not offenders:
-        return []
+        return
     nearest = _nearest(known)
 
     def hint(value: Label) -> str:
@@ -62,15 +85,8 @@ def unknown_values(
         return f"; nearest known: {near!r}" if near else ""
 
     fix = "Add them to the hierarchy, correct the data, or declare them as missing."
-    return [values_problem(where, f"of the data are not in {what}", offenders, fix=fix, hint=hint)]
-
-
-def at_most_listed(problems: Sequence[PolicyProblem], where: str, what: str) -> list[PolicyProblem]:
-    """The first problems of one sort, then one that counts the rest."""
-    rest = len(problems) - LISTED
-    if rest <= 0:
-        return list(problems)
-    return [*problems[:LISTED], PolicyProblem(where, f"and {rest:,} more {what}.", "", {"more": rest})]
+    message = f"of the data are not in {what}"
+    refuse([values_problem(where, message, offenders, code="values-not-in-hierarchy", fix=fix, hint=hint)])
 
 
 def _nearest(known: Collection[Label]) -> Callable[[Label], str]:

@@ -14,11 +14,9 @@ from functools import cached_property
 import numpy as np
 
 from shoal.errors import PolicyProblem
-from shoal.hierarchies.hierarchy import Hierarchy, IntArray, Label
-from shoal.hierarchies.problems import at_most_listed, quoted
-from shoal.hierarchies.source import HierarchyError
-
-RANGE_SIGN = "<="
+from shoal.hierarchies.hierarchy import Hierarchy, IntArray
+from shoal.hierarchies.labels import RANGE_SIGN
+from shoal.hierarchies.problems import refuse_most
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,11 +44,11 @@ class RangedHierarchy(Hierarchy):
 def with_ranges(hierarchy: Hierarchy, pairs: IntArray, where: str) -> tuple[Hierarchy, IntArray]:
     """Append the ranges that some pairs of leaf codes span, and give the node of each pair.
 
-    ``pairs`` has a row a pair: the first and the last leaf of the range, both in it. Equal pairs are one node, and a
-    range of one leaf is that leaf. Raises `HierarchyError` where the label of a range is already that of a node.
+    ``pairs`` has one row per range: its first and its last leaf, both in it. Equal pairs are one node, and a range of
+    one leaf is that leaf. Raises `HierarchyError` where the label of a range is already that of a node.
     """
     ends = pairs.reshape(-1, 2).astype(np.int64)
-    keys, place = np.unique(ends[:, 0] * hierarchy.n_leaves + ends[:, 1], return_inverse=True)
+    keys, index = np.unique(ends[:, 0] * hierarchy.n_leaves + ends[:, 1], return_inverse=True)
     low, high = np.divmod(keys, hierarchy.n_leaves)
     alone = low == high
     number = np.where(alone, low, len(hierarchy.labels) + np.cumsum(~alone) - 1).astype(np.int32)
@@ -58,7 +56,7 @@ def with_ranges(hierarchy: Hierarchy, pairs: IntArray, where: str) -> tuple[Hier
     labels = [range_label(hierarchy, first, last) for first, last in zip(low.tolist(), high.tolist(), strict=True)]
     _refuse_known(hierarchy, labels, where)
     if not labels:
-        return hierarchy, number[place]
+        return hierarchy, number[index]
     extended = RangedHierarchy(
         labels=(*hierarchy.labels, *labels),
         parents=np.append(hierarchy.parents, ancestors(hierarchy, low, high)).astype(np.int32),
@@ -68,7 +66,7 @@ def with_ranges(hierarchy: Hierarchy, pairs: IntArray, where: str) -> tuple[Hier
         spans=np.append(hierarchy.spans, (high - low + 1).astype(np.float64)),
         tree=hierarchy,
     )
-    return extended, number[place]
+    return extended, number[index]
 
 
 def ancestors(hierarchy: Hierarchy, low: IntArray, high: IntArray) -> IntArray:
@@ -86,13 +84,12 @@ def range_label(hierarchy: Hierarchy, first: int, last: int) -> str:
 
 def _refuse_known(hierarchy: Hierarchy, labels: list[str], where: str) -> None:
     """A released label must name one set of values and no other."""
-    shared: list[Label] = [label for label in labels if label in hierarchy.by_label]
-    if shared:
-        fix = "Give the node of the hierarchy another label."
-        problems = [
-            PolicyProblem(
-                where, f"the label {quoted(label)} would name a node and a range of values.", fix, {"label": label}
-            )
-            for label in shared
-        ]
-        raise HierarchyError(at_most_listed(problems, where, "labels that name a node and a range"))
+    fix, code = "Give the node of the hierarchy another label.", "label-used-twice"
+    problems = [
+        PolicyProblem(
+            where, f"the label {label!r} would name a node and a range of values.", fix, {"label": label}, code=code
+        )
+        for label in labels
+        if label in hierarchy.by_label
+    ]
+    refuse_most(problems, "labels that name a node and a range")

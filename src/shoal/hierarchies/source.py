@@ -6,19 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from shoal.errors import PolicyProblem
 from shoal.hierarchies.hierarchy import Hierarchy, IntArray, Label
-
-
-class HierarchyError(Exception):
-    """A declaration that yields no hierarchy for the column's values; ``problems`` has every reason.
-
-    Internal: the policy gathers these and raises one `PolicyError` for all columns.
-    """
-
-    def __init__(self, problems: Sequence[PolicyProblem]) -> None:
-        self.problems = tuple(problems)
-        super().__init__("; ".join(str(problem) for problem in problems))
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from shoal.errors import PolicyProblem
 from shoal.hierarchies.assemble import build, distinct_leaves, levels_from_paths
 from shoal.hierarchies.hierarchy import ROOT_LABEL, Label
-from shoal.hierarchies.problems import quoted, unknown_values
-from shoal.hierarchies.source import BuiltHierarchy, HierarchyError
+from shoal.hierarchies.problems import quoted, refuse, refuse_unknown_values
+from shoal.hierarchies.source import BuiltHierarchy
 from shoal.hierarchies.text import is_scalar, scalar_text
 
 Path = tuple[Label, ...]
@@ -19,7 +19,7 @@ Path = tuple[Label, ...]
 class Tree:
     """Groups by name: ``{America: [USA, Canada], Asia: {East: [China, Japan], South: [India]}, Antarctica: null}``.
 
-    A name with nothing under it is a value. One name on top with something under it is the root; several stand
+    A name with nothing under it is a value. One name on top with something under it is the root; several are put
     under the root ``*``. Values that the data lack stay in the tree, since they count in the domain; null in a list
     (or as a name with nothing under it) places the missing value, which hangs under the root otherwise.
     """
@@ -30,22 +30,19 @@ class Tree:
     def build(self, values: Sequence[Label], counts: Sequence[int], where: str) -> BuiltHierarchy:
         """Build for the values of a column; a value that the tree lacks is a problem."""
         paths = distinct_leaves(self._paths(where), where)
-        problems = unknown_values(values, counts, {path[0] for path in paths}, where, "the tree")
-        if problems:
-            raise HierarchyError(problems)
+        refuse_unknown_values(values, counts, {path[0] for path in paths}, where, "the tree")
         return build(levels_from_paths(paths), values, None, where)
 
     def _paths(self, where: str) -> list[Path]:
         """Each leaf's labels up to the root, in the order of the declaration."""
         if is_scalar(self.nested):
             message = f"a tree is a mapping of groups or a list of values, not {quoted(scalar_text(self.nested))}."
-            raise HierarchyError([PolicyProblem(where, message, "Write {group: [value, value]}.")])
+            refuse([PolicyProblem(where, message, "Write {group: [value, value]}.", code="tree-shape")])
         walk = _Walk(where)
         paths = list(walk.leaves(self.nested, () if _names_root(self.nested) else (ROOT_LABEL,)))
         if not paths and not walk.problems:
-            walk.problems.append(PolicyProblem(where, "the tree is empty.", "Write {group: [value, value]}."))
-        if walk.problems:
-            raise HierarchyError(walk.problems)
+            walk.report((), "the tree is empty.", "Write {group: [value, value]}.")
+        refuse(walk.problems)
         return paths
 
 
@@ -63,7 +60,7 @@ class _Walk:
         if is_scalar(node):
             yield (scalar_text(node), *above)
         elif id(node) in self.entered:
-            self._report(above, "the group holds itself.", "Write out the group.")
+            self.report(above, "the group holds itself.", "Write out the group.")
         elif isinstance(node, Mapping):
             self.entered.append(id(node))
             for key, below in node.items():
@@ -73,27 +70,29 @@ class _Walk:
             self.entered.append(id(node))
             for each in node:
                 if isinstance(each, list | tuple):
-                    self._report(above, "a list within a list is a group without a label.", "Write {label: [...]}.")
+                    self.report(above, "a list within a list is a group without a label.", "Write {label: [...]}.")
                 else:
                     yield from self.leaves(each, above)
             self.entered.pop()
         else:
-            self._report(above, f"{node!r} is neither a value, a list nor a mapping.", "Write a text or a number.")
+            self.report(above, f"{node!r} is neither a value, a list nor a mapping.", "Write a text or a number.")
 
     def _named(self, key: object, below: object, above: Path) -> Iterator[Path]:
         """The leaves of one entry of a mapping."""
         if not is_scalar(key):
-            self._report(above, f"{key!r} is not a label.", "Write a text or a number.")
+            self.report(above, f"{key!r} is not a label.", "Write a text or a number.")
         elif _empty(below):
             yield (scalar_text(key), *above)
         elif key is None:
-            self._report(above, "the missing value cannot be a group.", 'Give the group a text label, such as "None".')
+            self.report(above, "the missing value cannot be a group.", 'Give the group a text label, such as "None".')
         else:
             yield from self.leaves(below, (scalar_text(key), *above))
 
-    def _report(self, above: Path, message: str, fix: str) -> None:
-        place = " > ".join(str(label) for label in reversed(above))
-        self.problems.append(PolicyProblem(self.where, f"under {place}: {message}" if place else message, fix))
+    def report(self, above: Path, message: str, fix: str) -> None:
+        """Note what is wrong with the declaration under some labels."""
+        group = " > ".join(str(label) for label in reversed(above))
+        message = f"under {group}: {message}" if group else message
+        self.problems.append(PolicyProblem(self.where, message, fix, code="tree-shape"))
 
 
 def _empty(below: object) -> bool:

@@ -10,7 +10,7 @@ import re
 
 from shoal.errors import PolicyProblem
 from shoal.hierarchies.hierarchy import ROOT_LABEL, Hierarchy
-from shoal.hierarchies.source import HierarchyError
+from shoal.hierarchies.problems import refuse
 
 Nested = dict[str, object] | list[object]
 
@@ -18,8 +18,9 @@ Nested = dict[str, object] | list[object]
 def to_levels_csv(hierarchy: Hierarchy) -> str:
     """A table of levels, separated by semicolons, that `read_levels` reads; the missing value is an empty field."""
     if "" in hierarchy.labels:
-        message = "the empty text is a value, and a table of levels has no way to tell it from the missing value."
-        raise HierarchyError([PolicyProblem("", message, "Declare empty text as missing, or write the nested form.")])
+        message = "the empty text is a value, and a table of levels cannot distinguish it from the missing value."
+        fix = "Declare empty text as missing, or write the nested form."
+        refuse([PolicyProblem("", message, fix, code="empty-text-as-value")])
     fields = ["" if label is None else _field(label) for label in hierarchy.labels]
     return "".join(";".join([fields[node] for node in column]) + "\n" for column in hierarchy.levels.T.tolist())
 

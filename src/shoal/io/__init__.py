@@ -1,10 +1,8 @@
 """Tables in and out: files, DataFrames, canonical text, and outputs that appear together or not at all."""
 
 from shoal.io.batches import read_batches
-from shoal.io.counting import CellCounter, count_cells
 from shoal.io.digest import sha256_of
-from shoal.io.external_sort import SortedRuns
-from shoal.io.frames import Kind, frame_names, from_arrow, is_frame, to_arrow
+from shoal.io.frames import FrameKind, frame_names, from_arrow, is_frame, to_arrow
 from shoal.io.read import column_names, read_table, separator_hint
 from shoal.io.staging import Staged, check_outputs
 from shoal.io.write import check_table_suffix, write_counted, write_sorted, write_table
@@ -12,26 +10,20 @@ from shoal.policy.data_source import DataSource, release_source
 from shoal.policy.file_kinds import FileKind, base_name, readable_suffixes, sniff_kind
 from shoal.policy.location import DatabaseTable, Place, place
 from shoal.table.canonical_text import canonical_text, encode
-from shoal.table.distinct_rows import CellColumn, Cells
 from shoal.table.row_order import in_order_of_cells, in_order_of_content, order_of_cells, order_of_content
 
 __all__ = [
-    "CellColumn",
-    "CellCounter",
-    "Cells",
     "DataSource",
     "DatabaseTable",
     "FileKind",
-    "Kind",
+    "FrameKind",
     "Place",
-    "SortedRuns",
     "Staged",
     "base_name",
     "canonical_text",
     "check_outputs",
     "check_table_suffix",
     "column_names",
-    "count_cells",
     "encode",
     "frame_names",
     "from_arrow",

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.errors import DataError, did_you_mean
+from shoal.formatting import listing
 from shoal.table.arrow_types import decoded, has_text, is_text, own_digits
 
 _EXACT = 2.0**53
@@ -24,19 +25,22 @@ _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
 
 
 def check_names(names: Sequence[object], where: str) -> list[str]:
-    """The names of all columns, or a `DataError` for names that are not text, empty or there twice."""
-    for place, name in enumerate(names, start=1):
+    """The names of all columns, or a `DataError` for names that are not text, empty or repeated."""
+    for number, name in enumerate(names, start=1):
         if not isinstance(name, str):
             raise DataError(
-                f"{where}: the name of column {place} is {name!r} ({type(name).__name__}), not text. "
-                "Rename the columns so that every name is a string."
+                f"{where}: the name of column {number} is {name!r} ({type(name).__name__}), not text. "
+                "Rename the columns so that every name is a string.",
+                code="column-name-not-text",
             )
         if not name.strip():
-            raise DataError(f"{where}: column {place} of {len(names)} has no name. Give it one in the header.")
+            message = f"{where}: column {number} of {len(names)} has no name. Give it one in the header."
+            raise DataError(message, code="unnamed-column")
     texts = [str(name) for name in names]
     doubles = [f"{name!r} ({count} times)" for name, count in Counter(texts).items() if count > 1]
     if doubles:
-        raise DataError(f"{where}: column names must be unique, but these repeat: {', '.join(doubles)}. Rename them.")
+        message = f"{where}: column names must be unique, but these repeat: {listing(doubles)}. Rename them."
+        raise DataError(message, code="column-name-twice")
     return texts
 
 
@@ -46,7 +50,8 @@ def chosen(names: Sequence[str], columns: Sequence[str] | None, where: str) -> l
         return list(names)
     for column in columns:
         if column not in names:
-            raise DataError(f"{where} has no column {column!r}. {did_you_mean(column, names)}")
+            message = f"{where} has no column {column!r}. {did_you_mean(column, names)}"
+            raise DataError(message, code="unknown-column")
     return list(dict.fromkeys(columns))
 
 
@@ -86,10 +91,11 @@ def duration_text(micros: pa.Array) -> pa.Array:
 
 
 def differing_types(name: str, before: pa.DataType, now: pa.DataType) -> DataError:
-    """What to say of a column that has one type in one file and another in another."""
+    """The error for a column that has one type in one file and another in another."""
     return DataError(
         f"column {name!r} has the type {before} in one part of the data and {now} in another. "
-        "Give it one type in all files."
+        "Give it one type in all files.",
+        code="types-differ",
     )
 
 
@@ -97,8 +103,9 @@ def _plain_column(column: pa.ChunkedArray, name: str, where: str, missing: Seque
     column = decoded(column)
     if not has_text(column.type):
         raise DataError(
-            f"{where}: column {name!r} has the type {column.type}, which has no single value a cell. "
-            "Turn it into text, numbers or dates, or leave the column out of the policy."
+            f"{where}: column {name!r} has the type {column.type}, which is not one value per cell. "
+            "Turn it into text, numbers or dates, or leave the column out of the policy.",
+            code="column-type",
         )
     if pa.types.is_float16(column.type):  # for which Arrow has few functions
         column = pa.chunked_array([_wider(chunk) for chunk in column.chunks], pa.float32())
@@ -146,5 +153,5 @@ def _fits(number: int, kind: pa.DataType) -> bool:
 
 def _wider(halves: pa.Array) -> pa.Array:
     """Floats of 16 bits as those of 32 with the same digits."""
-    distinct, places = np.unique(halves.to_numpy(zero_copy_only=False), return_inverse=True)
-    return pa.array(np.array([own_digits(each) for each in distinct], np.float32)[places])
+    distinct, indices = np.unique(halves.to_numpy(zero_copy_only=False), return_inverse=True)
+    return pa.array(np.array([own_digits(each) for each in distinct], np.float32)[indices])

@@ -12,8 +12,7 @@ from shoal.errors import DataError
 from shoal.io.columns import differing_types
 from shoal.search.kernels.row_counter import RowCounter
 from shoal.table.canonical_text import texts_and_codes
-from shoal.table.distinct_rows import CellColumn, Cells
-from shoal.table.encoded import combine_codes
+from shoal.table.distinct_rows import DistinctColumn, DistinctRows
 
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
@@ -21,13 +20,13 @@ _HELD = 8
 """How often a distinct text is held at most: counted, as a label, sorted, in the release, written, verified;
 measured, and above what it took."""
 _SHORT = 16
-"""Bytes of a text in a cell that what is reckoned for a code allows for."""
+"""Bytes of a text that the memory counted for a code already covers."""
 _MOST_TEXT = 2**31 - 1
 """Bytes of text that one array can hold."""
 
 
-class CellCounter:
-    """Counts the cells of the batches that it is given."""
+class DistinctRowCounter:
+    """Counts the distinct rows of the batches that it is given."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._dictionaries = {name: _Dictionary(name) for name in names}
@@ -37,8 +36,8 @@ class CellCounter:
         """Records counted so far."""
 
     @property
-    def n_cells(self) -> int:
-        """Distinct combinations so far."""
+    def n_distinct(self) -> int:
+        """Distinct rows so far."""
         return self._rows.used
 
     @property
@@ -55,7 +54,7 @@ class CellCounter:
     def dictionary_bytes(self) -> int:
         """Bytes that a run is going to hold for the values of the columns at its peak, about: long texts count."""
         long = sum(max(each.mean_text - _SHORT, 0.0) for each in self._dictionaries.values())
-        return sum(each.nbytes for each in self._dictionaries.values()) + int(long * self.n_cells)
+        return sum(each.nbytes for each in self._dictionaries.values()) + int(long * self.n_distinct)
 
     @property
     def nbytes(self) -> int:
@@ -74,7 +73,7 @@ class CellCounter:
         self.n_rows += int(ones.sum())
 
     def leave_out(self, names: Sequence[str]) -> None:
-        """Count some columns no longer: cells that differ in nothing else are one from now on.
+        """Count some columns no longer: rows that differ in nothing else are one from now on.
 
         Their types are still checked.
         """
@@ -87,28 +86,23 @@ class CellCounter:
         self._rows = RowCounter(len(kept))
         self._rows.add(np.ascontiguousarray(before.keys[:, kept]), before.counts.copy())
 
-    def finish(self) -> Cells:
-        """The cells in the order of their content; the counter is of no use afterwards."""
+    def finish(self) -> DistinctRows:
+        """The distinct rows in the order of their content; the counter is of no use afterwards."""
         names = list(self._dictionaries)
         finished, codes = {}, {}
         for place, name in enumerate(names):
             numbers = self._rows.keys[:, place]
             finished[name] = self._dictionaries[name].finish(numbers)
             codes[name] = finished[name].codes[numbers]
-        weights = self._rows.counts.copy()
+        counts = self._rows.counts.copy()
         self._rows = RowCounter(len(names))
-        by = sorted(names, reverse=True)
-        keys, _ = combine_codes([codes[name] for name in by], [max(len(finished[name].labels), 1) for name in by])
-        order = np.argsort(keys, kind="stable") if by else np.arange(len(weights))
-        columns = {}
-        for name in names:
-            columns[name] = CellColumn(finished[name].labels, finished[name].values, codes.pop(name)[order])
-        return Cells(columns, weights[order])
+        columns = {name: DistinctColumn(finished[name].labels, finished[name].values, codes[name]) for name in names}
+        return DistinctRows(columns, counts).in_order()
 
 
-def count_cells(batches: Iterable[pa.RecordBatch | pa.Table], names: Sequence[str]) -> Cells:
-    """The cells of some batches."""
-    counter = CellCounter(names)
+def count_rows(batches: Iterable[pa.RecordBatch | pa.Table], names: Sequence[str]) -> DistinctRows:
+    """The distinct rows of some batches."""
+    counter = DistinctRowCounter(names)
     for batch in batches:
         counter.add(batch)
     return counter.finish()
@@ -149,7 +143,8 @@ class _Dictionary:
         if pa.types.is_string(values.type) and self._text > _MOST_TEXT:
             raise DataError(
                 f"column {self._name!r} has more than 2 GiB of distinct text, which cannot be counted. Leave it out of "
-                "the policy, or shorten its texts."
+                "the policy, or shorten its texts.",
+                code="too-much-text",
             )
 
     @property
@@ -172,7 +167,7 @@ class _Dictionary:
         elif kind != self._type and not pa.types.is_null(kind):
             raise differing_types(self._name, self._type, kind)
 
-    def finish(self, numbers: Codes) -> CellColumn:
+    def finish(self, numbers: Codes) -> DistinctColumn:
         """The texts that occur among the numbers, in order; ``codes`` has the place of each number among them."""
         texts = list(self._number)
         occurring = np.flatnonzero(np.bincount(numbers, minlength=len(texts))).tolist()
@@ -182,4 +177,4 @@ class _Dictionary:
         kind = self._type or pa.null()
         parts = [each.cast(kind) for each in self._values] or [pa.nulls(0, kind)]
         values = pa.concat_arrays(parts).take(pa.array(order, pa.int64()))
-        return CellColumn(tuple(texts[place] for place in order), values, rank)
+        return DistinctColumn(tuple(texts[place] for place in order), values, rank)

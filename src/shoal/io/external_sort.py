@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from shoal.errors import OutputError
 from shoal.io.columns import differing_types
 from shoal.io.pieces import cut
+from shoal.io.staging import writing
 from shoal.table.row_order import in_order_of_cells, order_of_cells
 
 _ROWS_OF_A_RUN = 150_000
@@ -73,14 +73,12 @@ class SortedRuns:
         """A run of sorted tables, in a file that only its owner may read."""
         path = self._folder / f"run{self._written}.arrow"
         self._written += 1
-        try:
+        with writing(path):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
             with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, self.schema) as writer:
                 for table in tables:
                     for head in cut(table, rows=self._head, nbytes=_BYTES_OF_A_HEAD):
                         writer.write_table(head.combine_chunks())
-        except OSError as error:
-            raise OutputError(f"{path} cannot be written: {error}.") from None
         return path
 
     def tables(self) -> Iterator[pa.Table]:
@@ -138,7 +136,7 @@ class _Run:
         return bool(self._next < self._file.num_record_batches)
 
     def fill(self, rows: int, nbytes: int) -> bool:
-        """Have so many rows or bytes at hand, or all that are left; False at the end."""
+        """Have that many rows or bytes at hand, or all that are left; False at the end."""
         schema = self.rows.schema
         parts, count, held = [self.rows], self.rows.num_rows, self.rows.nbytes
         while (not count or (count < rows and held < nbytes)) and self.goes_on:

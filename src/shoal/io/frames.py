@@ -19,7 +19,7 @@ from shoal.io.columns import check_names, chosen, plain, without_unnamed_index
 _WHERE = "The DataFrame"
 
 
-class Kind(Enum):
+class FrameKind(Enum):
     """What a table was handed over as, and is given back as."""
 
     ARROW = "arrow"
@@ -35,21 +35,24 @@ def is_frame(obj: object) -> bool:
 def frame_names(obj: Any) -> list[str]:
     """The names of a table's columns, converting none of them."""
     kind = _known_kind(obj)
-    if kind is Kind.PANDAS:
+    if kind is FrameKind.PANDAS:
         if obj.columns.nlevels > 1:
             raise DataError(
                 f"{_WHERE} has column names of {obj.columns.nlevels} levels (a pandas MultiIndex). "
-                "Give every column one name, for example by joining the levels."
+                "Give every column one name, for example by joining the levels.",
+                code="column-name-levels",
             )
         return check_names(list(obj.columns), _WHERE)
-    if kind is Kind.POLARS:
+    if kind is FrameKind.POLARS:
         return check_names(obj.collect_schema().names(), _WHERE)
     schema = getattr(obj, "schema", None)  # a stream that can be read only once has one
     names = schema.names if isinstance(schema, pa.Schema) else _as_table(obj).column_names
     return without_unnamed_index(check_names(names, _WHERE))
 
 
-def to_arrow(obj: Any, columns: Sequence[str] | None = None, *, missing: Sequence[str] = ()) -> tuple[pa.Table, Kind]:
+def to_arrow(
+    obj: Any, columns: Sequence[str] | None = None, *, missing: Sequence[str] = ()
+) -> tuple[pa.Table, FrameKind]:
     """A table as Arrow and the kind that it came as; with ``columns``, only those, in that order.
 
     Accepts pyarrow tables and record batches, pandas and polars DataFrames (lazy ones are collected) and whatever
@@ -57,9 +60,9 @@ def to_arrow(obj: Any, columns: Sequence[str] | None = None, *, missing: Sequenc
     the columns asked for are converted, so only they can have a type that is refused.
     """
     kind = _known_kind(obj)
-    if kind is Kind.PANDAS:
+    if kind is FrameKind.PANDAS:
         table = _from_pandas(obj, chosen(frame_names(obj), columns, _WHERE))
-    elif kind is Kind.POLARS:
+    elif kind is FrameKind.POLARS:
         table = _from_polars(obj, chosen(frame_names(obj), columns, _WHERE))
     else:
         table = _as_table(obj)
@@ -68,38 +71,39 @@ def to_arrow(obj: Any, columns: Sequence[str] | None = None, *, missing: Sequenc
     return plain(table, _WHERE, missing), kind
 
 
-def from_arrow(table: pa.Table, kind: Kind) -> Any:
+def from_arrow(table: pa.Table, kind: FrameKind) -> Any:
     """The table as the kind that the input came as."""
-    if kind is Kind.PANDAS:
+    if kind is FrameKind.PANDAS:
         return _to_pandas(table)
-    if kind is Kind.POLARS:
+    if kind is FrameKind.POLARS:
         import polars  # noqa: PLC0415  only for those who use it
 
         return polars.from_arrow(table)
     return table
 
 
-def _kind(obj: object) -> Kind | None:
+def _kind(obj: object) -> FrameKind | None:
     """By the classes' modules, so that neither library is imported to ask."""
     for base in type(obj).__mro__:
         package = base.__module__.partition(".")[0]
         if package == "pandas" and base.__name__ == "DataFrame":
-            return Kind.PANDAS
+            return FrameKind.PANDAS
         if package == "polars" and base.__name__ in ("DataFrame", "LazyFrame"):
-            return Kind.POLARS
+            return FrameKind.POLARS
         if package in ("pandas", "polars") and base.__name__ == "Series":
             return None
     if isinstance(obj, pa.Table | pa.RecordBatch) or hasattr(obj, "__arrow_c_stream__"):
-        return Kind.ARROW
+        return FrameKind.ARROW
     return None
 
 
-def _known_kind(obj: object) -> Kind:
+def _known_kind(obj: object) -> FrameKind:
     kind = _kind(obj)
     if kind is None:
         raise DataError(
             f"A table is expected: a pandas or polars DataFrame, a pyarrow Table, or the path of a file; "
-            f"{type(obj).__name__} is none of these."
+            f"{type(obj).__name__} is none of these.",
+            code="not-a-table",
         )
     return kind
 
@@ -112,7 +116,7 @@ def _as_table(obj: Any) -> pa.Table:
     try:
         return pa.table(obj)
     except (pa.ArrowException, TypeError, ValueError) as error:
-        raise DataError(f"{type(obj).__name__} does not export a table: {error}.") from None
+        raise DataError(f"{type(obj).__name__} does not export a table: {error}.", code="not-a-table") from None
 
 
 def _from_polars(frame: Any, names: Sequence[str]) -> pa.Table:
@@ -135,7 +139,8 @@ def _from_pandas(frame: Any, names: Sequence[str]) -> pa.Table:
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
             raise DataError(
                 f"{_WHERE}: column {name!r} of type {series.dtype} cannot be read: {str(error).rstrip('.')}. "
-                f"Turn it into one type, for example with astype(str)."
+                "Turn it into one type, for example with astype(str).",
+                code="column-type",
             ) from None
     return pa.Table.from_arrays(arrays, list(names))
 
@@ -153,7 +158,8 @@ def _one_type(values: Any, name: str) -> str:
     if len(found) > 1:
         raise DataError(
             f"{_WHERE}: column {name!r} holds values of several types: {', '.join(sorted(found))}. "
-            "Turn them into one type, for example with astype(str)."
+            "Turn them into one type, for example with astype(str).",
+            code="column-type",
         )
     return found.pop() if found else "nothing"
 

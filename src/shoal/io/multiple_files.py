@@ -1,6 +1,6 @@
 """A table in several files: a folder, or a pattern such as ``claims/*.parquet``, stands for all files that it names.
 
-Files are taken in the order of their names; the order decides nothing about a release. All must have the same columns.
+Files are read in the order of their names; the order has no influence on a release. All must have the same columns.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from shoal.errors import DataError
+from shoal.formatting import listing
 from shoal.policy.data_source import DataSource
 from shoal.policy.file_kinds import COMPRESSIONS, readable_suffixes
 
@@ -35,26 +36,30 @@ def data_files(path: Path) -> list[Path]:
     ]
     if not files:
         what = "folder" if path.is_dir() else "pattern"
-        raise DataError(f"The {what} {path} names no file that can be read. Known suffixes: {', '.join(known)}.")
+        raise DataError(
+            f"The {what} {path} has no file that can be read. Known suffixes: {', '.join(known)}.", code="no-files"
+        )
     _check_different(files)
     return files
 
 
 def _check_different(files: Sequence[Path]) -> None:
     """Raise `DataError` where two names stand for the same records: everybody in them would count twice."""
-    by_place: dict[tuple[int, int], Path] = {}
+    by_inode: dict[tuple[int, int], Path] = {}
     by_name: dict[Path, Path] = {}
     for path in files:
-        found = _looked_at(path)
-        other = by_place.setdefault((found.device, found.number), path)
+        found = _state_of(path)
+        other = by_inode.setdefault((found.device, found.number), path)
         if other is not path:
-            raise DataError(f"{other} and {path} are one file: its records would count twice. Remove one of the names.")
+            message = f"{other} and {path} are one file: its records would count twice. Remove one of the names."
+            raise DataError(message, code="file-twice")
         unpacked = path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
         other = by_name.setdefault(unpacked, path)
         if other is not path:
             raise DataError(
-                f"{other} and {path} differ in nothing but how they are packed: if they have the same records, these "
-                "would count twice. Remove one, or rename it if its records are others."
+                f"{other} and {path} differ only in compression: if they have the same records, these would count "
+                "twice. Remove one, or rename it if its records are different.",
+                code="file-twice",
             )
 
 
@@ -95,10 +100,15 @@ def check_same_columns(first: Path, names: list[str], other: Path, others: list[
     """Raise `DataError` unless two files of one table have the same columns."""
     lacking, more = sorted(set(names) - set(others)), sorted(set(others) - set(names))
     if lacking or more:
-        words = [
-            f"{word} {', '.join(map(repr, found))}" for word, found in (("lacks", lacking), ("adds", more)) if found
+        differences = [
+            f"{verb} {listing([repr(name) for name in names])}"
+            for verb, names in (("lacks", lacking), ("adds", more))
+            if names
         ]
-        raise DataError(f"{other} {' and '.join(words)} beside {first}: all files of one table need the same columns.")
+        raise DataError(
+            f"{other} {' and '.join(differences)} compared with {first}: all files of a table need the same columns.",
+            code="columns-differ",
+        )
 
 
 @dataclass(frozen=True)
@@ -126,7 +136,7 @@ class Fingerprint:
         """Look at the files; a table of a database has none."""
         if source.database is not None:
             return Fingerprint(())
-        return Fingerprint(tuple(_looked_at(path) for path in data_files(source.path)))
+        return Fingerprint(tuple(_state_of(path) for path in data_files(source.path)))
 
     @property
     def nbytes(self) -> int:
@@ -138,13 +148,15 @@ class Fingerprint:
         now = Fingerprint.of(source)
         changed = [str(each.path) for each in {*self.files} ^ {*now.files}]
         if changed:
-            named = ", ".join(sorted(set(changed)))
-            raise DataError(f"{named} has changed while it was read. Start again when nobody writes to the data.")
+            message = (
+                f"{listing(sorted(set(changed)))} changed while it was read. Start again when nobody writes to it."
+            )
+            raise DataError(message, code="data-changed")
 
 
-def _looked_at(path: Path) -> FileState:
+def _state_of(path: Path) -> FileState:
     try:
         stat = path.stat()
     except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror or error}.") from None
+        raise DataError(f"{path} cannot be read: {error.strerror or error}.", code="not-readable") from None
     return FileState(path, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_dev, stat.st_ino)

@@ -1,12 +1,12 @@
 """Cutting rows into pieces that are short both in rows and in bytes of text: a row may hold a year or a long letter.
 
-The borders follow from the rows alone - from how many there are and how long the texts in them are -, never from how a
-table came in parts. So pieces may be the row groups of a release, which are a part of its bytes.
+The borders follow from the rows alone (how many there are and how long their texts are), never from how a table came
+in parts. So pieces may be the row groups of a release, which are a part of its bytes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pyarrow as pa
@@ -19,13 +19,13 @@ Sizes = NDArray[np.int64]
 
 
 def text_sizes(table: pa.Table | pa.RecordBatch) -> Sizes:
-    """The bytes of all texts in each row; a text that a dictionary holds counts wherever it stands."""
+    """The bytes of all texts in each row; a text of a dictionary counts wherever it occurs."""
     sizes = np.zeros(table.num_rows, dtype=np.int64)
     for column in table.columns if table.num_rows else []:
         for start, chunk in _chunks(column):
             if pa.types.is_dictionary(chunk.type):
                 if len(chunk.dictionary) and is_text(chunk.type.value_type):
-                    lengths = np.append(_lengths(chunk.dictionary), 0)  # the place -1, of a missing value
+                    lengths = np.append(_lengths(chunk.dictionary), 0)  # index -1, of a missing value
                     sizes[start : start + len(chunk)] += lengths[chunk.indices.fill_null(-1).to_numpy()]
             elif is_text(chunk.type):
                 sizes[start : start + len(chunk)] += _lengths(chunk)
@@ -45,9 +45,9 @@ def _lengths(texts: pa.Array) -> Sizes:
 
 
 def pieces(sizes: Sizes, *, rows: int, nbytes: int, counts: Sizes | None = None) -> Iterator[tuple[int, int]]:
-    """First and end of each piece: as many rows as have no more than so many bytes, but at least one.
+    """First and end of each piece: as many rows as fit ``rows`` and ``nbytes``, but at least one.
 
-    With ``counts`` each row stands for so many equal ones, and the places are those among all of them.
+    With ``counts`` each row stands for as many equal ones, and the borders are those among all of them.
     """
     repeats = np.ones(len(sizes), dtype=np.int64) if counts is None else counts
     last, filled = np.cumsum(repeats), np.cumsum(repeats * sizes)
@@ -63,6 +63,16 @@ def pieces(sizes: Sizes, *, rows: int, nbytes: int, counts: Sizes | None = None)
         end = max(min(end, start + rows, total), start + 1)
         yield start, end
         start = end
+
+
+def repeated_rows(counts: Sizes, borders: Iterable[tuple[int, int]]) -> Iterator[tuple[float, Sizes]]:
+    """The index of the row at each position when each is repeated, piece by piece, and the share done by then."""
+    ends = np.cumsum(counts)
+    for start, stop in borders:
+        first, last = np.searchsorted(ends, start, side="right"), np.searchsorted(ends, stop)
+        some = np.arange(first, last + 1)
+        repeats = np.minimum(ends[some], stop) - np.maximum(ends[some] - counts[some], start)
+        yield stop / int(ends[-1]), np.repeat(some, repeats)
 
 
 def cut(table: pa.Table, *, rows: int, nbytes: int) -> Iterator[pa.Table]:

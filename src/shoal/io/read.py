@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final
 
 import pyarrow as pa
 
 from shoal.errors import DataError
-from shoal.io.columns import check_names, chosen, plain, without_unnamed_index
-from shoal.io.formats.csv_file import read_csv, read_header
-from shoal.io.formats.excel import excel_names, read_excel
-from shoal.io.formats.statistics_file import read_stat, stat_names
+from shoal.io.formats.file_format import FileFormat
+from shoal.io.formats.registry import format_of
 from shoal.io.multiple_files import check_same_columns, data_files, is_many, parts_of
 from shoal.io.postgres.tables import database_names, read_database
 from shoal.policy.data_source import DataSource
 from shoal.policy.file_kinds import FileKind, sniff_kind
 
-if TYPE_CHECKING:
-    from pyarrow.parquet import ParquetFile
-
 _SEPARATORS: Final = (",", ";", "\t", "|", ":")
-Result = TypeVar("Result")
 
 
 def read_table(source: DataSource, columns: Sequence[str] | None = None) -> pa.Table:
@@ -36,12 +30,8 @@ def read_table(source: DataSource, columns: Sequence[str] | None = None) -> pa.T
         return read_database(source, columns)
     if is_many(source.path):
         return _read_parts(source, columns)
-    with readable(source) as kind:
-        if kind is FileKind.TEXT:
-            return read_csv(source, columns)
-        if kind is FileKind.PARQUET:
-            return _read_parquet(source, columns)
-        return read_excel(source, columns) if kind is FileKind.EXCEL else read_stat(source, columns)
+    with readable(source) as form:
+        return form.read(source, columns)
 
 
 def column_names(source: DataSource) -> list[str]:
@@ -50,16 +40,12 @@ def column_names(source: DataSource) -> list[str]:
         return database_names(source)
     if is_many(source.path):
         return column_names(parts_of(source)[0])
-    with readable(source) as kind:
-        if kind is FileKind.TEXT:
-            return read_header(source).names
-        if kind is FileKind.PARQUET:
-            return _with_parquet(source, lambda file: _parquet_names(file, source))
-        return excel_names(source) if kind is FileKind.EXCEL else stat_names(source)
+    with readable(source) as form:
+        return form.column_names(source)
 
 
 def separator_hint(source: DataSource, names: Sequence[str]) -> str:
-    """A question to add to "unknown column": whether the file's only column is many, apart by another separator."""
+    """A question to add to "unknown column": whether the file's only column is several with another separator."""
     if len(names) != 1 or source.database is not None or sniff_kind(data_files(source.path)[0]) is not FileKind.TEXT:
         return ""
     others = [each for each in _SEPARATORS if each != source.separator and each in names[0]]
@@ -80,42 +66,21 @@ def _read_parts(source: DataSource, columns: Sequence[str] | None) -> pa.Table:
     try:
         return pa.concat_tables(tables)
     except pa.ArrowInvalid as error:
-        raise DataError(f"the files of {source.path} differ in the types of their columns: {error}.") from None
+        message = f"The files of {source.path} differ in the types of their columns: {error}."
+        raise DataError(message, code="types-differ") from None
 
 
 @contextmanager
-def readable(source: DataSource) -> Iterator[FileKind]:
-    """The kind of the file; what the operating system says about it becomes a `DataError`."""
+def readable(source: DataSource) -> Iterator[FileFormat]:
+    """The format of the file; what the operating system says about it becomes a `DataError`."""
     try:
         if source.path.is_dir():
-            raise DataError(f"{source.path} is a folder, not a file. Name the file inside it.")
+            raise DataError(f"{source.path} is a folder, not a file. Name the file inside it.", code="is-a-folder")
         if not source.path.exists():
-            raise DataError(f"There is no file {source.path}. Check the path.")
-        yield sniff_kind(source.path)
+            raise DataError(f"There is no file {source.path}. Check the path.", code="no-such-file")
+        yield format_of(source.path)
     except PermissionError:
-        raise DataError(f"{source.path} may not be read by this user. Change its permissions.") from None
+        message = f"This user may not read {source.path}. Change its permissions."
+        raise DataError(message, code="no-permission") from None
     except OSError as error:
-        raise DataError(f"{source.path} cannot be read: {error}.") from None
-
-
-def _with_parquet(source: DataSource, use: Callable[[ParquetFile], Result]) -> Result:
-    from pyarrow.parquet import ParquetFile  # noqa: PLC0415  start-up is quicker without it
-
-    try:
-        with ParquetFile(source.path) as file:
-            return use(file)
-    except pa.ArrowException as error:
-        raise DataError(f"{source.path} is not a Parquet file that can be read: {error}.") from None
-
-
-def _parquet_names(file: ParquetFile, source: DataSource) -> list[str]:
-    return without_unnamed_index(check_names(file.schema_arrow.names, str(source.path)))
-
-
-def _read_parquet(source: DataSource, columns: Sequence[str] | None) -> pa.Table:
-    def read(file: ParquetFile) -> pa.Table:
-        wanted = chosen(_parquet_names(file, source), columns, str(source.path))
-        table = file.read(columns=wanted).select(wanted)
-        return plain(table, str(source.path), source.missing if source.quoted_missing else ())
-
-    return _with_parquet(source, read)
+        raise DataError(f"{source.path} cannot be read: {error}.", code="not-readable") from None

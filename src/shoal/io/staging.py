@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 import secrets
 import stat
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -19,6 +20,15 @@ from shoal.errors import OutputError
 
 FORCE = "replace with --force (force=True in Python)"
 """How an output that exists may be replaced."""
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Errors of the file system while a file is written become `OutputError`."""
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(f"{path} cannot be written: {error.strerror or error}.", code="not-writable") from None
 
 
 def check_outputs(outputs: Sequence[Path], inputs: Sequence[Path] = (), *, force: bool = False) -> None:
@@ -42,7 +52,7 @@ def check_outputs(outputs: Sequence[Path], inputs: Sequence[Path] = (), *, force
         verb = "exist" if len(there) > 1 else "exists"
         problems.append(f"{', '.join(there)} {verb} already. Choose another output, or {FORCE}.")
     if problems:
-        raise OutputError(" ".join(problems))
+        raise OutputError(" ".join(problems), code="output-blocked")
 
 
 def _problem(output: Path, inputs: Sequence[Path]) -> str:
@@ -106,12 +116,10 @@ class Staged:
             for output in self._outputs:
                 name = _hidden_name(output)
                 self._hidden[output] = _Hidden(name, 0o600)  # known before it is there: a signal may come any time
-                self._hidden[output] = _create_hidden(name)
-        except BaseException as error:
+                with writing(output):
+                    self._hidden[output] = _create_hidden(name)
+        except BaseException:
             self._clear()
-            if isinstance(error, OSError):
-                reason = f"{output} cannot be written: {error.strerror}. Choose another output."
-                raise OutputError(reason) from None
             raise
         return self
 
@@ -121,6 +129,11 @@ class Staged:
     def path(self, output: Path) -> Path:
         """Where to write an output for now: a hidden file in its folder, with its suffix."""
         return self._hidden[output].path
+
+    def write_text(self, output: Path, text: str) -> None:
+        """Write one of the outputs as text."""
+        with writing(output):
+            self.path(output).write_text(text, encoding="utf-8", newline="\n")
 
     def commit(self, confirm: Callable[[], None] | None = None) -> None:
         """Put all outputs in place, the release last. If that fails, everything is as it was before.
@@ -146,7 +159,9 @@ class Staged:
         except BaseException as error:
             _undo(moved, placed)
             if isinstance(error, OSError):
-                raise OutputError(f"The outputs cannot be put in place: {error}. Nothing was changed.") from error
+                raise OutputError(
+                    f"The outputs cannot be put in place: {error}. Nothing was changed.", code="not-placed"
+                ) from error
             raise
         for aside in moved.values():
             aside.unlink(missing_ok=True)
@@ -155,7 +170,9 @@ class Staged:
 
     def _may_replace(self, output: Path) -> None:
         if not self._force:
-            raise OutputError(f"{output} has come into being meanwhile. Choose another output, or {FORCE}.")
+            raise OutputError(
+                f"{output} was created in the meantime. Choose another output, or {FORCE}.", code="output-exists"
+            )
 
     def _clear(self) -> None:
         for hidden in self._hidden.values():
@@ -211,5 +228,6 @@ def _undo(moved: Mapping[Path, Path], placed: Sequence[Path]) -> None:
         except OSError as error:
             raise OutputError(
                 f"The outputs cannot be put in place, and the old {output} could not be brought back ({error}): "
-                f"it is kept as {aside}."
+                f"it is kept as {aside}.",
+                code="not-restored",
             ) from error

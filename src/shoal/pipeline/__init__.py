@@ -1,7 +1,6 @@
 """The pipeline: from data and policy to a verified release."""
 
-from shoal.pipeline.release import Release
-from shoal.pipeline.run import anonymize
-from shoal.pipeline.write import Published, publish
+from shoal.pipeline.anonymization import anonymize, publish
+from shoal.pipeline.release import Published, Release
 
 __all__ = ["Published", "Release", "anonymize", "publish"]

@@ -6,16 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from shoal.attacks.battery import RULED_OUT, AttackReport, attack_rows, check_options
 from shoal.attacks.registry.people import EarlierRelease
 from shoal.attacks.scene_setup import rows_of_release
 from shoal.encode.resolve import resolve, unknown_columns, used_columns
 from shoal.errors import PolicyError
-from shoal.io import Cells
-from shoal.pipeline.run import as_policy, read_columns
-from shoal.pipeline.stream import columns_or_cells
+from shoal.io.source import read_distinct
+from shoal.pipeline.run import as_policy
 from shoal.policy import Policy
 from shoal.search.problem import Progress, no_progress
 
@@ -49,13 +46,9 @@ def attack(
     options: dict[str, Any] = {"earlier": before, "seed": seed, "ruled_out": ruled_out, "progress": progress}
     if original is None:
         return attack_rows(asked, rows, **options)
+    # earlier releases may show columns that this one does not
     wanted = {*used_columns(asked), *(quasi.name for each in before for quasi in each.signature.quasi)}
-    people: pa.Table | Cells
-    if before:  # earlier releases may show columns that this one does not
-        loaded, hint = read_columns(original, asked, sorted(wanted))
-        people, names = loaded.table, loaded.names
-    else:
-        people, names, hint = columns_or_cells(original, asked, sorted(wanted))
+    people, names, hint = read_distinct(original, asked, sorted(wanted))
     lacking = unknown_columns({name: asked.columns[name] for name in used_columns(asked)}, names, hint)
     if lacking:
         raise PolicyError(lacking, asked.source)

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from shoal.encode.resolve import resolve
 from shoal.evidence import describe_exposure, measure
 from shoal.facts import plain
-from shoal.pipeline.run import load_data
+from shoal.io.source import TableSource, load_table
+from shoal.pipeline.infeasible import explained
+from shoal.pipeline.prepare import prepare_again
 from shoal.policy import Policy
 from shoal.search.diagnosis.diagnosis import infeasible
 from shoal.search.engine import LocalEngine
@@ -22,15 +23,16 @@ from shoal.search.problem import Problem, Progress, no_progress
 
 
 def list_minimal_nodes(
-    policy: Policy, data: str | Path | None = None, *, progress: Progress = no_progress
+    policy: Policy, data: TableSource | str | Path | None = None, *, progress: Progress = no_progress
 ) -> dict[str, Any]:
     """Every minimal node, best by the policy's metric first. Raises `InfeasibleError` when there is none."""
-    resolved = resolve(policy, load_data(data, policy).table)
-    problem = replace(resolved.problem, progress=progress)
+    source = data if isinstance(data, TableSource) else load_table(data, policy)
+    problem = replace(prepare_again(source, policy).resolved.problem, progress=progress)
     engine = LocalEngine(problem.table, problem.ladders, problem.domains)
     nodes = all_minimal_nodes(problem, engine)
     if not nodes:
-        raise infeasible(problem, engine)
+        with explained():
+            raise infeasible(problem, engine)
     checked = engine.checks
     evaluator = Evaluator(problem, engine)
     listed = [describe_node(problem, evaluator, engine, node) for node in nodes]

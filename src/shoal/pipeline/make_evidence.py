@@ -27,12 +27,12 @@ from shoal.metrics.constraint_violations import count_violations
 from shoal.verification import Verification
 
 if TYPE_CHECKING:
-    from shoal.pipeline.run import Clock, Unverified
-    from shoal.pipeline.search import Searched
+    from shoal.encode.result import Result
+    from shoal.pipeline.run import Clock
 
 
 def make_evidence(
-    made: Unverified | Searched,
+    made: Result,
     verification: Verification,
     clock: Clock,
     release_sha256: str | None = None,

@@ -96,10 +96,13 @@ def read_recoding(path: Path) -> RecodingFile:
             published=tuple(PublishedFile(path.parent / each["file"], each["sha256"]) for each in content["published"]),
         )
     except OSError as error:
-        raise DataError(f"The recoding {path} cannot be read: {error.strerror or error}.") from None
+        raise DataError(
+            f"The recoding {path} cannot be read: {error.strerror or error}.", code="not-readable"
+        ) from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataError(
-            f"{path} is not a recoding: {error}. `shoal anonymize --recoding` writes one beside its release."
+            f"{path} is not a recoding: {error}. `shoal anonymize --recoding` writes one beside its release.",
+            code="not-a-recoding",
         ) from None
 
 

@@ -1,9 +1,9 @@
-"""What is kept of a release: its entry in a registry, after it was held against what the registry has."""
+"""The registry of a release: what it reveals beside the earlier releases there, and its own entry among them."""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,8 +24,8 @@ from shoal.policy import Policy
 
 
 @dataclass(frozen=True)
-class Keeping:
-    """Where a release is remembered, from which day, and what it may not expose beside earlier ones."""
+class RegistryOptions:
+    """Where a release is remembered, as of which day, and what it may not expose."""
 
     registry: Registry | None
     date: str
@@ -41,7 +41,7 @@ class Keeping:
         as_of: str | datetime.date | None = None,
         replaces: Sequence[str] = (),
         fail_on: Sequence[str] = (),
-    ) -> Keeping:
+    ) -> RegistryOptions:
         """Read the registry and the options, before any work; `InputError` for what is wrong with them."""
         conditions = tuple(read_condition(text) for text in fail_on)
         folder = Path(registry) if registry is not None else registry_of(policy)
@@ -50,31 +50,33 @@ class Keeping:
             given = {f"--fail-on {NAME}": composed, "--replaces": replaces, "--as-of": as_of}
             for option, value in given.items():
                 if value:
-                    raise InputError(f"{option} is about earlier releases, and no registry was given. Add --registry.")
-            return Keeping(None, _day(as_of), conditions=conditions)
+                    raise InputError(
+                        f"{option} is about earlier releases, and no registry was given. Add --registry.",
+                        code="no-registry",
+                    )
+            return RegistryOptions(None, _day(as_of), conditions=conditions)
         opened = Registry.open(folder)
         check_outputs([folder / INDEX if folder.exists() else folder], force=True)
-        return Keeping(opened, _day(as_of), opened.named(replaces), conditions)
+        return RegistryOptions(opened, _day(as_of), opened.named(replaces), conditions)
 
     @staticmethod
-    def none() -> Keeping:
-        """Nothing is kept."""
-        return Keeping(None, "")
+    def none() -> RegistryOptions:
+        """No registry, and no conditions."""
+        return RegistryOptions(None, "")
 
-    def composition(self, new: NewRelease) -> dict[str, Any]:
-        """What the release tells beside earlier ones, for its evidence; nothing without a registry.
+    def composition(self, new: NewRelease) -> Composition:
+        """What the release reveals beside earlier ones, for its evidence.
 
         Raises `ExposureError` where that is more than a condition allows.
         """
-        if self.registry is None:
-            return {}
+        assert self.registry is not None, "there are earlier releases to compare with"
         withdrawn = {entry.release_sha256 for entry in self.replaces}
         earlier = [entry for entry in self.registry.current if entry.release_sha256 not in withdrawn]
         found = compose_with(new, earlier)
         failed = exceeded([condition for condition in self.conditions if condition.name == NAME], found.results)
         if failed:
             raise ExposureError(failed, {"composition": found.to_dict()})
-        return {"composition": found}
+        return found
 
     def refuse(self, attacks: Sequence[Mapping[str, Any]]) -> None:
         """Raise `ExposureError` where an attack on the release exposes more than a condition allows."""
@@ -83,10 +85,12 @@ class Keeping:
             raise ExposureError(failed, {"attacks": plain(list(attacks))})
 
     @contextmanager
-    def adding(self, policy: Policy, rows: Rows, name: str, digest: str) -> Iterator[Mapping[str, Path]]:
+    def adding(
+        self, policy: Policy, rows_of: Callable[[], Rows], name: str, digest: str
+    ) -> Iterator[Mapping[str, Path]]:
         """Put the entry of a release in place, to be taken back when what is done meanwhile fails.
 
-        The same release a second time is one entry.
+        The same release a second time is one entry. Its records by class are only asked for where there is a registry.
         """
         if self.registry is None:
             yield {}
@@ -95,6 +99,7 @@ class Keeping:
         if known is not None:
             yield {"registry": self.registry.path / f"{known.name}.json"}
             return
+        rows = rows_of()
         entry = Entry(
             name=self.registry.free_name(self.date, name),
             date=self.date,
@@ -107,16 +112,13 @@ class Keeping:
             yield {"registry": path}
 
 
-def with_composition(evidence: Evidence, composed: Mapping[str, Composition]) -> Evidence:
+def with_composition(evidence: Evidence, composition: Composition | None) -> Evidence:
     """The evidence with what a release reveals together with earlier ones, among its attacks as well."""
-    if not composed:
+    if composition is None:
         return evidence
-    found = composed["composition"]
-    if not evidence.attacks:
-        return sealed(evidence, composition=found)
-    return sealed(
-        evidence, composition=found, attacks=(*(each for each in evidence.attacks if each.name != NAME), *found.results)
-    )
+    others = tuple(each for each in evidence.attacks if each.name != NAME)
+    attacks = (*others, *composition.results) if others else ()
+    return sealed(evidence, composition=composition, attacks=attacks)
 
 
 def registry_of(policy: Policy) -> Path | None:
@@ -133,4 +135,6 @@ def _day(given: str | datetime.date | None) -> str:
     try:
         return datetime.date.fromisoformat(given).isoformat()
     except ValueError:
-        raise InputError(f"{given!r} is no date. Write it as year-month-day, such as 2026-01-31.") from None
+        raise InputError(
+            f"{given!r} is not a date. Write it as year-month-day, such as 2026-01-31.", code="not-a-date"
+        ) from None

@@ -6,32 +6,27 @@ import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from shoal.errors import InputError, OutputError
-from shoal.evidence import Evidence
-from shoal.io import Kind, from_arrow, read_table, release_source
+from shoal.attacks.scene_setup import rows_of_release
+from shoal.encode.result import Origin, Result
+from shoal.errors import InputError
+from shoal.evidence import Evidence, sealed
+from shoal.formatting import number, pluralize
+from shoal.io import FrameKind, from_arrow
+from shoal.io.sink import FileSink, ReleaseData
+from shoal.io.spark.sink import SparkData, SparkSink
+from shoal.io.staging import writing
+from shoal.pipeline.registry_options import RegistryOptions
+from shoal.pipeline.run import Clock, Finished, Job, commit, finish
+from shoal.pipeline.why.explain import Why, explain
+from shoal.pipeline.why.find import Matches
 from shoal.policy import Policy
 from shoal.present.report.page import write_report
-from shoal.search.problem import Problem
 from shoal.table.recoding import Recoding
-
-if TYPE_CHECKING:
-    from shoal.pipeline.why.explain import Why
-    from shoal.pipeline.why.find import Matches
-
-
-@dataclass(frozen=True, eq=False)
-class Origin:
-    """What a release was made from, as far as `Release.why` needs it: codes and counts, not the table itself."""
-
-    problem: Problem
-    order: NDArray[np.int64] | None
-    """Which record of the data each row of the recoding is, where they were put into another order."""
+from shoal.verification import verify
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,57 +34,82 @@ class Release:
     """A release that has been verified."""
 
     policy: Policy
-    held: pa.Table | Path
-    """The released table, or the file that holds it where it was streamed."""
-    recoding: Recoding
     evidence: Evidence
     """What was asked, what holds, what was lost: the content of ``*.evidence.json``."""
-    kind: Kind = Kind.ARROW
-    search: Mapping[str, Any] = field(default_factory=dict)
-    """Facts of the search, such as the minimal nodes."""
-    origin: Origin | None = field(default=None, repr=False)
+    result: Result = field(repr=False)
     """What it was made from; never part of what is written."""
+    held: ReleaseData | None = field(default=None, repr=False)
+    """Where the released table is, if it is not held in memory."""
+    kind: FrameKind = FrameKind.ARROW
     registry: Path | None = field(default=None, repr=False)
-    """The registry that it was held against, and that it becomes an entry of when it is written."""
+    """The registry that it was compared with, and that it becomes an entry of when it is written."""
+
+    @staticmethod
+    def of(done: Finished, policy: Policy, registry: RegistryOptions) -> Release:
+        """The release of a run."""
+        folder = None if registry.registry is None else registry.registry.path
+        return Release(policy, done.evidence, done.result, done.data, done.reading.kind, folder)
 
     def __repr__(self) -> str:
         """The counts in one line; the table itself is ``data``."""
         facts = self.evidence
-        classes = f"{facts['classes']} class{'' if facts['classes'] == 1 else 'es'}"
         return (
-            f"<Release: {facts['released']} of {facts['records']} records in {classes}, "
-            f"{facts['suppressed']} suppressed, loss {facts['measures']['loss']:.4f}>"
+            f"<Release: {number(facts['released'])} of {pluralize(facts['records'], 'record')} in "
+            f"{pluralize(facts['classes'], 'class')}, {number(facts['suppressed'])} suppressed, "
+            f"loss {facts['measures']['loss']:.4f}>"
         )
 
     @property
     def table(self) -> pa.Table:
-        """The released table, as Arrow; one that was streamed is read from its file."""
-        return read_table(release_source(self.held)) if isinstance(self.held, Path) else self.held
+        """The released table, as Arrow; one that is not in memory is read."""
+        return self.result.table if self.held is None else self.held.records()
 
     @property
     def data(self) -> Any:
-        """The released table in the kind that came in: pandas, polars or Arrow."""
-        return from_arrow(self.table, self.kind)
+        """The released table in the kind that came in: pandas, polars, Arrow or Spark."""
+        return self.held.frame() if isinstance(self.held, SparkData) else from_arrow(self.table, self.kind)
+
+    @property
+    def recoding(self) -> Recoding:
+        """What becomes of each record, in the order of the data; of each distinct row where records are not held."""
+        return self.result.record_recoding
+
+    @property
+    def search(self) -> Mapping[str, Any]:
+        """Facts of the search, such as the minimal nodes."""
+        return self.result.search
+
+    @property
+    def origin(self) -> Origin | None:
+        """What it was made from, record by record; None where records were not held."""
+        return self.result.origin
 
     def report(self, path: str | Path) -> Path:
         """Write the report page and return its path."""
         target = Path(path)
-        try:
+        with writing(target):
             target.write_text(write_report(self.evidence), encoding="utf-8")
-        except OSError as error:
-            raise OutputError(f"{target} cannot be written: {error.strerror or error}.") from None
         return target
 
     def write(
         self, path: str | Path, *, force: bool = False, as_of: str | datetime.date | None = None
-    ) -> Mapping[str, Path]:
-        """Write release, evidence and report together, verified on the written file; returns their paths.
+    ) -> Mapping[str, Any]:
+        """Write release, evidence and report together, verified as written; returns their paths.
 
-        Where it was made with a registry it becomes an entry of it, of the day ``as_of`` or of today.
+        Where it was made with a registry it becomes an entry of it, of the day ``as_of`` or of today. A release of
+        Spark goes to a folder, or to ``spark:FORMAT:…``.
         """
-        from shoal.pipeline.write import write_release  # noqa: PLC0415 - write.py builds on this file
-
-        return write_release(self, Path(path), force=force, as_of=as_of).paths
+        registry = RegistryOptions.none()
+        if self.registry is not None:
+            registry = RegistryOptions.of(self.policy, registry=self.registry, as_of=as_of)
+        if isinstance(self.held, SparkData):
+            with SparkSink(self.policy, path, force=force) as cluster:
+                return finish(Job(self.policy, registry), self.result, self.held.reading, cluster, clock=Clock()).paths
+        with FileSink(Path(path), recoding=self.policy.recoding, force=force) as sink:
+            written = sink.write_table(self.table)
+            verify(written.release, self.policy).raise_if_failed()
+            evidence = sealed(self.evidence, release_sha256=written.sha256)
+            return commit(sink, self.policy, evidence, registry, lambda: rows_of_release(self.table, self.policy))[1]
 
     def why(
         self, record: int | None = None, *, where: Mapping[str, Any] | None = None, in_class: int | None = None
@@ -99,9 +119,17 @@ class Release:
         Name one of: ``record``, its number in the data counted from 1; ``where``, values of its quasi-identifiers;
         ``in_class``, the number of a class counted from 1 in the order of the release.
         """
-        from shoal.pipeline.why.explain import explain  # noqa: PLC0415 - why.py builds on this file
-
-        if self.origin is None:
-            raise InputError("this release does not know what it was made from, so it cannot say why.")
+        origin = self.origin
+        if origin is None:
+            raise InputError("the records of this release were not held, so it cannot say why.", code="no-origin")
         name = self.policy.algorithm.name
-        return explain(self.origin, self.recoding, name, record=record, where=where, in_class=in_class)
+        return explain(origin, self.recoding, name, record=record, where=where, in_class=in_class)
+
+
+@dataclass(frozen=True, eq=False)
+class Published:
+    """A release that is written."""
+
+    release: Release
+    paths: Mapping[str, Any]
+    """Where release, evidence and report are, and its recoding and its entry in a registry where there are any."""

@@ -23,7 +23,8 @@ from shoal.encode.resolve import unknown_columns, used_columns
 from shoal.errors import DataError, InputError, PolicyError, PolicyProblem, did_you_mean
 from shoal.hierarchies.hierarchy import ROOT_LABEL
 from shoal.io import column_names, encode, place, read_table, release_source
-from shoal.pipeline.run import as_policy, read_columns
+from shoal.io.source import read_columns
+from shoal.pipeline.run import as_policy
 from shoal.policy import Policy
 from shoal.policy.spec import ColumnSpec
 from shoal.search.problem import Progress, no_progress
@@ -53,10 +54,8 @@ def risk(
 
     Raises `PolicyError`, `DataError` or `InputError` for input that is wrong.
     """
-    if policy is None:
-        raise PolicyError([PolicyProblem("", "none was given to risk().", "Pass a Policy or the path of one.")])
     _check_options(max_columns, threshold, sampling_fraction)
-    asked = as_policy(policy)
+    asked = as_policy(policy, "risk()")
     progress("reading", 0.0)
     table, suppressed = _without_stars(_read(data, asked), asked)
     columns = _encoded(table, asked)
@@ -131,13 +130,13 @@ def _measured(
 
 def _check_options(max_columns: object, threshold: object, sampling_fraction: object) -> None:
     if not isinstance(max_columns, int) or isinstance(max_columns, bool) or max_columns < 1:
-        raise InputError(f"max_columns must be a whole number, 1 or more, not {max_columns!r}.")
+        raise InputError(f"max_columns must be a whole number, 1 or more, not {max_columns!r}.", code="bad-option")
     for name, share in (("threshold", threshold), ("sampling_fraction", sampling_fraction)):
         if share is None and name == "sampling_fraction":
             continue
         good = isinstance(share, (int, float)) and not isinstance(share, bool) and math.isfinite(share)
         if not good or not 0 < float(share) <= 1:  # type: ignore[arg-type]
-            raise InputError(f"{name} must be a number above 0 and at most 1, not {share!r}.")
+            raise InputError(f"{name} must be a number above 0 and at most 1, not {share!r}.", code="bad-option")
 
 
 def _read(data: Any, policy: Policy) -> pa.Table:
@@ -153,7 +152,7 @@ def _read(data: Any, policy: Policy) -> pa.Table:
     if lacking:
         raise PolicyError(lacking, policy.source)
     if not table.num_rows:
-        raise DataError("the data has a header and no records: there is nothing to measure.")
+        raise DataError("the data has a header and no records: there is nothing to measure.", code="no-records")
     return table.select(wanted)
 
 
@@ -173,7 +172,8 @@ def _without_stars(table: pa.Table, policy: Policy) -> tuple[pa.Table, int]:
             return table, 0  # nothing tells them from a class that was generalized to the roots
     if starred.all():
         raise DataError(
-            f"all {table.num_rows} rows are * and stand for suppressed records: nothing is left to measure."
+            f"all {table.num_rows} rows are * and stand for suppressed records: nothing is left to measure.",
+            code="no-records",
         )
     return table.filter(pa.array(~starred)), int(starred.sum())
 
@@ -188,12 +188,12 @@ def _encoded(table: pa.Table, policy: Policy) -> dict[str, CodedColumn]:
         try:
             columns[name] = CodedColumn(*encode(table.column(name)))
         except DataError as error:
-            problems.append(PolicyProblem(f"columns.{name}", str(error)))
+            problems.append(PolicyProblem(f"columns.{name}", str(error), code="unreadable-type"))
             continue
         if columns[name].labels == [None] and role != "insensitive":
             message = f"has no value in any of the {table.num_rows} records."
             fix = "Check the missing marks under data, or leave the column out."
-            problems.append(PolicyProblem(f"columns.{name}", message, fix))
+            problems.append(PolicyProblem(f"columns.{name}", message, fix, code="no-values"))
     if problems:
         raise PolicyError(problems, policy.source)
     return columns
@@ -208,8 +208,9 @@ def _population(given: Any, policy: Policy, quasi: Columns, table: EncodedTable)
     found, sizes = population_of(classes, table.counts, rows)
     if found.records_absent == table.n_rows:
         raise DataError(
-            f"the population of {found.records} records has none with the quasi-identifiers of any of the "
-            f"{table.n_rows} records of the data. It must have the same values, written in the same way."
+            f"the population of {found.records} records has no record with the quasi-identifiers of any of the "
+            f"{table.n_rows} records of the data. It must have the same values, written in the same way.",
+            code="population-differs",
         )
     return found, sizes
 
@@ -217,6 +218,9 @@ def _population(given: Any, policy: Policy, quasi: Columns, table: EncodedTable)
 def _check_population(names: Sequence[str], table: pa.Table, quasi: Columns) -> None:
     for name in quasi:
         if name not in names:
-            raise DataError(f"the population lacks the quasi-identifier {name!r}. {did_you_mean(name, names)}")
+            raise DataError(
+                f"the population lacks the quasi-identifier {name!r}. {did_you_mean(name, names)}",
+                code="unknown-column",
+            )
     if not table.num_rows:
-        raise DataError("the population has a header and no records.")
+        raise DataError("the population has a header and no records.", code="no-records")

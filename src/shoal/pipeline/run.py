@@ -1,4 +1,9 @@
-"""`anonymize`: the one place where the stages meet."""
+"""The one sequence of stages, from a source to a sink: read, encode, search, recode, write, verify, attack, measure,
+evidence, commit.
+
+Files, DataFrames, streams, databases and clusters differ in their `Source` and `Sink`; a new release and records that
+join a published one differ in their `Job`. `anonymize`, `publish`, `apply`, `compare` and the page call `run`.
+"""
 
 from __future__ import annotations
 
@@ -9,44 +14,32 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
-from pydantic import ValidationError
 
 from shoal.attacks.battery import AttackReport, attack_tables
+from shoal.attacks.registry.composition import Composition
 from shoal.attacks.registry.people import NewRelease
-from shoal.encode.released_table import build_table
-from shoal.encode.resolve import Resolved, data_problems, resolve, unknown_columns, used_columns
-from shoal.errors import DataError, PolicyError, PolicyProblem, ShoalError
-from shoal.io import (
-    DatabaseTable,
-    Kind,
-    Place,
-    column_names,
-    frame_names,
-    is_frame,
-    order_of_content,
-    place,
-    read_table,
-    separator_hint,
-    to_arrow,
-)
-from shoal.io.spark.cluster import is_spark_frame
+from shoal.attacks.scene_setup import Rows, rows_of_recoding
+from shoal.encode.resolve import Resolved, resolve, resolve_again
+from shoal.encode.result import Result, works_on_records
+from shoal.errors import PolicyError, PolicyProblem
+from shoal.evidence import Evidence, measure, sealed, to_json
+from shoal.io.sink import ReleaseData, Sink, Written
+from shoal.io.source import HeldSource, Reading, Source, TableSource
+from shoal.metrics import ReleaseSummary
+from shoal.pipeline.infeasible import explained
 from shoal.pipeline.make_evidence import make_evidence
-from shoal.pipeline.registry_options import Keeping, with_composition
-from shoal.pipeline.release import Origin, Release
+from shoal.pipeline.recoding_file import PublishedFile, heights_of, recoding_text
+from shoal.pipeline.registry_options import RegistryOptions, with_composition
+from shoal.pipeline.verify import verify_written
 from shoal.policy import Policy
-from shoal.policy.data_source import DataSource
-from shoal.policy.spark_location import Place as SparkPlace
-from shoal.policy.spec import DataSpec
+from shoal.present.report.page import write_report
 from shoal.search import ALGORITHMS
 from shoal.search.bounds.lower_bound import LowerBound
 from shoal.search.engine import LocalEngine
 from shoal.search.problem import Progress, no_progress
-from shoal.table.recoding import Recoding
 from shoal.utility import Part, check_task, measure_task
-from shoal.verification import verify
+from shoal.verification import Verification
 
 
 @dataclass
@@ -65,226 +58,217 @@ class Clock:
             self.stages[name] = self.stages.get(name, 0.0) + time.perf_counter() - start
 
 
-def data_source(policy: Policy, path: str | Place | None = None) -> DataSource:
-    """What a policy reads, or another file or table read in the same manner."""
-    spec = policy.data if policy.data is not None else DataSpec(path="")
-    if path is None and not spec.path:
-        raise DataError("the policy names no data and none was given. Set data: in the policy or pass --data.")
-    if SparkPlace.of(str(path if path is not None else spec.path)) is not None:
-        raise DataError("a table of Spark's is only read by shoal anonymize with engine: spark in the policy.")
-    return source_of(spec, place(path) if path is not None else policy.place(spec.path))
-
-
-def source_of(spec: DataSpec, path: Place) -> DataSource:
-    """A table to be read as the policy's ``data`` says."""
-    return spec.source(path)
-
-
 @dataclass(frozen=True, eq=False)
-class Loaded:
-    """The columns of the input that the policy names, and the names of all of them."""
-
-    table: pa.Table
-    names: list[str]
-    kind: Kind
-    order: NDArray[np.int64] | None = None
-    """Which row of the input each row is, where they have been put into another order."""
-
-
-def load_data(data: Any, policy: Policy) -> Loaded:
-    """Read the input. Columns that the policy names and the data lacks are a `PolicyError` with every other problem."""
-    loaded, hint = read_columns(data, policy, used_columns(policy))
-    lacking = unknown_columns(policy.columns, loaded.names, hint)
-    if lacking:
-        models = policy.placed_models()
-        others = data_problems(policy.columns, models, loaded.table, policy.path(".")) if loaded.table.num_rows else []
-        raise PolicyError([*lacking, *others], policy.source)
-    return loaded
-
-
-def read_columns(data: Any, policy: Policy, wanted: Sequence[str]) -> tuple[Loaded, str]:
-    """Those of some columns that the input has, and what to add where it lacks some: a guess at the separator."""
-    if data is None or isinstance(data, (str, Path, DatabaseTable)):
-        source = data_source(policy, data)
-        names = column_names(source)
-        hint = separator_hint(source, names) if any(name not in names for name in policy.columns) else ""
-        return Loaded(read_table(source, [name for name in names if name in wanted]), names, Kind.ARROW), hint
-    if is_frame(data):
-        missing = tuple(policy.data.missing) if policy.data is not None else ("",)
-        names = frame_names(data)
-        table, kind = to_arrow(data, [name for name in names if name in wanted], missing=missing)
-        return Loaded(table, names, kind), ""
-    raise DataError(f"cannot read a table from {type(data).__name__}: pass a path, a DataFrame or an Arrow table.")
-
-
-def as_policy(policy: Policy | str | Path | Mapping[str, Any]) -> Policy:
-    """A policy, from a policy, a path or a mapping."""
-    if isinstance(policy, Policy):
-        return policy
-    return Policy.load(policy) if isinstance(policy, (str, Path)) else Policy.model_validate(policy)
-
-
-def complete_problems(error: PolicyError, path: Path, data: str | Place | None = None) -> PolicyError:
-    """The problems of a policy file, and those that its right parts have with the data where that can be read."""
-    draft = error.draft
-    if draft is None or not draft.columns:
-        return error
-    try:
-        given = DataSpec.model_validate(draft.data)
-        if data is None and not given.path:
-            return error
-        found = place(data if data is not None else given.path)
-        target = path.parent / found if data is None and isinstance(found, Path) else found
-        source = source_of(given, target)
-        names = column_names(source)
-        named = [name for name, column in draft.columns.items() if column.role != "identifier"]
-        table = read_table(source, [name for name in names if name in named])
-    except (ShoalError, ValidationError):
-        return error
-    lacking = unknown_columns(draft.columns, names, separator_hint(source, names))
-    others = data_problems(draft.columns, draft.models, table, path.parent) if table.num_rows else []
-    return PolicyError([*error.problems, *lacking, *others], error.source)
-
-
-@dataclass(frozen=True, eq=False)
-class Unverified:
-    """A release that nobody has checked yet."""
+class Job:
+    """A new release: what happens at each stage. Applying a published recoding replaces some of them."""
 
     policy: Policy
-    loaded: Loaded
-    resolved: Resolved
-    recoding: Recoding
-    table: pa.Table
-    search: Mapping[str, Any]
-    bound: LowerBound | None
-    """How little any release could lose."""
+    registry: RegistryOptions = field(default_factory=RegistryOptions.none)
+    with_attacks: bool = True
 
-    @property
-    def names(self) -> list[str]:
-        """All columns of the data."""
-        return self.loaded.names
+    def encode(self, reading: Reading) -> Resolved:
+        """The distinct rows in codes; `PolicyError` with every problem between policy and data."""
+        if reading.resolved is not None:
+            resolved = resolve_again(self.policy, reading.resolved)
+        else:
+            resolved = resolve(reading.coarse_policy or self.policy, reading.rows)
+        check_utility(self.policy, reading, resolved)
+        return resolved
 
-    def as_new(self) -> NewRelease:
-        """The release as earlier ones are held against it."""
-        return NewRelease(self.policy, self.loaded.table, self.resolved.problem, self.recoding)
+    def search(self, reading: Reading, resolved: Resolved, clock: Clock, progress: Progress) -> Result:
+        """Find the recoding; `InfeasibleError` where no release satisfies the policy."""
+        problem = replace(resolved.problem, progress=progress)
+        if works_on_records(self.policy):
+            problem = replace(problem, table=problem.table.unfolded())
+        with clock.stage("search"), explained():
+            engine = LocalEngine(problem.table, problem.ladders, problem.domains, remote=reading.workers)
+            outcome = ALGORITHMS[self.policy.algorithm.name].run(problem, engine)
+        with clock.stage("bound"):
+            bound = LowerBound.of(problem, engine, outcome.search)
+        with clock.stage("recode"):
+            return Result.of(
+                self.policy,
+                reading.rows,
+                resolved,
+                outcome.recoding,
+                search=outcome.search,
+                bound=bound,
+                names=reading.names,
+                coarse_policy=reading.coarse_policy,
+            )
 
+    def verify(self, result: Result, reading: Reading, written: Written) -> Verification:
+        """The independent check of what was written."""
+        return verify_written(result.policy, reading, written)
 
-@dataclass(frozen=True, eq=False)
-class Prepared:
-    """A table read and encoded as a policy says."""
-
-    loaded: Loaded
-    resolved: Resolved
-    policy: Policy
-
-
-def prepare(data: Any, policy: Policy, clock: Clock, progress: Progress = no_progress) -> Prepared:
-    """Read (unless it is loaded already) and encode."""
-    progress("reading", 0.0)
-    with clock.stage("read"):
-        loaded = data if isinstance(data, Loaded) else load_data(data, policy)
-    with clock.stage("encode"):
-        if needs_order(policy):
-            order = order_of_content(loaded.table)
-            loaded = replace(loaded, table=loaded.table.take(pa.array(order)), order=order)
-        resolved = resolve(policy, loaded.table)
-        check_task(policy, loaded.table, resolved)
-    return Prepared(loaded, resolved, policy)
-
-
-def needs_order(policy: Policy) -> bool:
-    """Whether records with equal quasi-identifiers may part, so that they must stand in an order of their content."""
-    return ALGORITHMS[policy.algorithm.name].parts_equals or policy.algorithm.refine is not None
-
-
-def make_release(data: Any, policy: Policy, clock: Clock, progress: Progress) -> Unverified:
-    """Read and encode (unless it is prepared already), search and recode."""
-    ready = data if isinstance(data, Prepared) else prepare(data, policy, clock, progress)
-    problem = replace(ready.resolved.problem, progress=progress)
-    with clock.stage("search"):
-        engine = LocalEngine(problem.table, problem.ladders, problem.domains)
-        outcome = ALGORITHMS[policy.algorithm.name].run(problem, engine)
-    with clock.stage("bound"):
-        bound = LowerBound.of(problem, engine, outcome.search)
-    with clock.stage("recode"):
-        table = build_table(policy, ready.loaded.table, ready.resolved, outcome.recoding)
-    return Unverified(policy, ready.loaded, ready.resolved, outcome.recoding, table, outcome.search, bound)
-
-
-def attack_made(made: Unverified, clock: Clock, progress: Progress) -> AttackReport:
-    """What attackers get out of a release, for its evidence; nothing is encoded a second time."""
-    with clock.stage("attack"):
+    def attack(self, result: Result, written: Written, progress: Progress) -> AttackReport | None:  # noqa: ARG002
+        """What attackers get out of the release; nothing is encoded a second time."""
+        if not self.with_attacks:
+            return None
         return attack_tables(
-            made.policy,
-            made.table,
-            made.loaded.table,
-            resolved=made.resolved,
-            recoding=made.recoding,
-            seed=abs(made.policy.algorithm.seed),
+            result.search_policy,
+            None,
+            result.rows,
+            resolved=result.resolved,
+            recoding=result.recoding,
+            seed=abs(result.policy.algorithm.seed),
             progress=progress,
         )
 
+    def measure(self, result: Result, reading: Reading, progress: Progress) -> dict[str, Any] | None:
+        """What the release is worth for the task that its policy names; None without a task, or without records."""
+        if self.policy.utility is None or reading.table is None:
+            return None
+        without = self.policy.changed(utility=None)
 
-def measure_utility(made: Unverified, clock: Clock, progress: Progress) -> dict[str, Any] | None:
-    """What the release is worth for the task that its policy names; None where it names none."""
-    if made.policy.utility is None:
-        return None
+        def anonymized(table: pa.Table) -> Part:
+            """Some of the records, anonymized under the same policy."""
+            return _part(table, make_release(TableSource(table, reading.names), without))
 
-    def anonymized(table: pa.Table) -> Part:
-        """Some of the records, anonymized under the same policy."""
-        policy = made.policy.changed(utility=None)
-        part = make_release(replace(made.loaded, table=table), policy, Clock(), no_progress)
-        return Part(part.loaded.table, part.resolved, part.recoding)
+        return measure_task(self.policy, _part(reading.table, result), anonymized, progress)
 
-    with clock.stage("utility"):
-        whole = Part(made.loaded.table, made.resolved, made.recoding)
-        return measure_task(made.policy, whole, anonymized, progress)
+    def new_release(self, result: Result) -> NewRelease:
+        """The release as earlier ones are compared with it."""
+        return NewRelease(result.search_policy, result.rows, result.resolved.problem, result.recoding)
+
+    def more_evidence(self, result: Result, reading: Reading, facts: Mapping[str, Any]) -> dict[str, Any]:
+        """What the evidence says beside what every evidence has: how an engine went about it."""
+        added = dict(reading.engine_facts(result))
+        full = reading.in_full(result.recoding)
+        if full is not None:  # measured by the hierarchies as declared, though the search began higher
+            summary = ReleaseSummary(
+                hierarchies=full.hierarchies,
+                nodes=full.nodes,
+                sizes=full.sizes,
+                records=full.n_rows,
+                violations=int(facts["measures"]["constraint_violations"]),
+            )
+            added |= {"measures": measure(summary), "levels": full.levels, "bound": None}
+        return added
+
+    def rows_of(self, result: Result) -> Rows:
+        """The released records by class, for the entry in a registry."""
+        return rows_of_recoding(result.search_policy, result.rows, result.resolved, result.recoding)
 
 
-def composed_with(keeping: Keeping, new: Callable[[], NewRelease], clock: Clock, progress: Progress) -> dict[str, Any]:
-    """What a release tells beside the earlier ones of a registry, for its evidence; nothing without a registry, for
-    which the ``new`` one is not even put together.
-    """
-    if keeping.registry is None:
-        return {}
-    progress("comparing with earlier releases", 0.0)
-    with clock.stage("compose"):
-        return keeping.composition(new())
+@dataclass(frozen=True, eq=False)
+class Finished:
+    """A run that is done: the result, its evidence, and where everything is."""
+
+    result: Result
+    reading: Reading
+    written: Written
+    evidence: Evidence
+    data: ReleaseData | None
+    """What holds the release; None: the result does."""
+    paths: Mapping[str, Any]
 
 
-def anonymize(
-    data: Any = None,
-    policy: Policy | str | Path | Mapping[str, Any] | None = None,
-    *,
-    registry: str | Path | None = None,
-    progress: Progress = no_progress,
-) -> Release:
-    """Turn a table into one that may be published.
+def run(
+    job: Job, source: Source, sink: Sink, *, clock: Clock | None = None, progress: Progress = no_progress
+) -> Finished:
+    """Take a table from its source to its sink: verified there, with evidence, or nothing is left of it."""
+    clock = clock or Clock()
+    with sink, source.opened():
+        result, reading = recode(job, source, clock, progress)
+        return finish(job, result, reading, sink, clock=clock, progress=progress)
 
-    ``data`` is a path (CSV, Parquet, Excel, SPSS, SAS, Stata), ``postgresql://host/database#table``, a pandas or polars
-    DataFrame, or an Arrow table; None takes the policy's own ``data``. The release is checked by the independent
-    verifier before it is returned. With a ``registry`` (or that of the policy) it is held against the releases in it,
-    and `Release.write` adds it to them.
 
-    Raises `PolicyError` or `DataError` for input that is wrong, `InfeasibleError` when no release satisfies the policy.
-    """
-    if policy is None:
-        raise PolicyError([PolicyProblem("", "none was given to anonymize().", "Pass a Policy or the path of one.")])
-    asked, clock = as_policy(policy), Clock()
-    if asked.engine.name == "spark" or is_spark_frame(data):
-        from shoal.pipeline.spark.release import anonymize_spark  # noqa: PLC0415 - it builds on this file
+def recode(job: Job, source: Source, clock: Clock, progress: Progress) -> tuple[Result, Reading]:
+    """The stages before anything is written: read, encode, search, recode."""
+    progress("reading", 0.0)
+    with clock.stage("read"):
+        reading = source.read(job.policy, progress)
+    with clock.stage("encode"):
+        resolved = job.encode(reading)
+    return job.search(reading, resolved, clock, progress), reading
 
-        return anonymize_spark(data, asked, registry=registry, progress=progress)
-    keeping = Keeping.of(asked, registry=registry)
-    made = make_release(data, asked, clock, progress)
+
+def finish(
+    job: Job, result: Result, reading: Reading, sink: Sink, *, clock: Clock, progress: Progress = no_progress
+) -> Finished:
+    """The stages after the recoding: write, verify, attack, measure, evidence, commit."""
+    progress("writing", 0.0)
+    with clock.stage("write"):
+        written = sink.write(result, reading, progress)
     progress("verifying", 0.0)
     with clock.stage("verify"):
-        verification = verify(made.table, asked, original=made.loaded.table)
+        verification = job.verify(result, reading, written)
         verification.raise_if_failed()
-    attacks = attack_made(made, clock, progress)
-    utility = measure_utility(made, clock, progress)
-    composed = composed_with(keeping, made.as_new, clock, progress)
-    evidence = with_composition(make_evidence(made, verification, clock, utility=utility, attacks=attacks), composed)
-    origin = Origin(made.resolved.problem, made.loaded.order)
-    folder = None if keeping.registry is None else keeping.registry.path
-    return Release(asked, made.table, made.recoding, evidence, made.loaded.kind, made.search, origin, folder)
+    with clock.stage("attack"):
+        attacks = job.attack(result, written, progress)
+    utility = None
+    if job.policy.utility is not None:
+        with clock.stage("utility"):
+            utility = job.measure(result, reading, progress)
+    composed: Composition | None = None
+    if job.registry.registry is not None:
+        progress("comparing with earlier releases", 0.0)
+        with clock.stage("compose"):
+            composed = job.registry.composition(job.new_release(result))
+    facts = make_evidence(result, verification, clock, written.sha256, utility, attacks, reading.not_done)
+    added = job.more_evidence(result, reading, facts)
+    evidence = with_composition(sealed(facts, **added) if added else facts, composed)
+    job.registry.refuse(evidence.attacks)
+    if not sink.documents:
+        return Finished(result, reading, written, evidence, sink.commit({}), {})
+    data, paths = commit(sink, result.policy, evidence, job.registry, lambda: job.rows_of(result))
+    return Finished(result, reading, written, evidence, data, paths)
+
+
+def commit(
+    sink: Sink,
+    policy: Policy,
+    evidence: Evidence,
+    registry: RegistryOptions,
+    rows_of: Callable[[], Rows],
+    *,
+    published: Sequence[PublishedFile] = (),
+    heights: Mapping[str, int] | None = None,
+) -> tuple[ReleaseData | None, dict[str, Any]]:
+    """Put a release in place with its documents and its entry in a registry.
+
+    ``published`` are the files that the same recoding published before, ``heights`` those of its hierarchies then.
+    """
+    texts = {"evidence": to_json(evidence), "report": write_report(evidence)}
+    if "recoding" in sink.documents:
+        files = [*published, PublishedFile(sink.location, evidence["release_sha256"])]
+        texts["recoding"] = recoding_text(
+            policy,
+            sink.documents["recoding"],
+            levels=evidence["levels"],
+            heights=heights or heights_of(evidence),
+            published=files,
+        )
+    with registry.adding(policy, rows_of, sink.stem, evidence["release_sha256"]) as entry:
+        data = sink.commit(texts)
+    return data, {"release": sink.location, **sink.documents, **entry}
+
+
+def check_utility(policy: Policy, reading: Reading, resolved: Resolved) -> None:
+    """Raise what stands in the way of measuring the policy's task, before a long search."""
+    if policy.utility is not None and reading.table is not None:
+        check_task(policy, reading.table, resolved.of_records(reading.rows))
+
+
+def _part(table: pa.Table, result: Result) -> Part:
+    return Part(table, result.resolved.of_records(result.rows), result.record_recoding)
+
+
+def make_release(data: Any, policy: Policy, clock: Clock | None = None, progress: Progress = no_progress) -> Result:
+    """Read, encode, search and recode a table in memory; nothing is verified or written.
+
+    ``data`` is a source, or what `shoal.anonymize` takes.
+    """
+    source = data if hasattr(data, "opened") else HeldSource(data)
+    return recode(Job(policy), source, clock or Clock(), progress)[0]
+
+
+def as_policy(policy: Policy | str | Path | Mapping[str, Any] | None, function: str = "this function") -> Policy:
+    """A policy, from a policy, a path or a mapping; `PolicyError` for none."""
+    if policy is None:
+        fix = "Pass a Policy or the path of one."
+        raise PolicyError([PolicyProblem("", f"{function} needs a policy.", fix, code="no-policy")])
+    if isinstance(policy, Policy):
+        return policy
+    return Policy.load(policy) if isinstance(policy, (str, Path)) else Policy.model_validate(policy)

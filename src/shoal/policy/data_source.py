@@ -36,17 +36,20 @@ class DataSource:
         if len(self.separator) != 1 or self.separator in "\r\n\0\ufeff":
             raise DataError(
                 f"The separator must be one character and not a line break, but is {self.separator!r}. "
-                'Give for example separator: ";" or separator: "\\t" for a tab.'
+                'Give for example separator: ";" or separator: "\\t" for a tab.',
+                code="separator",
             )
         if self.quote and (len(self.quote) != 1 or not self.quote.isascii() or self.quote in "\r\n\0"):
-            raise DataError(f"The quote must be one ASCII character or empty for none, but is {self.quote!r}.")
+            message = f"The quote must be one ASCII character or empty for none, but is {self.quote!r}."
+            raise DataError(message, code="quote")
         if self.quote == self.separator:
-            raise DataError(f"The quote and the separator are both {self.quote!r}; they must differ.")
+            raise DataError(f"The quote and the separator are both {self.quote!r}; they must differ.", code="quote")
         try:
             "a".encode(self.encoding)
         except (LookupError, ValueError):
             raise DataError(
-                f"There is no text encoding {self.encoding!r}. Common ones are utf-8, latin-1, cp1252 and utf-16."
+                f"There is no text encoding {self.encoding!r}. Common ones are utf-8, latin-1, cp1252 and utf-16.",
+                code="unknown-encoding",
             ) from None
 
 

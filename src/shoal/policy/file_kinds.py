@@ -1,4 +1,4 @@
-"""Which kind of file a path names, told by its suffix alone."""
+"""Which kind of file a path names, by its suffix alone."""
 
 from __future__ import annotations
 
@@ -32,8 +32,6 @@ SUFFIXES: Final[Mapping[FileKind, tuple[str, ...]]] = {
     FileKind.STATA: (".dta",),
 }
 """The suffixes of the files that can be read; those of text may be followed by one of a compression."""
-STATISTICAL: Final = frozenset({FileKind.SPSS, FileKind.SAS, FileKind.STATA})
-"""Files of statistics packages: they carry types, and labels for values."""
 
 
 def sniff_kind(path: str | Path) -> FileKind:
@@ -46,7 +44,7 @@ def sniff_kind(path: str | Path) -> FileKind:
             return kind
     if last in COMPRESSIONS and suffixes[0] in SUFFIXES[FileKind.TEXT]:
         return FileKind.TEXT
-    raise DataError(f"{path} has the suffix {path.suffix!r}, which is not known. Known: {known_suffixes()}.")
+    raise DataError(f"{path} has the unknown suffix {path.suffix!r}. Known: {known_suffixes()}.", code="unknown-suffix")
 
 
 def readable_suffixes() -> tuple[str, ...]:

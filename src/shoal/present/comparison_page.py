@@ -134,7 +134,7 @@ def _row(point: Mapping[str, Any], metric: str, exposed: list[str], rank: int | 
     head = tag("a", name_of(name), href=f"points/{name}.yaml")
     if point["status"] != "verified":
         nearest = point.get("nearest_relaxation")
-        reason = f"{_STATUS[point['status']]}{point['reason']}{f' This would help: {nearest}.' if nearest else ''}"
+        reason = f"{_STATUS[point['status']]}{point['reason']}{f' {nearest}.' if nearest else ''}"
         return tag("tr", tag("th", head, scope="row"), tag("td", reason, colspan=str(width - 1)))
     memory = point["peak_memory_bytes"]
     cells = [

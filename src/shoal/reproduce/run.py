@@ -13,19 +13,18 @@ from shoal.datasets import load_adult
 from shoal.errors import InputError, OutputError, did_you_mean
 from shoal.io import in_order_of_content
 from shoal.reproduce import campan, mahesh, man, sun, wang
-from shoal.reproduce.section import Section, Setting, Statement, Task
-from shoal.reproduce.write import Facts, texts_of, write_folder
+from shoal.reproduce.paper import Section, Setting, Statement, Task
+from shoal.reproduce.report import Facts, texts_of, write_folder
 from shoal.search.problem import Progress, no_progress
 
 PAPERS = {"sun": sun.TASKS, "man": man.TASKS, "mahesh": mahesh.TASKS, "wang": wang.TASKS, "campan": campan.TASKS}
-"""The papers by their first author, each with what there is to make."""
+"""The papers by their first author, each with its tasks."""
 ALL = "all"
-FORCE = "write to it with --force (force=True in Python)"
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What was made, and where it lies."""
+    """The sections and where their files are."""
 
     sections: tuple[Section, ...]
     facts: Facts
@@ -39,7 +38,7 @@ class Reproduction:
 
     @property
     def failures(self) -> tuple[Statement, ...]:
-        """What did not come out as it must."""
+        """Statements that did not come out as they must."""
         return tuple(each for each in self.statements if not each.holds)
 
     def to_dict(self) -> dict[str, Any]:
@@ -50,23 +49,9 @@ class Reproduction:
             "quick": self.facts.quick,
             "seconds": round(self.facts.seconds, 3),
             "reproduced": not self.failures,
-            "sections": [_described(section) for section in self.sections],
+            "sections": [section.to_dict() for section in self.sections],
             "paths": [str(path) for path in self.paths],
         }
-
-
-def _described(section: Section) -> dict[str, Any]:
-    return {
-        "paper": section.paper,
-        "title": section.title,
-        "source": section.source,
-        "reports": section.reports,
-        "measured": section.measured,
-        "differs": section.differs,
-        "sheets": [f"{sheet.name}.csv" for sheet in section.sheets],
-        "plots": [f"{drawing.name}.svg" for drawing in section.drawings],
-        "statements": [each.to_dict() for each in section.statements],
-    }
 
 
 def reproduce(
@@ -107,24 +92,26 @@ def _papers(asked: str | Sequence[str]) -> list[str]:
     named = [asked] if isinstance(asked, str) else list(asked)
     for name in named:
         if name not in {*PAPERS, ALL}:
-            raise InputError(f"there is no paper {name!r} to reproduce. {did_you_mean(name, [*PAPERS, ALL])}")
+            raise InputError(f"Unknown paper {name!r}. {did_you_mean(name, [*PAPERS, ALL])}", code="unknown-paper")
     if not named:
-        raise InputError(f"no paper is named. Known: {', '.join([*PAPERS, ALL])}.")
+        raise InputError(f"Name a paper: {', '.join([*PAPERS, ALL])}.", code="no-paper")
     return [name for name in PAPERS if name in named or ALL in named]
 
 
 def _check_folder(folder: Path, *, force: bool) -> None:
-    """What stands in the way of writing is said before the work, not after it."""
+    """Report what prevents writing before the work, not after it."""
     try:
         if folder.exists() and not folder.is_dir():
-            raise OutputError(f"{folder} is a file, and a reproduction goes to a folder. Choose another with --out.")
+            raise OutputError(f"{folder} is a file. Name a folder with --out.", code="not-a-folder")
         if folder.is_dir() and any(folder.iterdir()) and not force:
-            raise OutputError(f"{folder} is not empty. Choose another folder, or {FORCE}.")
-        there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
-        if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
-            raise OutputError(f"{folder} cannot be made: {there} is not a folder that can be written. Choose another.")
+            message = f"{folder} is not empty. Choose another folder, or use --force (force=True in Python)."
+            raise OutputError(message, code="not-empty")
+        existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+        if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
+            message = f"{folder} cannot be created: {existing} is not a folder that can be written to."
+            raise OutputError(message, code="not-writable")
     except OSError as error:
-        raise OutputError(f"{folder} cannot be written: {error.strerror or error}.") from None
+        raise OutputError(f"{folder} cannot be written: {error.strerror or error}.", code="not-writable") from None
 
 
 def _make(tasks: Sequence[Task], setting: Setting, progress: Progress) -> list[Section]:

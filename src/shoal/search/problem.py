@@ -46,12 +46,12 @@ class Problem:
     options: Mapping[str, Any] = field(default_factory=dict)
     """The algorithm's own options."""
     progress: Progress = no_progress
-    policy_paths: tuple[str, ...] = ()
-    """Where the policy asks for each model: ``privacy[0]``; empty where the models come from no policy."""
+    entries: tuple[int, ...] = ()
+    """The entry under ``privacy`` that asks for each model; empty where the models come from no policy."""
 
-    def policy_path(self, model: int) -> str:
-        """Where the policy asks for a model; one from no policy stands where it stands among the models."""
-        return self.policy_paths[model] if self.policy_paths else f"privacy[{model}]"
+    def entry_of(self, model: int) -> int:
+        """The entry that asks for a model; a model from no policy has an entry of its own."""
+        return self.entries[model] if self.entries else model
 
     def recoding(
         self,

@@ -28,7 +28,7 @@ def canonical_text(array: pa.Array | pa.ChunkedArray) -> pa.Array:
     shortest digits that identify them; decimals likewise (``1.50`` is ``1.5``). Booleans are ``true`` and ``false``.
     Dates and times are ISO 8601; a midnight without time zone is a date; a time zone is written as its offset.
     """
-    texts, codes = _distinct(array)
+    _, texts, codes = texts_and_codes(array)
     if len(codes) == 0:
         return pa.array([], pa.string())
     mask = codes < 0
@@ -41,28 +41,40 @@ def encode(array: pa.Array | pa.ChunkedArray) -> tuple[list[str | None], NDArray
     Values that differ but have the same canonical text share a code. The result does not depend on the order of the
     rows, nor on how the array is chunked.
     """
-    texts, rows = _ranked(array)
+    labels, _, codes = encode_values(array)
+    return list(labels), codes
+
+
+def encode_values(array: pa.Array | pa.ChunkedArray) -> tuple[tuple[str | None, ...], pa.Array, NDArray[np.int32]]:
+    """The texts that `encode` gives, a value of each in the type of the array, and the code of every row."""
+    values, texts, order, rows = _ranked(array)
     labels: list[str | None] = texts.to_pylist()
     if len(rows) and rows.max() == len(labels):
-        labels.append(None)
-    return labels, rows
+        return (*labels, None), pa.concat_arrays([values.take(order), pa.nulls(1, values.type)]), rows
+    return tuple(labels), values.take(order), rows
 
 
 def ranks(array: pa.Array | pa.ChunkedArray) -> NDArray[np.int32]:
     """The codes that `encode` gives, without the texts."""
-    return _ranked(array)[1]
+    return _ranked(array)[3]
 
 
-def _ranked(array: pa.Array | pa.ChunkedArray) -> tuple[pa.Array, NDArray[np.int32]]:
-    """The distinct canonical texts in order, and the place of each row's; one past the last for a missing value."""
-    texts, codes = _distinct(array)
+def _ranked(array: pa.Array | pa.ChunkedArray) -> tuple[pa.Array, pa.Array, pa.Array, NDArray[np.int32]]:
+    """The distinct values, their distinct canonical texts in order, the index of a value of each text, and the index
+    of each row's text; one past the last for a missing value.
+    """
+    values, texts, codes = texts_and_codes(array)
     folded = texts.dictionary_encode()
+    of_value = _indices(folded)
     order = pc.array_sort_indices(folded.dictionary).to_numpy()
     rank = np.empty(len(order) + 1, dtype=np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
     rank[-1] = len(order)
-    of_raw = np.append(rank[_indices(folded)], rank[-1])
-    return folded.dictionary.take(pa.array(order)), of_raw[codes].astype(np.int32, copy=False)
+    first = np.empty(len(order) + 1, dtype=np.int64)
+    first[of_value[::-1]] = np.arange(len(of_value) - 1, -1, -1)  # of equal texts the first value
+    of_raw = np.append(rank[of_value], rank[-1])
+    chosen = pa.array(first[order])
+    return values, folded.dictionary.take(pa.array(order)), chosen, of_raw[codes].astype(np.int32, copy=False)
 
 
 def texts_and_codes(
@@ -80,7 +92,10 @@ def texts_and_codes(
     if pa.types.is_null(kind):
         return pa.array([], kind), pa.array([], pa.string()), np.full(len(column), -1, dtype=np.int32)
     if not has_text(kind):
-        raise DataError(f"Values of the type {kind} have no canonical text. Turn them into text, numbers or dates.")
+        raise DataError(
+            f"Values of the type {kind} have no canonical text. Turn them into text, numbers or dates.",
+            code="unreadable-type",
+        )
     if pa.types.is_decimal(kind) and kind.bit_width < 128:
         column = column.cast(pa.decimal128(kind.precision, kind.scale))
     encoded = column if pa.types.is_dictionary(column.type) else one_dictionary(column.dictionary_encode())
@@ -89,12 +104,6 @@ def texts_and_codes(
     codes = np.concatenate([_indices(chunk) for chunk in encoded.chunks])
     values = encoded.chunk(0).dictionary
     return values.cast(kind), _texts(values), codes
-
-
-def _distinct(array: pa.Array | pa.ChunkedArray) -> tuple[pa.Array, NDArray[np.int32]]:
-    """The canonical texts of the distinct raw values, and for each row its place among them (-1: missing)."""
-    _, texts, codes = texts_and_codes(array)
-    return texts, codes
 
 
 def _indices(encoded: pa.DictionaryArray) -> NDArray[np.int32]:
@@ -166,7 +175,9 @@ def _timestamp_texts(values: pa.Array) -> pa.Array:
     try:
         local = pc.local_timestamp(values).cast(pa.int64()).to_numpy()
     except pa.ArrowInvalid as error:
-        raise DataError(f"The time zone {kind.tz!r} is not known on this computer: {error}.") from None
+        raise DataError(
+            f"The time zone {kind.tz!r} is not known on this computer: {error}.", code="unknown-time-zone"
+        ) from None
     offsets = (local - values.cast(pa.int64()).to_numpy()) // _PER_SECOND[kind.unit]
     texts = _moments(local, kind.unit)
     return _strings(text + _offset(offset) for text, offset in zip(texts, offsets.tolist(), strict=True))

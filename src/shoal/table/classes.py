@@ -144,7 +144,7 @@ class ClassView:
 
     @cached_property
     def category_counts(self) -> Counts:
-        """Records of each class in each category: a row a class, a column a category."""
+        """Records of each class in each category: a row per class, a column per category."""
         histogram, domain = self.histogram, self.domain
         width = len(domain.categories)
         keys = histogram.class_of * width + domain.category_of[histogram.values]

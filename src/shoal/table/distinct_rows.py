@@ -1,8 +1,8 @@
-"""Cells: the distinct combinations of some columns with how many records have each, counted batch by batch.
+"""Distinct rows: the distinct combinations of some columns, each with how many records have it.
 
-A release can show nothing of a record but its cell, so everything after reading works on cells with weights, and ten
-million records are often a few hundred thousand cells. Values are told apart by their canonical text, whatever type the
-column has. The cells and their codes do not depend on the order or the size of the batches.
+A release shows nothing of a record but its distinct row, so everything after reading works on distinct rows with
+counts, and ten million records are often a few hundred thousand of them. Values are distinguished by their canonical
+text, whatever type the column has. The rows and their codes do not depend on the order of the records.
 """
 
 from __future__ import annotations
@@ -14,61 +14,87 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.table.canonical_text import encode_values
+from shoal.table.encoded import combine_codes
+
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class CellColumn:
-    """One column of the cells."""
+class DistinctColumn:
+    """One column of the distinct rows."""
 
     labels: tuple[str | None, ...]
     """The canonical texts that occur, sorted by code point, ``None`` (missing) last."""
     values: pa.Array
     """The value of each label, in the type of the data."""
     codes: Codes
-    """The label of each cell, by its place."""
+    """The index of each row's label."""
 
-    def of_type(self, entries: NDArray[np.integer] | slice = slice(None)) -> pa.Array:
-        """The values of some cells, in the type of the data."""
-        return self.values.take(pa.array(self.codes[entries]))
+    @staticmethod
+    def of(column: pa.Array | pa.ChunkedArray) -> DistinctColumn:
+        """A column of a table, a row per record."""
+        return DistinctColumn(*encode_values(column))
+
+    def of_type(self, rows: NDArray[np.integer] | slice = slice(None)) -> pa.Array:
+        """The values of some rows, in the type of the data."""
+        return self.values.take(pa.array(self.codes[rows]))
+
+    def take(self, rows: NDArray[np.integer]) -> DistinctColumn:
+        """The column of some rows."""
+        return DistinctColumn(self.labels, self.values, self.codes[rows])
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class DistinctRows:
     """Distinct combinations of the columns, each with how many records have it.
 
-    Cells are in the order of their content: by the last column in the order of names, then the one before, and so on,
+    Rows are in the order of their content: by the last column in the order of names, then the one before, and so on,
     as `shoal.io.order_of_content` puts records.
     """
 
-    columns: Mapping[str, CellColumn]
-    weights: Counts
+    columns: Mapping[str, DistinctColumn]
+    counts: Counts
+    """Records of each row."""
+    of_record: NDArray[np.int64] | None = None
+    """The row of each record, in the order of the data; None where the records were not held."""
 
-    @property
-    def n_cells(self) -> int:
-        """Number of cells."""
-        return len(self.weights)
+    @staticmethod
+    def of(table: pa.Table) -> DistinctRows:
+        """The distinct rows of a table in memory."""
+        columns = {name: DistinctColumn.of(table.column(name)) for name in table.column_names}
+        return DistinctRows.of_columns(columns, table.num_rows)
+
+    @staticmethod
+    def of_columns(columns: Mapping[str, DistinctColumn], records: int) -> DistinctRows:
+        """The distinct rows of columns that have a row per record."""
+        keys = _keys(columns, records)
+        _, first, row, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
+        distinct = {name: column.take(first) for name, column in columns.items()}
+        return DistinctRows(distinct, counts.astype(np.int64), row.astype(np.int64))
 
     @property
     def n_rows(self) -> int:
-        """Number of records."""
-        return int(self.weights.sum())
+        """Number of distinct rows."""
+        return len(self.counts)
 
-    def take(self, entries: NDArray[np.int64], weights: Counts) -> Cells:
-        """Some cells, possibly parted: with other weights."""
-        columns = {
-            name: CellColumn(column.labels, column.values, column.codes[entries])
-            for name, column in self.columns.items()
-        }
-        return Cells(columns, weights)
+    @property
+    def n_records(self) -> int:
+        """Number of records."""
+        return int(self.counts.sum())
+
+    def take(self, rows: NDArray[np.int64], counts: Counts, of_record: NDArray[np.int64] | None = None) -> DistinctRows:
+        """Some rows, possibly divided: with other counts."""
+        return DistinctRows({name: column.take(rows) for name, column in self.columns.items()}, counts, of_record)
+
+    def in_order(self) -> DistinctRows:
+        """The same rows in the order of their content."""
+        order = np.argsort(_keys(self.columns, self.n_rows), kind="stable")
+        return self.take(order, self.counts[order])
 
     def to_table(self) -> pa.Table:
-        """The cells as a table, a row a cell, in the types of the data."""
-        return pa.table({name: column.of_type() for name, column in self.columns.items()})
-
-    def to_dictionaries(self) -> pa.Table:
-        """The same with text as codes and a dictionary, which takes a few bytes a cell."""
+        """The distinct rows as a table with text as codes and a dictionary, which takes a few bytes per row."""
         return pa.table(
             {
                 name: pa.DictionaryArray.from_arrays(pa.array(column.codes), column.values)
@@ -77,3 +103,10 @@ class Cells:
                 for name, column in self.columns.items()
             }
         )
+
+
+def _keys(columns: Mapping[str, DistinctColumn], rows: int) -> NDArray[np.int64]:
+    """A number for each row that ascends with its content."""
+    by = sorted(columns, reverse=True)
+    keys, _ = combine_codes([columns[name].codes for name in by], [max(len(columns[name].labels), 1) for name in by])
+    return keys if by else np.zeros(rows, dtype=np.int64)

@@ -4,7 +4,8 @@ Rows with equal quasi-identifier codes collapse to one tuple with a count. Ten m
 thousand tuples, and a lattice node is a regrouping of those. Tuples are in ascending order of their codes, so
 nothing later depends on the order of the rows.
 
-A *row* here is one record, or - where ``weights`` are given - a cell: so many records that are equal in every column.
+A *row* here is one record or, where ``weights`` are given, a distinct row: a number of records that are equal in every
+column.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class EncodedTable:
     """Published-value code of each row, for each sensitive column."""
     pairs: Mapping[str, Pairs]
     weights: Counts | None = None
-    """Records that each row stands for; None: one each."""
+    """Records of each row; None: one each."""
     entry: NDArray[np.int64] | None = None
     """Where rows were parted or unfolded: which row each was before."""
 
@@ -65,7 +66,7 @@ class EncodedTable:
         return np.bincount(codes[kept], weights=weights, minlength=width).astype(np.int64)
 
     def parted(self, entry: NDArray[np.int64], weights: Counts | None) -> EncodedTable:
-        """The same records in other rows: each is of the row ``entry`` and stands for so many records (one if None)."""
+        """The same records in other rows: each is of the row ``entry`` and stands for its weight (1 if None)."""
         return replace(
             self,
             row_tuple=self.row_tuple[entry],
@@ -147,7 +148,7 @@ def encode_table(
 ) -> EncodedTable:
     """Collapse rows to distinct tuples; each column comes as its codes and how many codes there are.
 
-    With ``weights`` each of the ``n_rows`` rows stands for so many records.
+    With ``weights`` each of the ``n_rows`` rows stands for that number of records.
     """
     columns = [codes for codes, _ in quasi.values()]
     keys, _ = combine_codes(columns, [radix for _, radix in quasi.values()])

@@ -30,7 +30,7 @@ class Recoding:
     levels: Mapping[str, int] | None = None
     """For full-domain recodings, the level of each quasi-identifier."""
     weights: NDArray[np.int64] | None = None
-    """Records that each row stands for; None: one each."""
+    """Records of each row; None: one each."""
     entry: NDArray[np.int64] | None = None
     """Where the rows of the table were parted or unfolded: which of its rows each row here is."""
 
@@ -56,10 +56,13 @@ class Recoding:
         """Records left out."""
         return self.n_rows - int(self.sizes.sum())
 
-    def folded(self) -> Recoding:
-        """Unfolded records put together again: a row for each row of the table and class that it went to."""
-        if self.entry is None or self.weights is not None:
-            return self
-        keys, counts = np.unique(self.entry * (self.n_classes + 1) + self.row_class + 1, return_counts=True)
-        entry, row_class = np.divmod(keys, self.n_classes + 1)
-        return replace(self, row_class=(row_class - 1).astype(np.int32), weights=counts.astype(np.int64), entry=entry)
+    def folded(self) -> tuple[Recoding, NDArray[np.int64]]:
+        """Unfolded records put together again, a row for each row of the table and class that it went to; and the row
+        of each record.
+        """
+        assert self.entry is not None, "a row per record"
+        keys = self.entry * (self.n_classes + 1) + self.row_class + 1
+        distinct, row, counts = np.unique(keys, return_inverse=True, return_counts=True)
+        entry, row_class = np.divmod(distinct, self.n_classes + 1)
+        folded = replace(self, row_class=(row_class - 1).astype(np.int32), weights=counts.astype(np.int64), entry=entry)
+        return folded, row.astype(np.int64)

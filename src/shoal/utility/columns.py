@@ -6,7 +6,7 @@ record is one value; a generalized one is all values under its node, which in ev
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +24,19 @@ from shoal.table.recoding import Recoding
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A table, encoded, and its recoding."""
+
+    table: pa.Table
+    resolved: Resolved
+    recoding: Recoding
+
+
+Anonymize = Callable[[pa.Table], Part]
+"""Anonymizes some of the records under the same policy."""
 
 
 @dataclass(frozen=True, eq=False)

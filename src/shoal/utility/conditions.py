@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import PolicyProblem, did_you_mean
+from shoal.formatting import listing
 from shoal.hierarchies import Label
 from shoal.hierarchies.decimals import parse_decimal
 from shoal.utility.columns import Domain
@@ -68,7 +69,8 @@ def _stretch(label: Label, domain: Domain) -> slice | None:
 def _unknown(label: Label, domain: Domain, where: str) -> PolicyProblem:
     known = [each for each in domain.labels if each is not None]
     shown = "null" if label is None else repr(label)
-    return PolicyProblem(where, f"no value and no label of {domain.name!r} is {shown}.", did_you_mean(label, known))
+    message = f"{domain.name!r} has no value or label {shown}."
+    return PolicyProblem(where, message, did_you_mean(label, known), code="unknown-value")
 
 
 def _between(ends: Sequence[Label], domain: Domain, where: str) -> tuple[Mask, list[PolicyProblem]]:
@@ -76,20 +78,21 @@ def _between(ends: Sequence[Label], domain: Domain, where: str) -> tuple[Mask, l
     nothing = np.zeros(domain.size, dtype=bool)
     what = "number" if domain.kind == "numbers" else "date"
     if len(ends) != 2 or None in ends:
-        message = f"{domain.name!r} has {what}s, of which a query asks for a {what} or for [low, high]."
-        return nothing, [PolicyProblem(where, message, f"Give two {what}s.")]
+        message = f"{domain.name!r} has {what}s: a query asks for one {what} or for [low, high]."
+        return nothing, [PolicyProblem(where, message, f"Give two {what}s.", code="range-form")]
     low, high = str(ends[0]), str(ends[1])
     if domain.kind == "dates":
         if strays := [repr(end) for end in (low, high) if not _is_date(end)]:
-            message = f"{' and '.join(strays)} {'is no date' if len(strays) == 1 else 'are no dates'}."
-            return nothing, [PolicyProblem(where, message, "Write 2024-03-14, or only as far as it matters: 2024-03.")]
+            message = f"{listing(strays)} cannot be read as {'a date' if len(strays) == 1 else 'dates'}."
+            fix = "Write dates as 2024-03-14, or only as far as it matters: 2024-03."
+            return nothing, [PolicyProblem(where, message, fix, code="not-a-date")]
         if _written(low, high) > _written(high, low):
             return nothing, [_turned(low, high, where)]
         return _dates_between(low, high, domain.labels), []
     least, most = parse_decimal(low), parse_decimal(high)
     if least is None or most is None:
-        message = f"[{low}, {high}] are not two numbers."
-        return nothing, [PolicyProblem(where, message, "Write them plainly, such as [30, 39].")]
+        message = f"[{low}, {high}] cannot be read as two numbers."
+        return nothing, [PolicyProblem(where, message, "Write plain numbers, such as [30, 39].", code="not-numbers")]
     if least > most:
         return nothing, [_turned(low, high, where)]
     values = [None if label is None else parse_decimal(label) for label in domain.labels]
@@ -97,7 +100,8 @@ def _between(ends: Sequence[Label], domain: Domain, where: str) -> tuple[Mask, l
 
 
 def _turned(low: str, high: str, where: str) -> PolicyProblem:
-    return PolicyProblem(where, f"[{low}, {high}] begins above its end.", f"Write [{high}, {low}].")
+    message = f"[{low}, {high}] starts above its end."
+    return PolicyProblem(where, message, f"Write [{high}, {low}].", code="range-reversed")
 
 
 def _dates_between(low: str, high: str, labels: Sequence[Label]) -> Mask:

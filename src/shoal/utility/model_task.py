@@ -1,7 +1,7 @@
 """What a model trained on the release scores on held-out records, against one trained on the originals.
 
 The records to test on are held out before anything is anonymized: the release that is trained on is made from the
-others alone, under the same policy, so that it cannot know them. Test records stand as they are, ungeneralized.
+others alone, under the same policy, so that it cannot know them. Test records are used as they are, ungeneralized.
 """
 
 from __future__ import annotations
@@ -19,12 +19,11 @@ from shoal.io import in_order_of_content
 from shoal.policy import Policy
 from shoal.policy.utility_spec import UtilitySpec
 from shoal.search.problem import Progress, no_progress
-from shoal.utility.columns import Codes, Column, Floats, Rows, original_columns, released_columns
+from shoal.table.distinct_rows import DistinctRows
+from shoal.utility.columns import Anonymize, Codes, Column, Floats, Rows, original_columns, released_columns
 from shoal.utility.features import Layout, layout_of, matrix
 from shoal.utility.learners import libraries, predictions
-from shoal.utility.part import Anonymize
 from shoal.utility.scores import Predicted, Resampled, differences, figures
-from shoal.utility.split import drawn_values, held_out, sampled
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +40,9 @@ def measure_models(
     """Hold records out, anonymize the rest, train on the originals and on their release, test on those held out."""
     progress("anonymizing the training records", 0.0)
     table = in_order_of_content(table)
-    originals = original_columns(policy, table, resolve(policy, table))
+    rows = DistinctRows.of(table)
+    resolved = resolve(policy, rows).of_records(rows)
+    originals = original_columns(policy, table, resolved)
     target, rng = str(spec.target), np.random.default_rng(spec.seed)
     train, test = held_out(originals[target].first, spec.test, rng)
     asked = {"target": target, "seed": spec.seed, "test_share": spec.test}
@@ -114,3 +115,30 @@ def _baseline(trained: Codes, truth: Codes, n_classes: int) -> dict[str, float |
     constant[:, np.bincount(trained, minlength=n_classes).argmax()] = 1.0
     once = Resampled(np.ones((1, len(truth))))
     return {name: figure["value"] for name, figure in figures(Predicted(constant, truth).scores(once)).items()}
+
+
+def held_out(classes: Codes, share: float, rng: np.random.Generator) -> tuple[Rows, Rows]:
+    """The rows to train on and the rows to test on; of every class the same share is held out, to the nearest record.
+
+    The rows of a class must be in an order of their content, so that the order of the input decides nothing. A class
+    keeps at least one record to train on.
+    """
+    train, test = [], []
+    for each in np.unique(classes):
+        rows = rng.permutation(np.flatnonzero(classes == each))
+        held = min(int(share * len(rows) + 0.5), len(rows) - 1)
+        test.append(rows[:held])
+        train.append(rows[held:])
+    return np.sort(np.concatenate(train)), np.sort(np.concatenate(test))
+
+
+def sampled(rows: Rows, most: int, rng: np.random.Generator) -> Rows:
+    """At most ``most`` of the rows, drawn without replacement, in their order."""
+    if len(rows) <= most:
+        return rows
+    return np.sort(rng.choice(rows, size=most, replace=False))
+
+
+def drawn_values(first: Codes, last: Codes, rng: np.random.Generator) -> Codes:
+    """One value for each cell, drawn from all that it may be, each equally likely."""
+    return first + rng.integers(0, last - first + 1)

@@ -3,17 +3,19 @@
 A query asks for some values in some columns. The release answers with the sum over its records of the chance that each
 is asked for: in every column the share of the values under its label that are, and over several columns the product
 (uniform spread within a class: Xiao & Tao 2006, 6.1; LeFevre et al. 2006). The error is relative to the true count, or
-to a sanity bound of 0.1 % of the records where the count is below it, so that errors on next to nothing do not
+to a sanity bound of 0.1% of the records where the count is below it, so that errors on next to nothing do not
 outweigh all others (Vitter & Wang 1999).
 
-Random queries follow Xiao & Tao: one to three columns, at least one of them a quasi-identifier, and in each so many
-values that about 5 % of all combinations are asked for: neighbours in a column with an order, any values in others.
+Random queries follow Xiao & Tao: one to three columns, at least one of them a quasi-identifier, and in each as many
+values as needed to ask for about 5% of all combinations: neighbours in a column with an order, any values in others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +26,8 @@ Mask = NDArray[np.bool_]
 
 SELECTIVITY = 0.05
 MOST_COLUMNS = 3
+_BINS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0)
+"""Where the bins of relative errors end; the last one is open."""
 SANITY = 0.001
 """Share of the records below which a true count is taken to be that."""
 
@@ -78,7 +82,7 @@ def answer(query: Query, columns: Mapping[str, Column]) -> float:
 
 
 @dataclass(frozen=True)
-class Answered:
+class QueryAnswer:
     """A query's true count, its estimate from the release, and its relative error."""
 
     records: int
@@ -88,13 +92,13 @@ class Answered:
 
 def compare_answers(
     queries: Sequence[Query], originals: Mapping[str, Column], released: Mapping[str, Column], records: int
-) -> list[Answered]:
+) -> list[QueryAnswer]:
     """Each query answered from the original and from the release."""
     answers = []
     for query in queries:
         true, estimate = answer(query, originals), answer(query, released)
         error = abs(estimate - true) / max(true, SANITY * records)
-        answers.append(Answered(round(true), estimate, error))
+        answers.append(QueryAnswer(round(true), estimate, error))
     return answers
 
 
@@ -106,3 +110,33 @@ def all_generalized(columns: Mapping[str, Column], quasi: Sequence[str]) -> dict
         first, last = np.zeros_like(column.first), np.full_like(column.last, column.domain.size - 1)
         blurred[name] = Column(column.domain, first, last)
     return blurred
+
+
+def error_spread(answers: Sequence[QueryAnswer]) -> dict[str, float]:
+    """The relative errors in five figures."""
+    errors = np.array([each.error for each in answers])
+    low, median, high = np.percentile(errors, [25, 50, 75])
+    named = {"mean": errors.mean(), "lower_quartile": low, "median": median, "upper_quartile": high}
+    return {name: round(float(value), 6) for name, value in {**named, "largest": errors.max()}.items()}
+
+
+def error_bins(answers: list[QueryAnswer]) -> list[dict[str, Any]]:
+    """How many queries are off by how much."""
+    errors = np.array([each.error for each in answers])
+    counts = np.bincount(np.searchsorted(_BINS, errors), minlength=len(_BINS) + 1).tolist()
+    ends = [f"{end:.0%}" for end in _BINS]
+    names = [f"at most {ends[0]}", *(f"{low} to {high}" for low, high in pairwise(ends))]
+    return [{"error": name, "queries": count} for name, count in zip([*names, f"over {ends[-1]}"], counts, strict=True)]
+
+
+def listed_answers(queries: Sequence[Mapping[str, Any]], answers: Sequence[QueryAnswer]) -> list[dict[str, Any]]:
+    """Each query of the policy with its answers."""
+    return [
+        {
+            "query": query,
+            "records": each.records,
+            "estimate": round(each.estimate, 6),
+            "relative_error": round(each.error, 6),
+        }
+        for query, each in zip(queries, answers, strict=True)
+    ]

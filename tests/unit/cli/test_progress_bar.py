@@ -7,7 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
-from shoal.cli.progress import bar_on
+from shoal.cli.run import bar_on
 
 
 def line(width: int, description: str) -> str:
@@ -24,7 +24,7 @@ def test_one_line_with_share_stage_bar_and_time(width: int) -> None:
     for description in ("searching", "searching subsets of the quasi-identifiers"):
         shown = line(width, description)
         assert shown.count("\n") == 1
-        assert shown.startswith(" 42 % searching")
+        assert shown.startswith(" 42% searching")
         assert shown.index("━") > shown.index("searching")
         assert "0:00:00" in shown
         assert len(shown.rstrip("\n")) <= width

@@ -56,7 +56,7 @@ def test_a_sound_site_has_no_problem(tool: ModuleType, tmp_path: Path, capsys: p
         ('<p style="background: url(https://x.org/i.png)">', "loads https://x.org/i.png from another host"),
     ],
 )
-def test_a_problem_is_told(
+def test_a_problem_is_reported(
     tool: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str, problem: str
 ) -> None:
     (tmp_path.parent / "outside.html").write_text("", encoding="utf-8")
@@ -64,10 +64,10 @@ def test_a_problem_is_told(
     assert problem in capsys.readouterr().err
 
 
-def test_a_style_sheet_that_loads_a_font_from_elsewhere_is_told(tool: ModuleType, tmp_path: Path) -> None:
+def test_a_style_sheet_that_loads_a_font_from_elsewhere_is_reported(tool: ModuleType, tmp_path: Path) -> None:
     site(tmp_path, index_html="", s_css="@font-face { src: url(https://fonts.example/f.woff2) }")
     assert list(tool.Site(tmp_path).problems()) == ["s.css: loads https://fonts.example/f.woff2 from another host"]
 
 
-def test_an_empty_folder_is_no_site(tool: ModuleType, tmp_path: Path) -> None:
+def test_an_empty_folder_is_not_a_site(tool: ModuleType, tmp_path: Path) -> None:
     assert tool.main([str(tmp_path)]) == 2

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
 
+from shoal.errors import PolicyProblem
 from shoal.hierarchies import BuiltHierarchy, HierarchyError, HierarchySource, Label
 
 
@@ -70,12 +70,14 @@ def same(one: BuiltHierarchy, other: BuiltHierarchy) -> bool:
     )
 
 
-def refused(source: HierarchySource, values: Sequence[Label], *parts: str, counts: list[int] | None = None) -> str:
-    """Build in vain; every part must stand in the problems. Gives their text."""
+def refused(
+    source: HierarchySource, values: Sequence[Label], code: str, *parts: str, counts: list[int] | None = None
+) -> list[PolicyProblem]:
+    """Build in vain: every problem has the code, and each part is named in one. Gives the problems."""
     with pytest.raises(HierarchyError) as caught:
         source.build(values, counts or [1] * len(values), "columns.x.hierarchy")
-    text = "\n".join(str(problem) for problem in caught.value.problems)
-    assert all(problem.where == "columns.x.hierarchy" for problem in caught.value.problems)
+    problems = list(caught.value.problems)
+    assert {(problem.where, problem.code) for problem in problems} == {("columns.x.hierarchy", code)}
     for part in parts:
-        assert re.search(re.escape(part), text), f"{part!r} is not in:\n{text}"
-    return text
+        assert any(part in str(problem) for problem in problems), f"{part!r} is not in {problems}"
+    return problems

@@ -88,5 +88,6 @@ def test_any_text_survives_both_forms(tmp_path_factory: pytest.TempPathFactory, 
 
 
 def test_empty_text_cannot_be_told_from_missing_in_a_table() -> None:
-    with pytest.raises(HierarchyError, match="empty text"):
+    with pytest.raises(HierarchyError) as caught:
         to_levels_csv(built(Flat(), ["", "a"]).hierarchy)
+    assert [problem.code for problem in caught.value.problems] == ["empty-text-as-value"]

@@ -29,10 +29,10 @@ def written(tmp_path: Path, text: str | bytes) -> Path:
     return path
 
 
-def unreadable(path: Path, *parts: str, separator: str | None = None) -> None:
+def unreadable(path: Path, code: str, *parts: str, separator: str | None = None) -> None:
     with pytest.raises(HierarchyError) as caught:
         read_levels(path, separator, where="columns.x.hierarchy")
-    assert all(problem.where == "columns.x.hierarchy" for problem in caught.value.problems)
+    assert {(problem.where, problem.code) for problem in caught.value.problems} == {("columns.x.hierarchy", code)}
     for part in parts:
         assert part in str(caught.value)
 
@@ -94,8 +94,8 @@ def test_separator_quotes_byte_order_mark_and_line_ends_are_understood(tmp_path:
 
 def test_a_given_separator_is_used_and_no_other(tmp_path: Path) -> None:
     assert read_levels(written(tmp_path, "a;b|*\nc;d|*\n"), "|").rows == (("a;b", "*"), ("c;d", "*"))
-    unreadable(written(tmp_path, "a;*\nb;*\n"), "one field a line", "a comma", separator=",")
-    unreadable(written(tmp_path, "a;*\nb;*\n"), "is not one character", separator=";;")
+    unreadable(written(tmp_path, "a;*\nb;*\n"), "levels-one-field", "a comma", separator=",")
+    unreadable(written(tmp_path, "a;*\nb;*\n"), "separator", separator=";;")
 
 
 def test_a_quoted_label_may_hold_separators_quotes_and_line_ends(tmp_path: Path) -> None:
@@ -104,51 +104,52 @@ def test_a_quoted_label_may_hold_separators_quotes_and_line_ends(tmp_path: Path)
 
 
 def test_lines_of_another_width_are_named(tmp_path: Path) -> None:
-    unreadable(written(tmp_path, 'a;"A\nB";*\nb;A;*\n\nc;*\nd;A;*\n'), "line 5 has 2 fields where most lines have 3")
-    refused(Levels([["a", "A", "*"], ["b", "*"]]), ["a"], "row 2 has 2 fields where the first has 3")
+    unreadable(written(tmp_path, 'a;"A\nB";*\nb;A;*\n\nc;*\nd;A;*\n'), "levels-uneven", "line 5")
+    refused(Levels([["a", "A", "*"], ["b", "*"]]), ["a"], "levels-uneven", "row 2")
 
 
 def test_files_that_are_no_tables_are_refused(tmp_path: Path) -> None:
-    unreadable(tmp_path / "absent.csv", "absent.csv", "No such file")
-    unreadable(tmp_path, "cannot be read")
-    unreadable(written(tmp_path, "\n\n"), "is empty")
-    unreadable(written(tmp_path, ""), "is empty")
-    unreadable(written(tmp_path, "a\nb\n"), "one field a line")
-    unreadable(written(tmp_path, b"M\xfcnchen;*\n"), "not UTF-8", "byte 1")
-    unreadable(written(tmp_path, 'a;"A;*\nb;A;*\n'), "not well-formed")
+    unreadable(tmp_path / "absent.csv", "file-unreadable", "absent.csv")
+    unreadable(tmp_path, "file-unreadable")
+    unreadable(written(tmp_path, "\n\n"), "levels-empty")
+    unreadable(written(tmp_path, ""), "levels-empty")
+    unreadable(written(tmp_path, "a\nb\n"), "levels-one-field")
+    unreadable(written(tmp_path, b"M\xfcnchen;*\n"), "file-encoding", "byte 1")
+    unreadable(written(tmp_path, 'a;"A;*\nb;A;*\n'), "levels-malformed")
 
 
 def test_a_value_with_two_different_lines_is_refused() -> None:
-    refused(Levels([["a", "A", "*"], ["a", "B", "*"], ["b", "B", "*"]]), ["a"], "'a'", "'A'", "'B'")
+    refused(Levels([["a", "A", "*"], ["a", "B", "*"], ["b", "B", "*"]]), ["a"], "two-parents", "'a'", "'A'", "'B'")
     built(Levels([["a", "A", "*"], ["a", "A", "*"]]), ["a"])
 
 
 def test_a_level_that_splits_a_group_is_refused() -> None:
     table = [["a", "G", "X", "*"], ["b", "G", "Y", "*"], ["c", "H", "Y", "*"]]
-    refused(Levels(table), ["a"], "'G' (level 1) stands under both 'X' and 'Y' (level 2)")
+    refused(Levels(table), ["a"], "two-parents", "'G' (level 1)", "'X' and 'Y' (level 2)")
 
 
 def test_many_split_groups_are_counted() -> None:
     table = [[f"{group}{side}", f"G{group}", side] for group in range(15) for side in "XY"]
-    refused(Levels(table), ["0X"], "'G0'", "and 5 more groups")
+    refused(Levels(table), ["0X"], "two-parents", "'G0'", "5 more")
 
 
 def test_a_label_that_is_a_value_elsewhere_is_refused() -> None:
-    refused(Levels([["a", "b", "*"], ["b", "c", "*"]]), ["a"], "'b' would name two different nodes", "{'b'}", "{'a'}")
+    refused(Levels([["a", "b", "*"], ["b", "c", "*"]]), ["a"], "label-used-twice", "'b'", "{'b'}", "{'a'}")
 
 
 def test_rows_that_are_no_rows_are_refused() -> None:
-    refused(Levels([]), ["a"], "is empty")
-    refused(Levels([["a"], ["b"]]), ["a"], "row 1 has no ancestor")
-    refused(Levels(["ab", "cd"]), ["a"], "row 1 is 'ab', not a list")
-    refused(Levels([["a", {}]]), ["a"], "row 1 holds {}")
-    refused(Levels([["a", None, "*"]]), ["a"], "row 1 ('a') has no label at level 1")
+    refused(Levels([]), ["a"], "levels-empty")
+    refused(Levels([["a"], ["b"]]), ["a"], "levels-uneven", "row 1")
+    refused(Levels(["ab", "cd"]), ["a"], "levels-uneven", "'ab'")
+    refused(Levels([["a", {}]]), ["a"], "levels-uneven", "{}")
+    refused(Levels([["a", None, "*"]]), ["a"], "levels-uneven", "row 1 ('a')")
 
 
 def test_values_that_the_table_lacks_are_listed() -> None:
     refused(
         Levels([["Male", "*"], ["Female", "*"]]),
         ["male", "Male"],
+        "values-not-in-hierarchy",
         "'male' (7 records; nearest known: 'Male')",
         counts=[7, 1],
     )

@@ -33,25 +33,31 @@ def test_the_missing_value_may_have_a_place_in_the_order() -> None:
 
 
 def test_values_that_the_order_lacks_are_listed() -> None:
-    refused(OrderedValues(["low", "mid"]), ["Low", "low"], "'Low' (3 records; nearest known: 'low')", counts=[3, 1])
+    refused(
+        OrderedValues(["low", "mid"]),
+        ["Low", "low"],
+        "values-not-in-hierarchy",
+        "'Low' (3 records; nearest known: 'low')",
+        counts=[3, 1],
+    )
 
 
 @pytest.mark.parametrize(
-    ("declared", "message"),
+    ("declared", "code", "named"),
     [
-        ({"values": []}, "no values"),
-        ({"values": ["a", "b", "a"]}, "more than once: 'a'"),
-        ({"values": [1, "1"]}, "more than once: '1'"),
-        ({"values": ["a", ["b"]]}, "['b'] cannot be a value"),
-        ({"values": ["a", "b"], "groups": (2, 3)}, "[2, 3] are not whole numbers"),
-        ({"values": ["a", "b"], "groups": (1,)}, "[1] are not whole numbers"),
-        ({"values": ["a", "b"], "groups": (2, 2)}, "[2, 2] are not whole numbers"),
-        ({"values": ["a", "b"], "groups": (2.0,)}, "[2.0] are not whole numbers"),
-        ({"values": ["a", "b", "a..b", "c"]}, "'a..b' would name two different nodes"),
+        ({"values": []}, "order-empty", ""),
+        ({"values": ["a", "b", "a"]}, "order-values", "'a'"),
+        ({"values": [1, "1"]}, "order-values", "'1'"),
+        ({"values": ["a", ["b"]]}, "order-values", "['b']"),
+        ({"values": ["a", "b"], "groups": (2, 3)}, "groups-not-nested", "[2, 3]"),
+        ({"values": ["a", "b"], "groups": (1,)}, "groups-not-nested", "[1]"),
+        ({"values": ["a", "b"], "groups": (2, 2)}, "groups-not-nested", "[2, 2]"),
+        ({"values": ["a", "b"], "groups": (2.0,)}, "groups-not-nested", "[2.0]"),
+        ({"values": ["a", "b", "a..b", "c"]}, "label-used-twice", "'a..b'"),
     ],
 )
-def test_an_order_that_makes_no_sense_is_refused(declared: dict[str, Any], message: str) -> None:
-    refused(OrderedValues(**declared), ["a"], message)
+def test_an_order_that_makes_no_sense_is_refused(declared: dict[str, Any], code: str, named: str) -> None:
+    refused(OrderedValues(**declared), ["a"], code, named)
 
 
 def test_a_flat_hierarchy_is_the_value_or_a_star() -> None:
@@ -62,8 +68,8 @@ def test_a_flat_hierarchy_is_the_value_or_a_star() -> None:
 
 
 def test_a_star_among_other_values_is_refused() -> None:
-    refused(Flat(), ["*", "a"], "'*' would name two different nodes")
+    refused(Flat(), ["*", "a"], "label-used-twice", "'*'")
 
 
 def test_a_column_without_any_value_is_refused() -> None:
-    refused(Flat(), [], "no value")
+    refused(Flat(), [], "no-values")

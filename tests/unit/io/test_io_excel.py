@@ -17,6 +17,7 @@ import pytest
 
 from shoal.errors import DataError, MissingExtraError
 from shoal.io import DataSource, canonical_text, column_names, read_table
+from support.raises import raises
 from support.table_files import Rows, write_ods, write_xls, write_xlsx
 
 WRITERS: dict[str, Callable[[Path, Rows], None]] = {".xlsx": write_xlsx, ".xls": write_xls, ".ods": write_ods}
@@ -113,14 +114,14 @@ def test_a_negative_number_is_a_duration_but_no_date(tmp_path: Path) -> None:
     cells = {"A1": "a", "B1": "b", "A2": -5, "B2": -0.5, "A3": 43831, "B3": 1}
     styled(tmp_path / "t.xlsx", cells, {"A2": "yyyy-mm-dd", "A3": "yyyy-mm-dd", "B2": "[h]:mm", "B3": "[h]:mm"})
     assert texts(read_table(DataSource(tmp_path / "t.xlsx"), ["b"]), "b") == ["-12:00:00", "24:00:00"]
-    with pytest.raises(DataError, match=r"column 'a', row 2 .* format of dates, but holds -5"):
+    with raises(DataError, "cell-error", "column 'a', row 2", "-5"):
         read_table(DataSource(tmp_path / "t.xlsx"))
 
 
 def test_a_formula_that_was_never_calculated_is_refused_in_a_column_that_is_read(tmp_path: Path) -> None:
     cells = {"C4": "a", "D4": "b", "C5": 1, "D5": '=C5&"<>"', "D6": "=1+1"}
     styled(tmp_path / "t.xlsx", cells, {})
-    with pytest.raises(DataError, match=r"column 'b' has a formula in cell D5 that was never calculated. .* 1 more"):
+    with raises(DataError, "formula-not-calculated", "'b'", "D5", "1 more cell"):
         read_table(DataSource(tmp_path / "t.xlsx"))
     assert read_table(DataSource(tmp_path / "t.xlsx"), ["a"]).to_pydict() == {"a": [1]}
 
@@ -139,7 +140,7 @@ def test_a_formula_that_gives_an_empty_text_is_calculated(tmp_path: Path) -> Non
 
 def test_not_available_is_missing_and_other_errors_are_refused(tmp_path: Path) -> None:
     assert texts(column(tmp_path, ["#N/A", 3.0]), "c") == [None, "3"]
-    with pytest.raises(DataError, match=r"column 'c' has the error #DIV/0! in row 3 .* 1 more cell"):
+    with raises(DataError, "cell-error", "'c'", "#DIV/0!", "row 3", "1 more cell"):
         column(tmp_path, [1.0, "#DIV/0!", "#REF!", "#N/A"])
     assert read_table(DataSource(tmp_path / "t.xlsx"), ["n"]).num_rows == 4
 
@@ -158,9 +159,9 @@ def test_a_sheet_is_named_or_numbered_and_else_the_first(tmp_path: Path) -> None
     assert column_names(DataSource(path, sheet=3)) == ["c"]
     assert column_names(DataSource(path, sheet="2")) == ["b"]
     assert column_names(DataSource(path, sheet="1")) == ["a"]
-    with pytest.raises(DataError, match=r"no sheet 'three'. Did you mean 'Three'"):
+    with raises(DataError, "unknown-sheet", "'three'", "'Three'"):
         column_names(DataSource(path, sheet="three"))
-    with pytest.raises(DataError, match=r"no sheet number 4: it has 3"):
+    with raises(DataError, "unknown-sheet", "4", "3 sheets"):
         read_table(DataSource(path, sheet=4))
 
 
@@ -179,10 +180,10 @@ def test_rows_without_any_value_are_no_records_and_the_table_may_stand_anywhere(
 def test_a_column_with_values_needs_a_name_of_its_own(tmp_path: Path) -> None:
     path = tmp_path / "t.xlsx"
     write_xlsx(path, [["A title", None], ["age", "sex"], [30, "f"]])
-    with pytest.raises(DataError, match=r"column B has values but no name. .*merged cells.*above the table"):
+    with raises(DataError, "unnamed-column", "column B"):
         column_names(DataSource(path))
     write_xlsx(path, [["age", "age"], [30, 31]])
-    with pytest.raises(DataError, match=r"'age' \(2 times\)"):
+    with raises(DataError, "column-name-twice", "'age' (2 times)"):
         read_table(DataSource(path))
     write_xlsx(path, [["age", None], [30, None]])
     assert column_names(DataSource(path)) == ["age"]
@@ -193,7 +194,7 @@ def test_a_header_without_records_is_a_table_of_no_rows(tmp_path: Path) -> None:
     table = read_table(DataSource(tmp_path / "t.xlsx"))
     assert (table.column_names, table.num_rows) == (["age", "sex"], 0)
     write_xlsx(tmp_path / "t.xlsx", [])
-    with pytest.raises(DataError, match=r"sheet 'Sheet1' is empty"):
+    with raises(DataError, "empty-file", "'Sheet1'"):
         read_table(DataSource(tmp_path / "t.xlsx"))
 
 
@@ -201,7 +202,7 @@ def test_a_header_without_records_is_a_table_of_no_rows(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", b"PK\x03\x04" + b"\0" * 60])
 def test_a_file_that_is_no_workbook_is_an_error_of_the_data(tmp_path: Path, suffix: str, content: bytes) -> None:
     (tmp_path / f"t{suffix}").write_bytes(content)
-    with pytest.raises(DataError, match=rf"t\{suffix} is not a workbook that can be read"):
+    with raises(DataError, "not-a-workbook", f"t{suffix}"):
         read_table(DataSource(tmp_path / f"t{suffix}"))
 
 
@@ -209,7 +210,7 @@ def test_a_workbook_that_was_cut_off_is_an_error_of_the_data(tmp_path: Path) -> 
     write_xlsx(tmp_path / "t.xlsx", [["age"], *([age] for age in range(100))])
     whole = (tmp_path / "t.xlsx").read_bytes()
     (tmp_path / "t.xlsx").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(DataError, match=r"not a workbook that can be read"):
+    with raises(DataError, "not-a-workbook"):
         column_names(DataSource(tmp_path / "t.xlsx"))
 
 
@@ -234,7 +235,7 @@ def encrypted_package(path: Path) -> None:
 
 def test_a_workbook_with_a_password_says_so(tmp_path: Path) -> None:
     encrypted_package(tmp_path / "t.xlsx")
-    with pytest.raises(DataError, match=r"t\.xlsx is protected by a password. Save it without one"):
+    with raises(DataError, "password", "t.xlsx"):
         read_table(DataSource(tmp_path / "t.xlsx"))
 
 

@@ -15,20 +15,21 @@ import pyarrow as pa
 import pytest
 
 from shoal.errors import DataError
-from shoal.io import Kind, canonical_text, frame_names, from_arrow, is_frame, to_arrow
+from shoal.io import FrameKind, canonical_text, frame_names, from_arrow, is_frame, to_arrow
+from support.raises import raises
 
 DATA = {"age": [39, 5, 39], "name": ["Ann", None, "Bo"]}
 MORNING = dt.datetime.fromisoformat("2020-01-01T03:00:00")
 
 
 def test_each_kind_comes_back_as_it_came() -> None:
-    frames: list[tuple[Any, Kind, type]] = [
-        (pa.table(DATA), Kind.ARROW, pa.Table),
-        (pa.RecordBatch.from_pydict(DATA), Kind.ARROW, pa.Table),
-        (pa.table(DATA).to_reader(), Kind.ARROW, pa.Table),
-        (pd.DataFrame(DATA), Kind.PANDAS, pd.DataFrame),
-        (pl.DataFrame(DATA), Kind.POLARS, pl.DataFrame),
-        (pl.LazyFrame(DATA), Kind.POLARS, pl.DataFrame),
+    frames: list[tuple[Any, FrameKind, type]] = [
+        (pa.table(DATA), FrameKind.ARROW, pa.Table),
+        (pa.RecordBatch.from_pydict(DATA), FrameKind.ARROW, pa.Table),
+        (pa.table(DATA).to_reader(), FrameKind.ARROW, pa.Table),
+        (pd.DataFrame(DATA), FrameKind.PANDAS, pd.DataFrame),
+        (pl.DataFrame(DATA), FrameKind.POLARS, pl.DataFrame),
+        (pl.LazyFrame(DATA), FrameKind.POLARS, pl.DataFrame),
     ]
     for frame, kind, back in frames:
         assert is_frame(frame)
@@ -44,7 +45,7 @@ def test_a_subclass_of_a_dataframe_is_a_dataframe() -> None:
         pass
 
     table, kind = to_arrow(Patients(DATA))
-    assert (kind, table.num_rows) == (Kind.PANDAS, 3)
+    assert (kind, table.num_rows) == (FrameKind.PANDAS, 3)
 
 
 def test_whatever_exports_an_arrow_stream_is_a_table() -> None:
@@ -54,19 +55,19 @@ def test_whatever_exports_an_arrow_stream_is_a_table() -> None:
 
     assert frame_names(Exporter()) == ["age", "name"]
     table, kind = to_arrow(Exporter())
-    assert kind is Kind.ARROW
+    assert kind is FrameKind.ARROW
     assert table.to_pydict() == DATA
 
 
 @pytest.mark.parametrize("wrong", [[1, 2], {"a": [1]}, "people.csv", None, pd.Series([1]), pl.Series([1]), 7])
 def test_what_is_no_table_is_refused(wrong: object) -> None:
     assert not is_frame(wrong)
-    with pytest.raises(DataError, match=type(wrong).__name__):
+    with raises(DataError, "not-a-table", type(wrong).__name__):
         to_arrow(wrong)
 
 
 def test_an_export_that_is_no_table_is_refused() -> None:
-    with pytest.raises(DataError, match="does not export a table"):
+    with raises(DataError, "not-a-table"):
         to_arrow(pa.chunked_array([[1, 2]]))
 
 
@@ -103,29 +104,29 @@ def test_only_the_columns_asked_for_are_converted() -> None:
     for frame in (pandas, polars, polars.lazy()):
         assert to_arrow(frame, ["ok"])[0].to_pydict() == {"ok": [1, 2]}
         for name in ("bad", "list"):
-            with pytest.raises(DataError, match=f"column '{name}'"):
+            with raises(DataError, "column-type", f"'{name}'"):
                 to_arrow(frame, ["ok", name])
 
 
 def test_columns_come_in_the_order_asked_for() -> None:
     for frame in (pd.DataFrame(DATA), pl.DataFrame(DATA), pa.table(DATA)):
         assert to_arrow(frame, ["name", "age"])[0].column_names == ["name", "age"]
-        with pytest.raises(DataError, match=r"no column 'agee'\. Did you mean 'age'"):
+        with raises(DataError, "unknown-column", "'agee'", "'age'"):
             to_arrow(frame, ["agee"])
 
 
 def test_names_that_repeat_are_an_error() -> None:
     for frame in (pd.DataFrame([[1, 2]], columns=["a", "a"]), pa.table([[1], [2]], names=["a", "a"])):
-        with pytest.raises(DataError, match=r"'a' \(2 times\)"):
+        with raises(DataError, "column-name-twice", "'a' (2 times)"):
             to_arrow(frame)
 
 
 def test_names_that_are_not_text_are_an_error() -> None:
-    with pytest.raises(DataError, match=r"column 2 is 7 \(int\), not text"):
+    with raises(DataError, "column-name-not-text", "column 2 is 7 (int)"):
         to_arrow(pd.DataFrame([[1, 2]], columns=["a", 7]))
-    with pytest.raises(DataError, match="2 levels"):
+    with raises(DataError, "column-name-levels", "2 levels"):
         to_arrow(pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")])))
-    with pytest.raises(DataError, match="column 1 of 1 has no name"):
+    with raises(DataError, "unnamed-column", "column 1"):
         to_arrow(pl.DataFrame({"": [1]}))
 
 
@@ -148,12 +149,12 @@ def test_names_that_are_not_text_are_an_error() -> None:
 )
 def test_an_object_column_of_mixed_types_is_refused_in_any_order(values: list[object]) -> None:
     for order in (values, values[::-1], [None, *values, float("nan")]):
-        with pytest.raises(DataError, match="column 'mix'"):
+        with raises(DataError, "column-type", "'mix'"):
             to_arrow(pd.DataFrame({"mix": pd.Series(order, dtype=object)}))
 
 
 def test_categories_of_mixed_types_are_refused() -> None:
-    with pytest.raises(DataError, match=r"column 'mix' holds values of several types: number, text"):
+    with raises(DataError, "column-type", "'mix'", "number, text"):
         to_arrow(pd.DataFrame({"mix": pd.Categorical([1, "a"])}))
 
 
@@ -186,7 +187,7 @@ def test_nanoseconds_in_an_object_column_are_kept() -> None:
 
 
 def test_numbers_too_large_for_arrow_are_refused_by_column() -> None:
-    with pytest.raises(DataError, match="column 'n'"):
+    with raises(DataError, "column-type", "'n'"):
         to_arrow(pd.DataFrame({"n": pd.Series([2**70], dtype=object)}))
 
 
@@ -204,7 +205,7 @@ def test_sparse_columns_are_read() -> None:
     ],
 )
 def test_types_without_a_single_value_are_refused_by_column(values: Any) -> None:
-    with pytest.raises(DataError, match="column 'odd'"):
+    with raises(DataError, "column-type", "'odd'"):
         to_arrow(pd.DataFrame({"odd": values}))
 
 
@@ -245,7 +246,7 @@ def test_missing_marks_become_null_in_texts_and_in_numbers_that_a_mark_writes() 
 
 
 def test_integers_with_a_missing_value_do_not_become_floats_in_pandas() -> None:
-    frame = from_arrow(pa.table({"n": [5, None], "m": [5, 6], "b": [True, None]}), Kind.PANDAS)
+    frame = from_arrow(pa.table({"n": [5, None], "m": [5, 6], "b": [True, None]}), FrameKind.PANDAS)
     assert frame["n"].dtype == "Int64"
     assert frame["m"].dtype == "int64"
     assert frame["b"].dtype == "boolean"

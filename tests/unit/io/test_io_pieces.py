@@ -14,13 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.errors import DataError
-from shoal.io import CellCounter, DataSource, SortedRuns, in_order_of_cells, read_batches
-from shoal.io import batches as reading
+from shoal.io import DataSource, counting, in_order_of_cells, read_batches
 from shoal.io import external_sort as spill
-from shoal.io import write as writing
+from shoal.io.counting import DistinctRowCounter
+from shoal.io.external_sort import SortedRuns
+from shoal.io.formats import csv_writer, parquet_file
 from shoal.io.pieces import pieces, text_sizes
 from shoal.io.write import write_counted, write_sorted, write_table
-from shoal.table import distinct_rows as cells
 
 COUNTED = st.lists(st.tuples(st.integers(0, 9), st.integers(1, 5)), max_size=20)
 
@@ -65,8 +65,8 @@ def test_the_size_of_a_row_is_that_of_its_texts_however_they_are_kept() -> None:
 def test_long_texts_end_a_row_group_at_the_same_row_however_the_table_comes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, nbytes: int
 ) -> None:
-    monkeypatch.setattr(writing, "_BYTES_OF_A_GROUP", nbytes)
-    monkeypatch.setattr(writing, "_BYTES_AT_A_TIME", nbytes)
+    monkeypatch.setattr(parquet_file, "_BYTES_OF_A_GROUP", nbytes)
+    monkeypatch.setattr(csv_writer, "_BYTES_AT_A_TIME", nbytes)
     table = pa.table({"x": ["a" * 30, "b" * 5, None, "c,d" * 9, "", "e"], "n": [1.0, 2.5, None, 3.0, 4.0, 5.0]})
     counts = np.array([3, 1, 2, 5, 1, 4])
     full = table.take(pa.array(np.repeat(np.arange(6), counts)))
@@ -135,29 +135,29 @@ def test_two_types_of_a_column_cannot_be_sorted() -> None:
 
 
 def test_the_type_of_a_column_is_checked_after_it_is_left_out_of_the_cells() -> None:
-    counter = CellCounter(["a", "n"])
+    counter = DistinctRowCounter(["a", "n"])
     counter.add(pa.table({"a": [1], "n": pa.array(["x"]).dictionary_encode()}))
     counter.leave_out(["n"])
     counter.add(pa.table({"a": [1], "n": pa.nulls(1)}))
     counter.add(pa.table({"a": [1], "n": ["y"]}))
     with pytest.raises(DataError, match="'n' has the type string in one part of the data and int64 in another"):
         counter.add(pa.table({"a": [1], "n": [2]}))
-    assert counter.finish().weights.tolist() == [3]
+    assert counter.finish().counts.tolist() == [3]
 
 
 def test_long_texts_count_as_often_as_they_are_held() -> None:
-    counter = CellCounter(["a"])
+    counter = DistinctRowCounter(["a"])
     counter.add(pa.table({"a": [f"{place}" + "x" * 3000 for place in range(100)]}))
     assert counter.dictionary_bytes > 8 * 300_000
-    long = CellCounter(["a", "b"])
+    long = DistinctRowCounter(["a", "b"])
     for place in range(50):
         long.add(pa.table({"a": ["x" * 3000], "b": [place]}))
     assert long.dictionary_bytes > 50 * 2900
 
 
 def test_more_distinct_text_than_an_array_holds_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cells, "_MOST_TEXT", 5000)
-    counter = CellCounter(["a"])
+    monkeypatch.setattr(counting, "_MOST_TEXT", 5000)
+    counter = DistinctRowCounter(["a"])
     counter.add(pa.table({"a": ["x" * 3000]}))
     counter.add(pa.table({"a": ["x" * 3000]}))
     with pytest.raises(DataError, match="'a' has more than 2 GiB of distinct text"):
@@ -168,7 +168,7 @@ def test_more_distinct_text_than_an_array_holds_is_refused(monkeypatch: pytest.M
 def test_batches_of_a_parquet_file_are_bounded_in_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, distinct: int
 ) -> None:
-    monkeypatch.setattr(reading, "_BYTES", 2000)
+    monkeypatch.setattr(parquet_file, "_BYTES", 2000)
     table = pa.table({"x": [f"{place % distinct}" + "x" * 90 for place in range(400)], "n": list(range(400))})
     pq.write_table(table, tmp_path / "t.parquet")
     shares: list[float] = []

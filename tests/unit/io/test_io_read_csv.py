@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from shoal.errors import DataError
 from shoal.io import DataSource, column_names, read_table, separator_hint
 from shoal.io.formats import csv_file as csvfile
+from support.raises import raises
 
 Write = Callable[..., DataSource]
 
@@ -34,8 +35,8 @@ def rows(source: DataSource, columns: list[str] | None = None) -> list[tuple[str
     return [tuple(row.values()) for row in read_table(source, columns).to_pylist()]
 
 
-def refusal(source: DataSource) -> str:
-    with pytest.raises(DataError) as caught:
+def refusal(source: DataSource, code: str) -> str:
+    with raises(DataError, code) as caught:
         read_table(source)
     message = str(caught.value)
     assert str(source.path) in message
@@ -64,7 +65,7 @@ def test_no_columns_asked_for_still_counts_the_rows(write: Write) -> None:
 
 
 def test_an_unknown_column_is_named_beside_those_there_are(write: Write) -> None:
-    with pytest.raises(DataError, match=r"no column 'agee'.*Did you mean 'age'\?"):
+    with raises(DataError, "unknown-column", "'agee'", "'age'"):
         read_table(write("age,zip\n1,2\n"), ["agee"])
 
 
@@ -77,7 +78,7 @@ def test_any_single_character_separates(write: Write, separator: str) -> None:
 
 
 def test_a_separator_outside_ascii_is_not_confused_with_its_stand_in(write: Write) -> None:
-    assert "cannot be told apart" in refusal(write("a§b\n1§2\x1f\n", separator="§"))
+    refusal(write("a§b\n1§2\x1f\n", separator="§"), "separator")
 
 
 def test_the_stand_in_is_an_ordinary_character_beside_an_ascii_separator(write: Write) -> None:
@@ -167,8 +168,8 @@ def test_zstandard_files_are_read(tmp_path: Path) -> None:
 
 
 def test_a_broken_archive_is_an_error_of_the_data(write: Write) -> None:
-    assert "cannot be read" in refusal(write(b"a,b\n1,2\n", "p.csv.gz"))
-    assert "cannot be read" in refusal(write(gzip.compress(os.urandom(5000))[:2000], "p.csv.gz"))
+    refusal(write(b"a,b\n1,2\n", "p.csv.gz"), "not-readable")
+    refusal(write(gzip.compress(os.urandom(5000))[:2000], "p.csv.gz"), "not-readable")
 
 
 def test_a_cell_may_be_larger_than_a_block(write: Write) -> None:
@@ -181,12 +182,12 @@ def test_a_nul_inside_a_cell_stays(write: Write) -> None:
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    assert "no file" in refusal(DataSource(tmp_path / "none.csv"))
+    refusal(DataSource(tmp_path / "none.csv"), "no-such-file")
 
 
 def test_a_folder_without_tables_is_no_data(tmp_path: Path) -> None:
     (tmp_path / "folder.csv").mkdir()
-    assert "names no file that can be read" in refusal(DataSource(tmp_path / "folder.csv"))
+    refusal(DataSource(tmp_path / "folder.csv"), "no-files")
 
 
 def test_a_file_that_may_not_be_read_says_so(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,37 +196,39 @@ def test_a_file_that_may_not_be_read_says_so(write: Write, monkeypatch: pytest.M
 
     source = write("a\n1\n")
     monkeypatch.setattr(pa, "input_stream", refuse)  # a superuser may read every file, so it is acted
-    assert "may not be read" in refusal(source)
+    refusal(source, "no-permission")
 
 
 def test_a_path_through_a_file_is_an_error_of_the_data(write: Write) -> None:
-    assert "no file" in refusal(DataSource(write("a\n").path / "inner.csv"))
+    refusal(DataSource(write("a\n").path / "inner.csv"), "no-such-file")
 
 
 @pytest.mark.parametrize("text", [b"", b"\xef\xbb\xbf", b"\n\n\r\n"])
 def test_an_empty_file_has_no_header(write: Write, text: bytes) -> None:
-    assert "is empty: it has no header" in refusal(write(text))
+    refusal(write(text), "empty-file")
 
 
 def test_names_that_repeat_are_listed(write: Write) -> None:
-    assert "'age' (3 times), 'zip' (2 times)" in refusal(write("age,zip,age,zip,sex,age\n1,2,3,4,5,6\n"))
+    assert "'age' (3 times) and 'zip' (2 times)" in refusal(
+        write("age,zip,age,zip,sex,age\n1,2,3,4,5,6\n"), "column-name-twice"
+    )
 
 
 @pytest.mark.parametrize("header", ["a,,c", "a, ,c", 'a,"",c'])
 def test_a_column_without_a_name_is_placed(write: Write, header: str) -> None:
-    assert "column 2 of 3 has no name" in refusal(write(f"{header}\n1,2,3\n"))
+    assert "column 2" in refusal(write(f"{header}\n1,2,3\n"), "unnamed-column")
 
 
 @pytest.mark.parametrize(("line", "found"), [("1,2,3", "3 fields"), ("1", "1 field "), ("  ", "1 field ")])
 def test_a_ragged_row_is_named_with_its_fields(write: Write, line: str, found: str) -> None:
-    message = refusal(write(f'a,b\n1,2\n"two\nlines",2\n{line}\n3,4\n'))
+    message = refusal(write(f'a,b\n1,2\n"two\nlines",2\n{line}\n3,4\n'), "uneven-rows")
     assert "row 4 " in message
-    assert f"has {found.strip()} where the header has 2." in message
+    assert found in message
     assert "more rows" not in message
 
 
 def test_a_ragged_row_far_down_is_found_and_others_are_counted(write: Write) -> None:
-    message = refusal(write("a,b\n" + "11111,22222\n" * 300_000 + "1\n1\n1\n"))
+    message = refusal(write("a,b\n" + "11111,22222\n" * 300_000 + "1\n1\n1\n"), "uneven-rows")
     assert "row 300002 " in message
     assert "2 more rows" in message
 
@@ -234,65 +237,63 @@ def test_a_ragged_row_far_down_is_found_and_others_are_counted(write: Write) -> 
     "tail", ['3,"4\n5,6\n', '"3,4\n5,6\n', '3,"4', '3,"', '3,"4""\n', '3,"4\n' + "5,6\n" * 400_000]
 )
 def test_a_quote_that_is_never_closed_is_named_with_its_row(write: Write, tail: str) -> None:
-    message = refusal(write("a,b\n1,2\n" + tail))
-    assert 'the quote " that opens in row 3 ' in message
-    assert "never closed" in message
+    assert "row 3 " in refusal(write("a,b\n1,2\n" + tail), "unclosed-quote")
 
 
 def test_a_quote_that_is_never_closed_is_found_whatever_columns_are_read(write: Write) -> None:
-    with pytest.raises(DataError, match=r"opens in row 2 .* never closed"):
+    with raises(DataError, "unclosed-quote", "row 2"):
         read_table(write('a,b\n3,"4\n5,6\n'), ["a"])
 
 
 def test_a_quote_that_is_never_closed_in_the_header_is_an_error(write: Write) -> None:
-    assert "header cannot be read" in refusal(write('a,"b\n1,2\n'))
+    refusal(write('a,"b\n1,2\n'), "header-unreadable")
 
 
 def test_messages_do_not_quote_cells(write: Write) -> None:
-    assert "secret" not in refusal(write("a,b\n1,2\nsecret\n"))
+    assert "secret" not in refusal(write("a,b\n1,2\nsecret\n"), "uneven-rows")
 
 
 def test_bytes_outside_the_encoding_are_placed_and_the_fix_is_named(write: Write) -> None:
-    message = refusal(write(b"a,b\n" + b"1,2\n" * 300_000 + b"caf\xe9,3\n"))
+    message = refusal(write(b"a,b\n" + b"1,2\n" * 300_000 + b"caf\xe9,3\n"), "wrong-encoding")
     assert "line 300002 " in message
-    assert "encoding utf-8 (0xe9)" in message
+    assert "0xe9" in message
     assert "encoding: latin-1" in message
 
 
 def test_bytes_outside_the_encoding_are_found_in_columns_that_are_not_read(write: Write) -> None:
-    with pytest.raises(DataError, match="line 40001 "):
+    with raises(DataError, "wrong-encoding", "line 40001 "):
         read_table(write(b"a,b\n" + b"1,2\n" * 39_999 + b"1,\xe9\n"), ["a"])
 
 
 def test_utf_16_taken_for_utf_8_is_recognized(write: Write) -> None:
-    assert "encoding: utf-16" in refusal(write("a,b\n1,2\n".encode("utf-16")))
-    assert "encoding: utf-16-le" in refusal(write("a,b\n1,2\n".encode("utf-16-le")))
+    assert "encoding: utf-16" in refusal(write("a,b\n1,2\n".encode("utf-16")), "wrong-encoding")
+    assert "encoding: utf-16-le" in refusal(write("a,b\n1,2\n".encode("utf-16-le")), "wrong-encoding")
 
 
 def test_text_that_stops_inside_a_character_is_an_error(write: Write) -> None:
-    assert "not text in the encoding utf-16" in refusal(write("a,b\n1,2\n".encode("utf-16")[:-1], encoding="utf-16"))
+    refusal(write("a,b\n1,2\n".encode("utf-16")[:-1], encoding="utf-16"), "wrong-encoding")
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "code"),
     [
-        ({"encoding": "klingon"}, "no text encoding 'klingon'"),
-        ({"encoding": "hex"}, "no text encoding 'hex'"),
-        ({"separator": ""}, "separator must be one character"),
-        ({"separator": "::"}, "separator must be one character"),
-        ({"separator": "\n"}, "separator must be one character"),
-        ({"quote": "''"}, "quote must be one ASCII character"),
-        ({"quote": ","}, "must differ"),
+        ({"encoding": "klingon"}, "unknown-encoding"),
+        ({"encoding": "hex"}, "unknown-encoding"),
+        ({"separator": ""}, "separator"),
+        ({"separator": "::"}, "separator"),
+        ({"separator": "\n"}, "separator"),
+        ({"quote": "''"}, "quote"),
+        ({"quote": ","}, "quote"),
     ],
 )
-def test_a_source_that_cannot_be_is_refused_when_stated(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(DataError, match=message):
+def test_a_source_that_cannot_be_is_refused_when_stated(options: dict[str, Any], code: str) -> None:
+    with raises(DataError, code):
         DataSource(Path("people.csv"), **options)
 
 
 @pytest.mark.parametrize("name", ["people.xml", "people", "people.gz", "people.parquet.gz", "people.json"])
 def test_an_unknown_suffix_lists_the_known_ones(write: Write, name: str) -> None:
-    message = refusal(write("a\n1\n", name))
+    message = refusal(write("a\n1\n", name), "unknown-suffix")
     assert ".csv, .tsv, .txt (also followed by .gz, .bz2, .zst), .parquet, .pq" in message
 
 

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.io import SortedRuns, in_order_of_cells, write_counted, write_sorted, write_table
 from shoal.io import external_sort as spill
-from shoal.io import write as writing
+from shoal.io import in_order_of_cells, write_counted, write_sorted, write_table
+from shoal.io.external_sort import SortedRuns
+from shoal.io.formats import csv_writer, parquet_file
 
 CELL = st.one_of(st.none(), st.sampled_from(["", "a", "b", "aa", "ä", "10", "9"]))
 ROWS = st.lists(st.tuples(CELL, CELL), max_size=60)
@@ -45,8 +46,8 @@ def test_merged_runs_are_the_sorted_table(
 def test_a_table_from_counts_has_the_bytes_of_all_its_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, group: int
 ) -> None:
-    monkeypatch.setattr(writing, "_ROW_GROUP", group)
-    monkeypatch.setattr(writing, "_ROWS_AT_A_TIME", 4)
+    monkeypatch.setattr(parquet_file, "_ROW_GROUP", group)
+    monkeypatch.setattr(csv_writer, "_ROWS_AT_A_TIME", 4)
     table = pa.table({"x": ["a", "b", None, "c,d", "", "e"], "n": [1.0, 2.5, None, 3.0, 4.0, 5.0]})
     counts = np.array([3, 1, 2, 5, 1, 4])
     full = table.take(pa.array(np.repeat(np.arange(6), counts)))

@@ -16,6 +16,7 @@ import pytest
 
 from shoal.errors import DataError, MissingExtraError
 from shoal.io import DataSource, canonical_text, column_names, read_table
+from support.raises import raises
 from support.table_files import (
     Rows,
     write_dta,
@@ -130,23 +131,23 @@ def test_a_number_is_what_its_format_counts(
 
 
 @pytest.mark.parametrize(
-    ("suffix", "form", "number", "told"),
+    ("suffix", "form", "number", "code"),
     [
-        (".dta", "%tb", 5, r"format %tb, which cannot be read.*dofb"),
-        (".dta", "%tC", 5, r"format %tC, which cannot be read.*cofC"),
-        (".dta", "%tm", 1.5, r"format %tm, but 1.5 is no whole period"),
-        (".dta", "%td", 1e8, r"format %td, but 100000000 is no date of the years 1 to 9999"),
-        (".dta", "%tcHH:MM:SS", 26 * 3600000.0, r"of a time of day, but 93600000 is not within one day"),
-        (".xpt", "TOD8", 93600, r"format TOD8 of a time of day, but 93600 is not within one day"),
-        (".xpt", "NLDATE20", 21915, r"format NLDATE20, which cannot be read.*DATE9"),
-        (".sav", "DATE11", -1e15, r"format DATE11, but -1e\+15 is no date"),
+        (".dta", "%tb", 5, "unknown-format"),
+        (".dta", "%tC", 5, "unknown-format"),
+        (".dta", "%tm", 1.5, "value-out-of-range"),
+        (".dta", "%td", 1e8, "value-out-of-range"),
+        (".dta", "%tcHH:MM:SS", 26 * 3600000.0, "value-out-of-range"),
+        (".xpt", "TOD8", 93600, "value-out-of-range"),
+        (".xpt", "NLDATE20", 21915, "unknown-format"),
+        (".sav", "DATE11", -1e15, "value-out-of-range"),
     ],
 )
 def test_a_number_whose_format_leaves_open_what_it_is_is_refused_by_name(
-    tmp_path: Path, suffix: str, form: str, number: float, told: str
+    tmp_path: Path, suffix: str, form: str, number: float, code: str
 ) -> None:
     source = written(tmp_path / f"t{suffix}", [number], form)
-    with pytest.raises(DataError, match=rf"column 'd' has the {told if told.startswith('format') else '.*' + told}"):
+    with raises(DataError, code, "'d'", form):
         read_table(source)
     assert read_table(source, ["n"]).num_rows == 1
 
@@ -200,10 +201,10 @@ def test_a_number_of_32_bits_has_its_own_digits(tmp_path: Path) -> None:
 def test_two_values_of_one_label_are_refused_where_both_occur(tmp_path: Path) -> None:
     labels: dict[str, dict[Any, str]] = {"SEX": {1: "yes", 2: "yes", 9: "7"}}
     write_sav(tmp_path / "t.sav", SEXES, variable_value_labels=labels)
-    with pytest.raises(DataError, match=r"column 'SEX' the values 1 and 2 are both called 'yes'.*labels: false"):
+    with raises(DataError, "labels-shared", "'SEX'", "1 and 2", "'yes'"):
         read_table(DataSource(tmp_path / "t.sav"))
     write_sav(tmp_path / "t.sav", [SEXES[0], *SEXES[3:]], variable_value_labels=labels)
-    with pytest.raises(DataError, match=r"values 9 and 7 are both called '7'"):
+    with raises(DataError, "labels-shared", "9 and 7", "'7'"):
         read_table(DataSource(tmp_path / "t.sav"))
     write_sav(tmp_path / "t.sav", SEXES[:2], variable_value_labels=labels)
     assert texts(read_table(DataSource(tmp_path / "t.sav")), "SEX") == ["yes"]
@@ -217,7 +218,7 @@ def test_missing_marks_hold_here_too(tmp_path: Path) -> None:
 
 def test_an_unknown_column_is_told_with_the_known_ones(tmp_path: Path) -> None:
     write_sav(tmp_path / "t.sav", SEXES)
-    with pytest.raises(DataError, match=r"has no column 'SXE'. Did you mean 'SEX'"):
+    with raises(DataError, "unknown-column", "'SXE'", "'SEX'"):
         read_table(DataSource(tmp_path / "t.sav"), ["SXE"])
 
 
@@ -231,8 +232,9 @@ def test_a_file_without_records_is_a_table_of_no_rows(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", b"$FL2" + b"\0" * 300])
 def test_a_file_of_another_kind_is_an_error_of_the_data(tmp_path: Path, suffix: str, content: bytes) -> None:
     (tmp_path / f"t{suffix}").write_bytes(content)
-    with pytest.raises(DataError, match=rf"t\{suffix} (is not a \{suffix} file that can be read|has no variables)"):
+    with pytest.raises(DataError) as caught:
         read_table(DataSource(tmp_path / f"t{suffix}"))
+    assert caught.value.code in {"not-a-statistics-file", "empty-file"}
 
 
 def test_without_the_library_the_install_line_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

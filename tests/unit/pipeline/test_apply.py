@@ -381,27 +381,28 @@ def damaged(folder: Path, what: str) -> tuple[Path, dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    ("what", "words"),
+    ("what", "code"),
     [
-        ("edited release", "is not the file that was published"),
-        ("no release", "cannot be read"),
-        ("not JSON", "is not a recoding: it is not JSON"),
-        ("foreign JSON", "does not say that it is a shoal recoding"),
-        ("half JSON", "is not a recoding"),
-        ("nowhere", "cannot be read"),
-        ("another policy", "they differ in privacy"),
-        ("release without policy", "pass the policy"),
-        ("release without evidence", "evidence"),
-        ("foreign evidence", "is not the evidence of a release"),
+        ("edited release", "published-file-changed"),
+        ("no release", "not-readable"),
+        ("not JSON", "not-a-recoding"),
+        ("foreign JSON", "not-a-recoding"),
+        ("half JSON", "not-a-recoding"),
+        ("nowhere", "not-readable"),
+        ("another policy", "another-policy"),
+        ("release without policy", "no-policy"),
+        ("release without evidence", "no-evidence"),
+        ("foreign evidence", "not-evidence"),
     ],
 )
 def test_a_recoding_that_is_not_what_it_was_is_refused_and_nothing_changes(
-    published: Path, what: str, words: str
+    published: Path, what: str, code: str
 ) -> None:
     recoding, options = damaged(published, what)
     before = snapshot(published)
-    with pytest.raises(InputError, match=words):
+    with pytest.raises(InputError) as caught:
         shoal.apply(recoding, published / "new.csv", **options)
+    assert caught.value.code == code
     assert snapshot(published) == before
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import shoal
 from shoal.hierarchies import boundary_caps, capped_levels
-from shoal.pipeline.spark.coarsening import Coarse, _column, full_levels, in_full
+from shoal.io.spark.coarsening import CoarseColumn, _column, in_full
 from shoal.policy.hierarchy_source import hierarchy_source
 from shoal.table.recoding import Recoding
 
@@ -30,7 +30,7 @@ def policy_of(hierarchy: Any, boundary: Any) -> shoal.Policy:
     return shoal.Policy(columns={"q": column}, privacy=[{"model": "k-anonymity", "k": 2}])
 
 
-def steps_of(kind: str) -> list[Coarse]:
+def steps_of(kind: str) -> list[CoarseColumn]:
     hierarchy, values, boundary = KINDS[kind]
     column = _column("q", pa.array(values), policy_of(hierarchy, boundary))
     steps = [column]
@@ -59,8 +59,8 @@ def test_what_is_left_of_the_hierarchy_says_the_same(kind: str) -> None:
 def test_a_coarsened_column_still_tells_values_apart(kind: str) -> None:
     steps = steps_of(kind)
     assert len(steps) > 1
-    assert all(coarse.book()[0].size > 1 for coarse in steps)
-    assert all(one.book()[0].size >= two.book()[0].size for one, two in pairwise(steps))
+    assert all(len(coarse.book().labels) > 1 for coarse in steps)
+    assert all(len(one.book().labels) >= len(two.book().labels) for one, two in pairwise(steps))
 
 
 def test_cells_are_raised_as_the_hierarchy_says() -> None:
@@ -78,6 +78,7 @@ def test_measures_and_levels_count_from_the_values_of_the_data() -> None:
     built = source.build(labels, [1] * len(labels), "q")
     nodes = np.unique(built.hierarchy.levels[1])[:, None].astype(np.int32)
     recoding = Recoding(("q",), (built.hierarchy,), np.zeros(1, dtype=np.int32), nodes, {"q": 1})
-    (whole,), translated = in_full(recoding, {"q": coarse})
-    assert [whole.labels[node] for node in translated[:, 0]] == [built.hierarchy.labels[node] for node in nodes[:, 0]]
-    assert full_levels({"q": 1}, {"q": coarse}, recoding) == {"q": 2}
+    full = in_full(recoding, {"q": coarse})
+    labels = full.hierarchies[0].labels
+    assert [labels[node] for node in full.nodes[:, 0]] == [built.hierarchy.labels[node] for node in nodes[:, 0]]
+    assert full.levels == {"q": 2}

@@ -9,9 +9,8 @@ import pytest
 
 import shoal
 from shoal.errors import DataError, OutputError
-from shoal.pipeline.spark.input import place_of, text_options
-from shoal.pipeline.spark.output import Target
-from shoal.pipeline.spark.release import about_paths
+from shoal.io.spark.sink import SparkSink, Target
+from shoal.io.spark.source import place_of, text_options
 from shoal.policy.spec import DataSpec
 
 POLICY = shoal.Policy(columns={"age": {"role": "quasi"}}, privacy=[{"model": "k-anonymity", "k": 2}], engine="spark")
@@ -44,8 +43,9 @@ def test_what_is_left_under_a_hidden_name_is_removed(tmp_path: Path) -> None:
 
 def test_an_old_release_goes_only_when_told_to(tmp_path: Path) -> None:
     fill(tmp_path / "release.csv", "old")
-    with pytest.raises(OutputError, match="exists already"):
+    with pytest.raises(OutputError) as caught:
         target(tmp_path / "release.csv")
+    assert caught.value.code == "output-exists"
     goal = target(tmp_path / "release.csv", force=True)
     with goal.hidden() as hidden:
         fill(Path(str(hidden.path)), "new")
@@ -57,8 +57,9 @@ def test_an_old_release_goes_only_when_told_to(tmp_path: Path) -> None:
 def test_an_old_release_comes_back_when_the_new_one_cannot_be_put_in_place(tmp_path: Path) -> None:
     fill(tmp_path / "release.csv", "old")
     goal = target(tmp_path / "release.csv", force=True)
-    with goal.hidden() as hidden, pytest.raises(OutputError, match="Nothing was changed"):
+    with goal.hidden() as hidden, pytest.raises(OutputError) as caught:
         goal.put(hidden)  # nothing was written there
+    assert caught.value.code == "not-placed"
     assert (tmp_path / "release.csv" / "part-0.csv").read_text() == "old"
     assert len(list(tmp_path.iterdir())) == 1
 
@@ -68,33 +69,38 @@ def test_a_release_that_came_meanwhile_is_not_replaced(tmp_path: Path) -> None:
     with goal.hidden() as hidden:
         fill(Path(str(hidden.path)), "new")
         fill(tmp_path / "release.csv", "somebody else's")
-        with pytest.raises(OutputError, match="meanwhile"):
+        with pytest.raises(OutputError) as caught:
             goal.put(hidden)
+        assert caught.value.code == "output-exists"
     assert (tmp_path / "release.csv" / "part-0.csv").read_text() == "somebody else's"
 
 
 def test_a_folder_that_is_not_there_is_told_before_any_work(tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match="does not exist"):
+    with pytest.raises(OutputError) as caught:
         target(tmp_path / "none" / "release.csv")
+    assert caught.value.code == "no-folder"
 
 
 def test_an_output_of_no_known_format_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match="cannot be told"):
+    with pytest.raises(OutputError) as caught:
         target(tmp_path / "release.xlsx")
+    assert caught.value.code == "unknown-format"
 
 
 def test_no_output_at_all_is_refused() -> None:
-    with pytest.raises(OutputError, match="names no output"):
+    with pytest.raises(OutputError) as caught:
         target(None)
+    assert caught.value.code == "no-output"
 
 
 def test_evidence_lies_beside_a_local_release_and_else_beside_the_policy(tmp_path: Path) -> None:
-    beside = about_paths(POLICY, target(tmp_path / "claims.parquet"), None)
+    beside = SparkSink(POLICY, tmp_path / "claims.parquet").documents
     assert beside["evidence"] == tmp_path / "claims.evidence.json"
-    table = about_paths(POLICY, target("spark:delta:table:clinic.claims"), None)
+    table = SparkSink(POLICY, "spark:delta:table:clinic.claims").documents
     assert table["report"] == Path("clinic.claims.report.html")
-    with pytest.raises(OutputError, match="JSON"):
-        about_paths(POLICY, target("spark:delta:table:clinic.claims"), tmp_path / "evidence.txt")
+    with pytest.raises(OutputError) as caught:
+        SparkSink(POLICY, "spark:delta:table:clinic.claims", evidence=tmp_path / "evidence.txt")
+    assert caught.value.code == "evidence-name"
 
 
 @pytest.mark.parametrize(
@@ -120,5 +126,6 @@ def test_a_relative_path_is_relative_to_the_policy(tmp_path: Path) -> None:
 def test_spark_reads_few_encodings() -> None:
     place = place_of("/x.csv", None, "data")
     assert text_options(DataSpec(path="/x.csv", encoding="latin-1"), place)["encoding"] == "ISO-8859-1"
-    with pytest.raises(DataError, match="cp1252"):
+    with pytest.raises(DataError, match="cp1252") as caught:
         text_options(DataSpec(path="/x.csv", encoding="cp1252"), place)
+    assert caught.value.code == "unknown-encoding"

@@ -22,9 +22,11 @@ import pytest
 
 import shoal
 from shoal.errors import DataError, OutputError
-from shoal.io import batches as reading
+from shoal.io import memory as budget
 from shoal.io import write_table
-from shoal.pipeline import memory as budget
+from shoal.io.formats import csv_file
+from shoal.io.formats.file_format import FileFormat
+from support.raises import raises
 
 COLUMNS = {
     "age": {"role": "quasi", "hierarchy": {"intervals": [10, 20]}},
@@ -60,16 +62,16 @@ def spilling(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def after_first_batch(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
     """Do something to the input once its first batch has been read."""
-    honest = reading._of_file
-    monkeypatch.setattr(reading, "_BLOCK", 1 << 12)
+    honest = FileFormat.batches
+    monkeypatch.setattr(csv_file, "_BATCH", 1 << 12)
 
     def read(*args: Any) -> Iterator[Any]:
-        for place, given in enumerate(honest(*args)):
+        for index, given in enumerate(honest(*args)):
             yield given
-            if not place:
+            if not index:
                 act()
 
-    monkeypatch.setattr(reading, "_of_file", read)
+    monkeypatch.setattr(FileFormat, "batches", read)
 
 
 def test_an_input_that_grows_while_it_is_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,7 +83,7 @@ def test_an_input_that_grows_while_it_is_read_is_refused(tmp_path: Path, monkeyp
             file.write("30,f,late\n")
 
     after_first_batch(monkeypatch, append)
-    with pytest.raises(DataError, match="has changed while it was read"):
+    with raises(DataError, "data-changed", "data.csv"):
         shoal.publish(policy_of(tmp_path, "data.csv"), memory="1GB")
     assert sorted(files_in(tmp_path)) == ["data.csv", "policy.yaml"]
 
@@ -105,7 +107,7 @@ def test_an_input_that_changes_between_counting_and_writing_is_refused(tmp_path:
             write_table(records(2000).slice(2), tmp_path / "data.csv")
         seen.append(stage)
 
-    with pytest.raises(DataError, match="has changed while it was read"):
+    with raises(DataError, "data-changed", "data.csv"):
         shoal.publish(policy_of(tmp_path, "data.csv"), progress=change)
     assert sorted(files_in(tmp_path)) == ["data.csv", "policy.yaml"]
 
@@ -227,6 +229,7 @@ def test_a_disk_that_fills_while_sorting_is_an_error_of_the_output(
     assert files_in(tmp_path) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)], ids=str
 )

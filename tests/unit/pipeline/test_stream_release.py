@@ -14,17 +14,20 @@ import pyarrow.parquet as pq
 import pytest
 
 import shoal
+from shoal.encode.result import Result
 from shoal.errors import InputError, VerificationError
 from shoal.evidence import VOLATILE
-from shoal.io import CellCounter, Cells, SortedRuns, read_batches, write_table
-from shoal.io import batches as reading
 from shoal.io import external_sort as spill
-from shoal.io import write as writing
-from shoal.pipeline import memory as budget
-from shoal.pipeline import stream
-from shoal.pipeline import write as pipeline_write
+from shoal.io import memory as budget
+from shoal.io import read_batches, write_table
+from shoal.io import source as sources
+from shoal.io import streaming as stream
+from shoal.io.counting import DistinctRowCounter
+from shoal.io.external_sort import SortedRuns
+from shoal.io.formats import parquet_file
 from shoal.pipeline.audit.audit import audit
-from shoal.pipeline.search import Searched, search_cells
+from shoal.pipeline.run import Job
+from shoal.table.distinct_rows import DistinctRows
 
 AGES = [str(age) for age in range(20, 60)]
 CITIES = {"North": ["Aa", "Bb", "Cc"], "South": ["Dd", "Ee"]}
@@ -148,7 +151,7 @@ def test_large_files_are_streamed_without_being_told(tmp_path: Path, monkeypatch
     def never(*_: object) -> None:
         raise AssertionError("the records were loaded")
 
-    monkeypatch.setattr(pipeline_write, "make_release", never)
+    monkeypatch.setattr(sources, "read_table", never)
     streamed = shoal.publish(policy, out=tmp_path / "streamed.csv")
     assert streamed.release.table.equals(held.release.table.cast(streamed.release.table.schema))
     assert len(streamed.release.data) == held.release.evidence["released"]
@@ -158,14 +161,12 @@ def test_a_budget_that_does_not_suffice_is_refused_with_what_would_help(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_table(records(300, wards=300), tmp_path / "data.csv")
-    monkeypatch.setattr(budget, "_PER_CELL", 2_000_000)
+    monkeypatch.setattr(budget, "_PER_ROW", 2_000_000)
     policy = policy_of(tmp_path, "data.csv", algorithm="top-down")
     with pytest.raises(InputError) as caught:
         shoal.publish(policy, out=tmp_path / "out.csv", memory="500MB")
-    message = str(caught.value)
-    assert "distinct combinations of the 6 columns" in message
-    assert "500 MB are allowed" in message
-    assert "insensitive columns" in message
+    assert caught.value.code == "memory-exceeded"
+    assert "insensitive columns" in str(caught.value)
     assert not (tmp_path / "out.csv").exists()
 
 
@@ -173,14 +174,13 @@ def test_a_refusal_names_how_much_was_counted_and_what_was_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pq.write_table(records(300, wards=300), tmp_path / "data.parquet", row_group_size=100)
-    monkeypatch.setattr(budget, "_PER_CELL", 50_000_000)
+    monkeypatch.setattr(budget, "_PER_ROW", 50_000_000)
     with pytest.raises(InputError) as caught:
         shoal.publish(policy_of(tmp_path, "data.parquet", algorithm="mondrian"), out=tmp_path / "out.csv",
                       memory="500MB")  # fmt: skip
-    message = str(caught.value)
-    assert message.startswith("The first 100 records have")
-    assert "4 of the columns that are released (without ward, stay)" in message
-    assert "and more for the rest" in message
+    assert caught.value.code == "memory-exceeded"
+    for fact in ("first 100 records", "ward and stay", "500 MB"):
+        assert fact in str(caught.value)
 
 
 @pytest.mark.parametrize("kind", [".csv", ".parquet"])
@@ -190,7 +190,7 @@ def test_long_texts_are_written_the_same_held_or_sorted_on_disk(
     table = records(200)
     notes = pa.array([f"{place:03d}" + "x" * (place * 7 % 300) for place in range(200)])
     write_table(table.set_column(1, "ward", notes), tmp_path / f"data{kind}")
-    for module, name in ((spill, "_BYTES_OF_A_RUN"), (writing, "_BYTES_OF_A_GROUP"), (reading, "_BYTES")):
+    for module, name in ((spill, "_BYTES_OF_A_RUN"), (parquet_file, "_BYTES_OF_A_GROUP"), (parquet_file, "_BYTES")):
         monkeypatch.setattr(module, name, 3000)
     policy = policy_of(tmp_path, f"data{kind}", algorithm="mondrian")
     held = shoal.publish(policy, out=tmp_path / f"held{kind}")
@@ -208,13 +208,18 @@ def test_long_texts_are_written_the_same_held_or_sorted_on_disk(
     ("text", "size"), [("2GB", 2 * 10**9), ("500 MB", 5 * 10**8), ("1.5GiB", 3 * 2**29), ("1g", 10**9)]
 )
 def test_amounts_of_memory_are_read_as_people_write_them(text: str, size: int) -> None:
-    assert budget.parse_memory(text) == size
+    assert budget.memory_limit(text) == size
 
 
-@pytest.mark.parametrize("text", ["much", "2 GB or so", "-1GB", "10", "100MB"])
-def test_other_amounts_are_refused(text: str) -> None:
-    with pytest.raises(InputError):
-        budget.parse_memory(text)
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [("much", "not-a-size"), ("2 GB or so", "not-a-size"), ("-1GB", "not-a-size"), ("10", "too-little-memory"),
+     ("100MB", "too-little-memory")],
+)  # fmt: skip
+def test_other_amounts_are_refused(text: str, code: str) -> None:
+    with pytest.raises(InputError) as caught:
+        budget.memory_limit(text)
+    assert caught.value.code == code
 
 
 def test_a_registry_and_a_streamed_release_go_together(tmp_path: Path) -> None:
@@ -268,7 +273,7 @@ def test_columns_that_tell_records_apart_are_written_record_by_record_with_the_s
     streamed = shoal.publish(policy, out=tmp_path / f"streamed{kind}")
     assert streamed.paths["release"].read_bytes() == held.paths["release"].read_bytes()
     evidence = streamed.release.evidence
-    assert "ward, stay" in evidence["not_done"]["insensitive columns"]
+    assert "ward and stay" in evidence["not_done"]["insensitive columns"]
     status = {each["name"]: each["status"] for each in evidence["attacks"]}
     assert status["linkage-insensitive"] == status["homogeneity-insensitive"] == "not tried"
     assert status["linkage"] == "tried"
@@ -308,45 +313,47 @@ def test_rows_of_stars_beside_columns_apart_are_suppressed_records_and_held_agai
     assert audit(published.paths["release"], policy).verification.passed
     strict = policy.changed(suppression=0.2)
 
-    def lax(_: shoal.Policy, *args: Any, **keys: Any) -> Searched:
-        return replace(search_cells(policy, *args, **keys), policy=strict)
+    encode = Job.encode
 
-    monkeypatch.setattr(stream, "search_cells", lax)
+    def lax(_: Job, reading: sources.Reading) -> Any:
+        return encode(Job(policy), reading)
+
+    monkeypatch.setattr(Job, "encode", lax)
     with pytest.raises(VerificationError, match="12 of 52 records are suppressed, 10 allowed"):
         shoal.publish(strict, out=tmp_path / f"strict{kind}")
     assert not (tmp_path / f"strict{kind}").exists()
 
 
 @pytest.mark.parametrize("algorithm", ["top-down", "mondrian"])
-def test_a_streamed_release_is_verified_against_what_was_counted_and_not_what_was_searched(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, algorithm: str
+@pytest.mark.parametrize("memory", [None, "2GB"])
+def test_a_release_is_verified_against_what_was_read_and_not_what_was_searched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, algorithm: str, memory: str | None
 ) -> None:
     """A search that loses one record and invents another in its place."""
     write_table(records(), tmp_path / "data.csv")
-    honest = search_cells
+    honest = Job.search
 
-    def wrong(*args: Any, **keys: Any) -> Searched:
-        found = honest(*args, **keys)
+    def wrong(*args: Any) -> Result:
+        found = honest(*args)
         kept = np.flatnonzero(found.recoding.row_class >= 0)
-        weights = found.cells.weights.copy()
-        weights[kept[0]] += 1
-        weights[kept[-1]] -= 1
-        return replace(
-            found, cells=Cells(found.cells.columns, weights), recoding=replace(found.recoding, weights=weights)
-        )
+        counts = found.rows.counts.copy()
+        counts[kept[0]] += 1
+        counts[kept[-1]] -= 1
+        rows = DistinctRows(found.rows.columns, counts)
+        return replace(found, rows=rows, recoding=replace(found.recoding, weights=counts))
 
-    monkeypatch.setattr(stream, "search_cells", wrong)
+    monkeypatch.setattr(Job, "search", wrong)
     policy = policy_of(tmp_path, "data.csv", algorithm=algorithm)
     with pytest.raises(VerificationError, match="truthfulness: 1 of "):
-        shoal.publish(policy, out=tmp_path / "out.csv", memory="2GB")
+        shoal.publish(policy, out=tmp_path / "out.csv", memory=memory)
     assert not (tmp_path / "out.csv").exists()
 
 
 @pytest.mark.parametrize("kind", [".csv", ".parquet"])
 def test_a_count_that_misses_records_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     write_table(records(), tmp_path / f"data{kind}")
-    honest = CellCounter.add
-    monkeypatch.setattr(CellCounter, "add", lambda counter, batch: honest(counter, batch.slice(1)))
+    honest = DistinctRowCounter.add
+    monkeypatch.setattr(DistinctRowCounter, "add", lambda counter, batch: honest(counter, batch.slice(1)))
     with pytest.raises(
         VerificationError, match="original: 400 records of the original were read, and 399 were counted"
     ):
@@ -365,9 +372,7 @@ def test_batches_that_lack_records_of_a_parquet_file_are_noticed(
         shoal.publish(policy_of(tmp_path, "data.parquet"), out=tmp_path / "out.csv", memory="2GB")
 
 
-def test_a_release_that_parts_equal_records_keeps_all_columns_in_the_cells(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_release_that_splits_duplicates_counts_all_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_table(records(300, wards=250), tmp_path / "data.csv")
     policy = policy_of(tmp_path, "data.csv", algorithm="top-down")
     held = shoal.publish(policy, out=tmp_path / "held.csv")

@@ -10,10 +10,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from shoal.encode.resolve import Resolved, resolve
+from shoal.encode.resolve import Resolved
 from shoal.errors import PolicyError, PolicyProblem
 from shoal.policy import Policy
 from shoal.policy.yaml_text import parse_yaml
+from support.resolved import resolve
 
 HOSPITAL = """
 data: patients.csv

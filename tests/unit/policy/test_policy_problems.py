@@ -432,7 +432,7 @@ def test_a_key_of_another_role_is_refused(role: str, key: str, value: Any) -> No
         ({"levels": {"separator": ";"}}, ".levels.path", "is required"),
         ({"tree": 5}, ".tree", "nested mappings"),
         ({"tree": {}}, "", "empty"),
-        ({"tree": {"A": ["x"], "B": ["y", "x"]}}, "", "'x' stands under both 'A' and 'B'"),
+        ({"tree": {"A": ["x"], "B": ["y", "x"]}}, "", "'x' is listed under both 'A' and 'B'"),
         ({"tree": {"A": [["x"]]}}, "", "list within a list"),
         ({"tree": {5: ["x"], "5": ["y"]}}, ".tree", "'5' stands there twice"),
         ({"tree": {"A": [{1, 2}]}}, ".tree", "a single value"),

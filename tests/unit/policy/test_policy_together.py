@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from policy_cases import HOSPITAL, hospital, load_problems, places, problems_of, small
 
-from shoal.cli.commands import load_policy
+from shoal.cli.run import load_policy
 from shoal.errors import PolicyError
 from shoal.models import KAnonymity, PSensitive
-from shoal.pipeline.run import complete_problems
+from shoal.pipeline.prepare import complete_problems
 from shoal.policy import Policy
 from shoal.policy.check import Draft
 

@@ -10,9 +10,11 @@ import pyarrow as pa
 import pytest
 from policy_cases import data_problems_of, hospital, load_text, resolved, small, table
 
-from shoal.encode.resolve import data_problems, resolve, unknown_columns, used_columns
+from shoal.encode.resolve import data_problems, unknown_columns, used_columns
 from shoal.errors import DataError, PolicyError
 from shoal.policy import Policy
+from shoal.table.distinct_rows import DistinctRows
+from support.resolved import resolve
 
 
 def sensitive(spec: dict[str, Any], values: list[Any], *models: dict[str, Any]) -> Any:
@@ -452,6 +454,6 @@ def test_a_column_that_the_release_would_have_twice_is_refused(held: str) -> Non
 
 def test_data_problems_pass_over_columns_that_the_table_lacks() -> None:
     policy = Policy(**hospital())
-    found = data_problems(policy.columns, policy.placed_models(), table(age=["x"]), Path())
+    found = data_problems(policy.columns, policy.placed_models(), DistinctRows.of(table(age=["x"])), Path())
     assert [problem.where for problem in found] == ["columns.age.hierarchy"]
-    assert data_problems(policy.columns, policy.placed_models(), table(age=["5"]), Path()) == []
+    assert data_problems(policy.columns, policy.placed_models(), DistinctRows.of(table(age=["5"])), Path()) == []

@@ -10,8 +10,9 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.encode.resolve import Resolved, resolve
+from shoal.encode.resolve import Resolved
 from shoal.policy import Policy
+from support.resolved import resolve
 
 TREE = {"A": ["x", "y"], "B": {"C": ["z"], "w": None}}
 CATEGORIES = {"hi": ["a", "b"], "mid": [None], "lo": ["c"]}

@@ -7,17 +7,17 @@ from dataclasses import replace
 
 import pytest
 
-from shoal.reproduce import campan_tables, mahesh, man, sun_tables, wang_tables
-from shoal.reproduce.section import EQUAL, FAILED, SILENT, SLIP, Section, Setting, Statement
-from shoal.reproduce.tables import SUN_1, SUN_5, WANG_1, PaperTable
-from shoal.reproduce.worked import Masked, same_rows, view_of
+from shoal.reproduce import campan, mahesh, man, sun, wang
+from shoal.reproduce.masked import Masked, same_rows, view_of
+from shoal.reproduce.paper import EQUAL, FAILED, SILENT, SLIP, PaperTable, Section, Setting, Statement
+from shoal.reproduce.tables import SUN_1, SUN_5, WANG_1
 
 WORKED: dict[str, Callable[[Setting], Section]] = {
-    "sun": sun_tables.worked,
+    "sun": sun.worked,
     "man": man.worked,
     "mahesh": mahesh.worked,
-    "wang": wang_tables.worked,
-    "campan": campan_tables.worked,
+    "wang": wang.worked,
+    "campan": campan.worked,
 }
 SLIPS = {
     "sun": {"Table 6: cells", "Table 6: records", "Table 7: cells", "Table 7: records", "Table 8: α"},
@@ -73,7 +73,7 @@ def changed(table: PaperTable, row: int, column: str, cell: str) -> PaperTable:
 
 @pytest.mark.parametrize(("column", "cell"), [("Zip Code", "130**"), ("Country", "Asia"), ("Health Condition", "Flu")])
 def test_a_cell_that_does_not_come_out_of_the_original_is_found(column: str, cell: str) -> None:
-    sound = sun_tables.MASKED["5"]
+    sound = sun.MASKED[5]
     assert (sound.equal_cells(), sound.without_original()) == ("48 of 48", 0)
     wrong = replace(sound, printed=changed(SUN_5, 0, column, cell))
     assert (wrong.equal_cells(), wrong.without_original()) == ("47 of 48", 1)

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shoal.edits import PolicyEdit
 from shoal.errors import DisclosureWarning, InfeasibleError, PolicyError, PolicyProblem
 from shoal.hierarchies import Flat, HierarchySource, Intervals, Label, Mask, Tree, boundary_caps, capped_levels
 from shoal.metrics import METRICS, ReleaseSummary
@@ -171,26 +172,27 @@ def test_a_policy_that_does_not_hold_on_the_published_form_gets_no_release_but_r
     problem = problem_of(rows, SOURCES, models=models, illness=["flu", "flu", "hiv"], budget=3)
     with pytest.raises(InfeasibleError) as caught:
         solve(problem)
-    text = str(caught.value)
-    assert "k-anonymity fails in 3 classes (3 records)" in text
-    assert "What holds:\n  - distinct-l-diversity on 'illness'\n" in text
-    assert "k-anonymity.k = 1" in text
-    assert "This change would do:\n  - safe: true under algorithm" in text
-    facts = caught.value.facts()["diagnosis"]
-    assert [each["where"] for each in facts["relaxations"]] == ["algorithm.safe"]
-    assert facts["holding"] == ["distinct-l-diversity on 'illness'"]
+    diagnosis = caught.value.diagnosis
+    assert diagnosis.code == "range-method"
+    assert [(each.model, each.classes, each.records) for each in diagnosis.blockers] == [("k-anonymity", 3, 3)]
+    assert diagnosis.holding == (("distinct-l-diversity", "illness"),)
+    assert diagnosis.reachable["k-anonymity.k"] == 1
+    assert [each.edits for each in diagnosis.relaxations] == [(PolicyEdit(("algorithm", "safe"), True),)]
 
 
 def test_the_published_form_suppresses_nothing_since_ranges_show_the_values_of_neighbours() -> None:
     rows = [("10", age, "nurse") for age in ("20", "20", "24", "24", "31")]
-    with pytest.raises(InfeasibleError, match="suppresses nothing"):
+    with pytest.raises(InfeasibleError) as caught:
         plain(rows, models=(KAnonymity(2),), budget=1)
+    assert caught.value.diagnosis.code == "range-method"
 
 
 def test_what_the_safe_form_needs_besides_is_said_as_well() -> None:
     rows = [("10", "20", "nurse"), ("11", "24", "nurse"), ("20", "31", "nurse"), ("21", "33", "judge")]
-    with pytest.raises(InfeasibleError, match="safe: true under algorithm and level 2 for 'zip' under group"):
+    with pytest.raises(InfeasibleError) as caught:
         plain(rows, models=(KAnonymity(3),))
+    edits = (PolicyEdit(("algorithm", "safe"), True), PolicyEdit(("algorithm", "group", "zip"), 2))
+    assert edits in [each.edits for each in caught.value.diagnosis.relaxations]
 
 
 # --- the safe form --------------------------------------------------------------------------------------------------
@@ -217,9 +219,11 @@ def test_beyond_the_budget_the_safe_form_is_infeasible_and_says_what_would_do() 
     rows = [("10", "20", "nurse"), ("11", "24", "nurse"), ("20", "31", "nurse")]
     with pytest.raises(InfeasibleError) as caught:
         shared(rows, models=(KAnonymity(2),))
-    changes = {each.where: each.value for each in caught.value.diagnosis.relaxations}
-    assert changes == {"suppression": 0.3334, "algorithm.group.zip": 2}
-    assert "the class of 1 record with zip = 2*, age = 31, job = nurse: " in str(caught.value)
+    diagnosis = caught.value.diagnosis
+    assert diagnosis.code == "shared-ranges"
+    changes = {edit.path: edit.value for each in diagnosis.relaxations for edit in each.edits}
+    assert changes == {("suppression",): 0.3334, ("algorithm", "group", "zip"): 2}
+    assert diagnosis.blockers[0].examples[0].labels == {"zip": "2*", "age": "31", "job": "nurse"}
     assert shared(rows, models=(KAnonymity(2),), budget=int(Fraction("0.3334") * 3))[2] is None
     assert shared(rows, models=(KAnonymity(2),), options={"group": {"zip": 2}}) == [("*", "20<=31", "nurse")] * 3
 

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from shoal.ui.desk.desk import Desk, document
+from shoal.ui.desk.desk import Desk
 from shoal.ui.desk.main import ANSWERS
 from shoal.ui.desk.table import open_example
-from shoal.ui.run.kinds import KINDS
+from shoal.ui.run.main import KINDS
 from shoal.ui.server.runs import OUT, STATUS, WORK
 from shoal.ui.server.workspace import Workspace, write_bytes, write_json
+from support.ui_desk import save_policy
 
 QUESTIONS: dict[str, dict[str, Any]] = {"before_after": {}, "classes": {}, "distributions": {}, "why": {"record": 17}}
 
@@ -22,13 +23,13 @@ def answers(folder: Path, algorithm: str) -> tuple[dict[str, Any], dict[str, byt
     desk = Desk(Workspace(folder), 10_000)
     desk.workspace.create()
     open_example(desk, {})
-    document.save(desk.workspace, {**desk.document(), "algorithm": {"name": algorithm}})
+    save_policy(desk, {**desk.document(), "algorithm": {"name": algorithm}})
     run = desk.workspace.runs / "001"
     (run / WORK).mkdir(parents=True)
     write_bytes(run / "policy.yaml", desk.workspace.policy.read_bytes())
     KINDS["release"](run, run / WORK, desk.workspace, lambda _, __: None)
     (run / WORK).rename(run / OUT)
-    write_json(run / STATUS, {"kind": "release", "name": "", "state": "done", "asked": 1.0})
+    write_json(run / STATUS, {"kind": "release", "name": "", "state": "done", "started": 1.0})
     told = {question: ANSWERS[question](desk, {"run": "001", **asked}) for question, asked in QUESTIONS.items()}
     return told, {form: next((run / OUT / form).glob(f"*.{form}")).read_bytes() for form in ("csv", "parquet")}
 
@@ -38,5 +39,5 @@ def test_a_streamed_run_is_told_like_one_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, algorithm: str
 ) -> None:
     in_memory = answers(tmp_path / "held", algorithm)
-    monkeypatch.setattr("shoal.pipeline.memory.TEXT_STREAMED", 0)
+    monkeypatch.setattr("shoal.io.memory.TEXT_STREAMED", 0)
     assert answers(tmp_path / "streamed", algorithm) == in_memory

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.errors import InputError
-from shoal.ui.server.workspace import Workspace, held, left_behind, read_json, safe_name, write_json
+from shoal.ui.server.workspace import Workspace, left_behind, read_json, safe_name, sole_user, write_json
+from support.ui_desk import refused
 
 
 @given(st.text(max_size=300))
@@ -64,7 +64,7 @@ def test_a_run_is_a_number_of_this_session(tmp_path: Path, number: str) -> None:
     workspace.create()
     (workspace.runs / "001").mkdir()
     assert workspace.run("001").is_dir()
-    with pytest.raises(InputError, match="there is no run"):
+    with refused("unknown-run"):
         workspace.run(number)
 
 
@@ -76,11 +76,11 @@ def test_a_note_is_whole_or_not_there(tmp_path: Path) -> None:
 
 
 def test_one_server_at_a_time_holds_a_workspace(tmp_path: Path) -> None:
-    with held(tmp_path) as first:
+    with sole_user(tmp_path) as first:
         assert first
-        with held(tmp_path) as second:
+        with sole_user(tmp_path) as second:
             assert not second
-    with held(tmp_path) as again:
+    with sole_user(tmp_path) as again:
         assert again
 
 

@@ -59,7 +59,7 @@ def test_what_is_no_date_is_refused(text: str) -> None:
 
 def test_a_stretch_that_begins_after_its_end_is_refused() -> None:
     for ends in (["2024-04", "2024-03-31"], ["2024-03-02", "2024-03-01"], ["2025", "2024-12"]):
-        assert "begins above its end" in asked(ends)[1][0].message
+        assert asked(ends)[1][0].code == "range-reversed"
 
 
 @given(st.lists(st.dates(datetime.date(1999, 1, 1), datetime.date(2002, 1, 1)), min_size=2, max_size=2).map(sorted),

@@ -16,7 +16,7 @@ import shoal
 from shoal.errors import MissingExtraError
 from shoal.policy import Policy
 from shoal.utility import learners, model_task
-from shoal.utility.split import drawn_values, held_out, sampled
+from shoal.utility.model_task import drawn_values, held_out, sampled
 
 COLUMNS: dict[str, Any] = {
     "age": {"role": "quasi", "hierarchy": {"intervals": [5, 20, 40]}},

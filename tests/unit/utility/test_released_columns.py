@@ -8,8 +8,9 @@ import pyarrow as pa
 
 import shoal
 from shoal.encode.resolve import resolve
-from shoal.pipeline.run import Clock, make_release
+from shoal.pipeline.run import make_release
 from shoal.policy import Policy
+from shoal.table.distinct_rows import DistinctRows
 from shoal.utility.columns import original_columns, released_columns
 
 
@@ -17,9 +18,10 @@ def cells(columns: dict[str, Any], whole: dict[str, list[Any]], rows: list[int],
     """For each released label of some of the rows, the values of the whole table that it stands for."""
     policy = Policy(columns=columns, privacy=[{"model": "k-anonymity", "k": len(rows)}], algorithm=algorithm)
     table = pa.table(whole)
-    originals = original_columns(policy, table, resolve(policy, table))
-    made = make_release(table.take(rows), policy, Clock(), lambda *_: None)
-    found = released_columns(originals, made.loaded.table, made.resolved, made.recoding)
+    distinct = DistinctRows.of(table)
+    originals = original_columns(policy, table, resolve(policy, distinct).of_records(distinct))
+    made = make_release(table.take(rows), policy)
+    found = released_columns(originals, table.take(rows), made.resolved.of_records(made.rows), made.record_recoding)
     named = {}
     for name, column in found.items():
         labels = column.domain.labels

@@ -9,7 +9,8 @@ from typing import Any
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from shoal.pipeline.run import Clock, Unverified, make_release
+from shoal.encode.result import Result
+from shoal.pipeline.run import make_release
 from shoal.policy import Policy
 from shoal.utility.columns import Column, original_columns, released_columns
 
@@ -47,7 +48,8 @@ rows = st.lists(
 class Case:
     """A table, its release, and both as columns of cells."""
 
-    made: Unverified
+    table: pa.Table
+    made: Result
     originals: Mapping[str, Column]
     released: Mapping[str, Column]
 
@@ -64,10 +66,12 @@ def policy_of(k: int, algorithm: str, **keys: Any) -> Policy:
 
 def released(drawn: Sequence[Row], k: int, algorithm: str) -> Case:
     policy = policy_of(min(k, len(drawn)), algorithm)
-    made = make_release(table_of(drawn), policy, Clock(), lambda *_: None)
-    originals = original_columns(policy, made.loaded.table, made.resolved)
-    columns = released_columns(originals, made.loaded.table, made.resolved, made.recoding)
-    return Case(made, originals, columns)
+    table = table_of(drawn)
+    made = make_release(table, policy)
+    resolved = made.resolved.of_records(made.rows)
+    originals = original_columns(policy, table, resolved)
+    columns = released_columns(originals, table, resolved, made.record_recoding)
+    return Case(table, made, originals, columns)
 
 
 def values_under(name: str, label: str | None, present: Sequence[str | None]) -> set[str | None]:

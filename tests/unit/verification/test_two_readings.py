@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.hierarchies import Dates, Flat, Intervals, Mask, Order, Tree, boundary_caps
+from shoal.hierarchies import Dates, Flat, Intervals, Mask, OrderedValues, Tree, boundary_caps
 from shoal.io import canonical_text
 from shoal.policy import Policy
 from shoal.verification.labels import labels_of
@@ -51,10 +51,10 @@ KINDS = {
         Dates(units=("week",), format="%Y%m%d"),
         st.dates(datetime.date(1000, 1, 1)).map(lambda day: f"{day:%Y%m%d}"),
     ),
-    "order": ({"order": list("abcdefg")}, Order(list("abcdefg")), st.sampled_from("abcdefg")),
+    "order": ({"order": list("abcdefg")}, OrderedValues(list("abcdefg")), st.sampled_from("abcdefg")),
     "sized order": (
         {"order": {"values": list("abcdefg"), "groups": [3]}},
-        Order(list("abcdefg"), groups=(3,)),
+        OrderedValues(list("abcdefg"), groups=(3,)),
         st.sampled_from("abcdefg"),
     ),
 }

@@ -25,7 +25,6 @@ from shoal.attacks.registry.signature import Signature
 from shoal.attacks.released_labels import overlapping_labels
 from shoal.attacks.scene import Ints
 from shoal.attacks.statistics import wilson
-from shoal.errors import InputError
 from shoal.policy import Policy
 from shoal.verification.ranges import quasi_labels
 
@@ -55,12 +54,9 @@ class Composition(Attack):
         sharing = [each for each in scene.earlier if each.signature.secret(column) is not None]
         if not sharing:
             return not_applicable("not-published-earlier")
-        if scene.original is None or scene.problem is None:
+        if scene.distinct is None or scene.problem is None:
             return _bounds(scene, sharing, column)
-        if scene.table is None:
-            message = "an attack with earlier releases needs the original as a table, not as counts."
-            raise InputError(message, code="earlier-needs-table")
-        new = NewRelease(scene.policy, scene.table, scene.problem, shown=scene.signature)
+        new = NewRelease(scene.policy, scene.distinct, scene.problem, shown=scene.signature)
         return _everybody(scene, new, sharing, column)
 
 
@@ -83,7 +79,7 @@ def _everybody(scene: Scene, new: NewRelease, sharing: Sequence[EarlierRelease],
     alone = certain & (found.values_alone == 1)
 
     def records(which: Mask) -> int:
-        return _scaled(weights, which, scene.table.num_rows if sampled and scene.table is not None else None)
+        return _scaled(weights, which, new.rows.n_records if sampled else None)
 
     return tried(
         records=records(found.exposed),

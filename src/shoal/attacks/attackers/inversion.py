@@ -26,7 +26,7 @@ from shoal.attacks.linkable_records import linkable_records
 from shoal.attacks.scene import Ints, Released
 from shoal.hierarchies.decimals import parse_decimal
 from shoal.hierarchies.hierarchy import Label
-from shoal.hierarchies.ranges import RANGE_SIGN
+from shoal.hierarchies.labels import range_ends
 from shoal.policy import Policy
 from shoal.table.encoded import combine_codes
 
@@ -138,9 +138,7 @@ def _ends(labels: Sequence[Label]) -> tuple[Ints, Ints, tuple[str, ...]]:
 
 def _pair(label: Label) -> tuple[tuple[str, Decimal], tuple[str, Decimal]] | None:
     """The ends of a range with their numbers; None for another label."""
-    if label is None or RANGE_SIGN not in label:
-        return None
-    low, _, high = label.partition(RANGE_SIGN)
+    low, high = range_ends(label) or ("", "")
     lower, upper = parse_decimal(low), parse_decimal(high)
     return None if lower is None or upper is None or lower >= upper else ((low, lower), (high, upper))
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from shoal.attacks.composition import View
 from shoal.attacks.fitting import CodePairs
@@ -23,10 +22,10 @@ from shoal.attacks.released_labels import UnreadableError, reads_as_now, values_
 from shoal.attacks.scene import Codes, Ints
 from shoal.attacks.scene_setup import as_written, rows_of_release
 from shoal.hierarchies.hierarchy import Label
-from shoal.io import encode
 from shoal.policy import Policy
 from shoal.search.problem import Problem
 from shoal.table.classes import Histogram
+from shoal.table.distinct_rows import DistinctRows
 from shoal.table.encoded import combine_codes
 from shoal.table.recoding import Recoding
 
@@ -52,7 +51,7 @@ class NewRelease:
     """A release with what it was made from."""
 
     policy: Policy
-    table: pa.Table
+    rows: DistinctRows
     """The columns of the data that the releases name, one row per row of the recoding."""
     problem: Problem
     recoding: Recoding | None = None
@@ -132,9 +131,8 @@ def _known(new: NewRelease, earlier: Sequence[EarlierRelease]) -> Known:
             index = table.quasi.index(name)
             hierarchy = new.problem.hierarchies[index]
             found[name] = (hierarchy.labels[: hierarchy.n_leaves], table.codes[index][table.row_tuple])
-        elif name in new.table.column_names:
-            texts, codes = encode(new.table.column(name))
-            found[name] = (tuple(texts), codes)
+        elif name in new.rows.columns:
+            found[name] = (new.rows.columns[name].labels, new.rows.columns[name].codes)
     return found
 
 
@@ -142,8 +140,8 @@ def _values(new: NewRelease, column: str, *, as_values: bool) -> tuple[Sequence[
     """The values of a sensitive column as published, or as they are, and the code of each row."""
     if not as_values:
         return new.problem.domains[column].values, new.problem.table.row_sensitive[column]
-    texts, codes = encode(new.table.column(column))
-    return as_written(new.policy, column, texts), codes
+    values = new.rows.columns[column]
+    return as_written(new.policy, column, values.labels), values.codes
 
 
 def _distinct(new: NewRelease, values: tuple[Codes, int], known: Known) -> tuple[Ints, Ints]:

@@ -2,9 +2,8 @@
 
 A sheet has no types, so the same column may hold numbers, texts and dates. The reader gives each cell in several ways -
 as text, truth value, number and duration - and which of them are there tells what the cell is. Its text of a number is
-rounded and so never taken. A column of one kind gets
-that type; in any other every cell stands in its canonical text. So a table gives the same release from a workbook as
-from a CSV file.
+rounded and so never used. A column of one kind gets that type; in any other every cell is its canonical text. So a
+table gives the same release from a workbook as from a CSV file.
 """
 
 from __future__ import annotations
@@ -20,10 +19,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.errors import DataError, MissingExtraError, did_you_mean
+from shoal.formatting import pluralize
 from shoal.io.columns import check_names, chosen, duration_text, plain, without_fractions
-from shoal.io.formats.excel_durations import Spans, spans_of
+from shoal.io.formats.excel_durations import SheetDurations, sheet_durations
 from shoal.io.formats.excel_formulas import uncalculated
+from shoal.io.formats.file_format import FileFormat
 from shoal.policy.data_source import DataSource
+from shoal.policy.file_kinds import FileKind
 from shoal.table.canonical_text import canonical_text
 
 _DAY: Final = 24 * 60 * 60 * 1000
@@ -43,10 +45,10 @@ class _Sheet:
 
     name: str
     columns: dict[str, int]
-    """The place of each named column among the cells."""
+    """The index of each named column among the cells."""
     texts: pa.RecordBatch
-    places: Sequence[int]
-    """The place of each column in the sheet, counted from A."""
+    positions: Sequence[int]
+    """The position of each column in the sheet, counted from A."""
     errors: Sequence[Any]
     """Cells that hold an error value instead of one."""
 
@@ -60,15 +62,18 @@ def sheet_read(source: DataSource) -> str:
     """The name of the sheet that is read: the one asked for, by its name or its number from 1, or else the first."""
     names = sheet_names(source)
     if not names:
-        raise DataError(f"{source.path} has no sheet.")
-    asked = source.sheet
-    if asked is None or asked in names:
-        return names[0] if asked is None else str(asked)
-    if not str(asked).isdecimal():
-        raise DataError(f"{source.path} has no sheet {asked!r}. {did_you_mean(asked, names)}")
-    number = int(asked)
+        raise DataError(f"{source.path} has no sheet.", code="no-sheet")
+    wanted = source.sheet
+    if wanted is None or wanted in names:
+        return names[0] if wanted is None else str(wanted)
+    if not str(wanted).isdecimal():
+        raise DataError(f"{source.path} has no sheet {wanted!r}. {did_you_mean(wanted, names)}", code="unknown-sheet")
+    number = int(wanted)
     if not 1 <= number <= len(names):
-        raise DataError(f"{source.path} has no sheet number {number}: it has {len(names)}, counted from 1.")
+        raise DataError(
+            f"{source.path} has no sheet number {number}: it has {pluralize(len(names), 'sheet')}, counted from 1.",
+            code="unknown-sheet",
+        )
     return names[number - 1]
 
 
@@ -87,13 +92,13 @@ def read_excel(source: DataSource, columns: Sequence[str] | None) -> pa.Table:
     loaded = _workbook(source).load_sheet(sheet.name, header_row=None, dtypes="float")
     numbers, others = loaded.to_arrow_with_errors()
     names = {sheet.columns[name]: name for name in wanted}
-    spans = spans_of(() if others is None else others.errors, names, f"{source.path}, sheet {sheet.name!r}")
+    spans = sheet_durations(() if others is None else others.errors, names, f"{source.path}, sheet {sheet.name!r}")
     filled = _filled_rows(sheet, spans)
     arrays = []
     for name in wanted:
-        place = sheet.columns[name]
-        cells = [each.column(place) for each in (sheet.texts, truths, numbers, durations)]
-        cells.append(spans.column(place, sheet.texts.num_rows))
+        index = sheet.columns[name]
+        cells = [each.column(index) for each in (sheet.texts, truths, numbers, durations)]
+        cells.append(spans.column(index, sheet.texts.num_rows))
         arrays.append(_column(*(_records(each, filled) for each in cells)))
     table = pa.Table.from_arrays(arrays, wanted)
     return plain(table, str(source.path), source.missing if source.quoted_missing else ())
@@ -113,8 +118,8 @@ def _workbook(source: DataSource) -> Any:
 def _unreadable(source: DataSource, error: Exception) -> DataError:
     reason = (str(error).splitlines() or [type(error).__name__])[0].removeprefix("calamine error: ").rstrip(".")
     if "password" in reason.lower():
-        return DataError(f"{source.path} is protected by a password. Save it without one.")
-    return DataError(f"{source.path} is not a workbook that can be read: {reason}.")
+        return DataError(f"{source.path} is protected by a password. Save it without one.", code="password")
+    return DataError(f"{source.path} is not a readable workbook: {reason}.", code="not-a-workbook")
 
 
 def _load(source: DataSource, sheet: str, kind: str) -> pa.RecordBatch:
@@ -126,22 +131,25 @@ def _sheet(source: DataSource) -> _Sheet:
     try:
         loaded = _workbook(source).load_sheet(name, header_row=None, dtypes="string")
         texts, found = loaded.to_arrow_with_errors()
-        places = [column.absolute_index for column in loaded.available_columns()]
+        positions = [column.absolute_index for column in loaded.available_columns()]
     except Exception as error:  # whatever the reader says of a damaged sheet
         raise _unreadable(source, error) from None
     if not texts.num_columns or not texts.num_rows:
-        raise DataError(f"{source.path}: the sheet {name!r} is empty. Its first row must name the columns.")
+        raise DataError(
+            f"{source.path}: the sheet {name!r} is empty. Its first row must name the columns.", code="empty-file"
+        )
     header = [_label(column[0].as_py()) for column in texts.columns]
-    for place, (label, column) in enumerate(zip(header, texts.columns, strict=True)):
+    for index, (label, column) in enumerate(zip(header, texts.columns, strict=True)):
         if not label and pc.any(_holds(column)).as_py():
             raise DataError(
-                f"{source.path}, sheet {name!r}: column {_letters(places[place])} has values but no name. The first "
-                "row with values must name every column: name it there, take merged cells apart, and delete what "
-                "stands above the table."
+                f"{source.path}, sheet {name!r}: column {_letters(positions[index])} has values but no name. The first "
+                "row with values must name every column: name it there, split merged cells, and delete what is above "
+                "the table.",
+                code="unnamed-column",
             )
     check_names([label for label in header if label], f"{source.path}, sheet {name!r}")
-    named = {label: place for place, label in enumerate(header) if label}
-    return _Sheet(name, named, texts, places, () if found is None else found.errors)
+    named = {label: index for index, label in enumerate(header) if label}
+    return _Sheet(name, named, texts, positions, () if found is None else found.errors)
 
 
 def _label(cell: str | None) -> str:
@@ -151,12 +159,12 @@ def _label(cell: str | None) -> str:
     return cell.removesuffix(" 00:00:00") if _DATE.fullmatch(cell) else cell
 
 
-def _letters(place: int) -> str:
+def _letters(index: int) -> str:
     """A column as spreadsheets name it: A, B, … Z, AA."""
     letters = ""
-    place += 1
-    while place:
-        place, rest = divmod(place - 1, 26)
+    index += 1
+    while index:
+        index, rest = divmod(index - 1, 26)
         letters = chr(ord("A") + rest) + letters
     return letters
 
@@ -165,18 +173,19 @@ def _refuse_uncalculated(sheet: _Sheet, wanted: Iterable[str], source: DataSourc
     """A formula without its value is no missing value. Only Office Open XML tells it from an empty cell."""
     if source.path.suffix.lower() not in _OPEN_XML:
         return
-    names = {sheet.places[sheet.columns[name]]: name for name in wanted}
+    names = {sheet.positions[sheet.columns[name]]: name for name in wanted}
     try:
         cells = uncalculated(source.path, sheet.name)
     except Exception as error:  # whatever a damaged part gives
         raise _unreadable(source, error) from None
-    found = [(names[place], cell) for place, cell in cells if place in names]
+    found = [(names[index], cell) for index, cell in cells if index in names]
     if found:
         name, cell = found[0]
-        more = f" So it is with {len(found) - 1} more cells." if len(found) > 1 else ""
+        more = _more_cells(len(found) - 1)
         raise DataError(
             f"{source.path}, sheet {sheet.name!r}: column {name!r} has a formula in cell {cell} that was never "
-            f"calculated.{more} Open the workbook in a spreadsheet program and save it, which calculates it."
+            f"calculated.{more} Open the workbook in a spreadsheet program and save it, which calculates it.",
+            code="formula-not-calculated",
         )
 
 
@@ -185,18 +194,23 @@ def _refuse_errors(sheet: _Sheet, wanted: Iterable[str], source: DataSource) -> 
     names = {sheet.columns[name]: name for name in wanted}
     broken = []
     for each in sheet.errors:
-        row, place = each.position
+        row, index = each.position
         found = _ERROR.search(each.detail)
         kind = found.group(1) if found else each.detail
-        if row > 0 and place in names and kind != _NOT_AVAILABLE and "'DurationIso(" not in each.detail:
-            broken.append((names[place], row + 1, _ERRORS.get(kind, kind)))
+        if row > 0 and index in names and kind != _NOT_AVAILABLE and "'DurationIso(" not in each.detail:
+            broken.append((names[index], row + 1, _ERRORS.get(kind, kind)))
     if broken:
         name, row, kind = broken[0]
-        more = f" So it is with {len(broken) - 1} more cells." if len(broken) > 1 else ""
+        more = _more_cells(len(broken) - 1)
         raise DataError(
             f"{source.path}, sheet {sheet.name!r}: column {name!r} has the error {kind} in row {row} of the table (the "
-            f"header counts as row 1).{more} Correct the formula, or write #N/A for a missing value."
+            f"header counts as row 1).{more} Correct the formula, or write #N/A for a missing value.",
+            code="cell-error",
         )
+
+
+def _more_cells(count: int) -> str:
+    return f" The same is true of {pluralize(count, 'more cell')}." if count else ""
 
 
 def _holds(column: pa.Array) -> pa.Array:
@@ -204,7 +218,7 @@ def _holds(column: pa.Array) -> pa.Array:
     return pc.fill_null(pc.not_equal(pc.utf8_trim_whitespace(column), ""), False)
 
 
-def _filled_rows(sheet: _Sheet, spans: Spans) -> pa.Array:
+def _filled_rows(sheet: _Sheet, spans: SheetDurations) -> pa.Array:
     """Which rows below the header hold something in any column, be it #N/A."""
     present = np.asarray(reduce(pc.or_, [_holds(column) for column in sheet.texts.columns]))
     filled = present.copy()
@@ -249,3 +263,6 @@ def _dates(moments: pa.Array) -> pa.Array:
     days = moments.cast(pa.date32(), safe=False)
     same = pc.all(pc.equal(days.cast(_MOMENT), moments)).as_py()
     return days if same is not False else moments
+
+
+EXCEL = FileFormat(kinds=(FileKind.EXCEL,), column_names=excel_names, read=read_excel)

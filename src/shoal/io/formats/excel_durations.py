@@ -26,7 +26,7 @@ _LENGTHS: Final = {"D": _DAY, "H": 60 * 60 * 1000, "M": 60 * 1000, "S": 1000}
 
 
 @dataclass(frozen=True)
-class Spans:
+class SheetDurations:
     """The durations of a sheet in milliseconds, by column and row."""
 
     found: Mapping[int, Mapping[int, int]]
@@ -35,35 +35,36 @@ class Spans:
         """The rows that hold a duration, in any column."""
         return sorted({row for cells in self.found.values() for row in cells})
 
-    def column(self, place: int, height: int) -> pa.Array:
+    def column(self, index: int, height: int) -> pa.Array:
         """A column's durations; null where a cell is none."""
         values, missing = np.zeros(height, dtype=np.int64), np.ones(height, dtype=np.bool_)
-        for row, lasting in self.found.get(place, {}).items():
+        for row, lasting in self.found.get(index, {}).items():
             values[row], missing[row] = lasting, False
         return pa.array(values, mask=missing)
 
 
-def spans_of(not_numbers: Iterable[Any], names: Mapping[int, str], where: str) -> Spans:
-    """The durations among the cells that are no numbers; a date before the first is an error where it is asked for."""
+def sheet_durations(not_numbers: Iterable[Any], names: Mapping[int, str], where: str) -> SheetDurations:
+    """The durations among the cells that are no numbers; in a column that is read, a date too early is an error."""
     found: dict[int, dict[int, int]] = {}
     for each in not_numbers:
-        row, place = each.position
-        asked = f"{where}: column {names[place]!r}, row {row + 1} of the table" if place in names and row else ""
-        lasting = _lasting(each.detail, asked)
+        row, index = each.position
+        cell = f"{where}: column {names[index]!r}, row {row + 1} of the table" if index in names and row else ""
+        lasting = _lasting(each.detail, cell)
         if lasting is not None:
-            found.setdefault(place, {})[row] = lasting
-    return Spans(found)
+            found.setdefault(index, {})[row] = lasting
+    return SheetDurations(found)
 
 
-def _lasting(detail: str, asked: str) -> int | None:
+def _lasting(detail: str, cell: str) -> int | None:
     if serial := _SERIAL.fullmatch(detail):
         days, kind = float(serial[1]), serial[2]
         if kind == "TimeDelta":
             return round(days * _DAY)
-        if days < 0 and asked:
+        if days < 0 and cell:
             raise DataError(
-                f"{asked} (the header counts as row 1) has a format of dates, but holds {serial[1]}, which is before "
-                "the first date of a workbook. Correct it, or give it a format of numbers."
+                f"{cell} (the header counts as row 1) has a date format, but contains {serial[1]}, which is before "
+                "the first date of a workbook. Correct it, or give it a number format.",
+                code="cell-error",
             )
         return None
     if iso := _ISO.fullmatch(detail):
@@ -71,6 +72,9 @@ def _lasting(detail: str, asked: str) -> int | None:
         if parts:
             length = sum(float((parts[unit] or "0").replace(",", ".")) * of for unit, of in _LENGTHS.items())
             return round(length) * (-1 if parts["sign"] else 1)
-        if asked:
-            raise DataError(f"{asked} (the header counts as row 1) has the duration {iso[1]}, which cannot be read.")
+        if cell:
+            raise DataError(
+                f"{cell} (the header counts as row 1) has the duration {iso[1]}, which cannot be read.",
+                code="cell-error",
+            )
     return None

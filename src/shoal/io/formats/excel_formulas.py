@@ -65,13 +65,13 @@ def _without_value(file: IO[bytes]) -> dict[tuple[int, str], None]:
         for cell in _CELL.finditer(piece):
             reference = _REFERENCE.search(cell[1])
             if reference and not _TYPE.search(cell[1]):
-                found[_place(reference[2].decode()), reference[1].decode()] = None
+                found[_column_index(reference[2].decode()), reference[1].decode()] = None
         before = piece[-_LONGEST:]
     return found
 
 
-def _place(letters: str) -> int:
-    place = 0
+def _column_index(letters: str) -> int:
+    index = 0
     for letter in letters:
-        place = place * 26 + ord(letter) - ord("A") + 1
-    return place - 1
+        index = index * 26 + ord(letter) - ord("A") + 1
+    return index - 1

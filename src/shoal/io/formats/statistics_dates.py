@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.errors import DataError
+from shoal.formatting import pluralize
 from shoal.io.columns import duration_text
 
 _SECOND: Final = 10**6
@@ -33,7 +34,7 @@ _YEARS: Final = (-719162 * _DAY, 2932897 * _DAY)
 
 @dataclass(frozen=True)
 class _Count:
-    """What the numbers of a variable count: moments, durations, times of day, periods of a year, or nobody knows."""
+    """What the numbers of a variable count: moments, durations, times of day, periods, or something unknown."""
 
     kind: str
     unit: int = _SECOND
@@ -69,7 +70,7 @@ _STATA: Final = {
 _STATA_FORMAT: Final = re.compile(r"%-?(?:t(.)|(d))(.*)")
 _STATA_CLOCK: Final = re.compile(r"[Hh]{2}|MM|mm|SS|ss|\.s+|[aA]\.?[mM]\.?")
 _STATA_FIXES: Final = {
-    "b": "Its days are those of a business calendar, which stands in a file of its own: turn them into %td with dofb()",
+    "b": "Its days are those of a business calendar, which is in a file of its own: turn them into %td with dofb()",
     "C": "It counts leap seconds: turn it into %tc with cofC()",
 }
 
@@ -110,7 +111,8 @@ def _stata(written: str, where: str) -> _Count | None:
 
 
 def _unknown(where: str, written: str, fix: str) -> DataError:
-    return DataError(f"{where} has the format {written}, which cannot be read. {fix}, or leave the column out.")
+    message = f"{where} has the format {written}, which cannot be read. {fix}, or leave the column out."
+    return DataError(message, code="unknown-format")
 
 
 def _micros(numbers: NDArray[np.float64], count: _Count) -> pa.Array:
@@ -122,18 +124,18 @@ def _micros(numbers: NDArray[np.float64], count: _Count) -> pa.Array:
     return pa.array(whole.astype(np.int64) * count.unit + parts.astype(np.int64), pa.int64(), mask=missing)
 
 
-def _moments(numbers: NDArray[np.float64], count: _Count, told: str) -> pa.Array:
+def _moments(numbers: NDArray[np.float64], count: _Count, subject: str) -> pa.Array:
     """Moments; days where none has a time of day."""
     first, end = ((each - count.start) / count.unit for each in _YEARS)
-    _refuse((numbers < first) | (numbers >= end), numbers, f"{told}, but {{}} is no date of the years 1 to 9999")
+    _refuse((numbers < first) | (numbers >= end), numbers, f"{subject}, but {{}} is no date of the years 1 to 9999")
     moments = pc.add(_micros(numbers, count), count.start).cast(pa.timestamp("us"))
     days = moments.cast(pa.date32(), safe=False)
     return days if pc.all(pc.equal(days.cast(moments.type), moments)).as_py() is not False else moments
 
 
-def _durations(numbers: NDArray[np.float64], count: _Count, told: str) -> pa.Array:
+def _durations(numbers: NDArray[np.float64], count: _Count, subject: str) -> pa.Array:
     """Times of day where all are shorter than a day, else their texts: the same text for the same duration."""
-    _refuse(np.abs(numbers) > 10**12, numbers, f"{told}, but {{}} seconds are no duration")
+    _refuse(np.abs(numbers) > 10**12, numbers, f"{subject}, but {{}} seconds are no duration")
     micros = _micros(numbers, count)
     low, high = pc.min_max(micros).as_py().values()
     if low is None or (low >= 0 and high < _DAY):
@@ -141,28 +143,29 @@ def _durations(numbers: NDArray[np.float64], count: _Count, told: str) -> pa.Arr
     return duration_text(micros)
 
 
-def _clock(numbers: NDArray[np.float64], count: _Count, told: str) -> pa.Array:
+def _clock(numbers: NDArray[np.float64], count: _Count, subject: str) -> pa.Array:
     """Times of day. Of a longer count such a format shows a part only, and leaves open what it is."""
     outside = (numbers < 0) | (np.rint(numbers * count.unit) >= _DAY)
     fix = "Give it a format of moments, or turn it into a number of hours"
-    _refuse(outside, numbers, f"{told} of a time of day, but {{}} is not within one day. {fix}")
+    _refuse(outside, numbers, f"{subject} of a time of day, but {{}} is not within one day. {fix}")
     return _micros(numbers, count).cast(pa.time64("us"))
 
 
-def _periods(numbers: NDArray[np.float64], count: _Count, told: str) -> pa.Array:
+def _periods(numbers: NDArray[np.float64], count: _Count, subject: str) -> pa.Array:
     """Periods of a year: 2020-03, 2020-Q1 and 2020-H1 as generalised dates are written, weeks as 2020w09."""
     years = np.floor(numbers / count.a_year) + 1960
     broken = (np.floor(numbers) < numbers) | (years < 1) | (years > 9999)
-    _refuse(broken, numbers, f"{told}, but {{}} is no whole period of the years 1 to 9999")
-    places = pa.array(numbers, from_pandas=True).cast(pa.int64()).to_pylist()
-    return pa.array([None if place is None else _period(place, count) for place in places], pa.string())
+    _refuse(broken, numbers, f"{subject}, but {{}} is no whole period of the years 1 to 9999")
+    periods = pa.array(numbers, from_pandas=True).cast(pa.int64()).to_pylist()
+    return pa.array([None if period is None else _period(period, count) for period in periods], pa.string())
 
 
-def _period(place: int, count: _Count) -> str:
-    years, rest = divmod(place, count.a_year)
+def _period(period: int, count: _Count) -> str:
+    years, rest = divmod(period, count.a_year)
     return f"{1960 + years:04d}" + count.period.format(rest + 1)
 
 
-def _refuse(wrong: NDArray[np.bool_], numbers: NDArray[np.float64], told: str) -> None:
+def _refuse(wrong: NDArray[np.bool_], numbers: NDArray[np.float64], subject: str) -> None:
     if wrong.any():
-        raise DataError(f"{told.format(f'{numbers[wrong][0]:.15g}')}. So it is with {int(wrong.sum())} values.")
+        message = subject.format(f"{numbers[wrong][0]:.15g}")
+        raise DataError(f"{message} ({pluralize(int(wrong.sum()), 'such value')}).", code="value-out-of-range")

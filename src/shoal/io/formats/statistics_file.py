@@ -14,8 +14,10 @@ import pyarrow as pa
 
 from shoal.errors import DataError, MissingExtraError
 from shoal.io.columns import check_names, chosen, plain, without_fractions
+from shoal.io.formats.file_format import FileFormat
 from shoal.io.formats.statistics_dates import from_format
 from shoal.policy.data_source import DataSource
+from shoal.policy.file_kinds import FileKind
 from shoal.table.canonical_text import canonical_text
 
 _READERS: Final = {
@@ -46,7 +48,7 @@ def read_stat(source: DataSource, columns: Sequence[str] | None) -> pa.Table:
 
 def _names(about: Any, source: DataSource) -> list[str]:
     if not about.column_names:
-        raise DataError(f"{source.path} has no variables.")
+        raise DataError(f"{source.path} has no variables.", code="empty-file")
     return check_names(about.column_names, str(source.path))
 
 
@@ -69,8 +71,9 @@ def _read(source: DataSource, **options: Any) -> tuple[Mapping[str, list[Any]], 
         OverflowError,
     ) as error:
         hint = " Give its encoding under data in the policy." if _is_about_text(error) else ""
-        told = str(error).rstrip(".")
-        raise DataError(f"{source.path} is not a {source.path.suffix} file that can be read: {told}.{hint}") from None
+        reason = str(error).rstrip(".")
+        message = f"{source.path} is not a readable {source.path.suffix} file: {reason}.{hint}"
+        raise DataError(message, code="not-a-statistics-file") from None
     return content, about
 
 
@@ -104,11 +107,15 @@ def _typed(name: str, values: Sequence[Any], about: Any, source: DataSource) -> 
 
 
 def _refuse_shared_labels(name: str, texts: Sequence[Any], shown: Sequence[Any], source: DataSource) -> None:
-    """Two values must not become one only because they are called alike."""
+    """Two values must not become one only because they have the same label."""
     owner: dict[Any, Any] = {}
     for text, label in dict.fromkeys(zip(texts, shown, strict=True)):
         if label is not None and owner.setdefault(label, text) != text:
             raise DataError(
-                f"{source.path}: in column {name!r} the values {owner[label]} and {text} are both called {label!r}. "
-                "Give them different labels, or write labels: false under data to read the values themselves."
+                f"{source.path}: in column {name!r} the values {owner[label]} and {text} are both labelled {label!r}. "
+                "Give them different labels, or write labels: false under data to read the values themselves.",
+                code="labels-shared",
             )
+
+
+STATISTICS = FileFormat(kinds=(FileKind.SPSS, FileKind.SAS, FileKind.STATA), column_names=stat_names, read=read_stat)

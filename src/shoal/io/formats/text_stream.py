@@ -23,7 +23,7 @@ class TextStream(io.RawIOBase):
     """A readable stream of UTF-8 bytes, whatever the file's compression and encoding.
 
     ``end`` is a record appended after the last one, on a line of its own. A quote that is never closed swallows it,
-    and so whoever misses it knows. A byte order mark is dropped.
+    so that its absence reveals the quote. A byte order mark is dropped.
     """
 
     def __init__(self, source: DataSource, end: str = "") -> None:
@@ -72,8 +72,8 @@ class TextStream(io.RawIOBase):
             size = len(self._spare)
         if 1 < size <= len(self._spare) and self._spare[size - 1 : size] == b"\r" and not self._ends_at(size):
             size -= 1
-        taken, self._spare = self._spare[:size], self._spare[size:]
-        return taken
+        chunk, self._spare = self._spare[:size], self._spare[size:]
+        return chunk
 
     def _ends_at(self, size: int) -> bool:
         return self._done and len(self._spare) == size
@@ -81,9 +81,9 @@ class TextStream(io.RawIOBase):
     def readinto(self, buffer: WriteableBuffer, /) -> int:
         """Fill a buffer."""
         view = memoryview(buffer)
-        taken = self.read(len(view))
-        view[: len(taken)] = taken
-        return len(taken)
+        chunk = self.read(len(view))
+        view[: len(chunk)] = chunk
+        return len(chunk)
 
     def _next(self, size: int) -> bytes:
         raw = self._raw.read(size)
@@ -122,7 +122,8 @@ class TextStream(io.RawIOBase):
         if STAND_IN in text:
             raise DataError(
                 f"{self._source.path} has the separator {self._source.separator!r} and the control character "
-                f"{STAND_IN!r} in its text; the two cannot be told apart. Use an ASCII separator."
+                f"{STAND_IN!r} in its text; the two cannot be distinguished. Use an ASCII separator.",
+                code="separator",
             )
         return text.replace(self._source.separator, STAND_IN)
 
@@ -137,5 +138,6 @@ class TextStream(io.RawIOBase):
             guess = "encoding: utf-8"
         return DataError(
             f"{self._source.path}: line {line} has bytes that are not text in the encoding {self._source.encoding} "
-            f"(0x{error.object[error.start]:02x}). State the file's own encoding in the policy, for example {guess}."
+            f"(0x{error.object[error.start]:02x}). State the file's own encoding in the policy, for example {guess}.",
+            code="wrong-encoding",
         )

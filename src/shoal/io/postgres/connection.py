@@ -39,7 +39,7 @@ _KINDS: Final = {
     "53": "the server is out of memory, disk or connections",
     "54": "a limit of the server is exceeded",
     "55": "the table is in use or not in the state for it",
-    "57": "the server was told to stop the query or the connection",
+    "57": "the server stopped the query or the connection",
     "58": "the server's machine failed",
     "P0": "a function of the database raised an error",
     "XX": "the server failed inside",
@@ -131,8 +131,8 @@ def called(work: Callable[[], Result], cancel: Callable[[], object] | None) -> R
 def kind_of(error: Exception) -> str:
     """What went wrong, without values of the data, which the words of the server may hold.
 
-    A cast that fails is told with the cell, a key that is there twice with the person. So only words that are known to
-    hold nothing of the kind are repeated; of others the kind is told, by the SQLSTATE where the driver passes it on.
+    The message of a failed cast shows the cell, that of a repeated key the person. So only words that are known to hold
+    no values are repeated; of others the kind is named, by the SQLSTATE where the driver passes it on.
     """
     if isinstance(error, OSError) and error.errno is not None and error.strerror:
         return error.strerror  # of a file, not of the server

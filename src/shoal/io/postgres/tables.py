@@ -1,7 +1,7 @@
 """Tables of a PostgreSQL database, read in batches of records through ADBC: Arrow in, Arrow out, nothing row by row.
 
 Everything is read in one read-only transaction that sees the database as it was at its beginning. Names go into SQL
-only in quotes (`shoal.policy.location.quoted`) or as parameters. A type that has no single value a cell is refused.
+only in quotes (`shoal.policy.location.quoted`) or as parameters. A type that has no single value per cell is refused.
 """
 
 from __future__ import annotations
@@ -117,7 +117,8 @@ def batches_within(
         if not column.readable:
             raise DataError(
                 f"{source.database}: column {column.name!r} has the type {column.declared}, which has no single value "
-                "a cell. Leave the column out of the policy, or read a view that turns it into text, numbers or dates."
+                "per cell. Leave the column out of the policy, or read a view with text, numbers or dates instead.",
+                code="unreadable-type",
             )
     with connection.cursor() as cursor:
         names = ", ".join(column.selected for column in wanted) or "NULL"
@@ -177,7 +178,8 @@ def _begin(connection: Any, table: DatabaseTable) -> None:
             raise DataError(
                 f"{table}: the server has ended the transaction that kept the table as it was when it was counted, so "
                 "it cannot be read a second time. Start again, with more memory or a longer "
-                "idle_in_transaction_session_timeout."
+                "idle_in_transaction_session_timeout.",
+                code="transaction-ended",
             ) from None
 
 
@@ -193,7 +195,8 @@ def _columns(connection: Any, source: DataSource) -> list[Column]:
         known = [name for (name,) in fetched(connection, _TABLES)]
         raise DataError(
             f"{source.database}: there is no such table, or it has no columns. "
-            f"{did_you_mean(source.database.table, known)}"
+            f"{did_you_mean(source.database.table, known)}",
+            code="unknown-column",
         )
     check_names([column.name for column in columns], str(source.database))
     return columns
@@ -226,7 +229,8 @@ def _refuse_midnight(counts: pa.Array, column: Column, where: str) -> None:
     if latest is not None and latest >= _MICROSECONDS:
         raise DataError(
             f"{where}: column {column.name!r} holds the time 24:00:00, which would become 00:00:00. Read a view "
-            "without it."
+            "without it.",
+            code="unreadable-value",
         )
 
 
@@ -236,7 +240,8 @@ def _refuse_beyond(counts: pa.Array, a_day: int, column: Column, where: str) -> 
     if low is not None and (low < _FIRST_DAY * a_day or high >= (_LAST_DAY + 1) * a_day):
         raise DataError(
             f"{where}: column {column.name!r} holds a date that lies outside the years 1 to 9999, or infinity. "
-            "Read a view without it."
+            "Read a view without it.",
+            code="unreadable-value",
         )
 
 
@@ -258,5 +263,8 @@ def _numeric(texts: pa.Array, column: Column, where: str) -> pa.Array:
 def _decimal(text: str, column: Column, where: str) -> Decimal | None:
     value = Decimal(text)
     if value.is_infinite():
-        raise DataError(f"{where}: column {column.name!r} holds {text}, which is no number. Read a view without it.")
+        raise DataError(
+            f"{where}: column {column.name!r} holds {text}, which is not a number. Read a view without it.",
+            code="unreadable-value",
+        )
     return None if value.is_nan() else value

@@ -41,7 +41,10 @@ def check_target(target: DatabaseTable, source: DatabaseTable | None, *, force: 
     if source is not None and own is not None:
         with connected(source, "reading") as connection:
             if _identity(connection, source) == own:
-                raise OutputError(f"{target} is the input as well and would be overwritten. Choose another output.")
+                raise OutputError(
+                    f"{target} is the input as well and would be overwritten. Choose another output.",
+                    code="output-is-input",
+                )
 
 
 @dataclass(frozen=True)
@@ -98,8 +101,9 @@ class TableWriter:
             called(self.connection.commit, None)
         except Exception as error:
             raise OutputError(
-                f"the connection broke while {self.target} was committed ({kind_of(error)}). Look whether the table "
-                "is there; if it is, drop it and start again, since evidence and report were not written."
+                f"the connection broke while {self.target} was committed ({kind_of(error)}). Check whether the table "
+                "is there; if it is, drop it and start again, since evidence and report were not written.",
+                code="not-committed",
             ) from None
 
     def _run(self, sql: str) -> None:
@@ -136,7 +140,9 @@ def _schema(connection: Any, target: DatabaseTable) -> str:
     schema, _ = target.parts
     found = schema if schema is not None else fetched(connection, "SELECT current_schema()::text")[0][0]
     if found is None:
-        raise OutputError(f"{target}: the database has no schema to create tables in. Name one: schema.table.")
+        raise OutputError(
+            f"{target}: the database has no schema to create tables in. Name one: schema.table.", code="no-schema"
+        )
     return str(found)
 
 
@@ -145,18 +151,23 @@ def _check(connection: Any, target: DatabaseTable, *, force: bool) -> bool:
     schema, table = _schema(connection, target), target.parts[1]
     there, allowed, kind, inherits = fetched(connection, _STATE, schema, table)[0]
     if not there:
-        raise OutputError(f"{target}: there is no schema {schema!r} in the database. Create it first.")
+        raise OutputError(
+            f"{target}: there is no schema {schema!r} in the database. Create it first.", code="no-schema"
+        )
     if not allowed:
-        raise OutputError(f"{target}: this user may not create tables in the schema {schema!r}.")
+        raise OutputError(f"{target}: this user may not create tables in the schema {schema!r}.", code="not-allowed")
     if kind is not None and kind != "r":
-        raise OutputError(f"{target} is no ordinary table and is never replaced. Choose another output.")
+        raise OutputError(
+            f"{target} is not an ordinary table, so it is never replaced. Choose another output.", code="not-a-table"
+        )
     if inherits:
         raise OutputError(
             f"{target} is a partition, or inherits from a table or is inherited by one: its rows are read there too, "
-            "so it is never replaced. Choose another output."
+            "so it is never replaced. Choose another output.",
+            code="not-a-table",
         )
     if kind is not None and not force:
-        raise OutputError(f"{target} exists already. Choose another output, or {FORCE}.")
+        raise OutputError(f"{target} exists already. Choose another output, or {FORCE}.", code="output-exists")
     return kind is not None
 
 

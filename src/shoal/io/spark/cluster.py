@@ -10,6 +10,7 @@ from __future__ import annotations
 import pickle
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.errors import DataError, InputError
+from shoal.errors import DataError, InputError, OutputError
 
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
@@ -44,7 +45,8 @@ def session_of(settings: Mapping[str, str]) -> Any:
     except ImportError:
         raise InputError(
             'engine: spark needs PySpark 4 and Java 17 or newer: pip install "shoal[spark]". '
-            "Where the data fits on this machine, leave engine out of the policy."
+            "Where the data fits on this machine, leave engine out of the policy.",
+            code="no-spark",
         ) from None
     builder = SparkSession.builder.appName(settings.get("spark.app.name", "shoal"))
     for key, value in settings.items():
@@ -57,11 +59,22 @@ def is_from_spark(error: BaseException) -> bool:
     return any(kind.__module__.startswith(("pyspark.", "py4j.")) for kind in type(error).__mro__)
 
 
-def in_words(error: BaseException) -> str:
-    """The line of an error of Spark's that says what was wrong, among long traces: the last that names an error."""
+def error_line(error: BaseException) -> str:
+    """The line of a Spark error that says what was wrong, among long traces: the last that names an error."""
     lines = [line.strip() for line in str(error).split("JVM stacktrace")[0].splitlines() if line.strip()]
     named = [_NAMED.sub(r"\2", line) for line in lines if _NAMED.match(line)]
     return ((named[-1:] or lines or [type(error).__name__])[0])[:600]
+
+
+@contextmanager
+def spark_errors(kind: type[DataError] | type[OutputError] = DataError) -> Iterator[None]:
+    """Errors of Spark's as errors of Shoal's: the line that says what was wrong, without traces."""
+    try:
+        yield
+    except Exception as error:
+        if not is_from_spark(error):
+            raise
+        raise kind(f"Spark could not do its part: {error_line(error)}", code="spark-failed") from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +184,9 @@ def _schema(table: pa.Table) -> Any:
             return t.DecimalType(field.type.precision, field.type.scale)
         if pa.types.is_timestamp(field.type):
             return t.TimestampNTZType() if field.type.tz is None else t.TimestampType()
-        raise DataError(f"column {field.name!r} has the type {field.type}, which Spark has no type for.")
+        raise DataError(
+            f"column {field.name!r} has the type {field.type}, which Spark has no type for.", code="unreadable-type"
+        )
 
     return t.StructType([t.StructField(field.name, kind(field)) for field in table.schema])
 

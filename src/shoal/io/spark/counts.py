@@ -1,8 +1,7 @@
-"""Counting where the records lie: distinct combinations, brought to the driver as packed codes instead of texts."""
+"""Counting where the records are: distinct rows, brought to the driver as codes instead of texts."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,15 +13,15 @@ from numpy.typing import NDArray
 
 from shoal.errors import DataError
 from shoal.io.spark.cluster import COUNT, Named, in_utc
+from shoal.table.canonical_text import encode_values
+from shoal.table.distinct_rows import DistinctColumn, DistinctRows
 
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
-_KEY = "__key"
-_KEY_LIMIT = 2**62
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class CountedFrame:
     """The distinct combinations of some columns, each with how many records have it."""
 
     frame: Any
@@ -36,22 +35,17 @@ class Counted:
         row = self.frame.agg(f.count(f.lit(1)).alias("rows"), f.sum(COUNT).alias("records")).toArrow().to_pylist()[0]
         return int(row["rows"]), int(row["records"] or 0)
 
-    def collect(self) -> tuple[pa.Table, Counts]:
-        """The combinations and their counts on the driver, as they are."""
-        table = Named(self.frame, (*self.names, COUNT)).collect()
-        return table.select(list(self.names)), table.column(COUNT).to_numpy().astype(np.int64)
 
-
-def grouped(given: Named, names: Sequence[str]) -> Counted:
-    """Count the records by some columns: one shuffle, of the cells and not of the records."""
+def grouped(given: Named, names: Sequence[str]) -> CountedFrame:
+    """Count the records by some columns: one shuffle, of the distinct rows and not of the records."""
     from pyspark.sql import functions as f  # noqa: PLC0415
 
     chosen = given.select(names)
-    return Counted(chosen.frame.groupBy(chosen.frame.columns).agg(f.count(f.lit(1)).alias(COUNT)), tuple(names))
+    return CountedFrame(chosen.frame.groupBy(chosen.frame.columns).agg(f.count(f.lit(1)).alias(COUNT)), tuple(names))
 
 
-def distinct_values(counted: Counted) -> dict[str, pa.Array]:
-    """The distinct values of each column, null last where there is one, in one pass over the cells."""
+def distinct_values(counted: CountedFrame) -> dict[str, pa.Array]:
+    """The distinct values of each column, null last where there is one, in one pass over the distinct rows."""
     from pyspark.sql import functions as f  # noqa: PLC0415
 
     cells = [counted.frame[f"c{place}"] for place in range(len(counted.names))]
@@ -68,78 +62,56 @@ def distinct_values(counted: Counted) -> dict[str, pa.Array]:
 
 @dataclass(frozen=True, eq=False)
 class Codebook:
-    """The code of each value of a column; two values may have one code."""
+    """The code of each value of a column: of its canonical text, or of what it was made into. Values may share one."""
 
     values: pa.Array
     """Distinct values; null among them where the column has missing values."""
     codes: Codes
     """The code of each of them."""
-    size: int
-    """How many codes there are."""
+    labels: tuple[str | None, ...]
+    """The text of each code."""
+    typed: pa.Array
+    """A value of each code, in the type of the data."""
 
-    def encode(self, column: pa.Array) -> Counts:
+    @staticmethod
+    def of(values: pa.Array) -> Codebook:
+        """The codes of a column's distinct values by their canonical text."""
+        labels, typed, codes = encode_values(values)
+        return Codebook(values, codes, labels, typed)
+
+    def encode(self, column: pa.Array) -> pa.Array:
         """The code of each cell."""
         places = pc.index_in(in_utc(column).cast(self.values.type), value_set=self.values)
         if places.null_count:
-            raise DataError("the data changed while it was read: a value has come that was not there before.")
-        found: Counts = self.codes[places.to_numpy()].astype(np.int64)
-        return found
-
-    @property
-    def merges(self) -> bool:
-        """Whether different values share a code."""
-        return len(np.unique(self.codes)) < len(self.codes)
+            raise DataError(
+                "the data changed while it was read: a value has appeared that was not there before.",
+                code="data-changed",
+            )
+        return pa.array(self.codes[places.to_numpy()])
 
 
-def packed(counted: Counted, books: Mapping[str, Codebook]) -> Any:
-    """The cells of a counted frame by the codes of their values, packed into as few whole numbers as possible."""
+def coded(counted: CountedFrame, books: Mapping[str, Codebook]) -> Any:
+    """The distinct rows of a counted frame by the codes of their values, which take less room than texts."""
     from pyspark.sql import functions as f  # noqa: PLC0415
 
-    keys, names = _keys_of(books), counted.names
-    by = [f"{_KEY}{place}" for place in range(len(keys))]
-    columns = ", ".join(f"{name} bigint" for name in [*by, COUNT])
+    by = [f"c{place}" for place in range(len(books))]
+    kinds = ", ".join([*(f"{name} int" for name in by), f"{COUNT} bigint"])
 
-    def pack(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def encode(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            yield _packed_batch(batch, names, books, keys)
+            codes = [book.encode(batch.column(place)) for place, book in enumerate(books.values())]
+            yield pa.RecordBatch.from_arrays([*codes, batch.column(len(by)).cast(pa.int64())], [*by, COUNT])
 
-    frame = counted.frame.mapInArrow(pack, columns)
-    if any(book.merges for book in books.values()):
-        frame = frame.groupBy(by).agg(f.sum(COUNT).alias(COUNT))
-    return frame
+    frame = counted.frame.mapInArrow(encode, kinds)
+    shared = any(len(book.labels) < len(book.values) for book in books.values())
+    return frame.groupBy(by).agg(f.sum(COUNT).alias(COUNT)) if shared else frame
 
 
-def unpacked(frame: Any, books: Mapping[str, Codebook]) -> tuple[dict[str, Codes], Counts]:
-    """The codes of each column of a packed frame, and the counts, on the driver."""
+def collect_rows(frame: Any, books: Mapping[str, Codebook]) -> DistinctRows:
+    """The distinct rows of a frame of codes on the driver, in the order of their content."""
     table = frame.toArrow()
-    codes: dict[str, Codes] = {}
-    for place, names in enumerate(_keys_of(books)):
-        key = table.column(f"{_KEY}{place}").to_numpy()
-        for name in reversed(names):
-            key, code = np.divmod(key, books[name].size)
-            codes[name] = code.astype(np.int32)
-    counts = table.column(COUNT).to_numpy().astype(np.int64)
-    return {name: codes[name] for name in books}, counts
-
-
-def _keys_of(books: Mapping[str, Codebook]) -> list[list[str]]:
-    """The columns that go into each key: a key that outgrew 64 bits would merge cells silently."""
-    keys: list[list[str]] = [[]]
-    for name, book in books.items():
-        if math.prod(books[each].size for each in keys[-1]) * book.size > _KEY_LIMIT:
-            keys.append([])
-        keys[-1].append(name)
-    return keys
-
-
-def _packed_batch(
-    batch: pa.RecordBatch, names: Sequence[str], books: Mapping[str, Codebook], keys: list[list[str]]
-) -> pa.RecordBatch:
-    arrays = []
-    for together in keys:
-        key = np.zeros(batch.num_rows, dtype=np.int64)
-        for name in together:
-            key = key * books[name].size + books[name].encode(batch.column(names.index(name)))
-        arrays.append(pa.array(key))
-    arrays.append(batch.column(len(names)).cast(pa.int64()))
-    return pa.RecordBatch.from_arrays(arrays, [*(f"{_KEY}{place}" for place in range(len(keys))), COUNT])
+    columns = {
+        name: DistinctColumn(book.labels, book.typed, table.column(place).to_numpy().astype(np.int32))
+        for place, (name, book) in enumerate(books.items())
+    }
+    return DistinctRows(columns, table.column(COUNT).to_numpy().astype(np.int64)).in_order()

@@ -14,43 +14,33 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.attacks.battery import attack_tables
 from shoal.attacks.missing import company_if_missing_matches
 from shoal.attacks.scene_setup import released_scene, rows_of_release
-from shoal.evidence import Evidence, class_sizes, describe_exposure, describe_models, sealed
-from shoal.pipeline.apply.published import Base, together
+from shoal.encode.result import Result
+from shoal.evidence import class_sizes, describe_exposure, describe_models
+from shoal.pipeline.apply.published import Base
 from shoal.pipeline.apply.withheld import Withheld
-from shoal.pipeline.make_evidence import make_evidence
-from shoal.pipeline.run import Clock, Unverified
+from shoal.policy import Policy
 from shoal.search.extension.extend import Extended, Extension
 from shoal.search.extension.published_classes import Groups, World
-from shoal.search.problem import Progress
 from shoal.table.classes import ClassStats
-from shoal.verification import Verification
 
 
 def applied_evidence(
-    made: Unverified,
+    result: Result,
+    union: pa.Table,
     base: Base,
     extension: Extension,
     extended: Extended,
     withheld: Sequence[Withheld],
-    verification: Verification,
-    clock: Clock,
-    progress: Progress,
     *,
     replaces: bool,
-) -> Evidence:
-    """The evidence, before anything is written."""
-    union = together([base.table, made.table])
-    with clock.stage("attack"):
-        seed = abs(made.policy.algorithm.seed)
-        attacks = attack_tables(made.policy, union if replaces else made.table, seed=seed, progress=progress)
-    evidence = make_evidence(made, verification, clock, attacks=attacks)
+) -> dict[str, Any]:
+    """What the evidence of applied records says beside what every evidence has."""
     joined = np.unique(extended.row_class[extended.row_class >= 0])
-    whole = _together(made, union)
+    whole = _together(result.policy, union)
     stats = _union_stats(extension, extended)
-    models = tuple(replace(each, weakest={}) for each in describe_models(made.resolved.problem.models, stats))
+    models = tuple(replace(each, weakest={}) for each in describe_models(result.resolved.problem.models, stats))
     applied = {
         "to": [file.sha256 for file in base.files],
         "replaces": replaces,
@@ -63,7 +53,7 @@ def applied_evidence(
     changes: dict[str, Any] = {"applied": applied}
     if replaces:
         changes |= {"models": models, "class_sizes": whole["sizes"], "exposure": whole["exposure"]}
-    return sealed(evidence, **changes)
+    return changes
 
 
 def _union_stats(extension: Extension, extended: Extended) -> ClassStats:
@@ -73,10 +63,10 @@ def _union_stats(extension: Extension, extended: Extended) -> ClassStats:
     return world.stats(groups.counts, np.flatnonzero(world.sizes(groups.counts)))
 
 
-def _together(made: Unverified, union: pa.Table) -> dict[str, Any]:
+def _together(policy: Policy, union: pa.Table) -> dict[str, Any]:
     """What is true of everything published, read from the table itself."""
-    rows = rows_of_release(union, made.policy)
-    scene = released_scene(rows, made.policy)
+    rows = rows_of_release(union, policy)
+    scene = released_scene(rows, policy)
     sizes = scene.sizes
     missing = np.array(
         [

@@ -8,29 +8,25 @@ values published before in its domain, too, and that a boundary may name groups 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.attacks.scene_setup import as_written
-from shoal.encode.resolve import QuasiColumn, Resolved
+from shoal.encode.resolve import QuasiColumn, Resolved, encode_rows, problem_of
 from shoal.encode.sensitive import SensitiveColumn, Values, encode_sensitive
 from shoal.errors import DataError, PolicyError
-from shoal.hierarchies import BuiltHierarchy, Hierarchy, HierarchyError, HierarchySource, boundary_caps, capped_levels
+from shoal.hierarchies import BuiltHierarchy, Hierarchy, HierarchyError, HierarchySource, boundary_caps
 from shoal.hierarchies.hierarchy import Label
-from shoal.hierarchies.ranges import RANGE_SIGN
-from shoal.io import encode, order_of_content
-from shoal.metrics import METRICS
+from shoal.hierarchies.labels import range_ends
 from shoal.models import AlpDif, AlphaKAnonymity
 from shoal.pipeline.apply.published import Base
-from shoal.pipeline.run import Loaded
 from shoal.policy import Policy
 from shoal.policy.hierarchy_source import hierarchy_source
 from shoal.policy.spec import ColumnSpec
-from shoal.search.problem import Problem
-from shoal.table.encoded import encode_table
+from shoal.table.distinct_rows import DistinctRows
 
 Codes = NDArray[np.int32]
 Mask = NDArray[np.bool_]
@@ -50,55 +46,42 @@ class Unreadable:
 
 @dataclass(frozen=True, eq=False)
 class NewRecords:
-    """The new records, in an order of their content."""
+    """The new records, in the order of their content."""
 
-    loaded: Loaded
+    rows: DistinctRows
     resolved: Resolved
-    """Codes of all records; those of unreadable values mean nothing."""
+    """Codes of the distinct rows; those of unreadable values mean nothing."""
+    entry: NDArray[np.int64]
+    """The distinct row of each record."""
     unreadable: tuple[Unreadable, ...]
     reason: Codes
-    """For each record the first reason why it cannot be recoded, by its place in ``unreadable``; -1 where none."""
+    """For each record the first reason why it cannot be recoded, as an index of ``unreadable``; -1 where none."""
+
+    @cached_property
+    def records(self) -> Resolved:
+        """Codes of every record."""
+        return self.resolved.take(self.entry, None)
 
 
-def encode_new(loaded: Loaded, base: Base) -> NewRecords:
+def encode_new(rows: DistinctRows, base: Base) -> NewRecords:
     """Encode new records. Raises `DataError` when there is none."""
-    if not loaded.table.num_rows:
-        raise DataError("the data has a header and no records: there is nothing to recode.")
-    order = order_of_content(loaded.table)
-    loaded = replace(loaded, table=loaded.table.take(pa.array(order)), order=order)
-    encoder = _Encoder(base, loaded.table)
-    policy = base.policy
+    if not rows.n_rows:
+        raise DataError("the data has a header and no records: there is nothing to recode.", code="no-records")
+    encoder, policy = _Encoder(base, rows), base.policy
     quasi = {name: encoder.quasi(name) for name in policy.names("quasi")}
     sensitive = {name: encoder.sensitive(name) for name in policy.names("sensitive")}
-    return NewRecords(loaded, _resolved(policy, quasi, sensitive, loaded), tuple(encoder.unreadable), encoder.reason)
-
-
-def _resolved(
-    policy: Policy, quasi: Mapping[str, QuasiColumn], sensitive: Mapping[str, SensitiveColumn], loaded: Loaded
-) -> Resolved:
-    problem = Problem(
-        table=encode_table(
-            {name: (column.codes, column.hierarchy.n_leaves) for name, column in quasi.items()},
-            {name: (column.codes, len(column.domain.values)) for name, column in sensitive.items()},
-            loaded.table.num_rows,
-        ),
-        hierarchies=tuple(column.hierarchy for column in quasi.values()),
-        caps=tuple(column.caps for column in quasi.values()),
-        ladders=tuple(capped_levels(column.hierarchy, column.caps) for column in quasi.values()),
-        models=policy.models(),
-        domains={name: column.domain for name, column in sensitive.items()},
-        metric=METRICS[policy.algorithm.metric],
-    )
-    return Resolved(problem, quasi, sensitive)
+    resolved = Resolved(problem_of(policy, encode_rows(rows, quasi, sensitive), quasi, sensitive), quasi, sensitive)
+    entry = np.repeat(np.arange(rows.n_rows), rows.counts)
+    return NewRecords(rows, resolved, entry, tuple(encoder.unreadable), encoder.reason[entry])
 
 
 class _Encoder:
     """Encodes column after column, and notes what it cannot read."""
 
-    def __init__(self, base: Base, table: pa.Table) -> None:
-        self._base, self._policy, self._table = base, base.policy, table
+    def __init__(self, base: Base, rows: DistinctRows) -> None:
+        self._base, self._policy, self._rows = base, base.policy, rows
         self.unreadable: list[Unreadable] = []
-        self.reason: Codes = np.full(table.num_rows, -1, dtype=np.int32)
+        self.reason: Codes = np.full(rows.n_rows, -1, dtype=np.int32)
 
     def _note(self, column: str, what: str, labels: Sequence[Label], strange: set[Label], codes: Codes) -> None:
         if not strange:
@@ -110,7 +93,7 @@ class _Encoder:
     def quasi(self, name: str) -> QuasiColumn:
         """A quasi-identifier; the ends of published ranges are leaves, too, whether a new record has them or not."""
         spec, where = self._policy.columns[name], f"columns.{name}.hierarchy"
-        labels, codes = encode(self._table.column(name))
+        labels, codes = self._rows.columns[name].labels, self._rows.columns[name].codes
         source = hierarchy_source(spec.hierarchy, self._policy.path("."), where)
         ends = list(self._range_ends(name))
         built, good = _built(source, [*labels, *(end for end in ends if end not in labels)], where, self._policy)
@@ -123,14 +106,12 @@ class _Encoder:
         if name not in self._policy.algorithm.ranges:
             return
         for label in self._base.rows.labels[self._policy.names("quasi").index(name)]:
-            low, sign, high = (label or "").partition(RANGE_SIGN)
-            if sign:
-                yield from (low, high)
+            yield from range_ends(label) or ()
 
     def sensitive(self, name: str) -> SensitiveColumn:
         """A sensitive column, with the values published before in its domain."""
         spec, publish = self._policy.columns[name], self._policy.published(name)
-        labels, codes = encode(self._table.column(name))
+        labels, codes = self._rows.columns[name].labels, self._rows.columns[name].codes
         declared = {value for group in spec.category_values.values() for value in group}
         strange = {label for label in labels if label not in declared} if declared else set()
         self._note(name, NOT_IN_CATEGORY, labels, strange, codes)
@@ -167,7 +148,8 @@ class _Encoder:
     def _encoded(
         self, name: str, spec: ColumnSpec, texts: Sequence[Label], codes: Codes, publish: str
     ) -> SensitiveColumn:
-        values = Values(tuple(texts), codes, np.bincount(codes, minlength=len(texts)))
+        counts = np.bincount(codes, weights=self._rows.counts, minlength=len(texts)).astype(np.int64)
+        values = Values(tuple(texts), codes, counts)
         column, problems = encode_sensitive(name, spec, values, publish, self._policy.path("."))
         if column is None or problems:
             raise PolicyError(problems, self._policy.source)

@@ -43,9 +43,9 @@ def fitting(new: NewRecords, base: Base) -> Fitting:
 
 
 def _full_domain(new: NewRecords, base: Base) -> Fitting:
-    """One combination of labels a record."""
+    """One combination of labels per record."""
     assert base.levels is not None
-    columns = list(new.resolved.quasi.items())
+    columns = list(new.records.quasi.items())
     released = [
         _at_level(ladder, base.levels[name], base.heights[name])[column.codes]
         for (name, column), ladder in zip(columns, new.resolved.problem.ladders, strict=True)
@@ -84,7 +84,7 @@ def _local(new: NewRecords, base: Base) -> Fitting:
     """The published classes that cover a record, best first."""
     hierarchies, covers, nodes = [], [], []
     raised, loss = np.zeros(base.rows.cells.shape[1]), np.zeros(base.rows.cells.shape[1])
-    for place, (name, column) in enumerate(new.resolved.quasi.items()):
+    for place, (name, column) in enumerate(new.records.quasi.items()):
         hierarchy, of_label = label_nodes(column.hierarchy, base.rows.labels[place], name, base.policy)
         hierarchies.append(hierarchy)
         covers.append(_cover(column, hierarchy, of_label))
@@ -92,7 +92,7 @@ def _local(new: NewRecords, base: Base) -> Fitting:
         nodes.append(shown)
         raised += _raised(hierarchy, base.heights[name])[shown]
         loss += hierarchy.loss[shown]
-    table = new.resolved.problem.table
+    table = new.records.problem.table
     item, cls = fitting_pairs(table.codes, base.rows.cells, covers)
     order = np.lexsort((cls, np.round(loss[cls], _PLACES), np.round(raised[cls], _PLACES), item))
     of_tuple = np.searchsorted(item[order], np.arange(table.n_tuples + 1))

@@ -14,6 +14,7 @@ from shoal.attacks.registry.fingerprint import differing, policy_fingerprints
 from shoal.attacks.scene_setup import Rows, rows_of_release
 from shoal.errors import DataError, InputError
 from shoal.evidence import describe_policy
+from shoal.formatting import listing
 from shoal.io import canonical_text, read_table, release_source, sha256_of
 from shoal.pipeline.recoding_file import PublishedFile, RecodingFile, heights_of, read_recoding
 from shoal.pipeline.release import Release
@@ -55,22 +56,24 @@ def read_base(recoding: Any, policy: Policy | str | Path | None) -> Base:
     path = Path(recoding)
     if path.suffix.lower() in _TABLES:
         return _from_release(path, policy)
-    told = read_recoding(path)
-    if policy is None and told.policy is None:
-        raise InputError(f"{path} names no policy, since its policy was built in Python. Pass it as --policy.")
-    asked = _same(as_policy(told.policy if policy is None else policy), told.fingerprints)  # type: ignore[arg-type]
-    return _from_files(asked.changed(algorithm=told.algorithm or None), told)
+    file = read_recoding(path)
+    if policy is None and file.policy is None:
+        raise InputError(
+            f"{path} names no policy, since its policy was built in Python. Pass it as --policy.", code="no-policy"
+        )
+    asked = _same(as_policy(file.policy if policy is None else policy), file.fingerprints)
+    return _from_files(asked.changed(algorithm=file.algorithm or None), file)
 
 
-def _from_files(policy: Policy, told: RecodingFile) -> Base:
-    tables = [_read(file) for file in told.published]
-    return _base(policy, together(tables), levels=told.levels, heights=told.heights, files=told.published)
+def _from_files(policy: Policy, file: RecodingFile) -> Base:
+    tables = [_read(each) for each in file.published]
+    return _base(policy, together(tables), levels=file.levels, heights=file.heights, files=file.published)
 
 
 def _from_release(path: Path, policy: Policy | str | Path | None) -> Base:
     """A release with the evidence beside it, which says at which levels it was recoded."""
     if policy is None:
-        raise InputError(f"{path} is a release: pass the policy that it was made by as --policy.")
+        raise InputError(f"{path} is a release: pass its policy as --policy.", code="no-policy")
     asked, beside = as_policy(policy), path.with_name(f"{path.stem}.evidence.json")
     try:
         evidence = json.loads(beside.read_bytes())
@@ -80,10 +83,13 @@ def _from_release(path: Path, policy: Policy | str | Path | None) -> Base:
     except OSError as error:
         raise DataError(
             f"The evidence {beside} beside the release cannot be read: {error.strerror or error}. It says how the "
-            "release was recoded; or pass the recoding file of the release."
+            "release was recoded; or pass the recoding file of the release.",
+            code="no-evidence",
         ) from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DataError(f"{beside} is not the evidence of a release: it lacks or mistakes {error}.") from None
+        raise DataError(
+            f"{beside} is not the evidence of a release: {error} is missing or wrong.", code="not-evidence"
+        ) from None
     given = json.loads(json.dumps(describe_policy(asked)))
     differs = [key for key, value in stated.items() if given.get(key) != value]
     if differs:
@@ -103,7 +109,10 @@ def _base(
 ) -> Base:
     lacking = [name for name in policy.names("quasi") if name not in heights or (levels and name not in levels)]
     if lacking:
-        raise DataError(f"The recoding says nothing of the quasi-identifier {lacking[0]!r}: it is not of this policy.")
+        raise DataError(
+            f"The recoding does not have the quasi-identifier {lacking[0]!r}: it belongs to another policy.",
+            code="another-policy",
+        )
     return Base(policy, table, rows_of_release(table, policy), levels, heights, files)
 
 
@@ -117,8 +126,9 @@ def _same(policy: Policy, fingerprints: Mapping[str, Any]) -> Policy:
 
 def _another(policy: Policy, places: list[str]) -> InputError:
     return InputError(
-        f"{policy.source} is not the policy that the recoding was published by: they differ in {', '.join(places)}. "
-        "Pass the policy as it was, or make a new release with `shoal anonymize`."
+        f"{policy.source} is not the policy of the published recoding: they differ in {listing(places)}. Pass the "
+        "policy as it was, or make a new release with `shoal anonymize`.",
+        code="another-policy",
     )
 
 
@@ -127,10 +137,13 @@ def _read(file: PublishedFile) -> pa.Table:
     try:
         digest = sha256_of(file.path)
     except OSError as error:
-        raise DataError(f"The published file {file.path} cannot be read: {error.strerror or error}.") from None
+        raise DataError(
+            f"The published file {file.path} cannot be read: {error.strerror or error}.", code="not-readable"
+        ) from None
     if digest != file.sha256:
         raise InputError(
-            f"{file.path} is not the file that was published: its sha256 differs. Bring back the file as it was."
+            f"{file.path} is not the file that was published: its sha256 differs. Bring back the file as it was.",
+            code="published-file-changed",
         )
     return read_table(release_source(file.path))
 
@@ -141,7 +154,10 @@ def together(tables: list[pa.Table]) -> pa.Table:
     names = first.column_names
     for other in others:
         if sorted(other.column_names) != sorted(names):
-            raise DataError("The published files do not have the same columns: they are not of one recoding.")
+            raise DataError(
+                "The published files do not have the same columns, so they do not belong to one recoding.",
+                code="differing-columns",
+            )
     if all(table.select(names).schema.equals(first.schema) for table in others):
         return pa.concat_tables([table.select(names) for table in tables])
     texts = [pa.table({name: canonical_text(table.column(name)) for name in names}) for table in tables]

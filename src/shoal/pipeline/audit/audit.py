@@ -20,11 +20,11 @@ from shoal.evidence import describe_policy, evidence_problems, seal
 from shoal.facts import plain
 from shoal.formatting import listing, pluralize
 from shoal.io import sha256_of
+from shoal.io.sink import output_paths
 from shoal.pipeline.attack import attack
 from shoal.pipeline.audit.differences import Difference, differing_attacks, differing_facts, differing_figures
 from shoal.pipeline.audit.recomputed import BY_ORIGINAL, NEVER, shown_beside_original, shown_by_release
 from shoal.pipeline.conditions import Condition, exceeded
-from shoal.pipeline.write import output_paths
 from shoal.policy import Policy
 from shoal.search.problem import Progress, no_progress
 from shoal.verification import Check, Verification, verify

@@ -20,8 +20,8 @@ from shoal.encode.resolve import Resolved, resolve, used_columns
 from shoal.evidence import describe_exposure, describe_models, describe_sizes, measure
 from shoal.evidence.describe import column_ncp
 from shoal.hierarchies.hierarchy import Hierarchy, Label
+from shoal.io.source import read_distinct
 from shoal.metrics import ReleaseSummary
-from shoal.pipeline.stream import columns_or_cells
 from shoal.policy import Policy
 from shoal.table.classes import ClassStats, Histogram
 from shoal.table.recoding import Recoding
@@ -61,7 +61,7 @@ def shown_by_release(release: Path, policy: Policy) -> dict[str, Any]:
 def shown_beside_original(release: Path, policy: Policy, original: Any) -> dict[str, Any]:
     """The same facts and more, from the hierarchies that the original's values build."""
     rows = rows_of_release(release, policy)
-    people, names, _ = columns_or_cells(original, policy, used_columns(policy))
+    people, names, _ = read_distinct(original, policy, used_columns(policy))
     resolved = resolve(policy, people)
     records = resolved.problem.table.n_rows
     recoding = _recoding(rows, policy, resolved)

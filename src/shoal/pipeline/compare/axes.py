@@ -1,19 +1,82 @@
-"""What a grid varies: a parameter of one or several models of the policy, or the suppression."""
+"""What a grid varies - a parameter of some models of the policy, or the suppression - and its values.
+
+Values are written as ``2,5,10``, ``2..10``, or with a step ``2..50..8``, ``0.1..0.5..0.1``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from numbers import Real
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from shoal.errors import InputError, did_you_mean
-from shoal.pipeline.compare.values import Number, Values, read_values, written
+from shoal.hierarchies.decimals import parse_decimal
 from shoal.policy import Policy
 from shoal.policy.fields import Share
 from shoal.policy.model_specs import ModelSpec, build_model
+
+Number = int | float
+Values = str | Number | Iterable[Number]
+"""How the values may be given: as text, as one number, or as several."""
+
+MOST = 10_000
+"""Values of one parameter, and points of one grid, at most: more is a slip of the keyboard."""
+
+
+def read_values(given: Values, where: str) -> tuple[Number, ...]:
+    """The values, each once, in the order given. Raises `InputError` that names the place."""
+    if isinstance(given, str):
+        parts = [value for part in given.split(",") for value in _part(part.strip(), given, where)]
+    elif isinstance(given, (int, float)):
+        parts = [given]
+    else:
+        parts = list(given)
+    strange = [value for value in parts if isinstance(value, bool) or not isinstance(value, (int, float))]
+    if strange or not parts:
+        what = f"{strange[0]!r} is not a number" if strange else "there is no value"
+        raise InputError(f"{where}: {what}. {_FORMS}", code="bad-values")
+    return tuple(dict.fromkeys(parts))
+
+
+_FORMS = "Write values as 2,5,10 or 2..10 or, with a step, 2..50..8."
+
+
+def _part(part: str, given: str, where: str) -> Iterator[Number]:
+    """One value, or all from a first to a last one."""
+    ends = [parse_decimal(end) for end in part.split("..")] if part else []
+    if not 1 <= len(ends) <= 3 or None in ends:
+        raise InputError(f"{where}: {given!r} cannot be read as values. {_FORMS}", code="bad-values")
+    numbers = [end for end in ends if end is not None]
+    if len(numbers) == 1:
+        yield _plain(numbers[0])
+        return
+    low, high = numbers[:2]
+    if len(numbers) == 2 and (low % 1 or high % 1):
+        raise InputError(f"{where}: {part!r} needs a step, such as {low}..{high}..0.1.", code="bad-values")
+    step = numbers[2] if len(numbers) == 3 else Decimal(1)
+    if step <= 0:
+        raise InputError(f"{where}: the step {step} of {part!r} is not above zero.", code="bad-values")
+    if low > high:
+        raise InputError(f"{where}: {part!r} begins above its end. Write {high}..{low}.", code="bad-values")
+    if (high - low) / step >= MOST:
+        raise InputError(f"{where}: {part!r} has more than {MOST:,} values. Use a larger step.", code="too-many-points")
+    while low <= high:
+        yield _plain(low)
+        low += step
+
+
+def _plain(number: Decimal) -> Number:
+    return int(number) if number == number.to_integral_value() else float(number)
+
+
+def written(value: Number) -> str:
+    """A value as it stands in names and tables."""
+    return f"{value:g}" if float(f"{value:g}") == value else repr(value)
+
 
 SHORT_FORMS = ("k", "p", "l", "t", "alpha")
 """Parameters that have an option of their own; each applies to every model of the policy that has it."""
@@ -52,7 +115,10 @@ def axes_of(policy: Policy, short: Mapping[str, Values | None], settings: Mappin
         for place in axis.places or (-1,):
             other = taken.setdefault((place, axis.parameter), axis.name)
             if other != axis.name:
-                raise InputError(f"{axis.parameter} of privacy[{place}] is set twice: by {other} and by {axis.name}.")
+                raise InputError(
+                    f"{axis.parameter} of privacy[{place}] is set twice: by {other} and by {axis.name}.",
+                    code="set-twice",
+                )
         _check_values(policy, axis)
     return tuple(axes)
 
@@ -63,9 +129,11 @@ def read_settings(texts: list[str]) -> dict[str, Values]:
     for text in texts:
         key, sign, values = text.partition("=")
         if not sign or not key.strip():
-            raise InputError(f"--set {text}: write model.parameter=values, such as t-closeness.t=0.1,0.2.")
+            raise InputError(
+                f"--set {text}: write model.parameter=values, such as t-closeness.t=0.1,0.2.", code="bad-setting"
+            )
         if key.strip() in settings:
-            raise InputError(f"--set {key.strip()} stands there twice. Give its values in one.")
+            raise InputError(f"--set {key.strip()} is listed twice. Give all its values at once.", code="set-twice")
         settings[key.strip()] = values
     return settings
 
@@ -84,7 +152,8 @@ def _short(policy: Policy, name: str, given: Values) -> Axis:
     places = tuple(place for place, spec in enumerate(policy.privacy) if name in _numeric(spec))
     if not places:
         raise InputError(
-            f"--{name}: no model of the policy has a parameter {name} that is a number. It has: {_known(policy)}."
+            f"--{name}: no model of the policy has a parameter {name} that is a number. It has: {_known(policy)}.",
+            code="unknown-parameter",
         )
     return Axis(name, places, name, read_values(given, f"--{name}"))
 
@@ -99,11 +168,14 @@ def _general(policy: Policy, key: str, given: Values) -> Axis:
         models[spec.model] = (*models.get(spec.model, ()), place)
     if named not in models:
         known = [*dict.fromkeys(spec.model for spec in policy.privacy), _SUPPRESSION]
-        raise InputError(f"{where}: the policy asks for no such model. {did_you_mean(named or key, known)}")
+        raise InputError(
+            f"{where}: the policy asks for no such model. {did_you_mean(named or key, known)}", code="unknown-model"
+        )
     places = tuple(place for place in models[named] if parameter in _numeric(policy.privacy[place]))
     if not places:
         raise InputError(
-            f"{where}: no parameter {parameter!r} of {named} is a number. The policy has: {_known(policy)}."
+            f"{where}: no parameter {parameter!r} of {named} is a number. The policy has: {_known(policy)}.",
+            code="unknown-parameter",
         )
     return Axis(key, places, parameter, read_values(given, where))
 
@@ -112,7 +184,7 @@ def _check_values(policy: Policy, axis: Axis) -> None:
     """Every value must be one that its model takes, whatever the others are."""
     for value in axis.values:
         for problem in _value_problems(policy, axis, value):
-            raise InputError(f"{axis.name} = {written(value)}: {problem}")
+            raise InputError(f"{axis.name} = {written(value)}: {problem}", code="bad-value")
 
 
 def _value_problems(policy: Policy, axis: Axis, value: Number) -> Iterator[str]:

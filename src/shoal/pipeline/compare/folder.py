@@ -17,11 +17,11 @@ from typing import Any
 from shoal.errors import DataError, OutputError
 from shoal.evidence import to_json
 from shoal.io import Staged, check_outputs, sha256_of
+from shoal.io.staging import FORCE, writing
 from shoal.pipeline.compare.grid import Point
 
 KIND = "shoal comparison"
 """What ``comparison.json`` says it is."""
-FORCE = "--force (force=True in Python)"
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,8 @@ class Folder:
 
     def make(self) -> None:
         """Make the folder where it is not there."""
-        try:
+        with writing(self.points):
             self.points.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise OutputError(f"{self.points} cannot be made: {error.strerror or error}.") from None
 
     def check(self, points: Sequence[Point], inputs: Sequence[Path], *, force: bool) -> None:
         """Refuse to write over an input, or over anything in the folder that no comparison has written."""
@@ -72,7 +70,8 @@ class Folder:
             named = ", ".join(foreign[:5]) + (f" and {len(foreign) - 5} more" if len(foreign) > 5 else "")
             raise OutputError(
                 f"{named} {'was' if len(foreign) == 1 else 'were'} not written by this comparison, or edited since, "
-                f"and would be overwritten. Choose another folder, or replace with {FORCE}."
+                f"and would be overwritten. Choose another folder, or {FORCE}.",
+                code="output-exists",
             )
 
     def _foreign_outputs(self) -> list[str]:
@@ -117,7 +116,8 @@ class Folder:
             raise OutputError(
                 f"{', '.join(damaged)} {'is' if len(damaged) == 1 else 'are'} not as written by this comparison: the "
                 "sha256 differs from that of the result. Delete it with its evidence and report to have it made again, "
-                f"or replace everything with {FORCE}."
+                f"or {FORCE}.",
+                code="release-changed",
             )
 
     def _released(self, point: Point, result: Mapping[str, Any]) -> bool:
@@ -136,7 +136,7 @@ def file_hash(path: Path) -> str:
     try:
         return sha256_of(path)
     except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror or error}.") from None
+        raise DataError(f"{path} cannot be read: {error.strerror or error}.", code="not-readable") from None
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -152,10 +152,7 @@ def write_files(texts: Mapping[Path, str]) -> None:
     """Write text files so that all appear or none does; what was there is replaced."""
     with Staged(list(texts), force=True) as stage:
         for path, text in texts.items():
-            try:
-                stage.path(path).write_text(text, encoding="utf-8", newline="\n")
-            except OSError as error:
-                raise OutputError(f"{path} cannot be written: {error.strerror or error}.") from None
+            stage.write_text(path, text)
         stage.commit()
 
 

@@ -12,8 +12,7 @@ from typing import Any
 from shoal.errors import InputError, PolicyError, did_you_mean
 from shoal.io import DatabaseTable, Place
 from shoal.metrics import METRICS
-from shoal.pipeline.compare.axes import Axis
-from shoal.pipeline.compare.values import MOST, Number
+from shoal.pipeline.compare.axes import MOST, Axis, Number
 from shoal.policy import Policy
 from shoal.policy.yaml_text import dump_yaml
 from shoal.search import ALGORITHMS, shared_options
@@ -39,15 +38,16 @@ def read_algorithms(names: str | Sequence[str], policy: Policy) -> tuple[str, ..
     given = names.split(",") if isinstance(names, str) else list(names)
     algorithms = tuple(dict.fromkeys(name.strip() for name in given if name.strip()))
     if not algorithms:
-        raise InputError(f"no algorithm is named. {did_you_mean('', ALGORITHMS)}")
+        raise InputError(f"no algorithm is named. {did_you_mean('', ALGORITHMS)}", code="no-algorithm")
     for name in algorithms:
         if name not in ALGORITHMS:
-            raise InputError(f"unknown algorithm {name!r}. {did_you_mean(name, ALGORITHMS)}")
+            raise InputError(f"unknown algorithm {name!r}. {did_you_mean(name, ALGORITHMS)}", code="unknown-algorithm")
         lacking = sorted(each for each in ALGORITHMS[name].needs if not getattr(policy.algorithm, each))
         if lacking:
             raise InputError(
                 f"{name} needs {' and '.join(lacking)}, which the policy does not give. "
-                f"Set algorithm: {{name: {name}, …}} in the policy, or leave {name} out."
+                f"Set algorithm: {{name: {name}, …}} in the policy, or leave {name} out.",
+                code="missing-option",
             )
     return algorithms
 
@@ -56,7 +56,7 @@ def read_metric(name: str | None, policy: Policy) -> str:
     """The measure that is compared and minimized; the policy's own when none is named."""
     chosen = policy.algorithm.metric if name is None else name
     if chosen not in METRICS:
-        raise InputError(f"unknown measure {chosen!r}. {did_you_mean(chosen, METRICS)}")
+        raise InputError(f"unknown measure {chosen!r}. {did_you_mean(chosen, METRICS)}", code="unknown-measure")
     return chosen
 
 
@@ -68,7 +68,9 @@ def points_of(
     for axis in axes:
         size *= len(axis.values)
     if size > MOST:
-        raise InputError(f"the grid has {size:,} points, and {MOST:,} are the most. Give larger steps.")
+        raise InputError(
+            f"the grid has {size:,} points, and at most {MOST:,} are allowed. Use larger steps.", code="too-many-points"
+        )
     points = []
     first_error: PolicyError | None = None
     for algorithm in algorithms:

@@ -6,18 +6,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from shoal.encode.resolve import resolve_again
-from shoal.errors import InfeasibleError, PolicyError
+from shoal.errors import InfeasibleError, PolicyError, VerificationError
 from shoal.evidence import peak_memory_bytes, reset_peak_memory
-from shoal.pipeline.compare.folder import file_hash, policy_hash
+from shoal.io.sink import FileSink, MemorySink
+from shoal.pipeline.compare.folder import policy_hash
 from shoal.pipeline.compare.grid import Point
-from shoal.pipeline.make_evidence import make_evidence
-from shoal.pipeline.release import Release
-from shoal.pipeline.run import Clock, Prepared, attack_made, make_release
-from shoal.pipeline.write import write_release
+from shoal.pipeline.prepare import Prepared
+from shoal.pipeline.run import Clock, Job, run
 from shoal.policy import Policy
+from shoal.present.diagnosis import blocker_text, suggestion, verdict
 from shoal.search.problem import Progress
-from shoal.verification import verify
 
 VERIFIED, INFEASIBLE, CONTRADICTORY, UNVERIFIED = "verified", "infeasible", "contradictory", "unverified"
 """What became of a point."""
@@ -34,12 +32,14 @@ def run_point(
         found: dict[str, Any] = {"status": CONTRADICTORY, "reason": point.contradiction}
     else:
         try:
-            found = _released(policy, ready, clock, release, progress)
+            found = _released(policy.changed(utility=None), ready, clock, release, progress)
         except InfeasibleError as error:
             found = _infeasible(error)
         except PolicyError as error:
-            reason = "; ".join(str(problem) for problem in error.problems)
-            found = {"status": CONTRADICTORY, "reason": reason}
+            found = {"status": CONTRADICTORY, "reason": "; ".join(str(problem) for problem in error.problems)}
+        except VerificationError as error:
+            failed = [f"{check.name}: {check.message}" for check in error.verification.checks if not check.passed]
+            found = {"status": UNVERIFIED, "reason": f"the independent check fails: {'; '.join(failed)}"}
     return {
         "name": point.name,
         "algorithm": point.algorithm,
@@ -54,37 +54,21 @@ def run_point(
 
 
 def _released(policy: Policy, ready: Prepared, clock: Clock, target: Path | None, progress: Progress) -> dict[str, Any]:
-    task_free = policy.changed(utility=None)
-    again = Prepared(ready.loaded, resolve_again(task_free, ready.resolved), task_free)
-    made = make_release(again, task_free, clock, progress)
-    progress("verifying", 1.0)
-    with clock.stage("verify"):
-        verification = verify(made.table, policy, original=made.loaded.table)
-    attacks = attack_made(made, clock, progress) if target is not None else None  # only written evidence has them
-    evidence = make_evidence(made, verification, clock, attacks=attacks)
-    found = {
-        "status": VERIFIED if verification.passed else UNVERIFIED,
-        **{key: evidence[key] for key in _FACTS},
-        "risk": risks(evidence),
-    }
-    if not verification.passed:
-        failed = [f"{check.name}: {check.message}" for check in verification.checks if not check.passed]
-        return {**found, "reason": f"the independent check fails: {'; '.join(failed)}"}
-    if target is not None:
-        kept = Release(policy, made.table, made.recoding, evidence, made.loaded.kind, made.search)
-        write_release(kept, target, force=True)
-        found["release_sha256"] = file_hash(target)
-    return found
+    """Run the point; only evidence that is written has attacks."""
+    sink = MemorySink() if target is None else FileSink(target, force=True)
+    job = Job(policy, with_attacks=target is not None)
+    evidence = run(job, ready, sink, clock=clock, progress=progress).evidence
+    written = {} if target is None else {"release_sha256": evidence["release_sha256"]}
+    return {"status": VERIFIED, **{key: evidence[key] for key in _FACTS}, "risk": risks(evidence), **written}
 
 
 def _infeasible(error: InfeasibleError) -> dict[str, Any]:
     diagnosis = error.diagnosis
-    blockers = "; ".join(str(blocker) for blocker in diagnosis.blockers)
-    verdict = str(error).splitlines()[0]
-    nearest = str(diagnosis.relaxations[0]) if diagnosis.relaxations else None
+    blockers = "; ".join(map(blocker_text, diagnosis.blockers))
+    nearest = suggestion(diagnosis.relaxations[0]) if diagnosis.relaxations else None
     return {
         "status": INFEASIBLE,
-        "reason": f"{verdict} {blockers}".strip(),
+        "reason": f"{verdict(diagnosis)} {blockers}".strip(),
         "nearest_relaxation": nearest,
         "diagnosis": diagnosis.to_dict(),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,10 +12,9 @@ from typing import Any
 
 from shoal.evidence import to_json, versions
 from shoal.metrics import METRICS
+from shoal.pipeline.compare.axes import Number
 from shoal.pipeline.compare.folder import KIND
-from shoal.pipeline.compare.frontier import frontier
 from shoal.pipeline.compare.point import VERIFIED
-from shoal.pipeline.compare.values import Number
 from shoal.present.comparison_page import write_comparison
 
 RISKS = ("average", "highest", "homogeneity", "similarity")
@@ -52,7 +51,7 @@ class Comparison:
         figures = [
             (metric.cost(point["measures"][self.metric]), float(point["risk"][self.risk])) for point in self.verified
         ]
-        return tuple(str(self.verified[place]["name"]) for place in frontier(figures))
+        return tuple(str(self.verified[index]["name"]) for index in frontier(figures))
 
     def to_dict(self) -> dict[str, Any]:
         """The content of ``comparison.json``."""
@@ -71,7 +70,7 @@ class Comparison:
         }
 
     def to_csv(self) -> str:
-        """The content of ``comparison.csv``: a row a point."""
+        """The content of ``comparison.csv``: a row per point."""
         out = io.StringIO()
         rows = [self._row(point) for point in self.points]
         writer = csv.DictWriter(out, fieldnames=list(rows[0]), lineterminator="\n")
@@ -98,3 +97,20 @@ class Comparison:
             **{f"class_size_{key}": sizes.get(key) for key in ("smallest", "mean", "largest")},
             **{key: point.get(key) for key in ("seconds", "peak_memory_bytes", "reason", "nearest_relaxation")},
         }
+
+
+def frontier(points: Sequence[tuple[float, float]]) -> list[int]:
+    """The indexes of the points that no other beats in both figures (Pareto), by the first, then the second.
+
+    Less is better in both. A point is beaten by one that is no worse in both and better in one.
+    """
+    order = sorted(range(len(points)), key=lambda index: (points[index], index))
+    found: list[int] = []
+    best = float("inf")
+    for index in order:
+        x, y = points[index]
+        equal_to_last = bool(found) and points[found[-1]] == (x, y)
+        if y < best or equal_to_last:
+            found.append(index)
+            best = y
+    return found

@@ -13,18 +13,18 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from shoal.encode.resolve import resolve
 from shoal.errors import InputError, OutputError, did_you_mean
 from shoal.io import DatabaseTable, canonical_text, check_outputs, in_order_of_content
 from shoal.io.multiple_files import data_files, is_many
-from shoal.pipeline.compare.axes import Axis, axes_of
+from shoal.io.sink import input_files, policy_files
+from shoal.io.source import TableSource, data_source, load_table
+from shoal.pipeline.compare.axes import Axis, Values, axes_of
 from shoal.pipeline.compare.folder import Folder, file_hash, write_files, write_json
 from shoal.pipeline.compare.grid import Point, points_of, read_algorithms, read_metric
 from shoal.pipeline.compare.point import run_point
 from shoal.pipeline.compare.result import RISKS, Comparison
-from shoal.pipeline.compare.values import Values
-from shoal.pipeline.run import Loaded, Prepared, as_policy, data_source, load_data
-from shoal.pipeline.write import input_files, policy_files
+from shoal.pipeline.prepare import Prepared, prepare_again
+from shoal.pipeline.run import as_policy
 from shoal.policy import Policy
 from shoal.search.problem import Progress, no_progress
 
@@ -34,7 +34,7 @@ class Plan:
     """What a comparison is going to do."""
 
     policy: Policy
-    data: Loaded | Path | None
+    data: TableSource | Path | None
     folder: Folder
     algorithms: tuple[str, ...]
     axes: tuple[Axis, ...]
@@ -118,7 +118,7 @@ def plan_comparison(
     folder = Folder(_target(asked, out))
     source = data_source(asked, data) if data is None or isinstance(data, (str, Path, DatabaseTable)) else None
     path = source.path if source is not None and source.database is None else None
-    loaded = load_data(data, asked) if path is None else None
+    loaded = load_table(data, asked) if path is None else None
     table = source.database if source is not None else None
     if loaded is not None and table is not None:  # a database gives its rows in any order
         loaded = replace(loaded, table=in_order_of_content(loaded.table))
@@ -169,12 +169,10 @@ def _run(plan: Plan, point: Point, ready: Prepared, progress: Progress) -> dict[
 
 
 def _prepare(plan: Plan, progress: Progress) -> Prepared:
-    """The table, read and encoded once; in an order of its content, as some algorithms need it and none minds."""
+    """The table, read and encoded once."""
     progress("reading", 0.0)
     policy = plan.policy.changed(utility=None)
-    loaded = plan.data if isinstance(plan.data, Loaded) else load_data(plan.data, policy)
-    loaded = replace(loaded, table=in_order_of_content(loaded.table))
-    return Prepared(loaded, resolve(policy, loaded.table), policy)
+    return prepare_again(plan.data if isinstance(plan.data, TableSource) else load_table(plan.data, policy), policy)
 
 
 def _within(progress: Progress, name: str, place: int, size: int) -> Progress:
@@ -191,12 +189,17 @@ def _within(progress: Progress, name: str, place: int, size: int) -> Progress:
 
 def _check_risk(risk: str, policy: Policy) -> None:
     if risk not in RISKS:
-        raise InputError(f"unknown risk {risk!r}. {did_you_mean(risk, RISKS)}")
+        raise InputError(f"unknown risk {risk!r}. {did_you_mean(risk, RISKS)}", code="unknown-risk")
     secrets = policy.names("sensitive")
     if risk == "homogeneity" and not secrets:
-        raise InputError("the homogeneity risk is about a sensitive column, and the policy has none.")
+        raise InputError(
+            "the homogeneity risk needs a sensitive column, and the policy has none.", code="no-sensitive-column"
+        )
     if risk == "similarity" and not any(policy.columns[name].categories for name in secrets):
-        raise InputError("the similarity risk is about categories, and no sensitive column of the policy has any.")
+        raise InputError(
+            "the similarity risk needs categories, and no sensitive column of the policy has any.",
+            code="no-categories",
+        )
 
 
 def _target(policy: Policy, out: str | Path | None) -> Path:
@@ -205,11 +208,14 @@ def _target(policy: Policy, out: str | Path | None) -> Path:
     named = source.with_name(f"{source.stem}-comparison") if source.is_file() else Path("comparison")
     target = Path(out) if out is not None else named
     if target.exists() and not target.is_dir():
-        raise OutputError(f"{target} is a file, and a comparison goes to a folder. Choose another name with --out.")
+        raise OutputError(
+            f"{target} is a file, and a comparison needs a folder. Choose another name with --out.",
+            code="file-not-folder",
+        )
     return target
 
 
-def _hashes(policy: Policy, path: Path | None, loaded: Loaded | None) -> dict[str, str]:
+def _hashes(policy: Policy, path: Path | None, loaded: TableSource | None) -> dict[str, str]:
     """The hashes of everything that a point is made from besides its policy."""
     found = {}
     if loaded is not None:

@@ -1,35 +1,130 @@
-"""`forecast`: what a policy can reach on a table, in the time that a person needs to move a slider."""
+"""`forecast`: what a policy can reach on a table, in the time that a person needs to move a slider.
+
+Every model is judged at the most general node that the boundaries allow. What a merge-closed model cannot reach there
+it reaches nowhere while nothing is suppressed, and a superset-closed one nowhere at all (Campan et al. 2010,
+Properties 5 and 6). Other models may hold at a less general node, or with parts of a class suppressed: where neither
+the top nor the models' own bounds decide, the verdict is ``open``. `shoal.present.forecast` says it in words.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
-from shoal.pipeline.cached_table import prepare_again
-from shoal.pipeline.forecast.judge import Bench, judge_model, worded
-from shoal.pipeline.forecast.result import Facts, Forecast, Verdict
-from shoal.pipeline.forecast.words import (
-    change_sentences,
-    fact_sentences,
-    missed_sentences,
-    model_sentences,
-    together_sentences,
-)
-from shoal.pipeline.run import Loaded, Prepared
+from shoal.io.source import TableSource
+from shoal.models.base import Model
+from shoal.models.limits import limits_of
+from shoal.pipeline.prepare import Prepared, prepare_again
 from shoal.policy import Policy
-from shoal.search.diagnosis.relaxations import Relaxation, always, relaxations
-from shoal.search.lattice.greedy_lattice import finds as found_on_the_way
+from shoal.present.forecast import forecast_text
+from shoal.search import ALGORITHMS
+from shoal.search.diagnosis.diagnosis import EXHAUSTIVE, BlockedClass, Blocker, TopClasses, largest_failing
+from shoal.search.diagnosis.relaxations import Relaxation, relaxations, strongest
+from shoal.search.engine import LocalEngine
+from shoal.search.evaluation import Evaluator, evaluate_stats, prunable_models
 from shoal.search.lattice.nodes import MOST_NODES
-from shoal.search.local.range_method import diagnose
 from shoal.search.problem import Problem
+from shoal.table.classes import Mask
 
-_SEARCHES = ("optimal", "incognito")
-_LOCAL = ("mondrian", "top-down", "greedy-clustering")
+Verdict = Literal["reachable", "unreachable", "open"]
+"""Whether a release exists; ``open`` where only a run can tell."""
 
 
-def forecast(table: Prepared | Loaded, policy: Policy) -> Forecast:
+@dataclass(frozen=True)
+class ParameterReach:
+    """How strong one parameter of a model can be."""
+
+    parameter: str
+    required: float | None
+    alone: float | None
+    """The strongest value reached at the most general node if only this model were asked; None where no value is."""
+    together: float | None
+    """The same with all other models as the policy asks for them."""
+    at_least: bool
+    """Whether a larger value is the stronger one."""
+    proven: bool
+    """Whether no release at all reaches more; else a less general one may."""
+
+
+@dataclass(frozen=True)
+class ModelForecast:
+    """One model of the policy: what of it can be reached, and what blocks."""
+
+    entry: int
+    """The entry under ``privacy`` that asks for it."""
+    model: str
+    sensitive: str | None
+    alone: Verdict
+    reaches: tuple[ParameterReach, ...]
+    failing_classes: int
+    failing_records: int
+    suppressed: int | None
+    """Records suppressed at the most general node for this model alone; None where suppression does not help."""
+    examples: tuple[BlockedClass, ...]
+    table_lacks: str | None
+    """What the most general release as a whole lacks where every class of it holds; None where it lacks nothing."""
+
+
+@dataclass(frozen=True)
+class ForecastFacts:
+    """What the table is like before anything is done."""
+
+    records: int
+    distinct_rows: int
+    """Different combinations of quasi-identifiers."""
+    unique: int
+    """Records that are the only ones with their combination."""
+    lattice: int
+    """Nodes of the lattice of full-domain recodings, boundaries counted."""
+    levels: Mapping[str, int]
+    """Levels of each quasi-identifier in it."""
+    top_classes: int
+    smallest_at_top: int
+    """Records of the smallest class when everything is generalized as far as the boundaries allow."""
+    may_suppress: int
+
+
+@dataclass(frozen=True)
+class AlgorithmNote:
+    """Something that must be said about the policy's algorithm."""
+
+    code: Literal["one-result-holds", "one-result-fails", "too-many-nodes", "starts-at-top", "may-miss", "missed"]
+    algorithm: str
+    exhaustive: str
+    """The algorithm that misses nothing."""
+    blockers: tuple[Blocker, ...] = ()
+    relaxations: tuple[Relaxation, ...] = ()
+    nodes: int | None = None
+    most_nodes: int | None = None
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a policy can reach on a table, before it runs."""
+
+    facts: ForecastFacts
+    verdict: Verdict
+    """Whether a release satisfies all models together, whichever algorithm looks for it."""
+    by_algorithm: Verdict
+    """Whether the policy's own algorithm finds one."""
+    models: tuple[ModelForecast, ...]
+    suppressed: int | None
+    """Records suppressed at the most general node for all models together; None where suppression does not help."""
+    least_suppressed: bool
+    """Whether no release suppresses fewer records than that."""
+    notes: tuple[AlgorithmNote, ...]
+    relaxations: tuple[Relaxation, ...]
+    """Single changes that were tried and make a release possible; empty where nothing need change."""
+
+    def __str__(self) -> str:
+        return forecast_text(self)
+
+
+def forecast(table: Prepared | TableSource, policy: Policy) -> Forecast:
     """Judge a policy on a table that is read, and best also encoded, already; nothing is searched or written.
 
     Raises `PolicyError` where the policy does not fit the table.
@@ -39,77 +134,130 @@ def forecast(table: Prepared | Loaded, policy: Policy) -> Forecast:
 
 def forecast_of(problem: Problem, algorithm: str) -> Forecast:
     """The forecast of a problem that some algorithm is asked to solve."""
-    bench = Bench.of(problem)
-    facts = facts_of(bench)
-    models = [judge_model(bench, place) for place in range(len(problem.models))]
-    models = [worded(each, list(model_sentences(each, problem.budget))) for each in models]
-    verdict, suppressed = bench.verdict(problem.models), bench.suppressed(problem.models)
-    by_algorithm, notes, changes = _by_algorithm(bench, algorithm, verdict)
-    sentences = [
-        *together_sentences(verdict, models, suppressed, problem.budget, least=bench.decides(problem.models)),
-        *notes,
-        *(sentence for each in models for sentence in each.sentences),
-        *change_sentences(changes),
-        *fact_sentences(facts),
-    ]
+    top = _Top.of(problem)
+    verdict = top.verdict(problem.models)
+    by_algorithm, notes, changes = _by_algorithm(top, algorithm, verdict)
     return Forecast(
-        facts=facts,
+        facts=_facts(top),
         verdict=verdict,
         by_algorithm=by_algorithm,
-        models=tuple(models),
-        suppressed=suppressed,
+        models=tuple(_judge_model(top, index) for index in range(len(problem.models))),
+        suppressed=top.suppressed(problem.models),
+        least_suppressed=top.decides(problem.models),
+        notes=tuple(notes),
         relaxations=tuple(changes),
-        sentences=tuple(sentences),
     )
 
 
-def facts_of(bench: Bench) -> Facts:
-    """What the table is like, and its lattice."""
-    table, problem = bench.problem.table, bench.problem
-    return Facts(
+@dataclass(frozen=True, eq=False)
+class _Top:
+    """A problem with the classes at its most general node, grouped once for every question."""
+
+    problem: Problem
+    engine: LocalEngine
+    classes: TopClasses
+
+    @staticmethod
+    def of(problem: Problem) -> _Top:
+        engine = LocalEngine(problem.table, problem.ladders, problem.domains)
+        return _Top(problem, engine, TopClasses.of(problem, engine))
+
+    def verdict(self, models: Sequence[Model]) -> Verdict:
+        """Whether a release satisfies these models together."""
+        found = Evaluator(self.problem, self.engine, models).evaluate(self.classes.grouping, self.classes.stats)
+        if found.satisfied:
+            return "reachable"
+        return "open" if found.may_satisfy_below else "unreachable"
+
+    def suppressed(self, models: Sequence[Model]) -> int | None:
+        """Records in classes that the models leave out at the top; None where they do not hold on the rest either."""
+        satisfied, kept = evaluate_stats(models, self.classes.stats, self.problem.table.n_rows)
+        return int(self.classes.stats.sizes[~kept].sum()) if satisfied else None
+
+    def decides(self, models: Sequence[Model]) -> bool:
+        """Whether failing at the top proves failing everywhere."""
+        return len(prunable_models(models, self.problem.budget)) == len(models)
+
+
+def _facts(top: _Top) -> ForecastFacts:
+    problem, table = top.problem, top.problem.table
+    return ForecastFacts(
         records=table.n_rows,
-        tuples=table.n_tuples,
+        distinct_rows=table.n_tuples,
         unique=int(np.count_nonzero(table.counts == 1)),
         lattice=math.prod(problem.shape),
         levels=dict(zip(table.quasi, problem.shape, strict=True)),
-        top_classes=bench.top.stats.n_classes,
-        smallest_at_top=int(bench.top.stats.sizes.min()),
+        top_classes=top.classes.stats.n_classes,
+        smallest_at_top=int(top.classes.stats.sizes.min()),
         may_suppress=problem.budget,
     )
 
 
-def _by_algorithm(bench: Bench, name: str, verdict: Verdict) -> tuple[Verdict, list[str], Sequence[Relaxation]]:
+def _by_algorithm(top: _Top, name: str, verdict: Verdict) -> tuple[Verdict, list[AlgorithmNote], Sequence[Relaxation]]:
     """What the policy's own algorithm makes of it: its verdict, what must be said about it, and what would help."""
-    problem = bench.problem
-    if name == "range":
-        found = diagnose(problem, bench.engine)
+    algorithm, problem = ALGORITHMS[name], top.problem
+    if algorithm.judge is not None:
+        found = algorithm.judge(problem, top.engine)
         if found is None:
-            return "reachable", ["The range method makes one release, and the models hold on it."], ()
-        failing = "; ".join(blocker.head for blocker in found.blockers)
-        return (
-            "unreachable",
-            [f"The range method makes one release, and the policy does not hold on it: {failing}."],
-            found.relaxations,
-        )
-    by_algorithm, notes = _found_by(bench, name, verdict)
+            return "reachable", [AlgorithmNote("one-result-holds", name, EXHAUSTIVE)], ()
+        note = AlgorithmNote("one-result-fails", name, EXHAUSTIVE, blockers=found.blockers)
+        return "unreachable", [note], found.relaxations
+    by_algorithm, notes = _found_by(top, name, verdict)
     if verdict == "reachable":
         return by_algorithm, notes, ()
-    finds = found_on_the_way if name == "greedy-lattice" else always
-    changes, missed = relaxations(problem, bench.top.stats, finds)
-    return by_algorithm, [*notes, *missed_sentences(name, missed)], changes
+    changes, missed = relaxations(problem, top.classes.stats, algorithm.finds)
+    if missed:
+        notes.append(AlgorithmNote("missed", name, EXHAUSTIVE, relaxations=missed))
+    return by_algorithm, notes, changes
 
 
-def _found_by(bench: Bench, name: str, verdict: Verdict) -> tuple[Verdict, list[str]]:
-    nodes = math.prod(bench.problem.shape)
-    if name in _SEARCHES and nodes > MOST_NODES:
-        return "unreachable", [f"{name} searches at most {MOST_NODES:,} nodes; this lattice has {nodes:,}."]
-    if name in _LOCAL and verdict == "open":
-        return "unreachable", [f"{name} starts from the most general release, which fails; optimal may find one."]
-    if name == "greedy-lattice" and verdict != "unreachable" and not _walks_to_the_top(bench):
-        return "open", ["greedy-lattice walks a single path and may miss what is there; only a run tells."]
+def _found_by(top: _Top, name: str, verdict: Verdict) -> tuple[Verdict, list[AlgorithmNote]]:
+    search, nodes = ALGORITHMS[name].search, math.prod(top.problem.shape)
+    if search in {"best-node", "minimal-nodes"} and nodes > MOST_NODES:
+        return "unreachable", [AlgorithmNote("too-many-nodes", name, EXHAUSTIVE, nodes=nodes, most_nodes=MOST_NODES)]
+    if search == "classes" and verdict == "open":
+        return "unreachable", [AlgorithmNote("starts-at-top", name, EXHAUSTIVE)]
+    if search == "one-path" and verdict != "unreachable" and not _path_ends_at_top(top):
+        return "open", [AlgorithmNote("may-miss", name, EXHAUSTIVE)]
     return verdict, []
 
 
-def _walks_to_the_top(bench: Bench) -> bool:
-    """Whether the walk ends at a satisfying top at the latest; models on the whole release see a remainder only."""
-    return bench.decides(bench.problem.models) and not any(model.whole_table for model in bench.problem.models)
+def _path_ends_at_top(top: _Top) -> bool:
+    """Whether a path ends at a satisfying top at the latest; models on the whole release see a remainder only."""
+    return top.decides(top.problem.models) and not any(model.whole_table for model in top.problem.models)
+
+
+def _judge_model(top: _Top, index: int) -> ModelForecast:
+    """What one of the problem's models reaches, and what blocks it."""
+    model, stats = top.problem.models[index], top.classes.stats
+    view = stats.view(model.column)
+    failing: Mask = ~model.holds(view)
+    return ModelForecast(
+        entry=top.problem.entry_of(index),
+        model=model.name,
+        sensitive=model.column,
+        alone=top.verdict([model]),
+        reaches=tuple(_reaches(top, index)),
+        failing_classes=int(failing.sum()),
+        failing_records=int(stats.sizes[failing].sum()),
+        suppressed=top.suppressed([model]),
+        examples=tuple(largest_failing(model, stats, failing, lambda each: top.classes.labels(top.problem, each))),
+        table_lacks=None if failing.any() or model.table_holds(view) else model.lacks(view, 0),
+    )
+
+
+def _reaches(top: _Top, index: int) -> Iterator[ParameterReach]:
+    models, stats, budget = top.problem.models, top.classes.stats, top.problem.budget
+    model = models[index]
+    required = {limit.name: limit.value for limit in limits_of(model)}
+    for parameter, strength in model.strengths(stats.view(model.column)).items():
+        alone = strongest([model], 0, parameter, stats, budget)
+        together = alone if len(models) == 1 else strongest(models, index, parameter, stats, budget)
+        yield ParameterReach(
+            parameter=parameter,
+            required=required.get(parameter),
+            alone=None if alone is None else alone.short,
+            together=None if together is None else together.short,
+            at_least=strength.at_least,
+            proven=top.decides([model]),
+        )

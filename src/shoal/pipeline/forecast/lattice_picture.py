@@ -1,6 +1,6 @@
-"""`lattice_picture`: the lattice of full-domain recodings as data for a drawing.
+"""`lattice_picture`: the lattice of full-domain recodings as data for a drawing; `pick_node`: the edit for one of them.
 
-A lattice of up to a few hundred nodes is told whole: every node with its levels, whether it satisfies and how that is
+A lattice of up to a few hundred nodes is given whole: every node with its levels, whether it satisfies and how that is
 known, its measures, and the edges to the nodes one step more general. Of a larger one there are the minimal nodes, the
 bottom, the top and the number of nodes of each height, and ``left_out`` says what is not there.
 
@@ -10,16 +10,20 @@ declarations prove that it then satisfies too (predictive tagging; LeFevre et al
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.pipeline.cached_table import prepare_again
+from shoal.edits import PolicyEdit
+from shoal.errors import PolicyError, PolicyProblem, did_you_mean
+from shoal.io.source import TableSource
 from shoal.pipeline.lattice import describe_node
-from shoal.pipeline.run import Loaded, Prepared
+from shoal.pipeline.prepare import Prepared, prepare_again
 from shoal.policy import Policy
+from shoal.search import ALGORITHMS
 from shoal.search.engine import LocalEngine
 from shoal.search.evaluation import Evaluator
 from shoal.search.lattice.incognito import all_minimal_nodes
@@ -27,14 +31,14 @@ from shoal.search.lattice.nodes import Node, above, by_generality, check_size, m
 from shoal.search.problem import Problem, Progress, no_progress
 
 DRAWN_WHOLE = 400
-"""Lattices of up to so many nodes are told whole."""
+"""Lattices of up to this many nodes are given whole."""
 MOST_MINIMAL = 400
 """Minimal nodes that are described, those of least cost first; all are listed by their levels."""
 
 Picture = dict[str, Any]
 
 
-def lattice_picture(table: Prepared | Loaded, policy: Policy, progress: Progress = no_progress) -> Picture:
+def lattice_picture(table: Prepared | TableSource, policy: Policy, progress: Progress = no_progress) -> Picture:
     """The lattice of a policy on a table; of one that cannot be satisfied as well, without minimal nodes."""
     return picture_of(replace(prepare_again(table, policy).resolved.problem, progress=progress))
 
@@ -118,15 +122,12 @@ def _part(work: _Work) -> tuple[list[dict[str, Any]], list[Node], dict[str, Any]
     drawn = sorted([*described[:MOST_MINIMAL], *ends], key=lambda each: (each["height"], each["place"]))
     nodes = int(np.prod(problem.shape, dtype=np.int64))
     more = max(len(minimal) - MOST_MINIMAL, 0)
-    text = f"{nodes - len(drawn):,} of {nodes:,} nodes are not drawn: a lattice of more than {DRAWN_WHOLE} nodes is "
-    text += "shown by its bottom, its top and its minimal nodes"
-    text += f", {MOST_MINIMAL} of {len(minimal):,} minimal ones, those of least {metric.name}." if more else "."
-    return drawn, minimal, {"nodes": nodes - len(drawn), "minimal": more, "text": text}
+    return drawn, minimal, {"nodes": nodes - len(drawn), "minimal": more}
 
 
 def _drawn(work: _Work, node: Node, *, satisfied: bool, minimal: bool, how: str) -> dict[str, Any]:
     problem = work.problem
-    told: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "id": "-".join(map(str, node)),
         "place": list(node),
         "levels": problem.nominal_levels(node),
@@ -136,9 +137,9 @@ def _drawn(work: _Work, node: Node, *, satisfied: bool, minimal: bool, how: str)
         "how": how,
     }
     if satisfied:
-        return told | describe_node(problem, work.evaluator, work.engine, node) | {"failing_records": 0}
+        return facts | describe_node(problem, work.evaluator, work.engine, node) | {"failing_records": 0}
     evaluation = work.evaluator.evaluate(work.evaluator.grouping(node))
-    return told | {
+    return facts | {
         "classes": None,
         "suppressed": None,
         "measures": None,
@@ -205,3 +206,59 @@ def _holding_by_height(satisfied: NDArray[np.bool_], heights: int) -> list[int]:
         below = np.bincount(rest[part], minlength=heights - level)
         found[level:] += below[: heights - level]
     return [int(each) for each in found]
+
+
+def pick_node(picture: Picture, levels: Mapping[str, int]) -> PolicyEdit:
+    """The edit of the policy that releases a node; `PolicyError` with the reason where it cannot be picked."""
+    wanted = {name: levels[name] for name in picture["quasi"] if name in levels}
+    problems = _unknown(picture, levels)
+    if not problems and wanted not in picture["minimal"]:
+        problems = [_not_pickable(picture, wanted)]
+    if problems:
+        raise PolicyError(problems)
+    algorithm = next(name for name, entry in ALGORITHMS.items() if "node" in entry.options)
+    return PolicyEdit(("algorithm",), {"name": algorithm, "node": wanted})
+
+
+def _unknown(picture: Picture, levels: Mapping[str, int]) -> list[PolicyProblem]:
+    """Columns that are missing or that the lattice does not have."""
+    quasi = picture["quasi"]
+    found = [
+        PolicyProblem(
+            f"algorithm.node.{name}",
+            "is not a quasi-identifier.",
+            did_you_mean(name, quasi),
+            code="not-a-quasi-identifier",
+        )
+        for name in levels
+        if name not in quasi
+    ]
+    found += [
+        PolicyProblem(
+            f"algorithm.node.{name}",
+            "has no level.",
+            "A node has a level for each quasi-identifier.",
+            code="missing-key",
+        )
+        for name in quasi
+        if name not in levels
+    ]
+    return found
+
+
+def _not_pickable(picture: Picture, wanted: Mapping[str, int]) -> PolicyProblem:
+    """Why a node cannot be picked, and what can."""
+    fix = "Pick one of the minimal nodes." if picture["minimal"] else "No node satisfies: relax the policy first."
+    node = next((each for each in picture["drawn"] if each["levels"] == wanted), None)
+    lower = next((each for each in picture["minimal"] if all(each[name] <= wanted[name] for name in each)), None)
+    code = "node-fails"
+    if node is not None and not node["satisfied"]:
+        failing, allowed = node["failing_records"], picture["may_suppress"]
+        reason = f"{failing:,} records would have to be suppressed, {allowed:,} may be" if failing > allowed else ""
+        message = f"the node {dict(wanted)} does not satisfy the policy{': ' if reason else ''}{reason}."
+    elif lower is not None:
+        code = "node-not-minimal"
+        message = f"the node {dict(wanted)} is not minimal: the less general node {lower} satisfies the policy too."
+    else:
+        message = f"the node {dict(wanted)} does not satisfy the policy, or is not in the lattice."
+    return PolicyProblem("algorithm.node", message, fix, code=code)

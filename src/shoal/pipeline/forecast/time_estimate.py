@@ -6,116 +6,108 @@ import math
 import os
 import time
 from dataclasses import dataclass
-from typing import Any
 
-from shoal.pipeline.cached_table import prepare_again
-from shoal.pipeline.forecast import growth
-from shoal.pipeline.run import Loaded, Prepared
+from shoal.io.source import TableSource
+from shoal.pipeline.prepare import Prepared, prepare_again
 from shoal.policy import Policy
+from shoal.present.forecast import estimate_text
+from shoal.search import ALGORITHMS
+from shoal.search.cost import SearchTime, Speed
 from shoal.search.engine import LocalEngine
-from shoal.search.evaluation import Evaluator, prunable_models
-from shoal.search.kernels.compile_cache import CLUSTERING, GROUPING, is_compiled
+from shoal.search.evaluation import Evaluator
+from shoal.search.kernels.compile_cache import is_compiled
 from shoal.search.problem import Problem
 
-_FEWEST, _MOST = 0.55, 1.8
-"""Around what a growth says, so much less and more."""
+_GROUPING = (1.0e-4, 4.5e-8)
+"""Seconds that grouping took on the machine of the measurements, fixed and per distinct row; the ratio of what it takes
+here to that is the speed of this machine."""
+_COMPILING = (5.0, 25.0)
+"""Seconds to compile the kernels, once on a machine."""
+_START = (0.35, 1.3)
+"""Seconds to start a process with its imports."""
 _REPEAT = 3
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """Seconds that a run takes, from ``low`` to ``high``."""
+class TimeEstimate:
+    """Seconds that a run takes, from ``low`` to ``high``, and what that rests on."""
 
     low: float
     high: float
-    search: tuple[float, float]
+    algorithm: str
+    search: SearchTime
     """The part of the algorithm itself."""
+    records: int
+    distinct_rows: int
+    check: float
+    """Seconds that a check of one node took just now."""
     compiling: bool
     """Whether compiled kernels have to be compiled first, which happens once on a machine."""
-    based_on: tuple[str, ...]
+    utility: bool
+    """Whether the policy measures a task, which is not counted."""
+    busy: float
+    """How many times longer other work on the machine may make it."""
 
     @property
-    def words(self) -> str:
-        """``about 3 s``, ``about 2 minutes``."""
-        return f"about {in_words(math.sqrt(self.low * self.high))}"
-
-    @property
-    def range_words(self) -> str:
-        """``2 s to 6 s``."""
-        low, high = in_words(self.low), in_words(self.high)
-        return low if low == high else f"{low} to {high}"
+    def typical(self) -> float:
+        """The seconds in the middle."""
+        return math.sqrt(self.low * self.high)
 
     def __str__(self) -> str:
-        return f"{self.words} ({self.range_words})"
-
-    def to_dict(self) -> dict[str, Any]:
-        """The estimate as plain data."""
-        return {
-            "low": round(self.low, 3),
-            "high": round(self.high, 3),
-            "search": [round(each, 3) for each in self.search],
-            "compiling": self.compiling,
-            "words": self.words,
-            "range": self.range_words,
-            "based_on": list(self.based_on),
-        }
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What a moment's measuring on the table tells."""
-
-    slowness: float
-    """How much slower than the machine of the measurements this one is."""
-    check: float
-    """Seconds to group the table at a node and evaluate the models there, with NumPy."""
-    items: int
-    """Items that such a check counts as, towards loading compiled kernels."""
+        return estimate_text(self)
 
 
 def estimate_time(
-    table: Prepared | Loaded, policy: Policy, *, new_process: bool = True, busy: float | None = None
-) -> Estimate:
+    table: Prepared | TableSource, policy: Policy, *, new_process: bool = True, busy: float | None = None
+) -> TimeEstimate:
     """How long `anonymize` takes under this policy; ``new_process`` counts the start of one, as the command line does.
 
     ``busy`` is how many times longer other work on the machine may make it; when left out, that is looked at.
     What the policy's ``utility`` and a registry add is not counted.
     """
     problem = prepare_again(table, policy).resolved.problem
-    measured = measure(problem)
-    name, rows = policy.algorithm.name, problem.table.n_rows
-    search_low, search_high, needs_kernels, words = _search(problem, name, measured)
-    rest = growth.around(problem.table.n_tuples, rows, len(problem.shape), sensitive=bool(problem.sensitive_columns))
-    low, high = search_low + rest[0] * measured.slowness, search_high + rest[1] * measured.slowness
+    speed = measure(problem)
+    search = ALGORITHMS[policy.algorithm.name].cost(problem, speed)
+    compiling = search.kernels is not None and not is_compiled(search.kernels)
+    fixed = [_other_stages(problem)]
     if new_process:
-        low, high = low + growth.START[0] * measured.slowness, high + growth.START[1] * measured.slowness
-    compiling = needs_kernels and not is_compiled(CLUSTERING if name in growth.LOCAL else GROUPING)
-    based_on = [
-        f"{rows:,} records with {problem.table.n_tuples:,} different combinations of quasi-identifiers",
-        f"{name}: {words}",
-        f"a check of one node took {measured.check * 1000:.2f} ms here just now",
-    ]
+        fixed.append(_START)
     if compiling:
-        low, high = low + growth.COMPILING[0] * measured.slowness, high + growth.COMPILING[1] * measured.slowness
-        based_on.append("the compiled kernels have not been compiled on this machine; that is done once and counted")
-    if policy.utility is not None:
-        based_on.append("not counted: the task under utility, which anonymizes and learns again")
-    busy = busyness() if busy is None else busy
-    if busy > 1:
-        based_on.append(f"other work on this machine: up to {busy:.1f} times as long while it lasts")
-    return Estimate(low, high * busy, (search_low, search_high * busy), compiling, tuple(based_on))
+        fixed.append(_COMPILING)
+    low = search.low + speed.slowness * sum(least for least, _ in fixed)
+    high = search.high + speed.slowness * sum(most for _, most in fixed)
+    busy = load_factor() if busy is None else busy
+    return TimeEstimate(
+        low=low,
+        high=high * busy,
+        algorithm=policy.algorithm.name,
+        search=search,
+        records=problem.table.n_rows,
+        distinct_rows=problem.table.n_tuples,
+        check=speed.check,
+        compiling=compiling,
+        utility=policy.utility is not None,
+        busy=busy,
+    )
 
 
-def busyness() -> float:
+def _other_stages(problem: Problem) -> tuple[float, float]:
+    """Reading, encoding, the lower bound, recoding, verifying and attacking: at least and at most."""
+    bound = 5.0e-5 * min(problem.table.n_tuples, 4000) * (1.5 if problem.sensitive_columns else 1.0)
+    records = 2.5e-7 * (len(problem.shape) + 1) * problem.table.n_rows
+    return 0.1 + bound + records, 0.25 + 1.3 * bound + 3.5 * records
+
+
+def load_factor() -> float:
     """How much longer a run takes that shares the processors with all that wants them now; 1 where there is room."""
     try:
         waiting = os.getloadavg()[0]
-    except (AttributeError, OSError):  # a system that does not tell
+    except (AttributeError, OSError):  # a system that does not say
         return 1.0
     return max(1.0, (waiting + 1) / (os.cpu_count() or 1))
 
 
-def measure(problem: Problem) -> Measured:
+def measure(problem: Problem) -> Speed:
     """Group and evaluate at two nodes, three times each; the quickest counts, since anything else was in the way."""
     grouping, check = math.inf, math.inf
     middle = tuple(levels // 2 for levels in problem.shape)
@@ -131,68 +123,7 @@ def measure(problem: Problem) -> Measured:
         end = time.perf_counter()
         grouping = min(grouping, grouped - start)
         check = min(check, max(end - first, (first - start) / 2))
-    fixed, each = growth.GROUPING
+    fixed, each = _GROUPING
     usual = fixed + each * problem.table.n_tuples
     pairs = sum(len(problem.table.pairs[name].tuples) for name in problem.sensitive_columns)
-    return Measured(min(max(grouping / usual, 0.25), 20.0), check, problem.table.n_tuples + 4 * pairs)
-
-
-def _search(problem: Problem, name: str, measured: Measured) -> tuple[float, float, bool, str]:
-    """Seconds of the algorithm at least and at most, whether it loads compiled kernels, and what that rests on."""
-    if name in growth.LOCAL:
-        return _local(problem, name, measured)
-    if name == "range":
-        seconds = (0.002 + 6e-7 * problem.table.n_tuples) * measured.slowness
-        return _FEWEST * seconds, 4 * seconds, False, "one pass over the groups"
-    nodes = math.prod(problem.shape)
-    prunes = len(prunable_models(problem.models, problem.budget)) == len(problem.models)
-    if name == "greedy-lattice":
-        fewest, most = growth.walk_checks(problem.shape)
-    elif name == "incognito":
-        fewest, most = growth.incognito_checks(problem.shape, prunes=prunes)
-    else:
-        fewest, most = growth.optimal_checks(nodes, prunes=prunes)
-    low = growth.checked(fewest, measured.check / 2, measured.items)
-    high = growth.checked(most, 1.5 * measured.check, measured.items)
-    words = f"{max(1, round(fewest)):,} to {max(1, round(most)):,} checks of a lattice of {nodes:,} nodes"
-    return low, high, most * measured.items > growth.LOADED_AFTER, words
-
-
-def _local(problem: Problem, name: str, measured: Measured) -> tuple[float, float, bool, str]:
-    tuples, records = problem.table.n_tuples, problem.table.n_rows
-    whole = any(model.whole_table for model in problem.models)
-    sees = "table" if whole else "classes" if problem.sensitive_columns else "sizes"
-    seconds = growth.LOCAL[name][sees].seconds(tuples, records)
-    words = "the growth measured for it with the number of combinations and records"
-    if problem.options.get("faithful"):
-        seconds = growth.faithful_seconds(tuples, records, whole_table=whole)
-        words = "the growth measured for it to the letter of the paper"
-    low, high = _FEWEST * seconds * measured.slowness, _MOST * seconds * measured.slowness
-    faithful = bool(problem.options.get("faithful"))
-    compiled = (name == "greedy-clustering" and not faithful) or bool(problem.options.get("refine"))
-    if compiled:
-        low, high = low + growth.LOADING / 3 * measured.slowness, high + growth.LOADING * 1.2 * measured.slowness
-    refine = float(problem.options.get("refine") or 0)
-    if refine:
-        high += refine
-        words += f", and up to {refine:g} s of refining"
-    return low, high, compiled, words
-
-
-def in_words(seconds: float) -> str:
-    """A time as people say it: rounded to what an estimate can mean."""
-    if seconds < 1:
-        return f"{max(seconds, 0.1):.1f} s"
-    if seconds < 90:
-        return f"{_round(seconds)} s"
-    if seconds < 90 * 60:
-        return f"{_round(seconds / 60)} minutes"
-    if seconds < 48 * 3600:
-        return f"{_round(seconds / 3600)} hours"
-    return f"{_round(seconds / 86400)} days"
-
-
-def _round(value: float) -> str:
-    if value < 10:
-        return f"{value:.0f}"
-    return f"{5 * round(value / 5)}"
+    return Speed(min(max(grouping / usual, 0.25), 20.0), check, problem.table.n_tuples + 4 * pairs)

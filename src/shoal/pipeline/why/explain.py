@@ -9,26 +9,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from shoal.errors import PolicyError, PolicyProblem
+from shoal.encode.result import Origin
 from shoal.evidence import describe_models
 from shoal.hierarchies.hierarchy import Label
 from shoal.hierarchies.ranges import RangedHierarchy
-from shoal.pipeline.release import Origin
-from shoal.pipeline.run import Clock, as_policy, make_release
+from shoal.pipeline.run import as_policy, make_release
 from shoal.pipeline.why.find import Matches, find
 from shoal.policy import Policy
+from shoal.present.why import explanation_text
+from shoal.search import ALGORITHMS
 from shoal.search.bounds.cheapest_box import Box, box_cost, cheapest_box
 from shoal.search.diagnosis.failures import Lack, Split, left_out_for
 from shoal.search.diagnosis.finer_step import finer
-from shoal.search.diagnosis.solution import Made, Rows
+from shoal.search.diagnosis.solution import Rows, Solution
 from shoal.search.lattice.nodes import Node, released_nodes
-from shoal.search.local.range_method import shared_groups
 from shoal.search.problem import Progress, no_progress
 from shoal.table.classes import ClassStats
 from shoal.table.recoding import SUPPRESSED, Recoding
@@ -49,7 +50,7 @@ class ColumnWhy:
     """What was tried; empty where the column is released as it is."""
 
     @property
-    def verdict(self) -> str:
+    def verdict(self) -> Literal["as it is", "open", "open at a price", "blocked"]:
         """``as it is``, ``open`` (nothing blocks less), ``open at a price`` (if more is left out) or ``blocked``."""
         if not self.splits:
             return "as it is"
@@ -58,37 +59,16 @@ class ColumnWhy:
             return "open"
         return "open at a price" if any(split.at_a_price for split in self.splits) else "blocked"
 
-    def to_dict(self) -> dict[str, Any]:
-        """The column as plain data."""
-        return {
-            "column": self.column,
-            "value": self.value,
-            "released": self.released,
-            "level": self.level,
-            "height": self.height,
-            "verdict": self.verdict,
-            "finer": [split.to_dict() for split in self.splits],
-        }
-
 
 @dataclass(frozen=True)
 class LeftOut:
     """Why a record is not in the release: its class at some place, and what that lacks."""
 
-    where: str
+    where: Literal["release", "boundary"]
     """``release``: as the released records are generalized; ``boundary``: as far as the boundaries allow."""
     labels: Mapping[str, Label]
     size: int
     lacks: tuple[Lack, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The class as plain data."""
-        return {
-            "where": self.where,
-            "class": dict(self.labels),
-            "size": self.size,
-            "lacks": [lack.to_dict() for lack in self.lacks],
-        }
 
 
 @dataclass(frozen=True)
@@ -96,6 +76,8 @@ class Why:
     """Why a record or a class was generalized so far, and what blocks less; ``str`` says it in words."""
 
     algorithm: str
+    search: str
+    """How the algorithm searches (`shoal.search.AlgorithmEntry.search`)."""
     record: int | None
     """The record's number, counted from 1; None where a class was asked about."""
     alike: int
@@ -136,9 +118,7 @@ class Why:
         return f"<Why: {what} in a class of {self.size}: {verdicts}>"
 
     def __str__(self) -> str:
-        from shoal.pipeline.why.words import lines  # noqa: PLC0415 - the words build on this file
-
-        return "\n".join(lines(self))
+        return explanation_text(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as plain data, ready for JSON."""
@@ -154,7 +134,7 @@ class Why:
             "released": {each.column: each.released for each in self.columns},
             "size": self.size,
             "models": [dict(model) for model in self.models],
-            "columns": [column.to_dict() for column in self.columns],
+            "columns": [_column_facts(column) for column in self.columns],
             "metric": self.metric,
             "measure": self.measure,
             "cheapest_box": None
@@ -165,11 +145,21 @@ class Why:
                 "records": box.records,
                 "records_in_own_class": self.box_here,
                 "records_left_out": self.box_left_out,
-                "together_fails": list(box.fails),
+                "together_fails": [{"model": model, "sensitive": column} for model, column in box.fails],
             },
             "cost": self.cost,
-            "left_out": [each.to_dict() for each in self.left_out],
+            "left_out": [_renamed(asdict(each), labels="class") for each in self.left_out],
         }
+
+
+def _column_facts(column: ColumnWhy) -> dict[str, Any]:
+    facts = asdict(column)
+    finer = [{**split, **split.pop("judgement")} for split in facts.pop("splits")]
+    return {**facts, "verdict": column.verdict, "finer": finer}
+
+
+def _renamed(facts: dict[str, Any], **names: str) -> dict[str, Any]:
+    return {names.get(name, name): value for name, value in facts.items()}
 
 
 def why(
@@ -182,12 +172,12 @@ def why(
     progress: Progress = no_progress,
 ) -> Why | Matches:
     """Anonymize, write nothing, and say why a record or a class came out as it did; the options are `explain`'s."""
-    if policy is None:
-        raise PolicyError([PolicyProblem("", "none was given to why().", "Pass a Policy or the path of one.")])
-    asked = as_policy(policy)
-    made = make_release(data, asked, Clock(), progress)
-    origin = Origin(made.resolved.problem, made.loaded.order)
-    return explain(origin, made.recoding, asked.algorithm.name, record=record, where=where, in_class=in_class)
+    asked = as_policy(policy, "why()")
+    result = make_release(data, asked, progress=progress)
+    assert result.origin is not None, "the records are held"
+    return explain(
+        result.origin, result.record_recoding, asked.algorithm.name, record=record, where=where, in_class=in_class
+    )
 
 
 def explain(
@@ -208,54 +198,55 @@ def explain(
     found = find(origin, recoding, record=record, where=where, in_class=in_class)
     if isinstance(found, Matches):
         return found
-    made = Made(origin.problem, recoding)
+    solution = Solution(origin.problem, recoding)
     at = int(recoding.row_class[found.rows[0]])
     if at == SUPPRESSED:
-        return _answer(made, algorithm, found.record, found.rows[0], None)
+        return _answer(solution, algorithm, found.record, found.rows[0], None)
     own = int(found.rows[0]) if found.record is not None else None
-    return _answer(made, algorithm, found.record, own, at)
+    return _answer(solution, algorithm, found.record, own, at)
 
 
-def _answer(made: Made, algorithm: str, record: int | None, own: int | None, at: int | None) -> Why:
-    recoding, quasi = made.recoding, made.problem.table.quasi
+def _answer(solution: Solution, algorithm: str, record: int | None, own: int | None, at: int | None) -> Why:
+    recoding, quasi = solution.recoding, solution.problem.table.quasi
     values: dict[str, Label] = {}
     alike = 0
     if own is not None:
-        mine = made.problem.table.row_tuple[own]
-        alike = int(made.problem.table.counts[mine])
-        leaves = zip(quasi, made.problem.hierarchies, made.problem.table.codes[:, mine], strict=True)
+        mine = solution.problem.table.row_tuple[own]
+        alike = int(solution.problem.table.counts[mine])
+        leaves = zip(quasi, solution.problem.hierarchies, solution.problem.table.codes[:, mine], strict=True)
         values = {name: hierarchy.labels[leaf] for name, hierarchy, leaf in leaves}
     cheapest = cost = None
     plain = not any(isinstance(each, RangedHierarchy) for each in recoding.hierarchies)
-    if own is not None and at is not None and made.node is None and plain:
-        cheapest = cheapest_box(made.problem, int(made.problem.table.row_tuple[own]))
-        cost = box_cost(made.problem, recoding.nodes[at].tolist())
-    fates: Any = [] if cheapest is None else recoding.row_class[cheapest.inside[made.problem.table.row_tuple]]
+    if own is not None and at is not None and solution.node is None and plain:
+        cheapest = cheapest_box(solution.problem, int(solution.problem.table.row_tuple[own]))
+        cost = box_cost(solution.problem, recoding.nodes[at].tolist())
+    fates: Any = [] if cheapest is None else recoding.row_class[cheapest.inside[solution.problem.table.row_tuple]]
     return Why(
         algorithm=algorithm,
+        search=ALGORITHMS[algorithm].search,
         record=record,
         alike=alike,
         values=values,
         number=None if at is None else at + 1,
         classes=recoding.n_classes,
         size=0 if at is None else int(recoding.sizes[at]),
-        models=() if at is None else tuple(_reached(made, at)),
-        columns=() if at is None else tuple(_columns(made, at, own, values)),
-        metric=made.problem.metric.name,
-        measure=made.measure,
+        models=() if at is None else tuple(_reached(solution, at)),
+        columns=() if at is None else tuple(_columns(solution, at, own, values)),
+        metric=solution.problem.metric.name,
+        measure=solution.measure,
         cheapest=cheapest,
         cost=cost,
-        left_out=() if at is not None or own is None else tuple(_left_out(made, algorithm, own)),
+        left_out=() if at is not None or own is None else tuple(_left_out(solution, algorithm, own)),
         box_here=0 if at is None else int(np.count_nonzero(np.equal(fates, at))),
         box_left_out=int(np.count_nonzero(np.equal(fates, SUPPRESSED))),
     )
 
 
-def _reached(made: Made, at: int) -> list[dict[str, Any]]:
+def _reached(solution: Solution, at: int) -> list[dict[str, Any]]:
     """The models as asked, and what one class reaches."""
-    described = [each.to_dict() for each in describe_models(made.problem.models, made.stats)]
-    for each, model in zip(described, made.problem.models, strict=True):
-        view = made.stats.view(model.column)
+    described = [each.to_dict() for each in describe_models(solution.problem.models, solution.stats)]
+    for each, model in zip(described, solution.problem.models, strict=True):
+        view = solution.stats.view(model.column)
         strengths = model.strengths(view).items()
         each["reached"] = {name: _plain(float(strength.per_class[at])) for name, strength in strengths}
         each["holds"] = bool(model.holds(view)[at])
@@ -269,46 +260,48 @@ def _plain(value: float) -> float | int | None:
     return int(value) if value.is_integer() else value
 
 
-def _columns(made: Made, at: int, own: int | None, values: Mapping[str, Label]) -> list[ColumnWhy]:
-    recoding = made.recoding
+def _columns(solution: Solution, at: int, own: int | None, values: Mapping[str, Label]) -> list[ColumnWhy]:
+    recoding = solution.recoding
     rows = np.flatnonzero(recoding.row_class == at)
     found = []
     for j, (name, hierarchy) in enumerate(zip(recoding.quasi, recoding.hierarchies, strict=True)):
         level = None if recoding.levels is None else recoding.levels[name]
         released = hierarchy.labels[recoding.nodes[at, j]]
-        splits = finer(made, rows, j, own)
+        splits = finer(solution, rows, j, own)
         found.append(ColumnWhy(name, values.get(name), released, level, hierarchy.height, splits))
     return found
 
 
-def _left_out(made: Made, algorithm: str, own: int) -> list[LeftOut]:
+def _left_out(solution: Solution, algorithm: str, own: int) -> list[LeftOut]:
     """The class of a record that was left out: as the release is generalized, and as far as the boundaries allow."""
-    top: Node = tuple(levels - 1 for levels in made.problem.shape)
+    top: Node = tuple(levels - 1 for levels in solution.problem.shape)
     found = []
-    if made.node is not None:
-        found.append(_class_at(made, made.node, own, "release"))
-    elif algorithm == "range":
-        found.append(_group(made, own))
-    return [*found, _class_at(made, top, own, "boundary")]
+    if solution.node is not None:
+        found.append(_class_at(solution, solution.node, own, "release"))
+    elif (groups := ALGORITHMS[algorithm].groups) is not None:
+        found.append(_group(solution, groups(solution.problem), own))
+    return [*found, _class_at(solution, top, own, "boundary")]
 
 
-def _class_at(made: Made, node: Node, own: int, where: str) -> LeftOut:
-    grouping = made.engine.classes(node)
-    stats = made.engine.stats(grouping, made.problem.sensitive_columns)
-    mine = made.problem.table.row_tuple[own]
-    nodes = released_nodes(made.problem, node, np.array([mine]))[0]
-    named = zip(made.problem.table.quasi, made.problem.hierarchies, nodes, strict=True)
+def _class_at(solution: Solution, node: Node, own: int, where: Literal["release", "boundary"]) -> LeftOut:
+    grouping = solution.engine.classes(node)
+    stats = solution.engine.stats(grouping, solution.problem.sensitive_columns)
+    mine = solution.problem.table.row_tuple[own]
+    nodes = released_nodes(solution.problem, node, np.array([mine]))[0]
+    named = zip(solution.problem.table.quasi, solution.problem.hierarchies, nodes, strict=True)
     labels = {name: hierarchy.labels[each] for name, hierarchy, each in named}
-    return _lacking(made, where, labels, stats, int(grouping.tuple_class[mine]))
+    return _lacking(solution, where, labels, stats, int(grouping.tuple_class[mine]))
 
 
-def _group(made: Made, own: int) -> LeftOut:
-    """The group of the range method that a record is in."""
-    groups = shared_groups(made.problem)[made.problem.table.row_tuple]
+def _group(solution: Solution, group_of_tuple: NDArray[np.int64], own: int) -> LeftOut:
+    """The group that a record is in, of an algorithm that makes its groups without a search."""
+    groups = group_of_tuple[solution.problem.table.row_tuple]
     rows: Rows = np.arange(len(groups))
-    stats = made.stats_of(rows, groups, int(groups.max()) + 1)
-    return _lacking(made, "release", {}, stats, int(groups[own]))
+    stats = solution.stats_of(rows, groups, int(groups.max()) + 1)
+    return _lacking(solution, "release", {}, stats, int(groups[own]))
 
 
-def _lacking(made: Made, where: str, labels: Mapping[str, Label], stats: ClassStats, at: int) -> LeftOut:
-    return LeftOut(where, labels, int(stats.sizes[at]), left_out_for(made.problem.models, stats, at))
+def _lacking(
+    solution: Solution, where: Literal["release", "boundary"], labels: Mapping[str, Label], stats: ClassStats, at: int
+) -> LeftOut:
+    return LeftOut(where, labels, int(stats.sizes[at]), left_out_for(solution.problem.models, stats, at))

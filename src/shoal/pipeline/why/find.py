@@ -9,18 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.encode.result import Origin
 from shoal.errors import InputError, did_you_mean
+from shoal.formatting import listing, pluralize
 from shoal.hierarchies.hierarchy import Hierarchy, Label
 from shoal.hierarchies.text import is_scalar, scalar_text
-from shoal.pipeline.release import Origin
-from shoal.search.diagnosis.relaxations import counted
+from shoal.present.why import matches_text
 from shoal.table.recoding import SUPPRESSED, Recoding
 
 Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class ChosenRows:
     """The rows that are asked about, all of one class, and the number of the record if it is about one."""
 
     rows: Rows
@@ -49,13 +50,10 @@ class Matches:
 
     def __repr__(self) -> str:
         """The counts in one line."""
-        places = counted(len(self.classes), "class", "classes")
-        return f"<Matches: {counted(self.records, 'record', 'records')} in {places}>"
+        return f"<Matches: {pluralize(self.records, 'record')} in {pluralize(len(self.classes), 'class')}>"
 
     def __str__(self) -> str:
-        from shoal.pipeline.why.words import match_lines  # noqa: PLC0415 - the words build on this file
-
-        return "\n".join(match_lines(self))
+        return matches_text(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The matches as plain data, ready for JSON."""
@@ -76,50 +74,59 @@ def find(
     record: int | None,
     where: Mapping[str, Any] | None,
     in_class: int | None,
-) -> Found | Matches:
+) -> ChosenRows | Matches:
     """The rows that are asked about. Raises `InputError` where nothing fits, or not exactly one way is given."""
     given = [each for each in (record, where or None, in_class) if each is not None]
     if len(given) != 1:
         raise InputError(
-            f"{len(given) or 'none'} of record, values and class given: name one record by its number, values of its "
-            "quasi-identifiers, or one class by its number."
+            "name exactly one thing to explain: a record by its number, records by values of quasi-identifiers, or a "
+            f"class by its number ({len(given) or 'none'} given).",
+            code="why-choose-one",
         )
     if where:
         return _by_values(origin, recoding, where)
     if in_class is not None:
         _check_number("class", in_class, recoding.n_classes)
-        return Found(np.flatnonzero(recoding.row_class == in_class - 1), None)
+        return ChosenRows(np.flatnonzero(recoding.row_class == in_class - 1), None)
     assert record is not None
     _check_number("record", record, recoding.n_rows)
     place = record - 1 if origin.order is None else int(np.flatnonzero(origin.order == record - 1)[0])
-    return Found(np.array([place]), record)
+    return ChosenRows(np.array([place]), record)
 
 
 def _check_number(what: str, number: object, most: int) -> None:
     if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= most:
-        many = {"record": "records", "class": "classes"}[what]
-        raise InputError(f"there is no {what} {number!r}: {many} are counted from 1 to {most}.")
+        raise InputError(
+            f"there is no {what} {number!r}: their numbers run from 1 to {most:,}.", code=f"unknown-{what}"
+        )
 
 
-def _by_values(origin: Origin, recoding: Recoding, where: Mapping[str, Any]) -> Found | Matches:
+def _by_values(origin: Origin, recoding: Recoding, where: Mapping[str, Any]) -> ChosenRows | Matches:
     fits = np.ones(recoding.n_rows, dtype=np.bool_)
     asked: dict[str, Label] = {}
     for name, value in where.items():
         if name not in recoding.quasi:
-            raise InputError(f"{name!r} is no quasi-identifier of the policy. {did_you_mean(name, recoding.quasi)}")
+            raise InputError(
+                f"{name!r} is not a quasi-identifier of the policy. {did_you_mean(name, recoding.quasi)}",
+                code="not-a-quasi-identifier",
+            )
         plain = value.item() if isinstance(value, np.generic) else value
         if not is_scalar(plain):
-            raise InputError(f"the value of {name!r} must be a text, a number or None, not {value!r}.")
+            raise InputError(
+                f"the value of {name!r} must be a text, a number or None, not {value!r}.", code="wrong-type"
+            )
         asked[name] = scalar_text(plain)
         fits &= _having(origin, recoding, recoding.quasi.index(name), asked[name])
     rows = np.flatnonzero(fits)
     if not len(rows):
-        wanted = " and ".join(f"{name} {'missing' if text is None else repr(text)}" for name, text in asked.items())
-        raise InputError(f"no record has {wanted}, neither in the data nor as released. {_known(origin, asked)}")
+        wanted = listing([f"{name} {'missing' if text is None else repr(text)}" for name, text in asked.items()])
+        raise InputError(
+            f"no record has {wanted}, in the data or in the release. {_known(origin, asked)}", code="no-such-record"
+        )
     classes = recoding.row_class[rows]
     if len(np.unique(classes)) == 1 and len(np.unique(origin.problem.table.row_tuple[rows])) == 1:
         first = rows if origin.order is None else rows[[np.argmin(origin.order[rows])]]
-        return Found(first[:1], _number(origin, int(first[0])))
+        return ChosenRows(first[:1], _number(origin, int(first[0])))
     return Matches(asked, len(rows), tuple(_listed(recoding, classes)))
 
 
@@ -147,9 +154,7 @@ def _known(origin: Origin, asked: Mapping[str, Label]) -> str:
         if text not in hierarchy.by_label:
             leaves = [label for label in hierarchy.labels[: hierarchy.n_leaves] if label is not None]
             return f"Of {name!r}: {did_you_mean(text, leaves)}"
-    return (
-        "Each of these occurs, but not together." if len(asked) > 1 else "It is in the hierarchy, but no record has it."
-    )
+    return "Each value occurs, but not together." if len(asked) > 1 else "It is in the hierarchy, but no record has it."
 
 
 def _number(origin: Origin, row: int) -> int:

@@ -80,11 +80,10 @@ def lattice_svg(picture: Mapping[str, Any], *, ident: str = "lattice", standalon
 
 def lattice_figure(picture: Mapping[str, Any], *, ident: str = "lattice") -> Markup:
     """The drawing in a box that scrolls, with its key and what is left out under it."""
-    left_out = picture["left_out"]
-    notes = [paragraph(left_out["text"], class_="soft")] if left_out else []
+    omitted = [paragraph(note, class_="soft")] if (note := _not_drawn(picture)) else []
     box = tag("div", lattice_svg(picture, ident=ident), class_="lattice", tabindex="0", role="region",
               aria_label="The lattice; scrolls sideways")  # fmt: skip
-    return tag("figure", tag("figcaption", _key(picture)), box, *notes)
+    return tag("figure", tag("figcaption", _key(picture)), box, *omitted)
 
 
 Line = Sequence[Mapping[str, Any]]
@@ -170,27 +169,27 @@ def _node_title(node: Mapping[str, Any], picture: Mapping[str, Any]) -> str:
     """A node in words, one line per fact."""
     heights = picture["heights"]
     levels = ", ".join(f"{name} {level} of {heights[name]}" for name, level in node["levels"].items())
+    head, figures = node_lines(node, picture)
+    return "\n".join([head, f"Levels: {levels}.", figures])
+
+
+def node_lines(node: Mapping[str, Any], picture: Mapping[str, Any]) -> tuple[str, str]:
+    """What a node is, and its figures."""
     best = " The best of them." if node["id"] == picture["best"] else ""
     how = "not checked: a less general node satisfies" if node["how"] == "implied" else "checked"
-    lines = [f"{_WORDS[_kind(node)].capitalize()} ({how}).{best}", f"Levels: {levels}."]
-    if node["satisfied"]:
-        metric = picture["metric"]
-        lines.append(
-            f"{metric} {node['measures'][metric]:.4f}; {pluralize(node['classes'], 'class')}, "
-            f"{pluralize(node['suppressed'], 'record')} suppressed."
-        )
-    else:
-        lines.append(
-            f"{pluralize(node['failing_records'], 'record')} would have to be suppressed; "
-            f"{number(picture['may_suppress'])} may be."
-        )
-    return "\n".join(lines)
+    head = f"{_WORDS[_kind(node)].capitalize()} ({how}).{best}"
+    if not node["satisfied"]:
+        failing, allowed = pluralize(node["failing_records"], "record"), number(picture["may_suppress"])
+        return head, f"{failing} would have to be suppressed; {allowed} may be."
+    metric = picture["metric"]
+    classes, suppressed = pluralize(node["classes"], "class"), pluralize(node["suppressed"], "record")
+    return head, f"{metric} {node['measures'][metric]:.4f}; {classes}, {suppressed} suppressed."
 
 
 def _key(picture: Mapping[str, Any]) -> str:
     order = listing(picture["quasi"])
     return (
-        f"Diamond: minimal, can be picked. Disc: satisfies, but is more general than necessary. Small dashed ring: "
+        "Diamond: minimal, can be picked. Disc: satisfies, but is more general than necessary. Small dashed ring: "
         f"fails. A ring around a node: the best minimal one by {picture['metric']}. Under each node are the levels of "
         f"{order}; more general nodes are higher up."
     )
@@ -198,9 +197,22 @@ def _key(picture: Mapping[str, Any]) -> str:
 
 def _description(picture: Mapping[str, Any]) -> str:
     minimal = len(picture["minimal"])
-    drawn = f"{number(picture['nodes'])} nodes, {len(picture['drawn'])} of them drawn"
-    counts = f"{drawn}; {pluralize(minimal, 'minimal node')}."
-    return f"{counts} {_key(picture)}" + (f" {picture['left_out']['text']}" if picture["left_out"] else "")
+    drawn = f"{number(picture['nodes'])} nodes, {len(picture['drawn'])} of them drawn; {pluralize(minimal, 'minimal node')}."
+    return f"{drawn} {_key(picture)} {_not_drawn(picture)}".rstrip()
+
+
+def _not_drawn(picture: Mapping[str, Any]) -> str:
+    """Which nodes of a large lattice are missing from its drawing; empty where all are there."""
+    omitted = picture["left_out"]
+    if not omitted:
+        return ""
+    text = f"{number(omitted['nodes'])} of {number(picture['nodes'])} nodes are not drawn: a large lattice is shown by "
+    text += "its bottom, its top and its minimal nodes"
+    if omitted["minimal"]:
+        total = len(picture["minimal"])
+        text += f", {number(total - omitted['minimal'])} of {number(total)} of them, those with the least "
+        text += str(picture["metric"])
+    return f"{text}."
 
 
 def _file_style() -> str:

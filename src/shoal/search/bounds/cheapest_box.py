@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from shoal.hierarchies.hierarchy import Label
 from shoal.models.base import Model
-from shoal.search.diagnosis.failures import named
 from shoal.search.local.boxes import cell_metric
 from shoal.search.problem import Problem
 from shoal.table.classes import ClassStats, Histogram
@@ -34,8 +33,9 @@ class Box:
     cost: float
     """Mean cell cost over the quasi-identifiers, weighted, by the measure that local recodings lower."""
     records: int
-    fails: tuple[str, ...] = ()
-    """The models on single classes that all its records together fail; the bound leaves them out: a part may hold."""
+    fails: tuple[tuple[str, str | None], ...] = ()
+    """The models on single classes that all its records together fail, each with its sensitive column; the bound leaves
+    them out: a part may hold."""
     inside: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_), repr=False, compare=False)
     """Which tuples lie in it."""
 
@@ -93,7 +93,7 @@ def cheapest_box(problem: Problem, at: int) -> Box | None:
             labels = [h.labels[path[s]] for h, path, s in zip(problem.hierarchies, ways.paths, box, strict=True)]
             inside, cost = _inside(problem, ways, box), float(costs.ravel()[place]) / _weight(problem)
             fails = tuple(
-                named(model.name, model.column)
+                (model.name, model.column)
                 for model in problem.models
                 if not model.superset_closed and not model.whole_table and not _satisfies(problem, inside, [model])
             )

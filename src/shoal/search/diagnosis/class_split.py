@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from shoal.hierarchies.hierarchy import Hierarchy, Label
 from shoal.hierarchies.ranges import RangedHierarchy, range_label
-from shoal.search.diagnosis.failures import Part, Split, judge, lacks
-from shoal.search.diagnosis.solution import Made, Rows
+from shoal.search.diagnosis.failures import FinerPart, Split, judge, lacks
+from shoal.search.diagnosis.solution import Rows, Solution
 from shoal.table.classes import ClassStats, Histogram, Mask
 from shoal.table.recoding import Recoding
 
@@ -44,15 +44,15 @@ class _Parting:
         return np.bincount(self.part, minlength=len(self.labels)).astype(np.int64)
 
     @classmethod
-    def of(cls, made: Made, at: int, rows: Rows, column: int, own: int | None) -> _Parting:
-        hierarchy, node = made.recoding.hierarchies[column], int(made.recoding.nodes[at, column])
-        codes = made.codes(rows, column)
+    def of(cls, solution: Solution, at: int, rows: Rows, column: int, own: int | None) -> _Parting:
+        hierarchy, node = solution.recoding.hierarchies[column], int(solution.recoding.nodes[at, column])
+        codes = solution.codes(rows, column)
         distinct, part = np.unique(_children(hierarchy, node, codes), return_inverse=True)
         order = np.lexsort((codes, part))
         ends = np.searchsorted(part[order], np.arange(len(distinct) + 1))
         low, high = codes[order][ends[:-1]].tolist(), codes[order][ends[1:] - 1].tolist()
         found = [_released(hierarchy, node, *each) for each in zip(distinct.tolist(), low, high, strict=True)]
-        twins = _twins(made.recoding, at, column)
+        twins = _twins(solution.recoding, at, column)
         joined = tuple(None if released is None else twins.get(released) for released, _ in found)
         mine = None if own is None else int(part[rows == own][0])
         return cls(at, rows, part.astype(np.int64), tuple(label for _, label in found), joined, mine)
@@ -87,30 +87,30 @@ def _twins(recoding: Recoding, at: int, column: int) -> dict[int, int]:
     return {int(recoding.nodes[each, column]): int(each) for each in same if each != at}
 
 
-def parted(made: Made, at: int, rows: Rows, column: int, own: int | None) -> tuple[Split, ...]:
+def parted(solution: Solution, at: int, rows: Rows, column: int, own: int | None) -> tuple[Split, ...]:
     """A class parted in one column, all of it and, where that fails, a part of it alone."""
-    parting = _Parting.of(made, at, rows, column, own)
+    parting = _Parting.of(solution, at, rows, column, own)
     n_parts = len(parting.labels)
-    whole = _split(made, parting, np.ones(n_parts, dtype=np.bool_))
+    whole = _split(solution, parting, np.ones(n_parts, dtype=np.bool_))
     if parting.own is not None:
         going = np.arange(n_parts) == parting.own
     else:
         going = np.array([not part.lacks for part in whole.parts], dtype=np.bool_)
     if whole.judgement.clean or going.all() or not going.any():
         return (whole,)
-    return (whole, _split(made, parting, going))
+    return (whole, _split(solution, parting, going))
 
 
-def _split(made: Made, parting: _Parting, going: Mask) -> Split:
+def _split(solution: Solution, parting: _Parting, going: Mask) -> Split:
     """The release with some parts of a class released finer and the others together as they were."""
     parts = np.flatnonzero(going).tolist()
     joined = [parting.joined[place] for place in parts]
-    stats = _changed(made, parting, going, parts, joined)
-    models = made.problem.models
+    stats = _changed(solution, parting, going, parts, joined)
+    models = solution.problem.models
     records, numbers = parting.records, list(range(len(parts) + (not going.all())))
     lacking = lacks(models, stats, numbers)
     described = [
-        Part(
+        FinerPart(
             parting.labels[place], int(records[place]), int(stats.sizes[number]), lacking[number], place == parting.own
         )
         for number, place in enumerate(parts)
@@ -119,27 +119,27 @@ def _split(made: Made, parting: _Parting, going: Mask) -> Split:
     if not going.all():
         staying = int(records[~going].sum())
         own = parting.own is not None and not going[parting.own]
-        rest = Part(None, staying, int(stats.sizes[len(parts)]), lacking[-1], own)
-    allowed = made.problem.budget - made.recoding.suppressed
+        rest = FinerPart(None, staying, int(stats.sizes[len(parts)]), lacking[-1], own)
+    allowed = solution.problem.budget - solution.recoding.suppressed
     return Split(tuple(described), rest, judge(models, stats, allowed))
 
 
 def _changed(
-    made: Made, parting: _Parting, going: Mask, parts: Sequence[int], joined: Sequence[int | None]
+    solution: Solution, parting: _Parting, going: Mask, parts: Sequence[int], joined: Sequence[int | None]
 ) -> ClassStats:
     """Statistics of the changed release: the parts that go first, then what stays, then all other classes."""
     number = np.full(len(parting.labels), len(parts), dtype=np.int64)
     number[going] = np.arange(len(parts))
-    target = np.full(made.recoding.n_classes + 1, -1, dtype=np.int64)  # the last for rows that are in no class
+    target = np.full(solution.recoding.n_classes + 1, -1, dtype=np.int64)  # the last for rows that are in no class
     for place, other in enumerate(joined):
         if other is not None:
             target[other] = place
-    joining = np.flatnonzero(target[made.recoding.row_class] >= 0)
+    joining = np.flatnonzero(target[solution.recoding.row_class] >= 0)
     rows = np.concatenate([parting.rows, joining])
-    owner = np.concatenate([number[parting.part], target[made.recoding.row_class[joining]]])
+    owner = np.concatenate([number[parting.part], target[solution.recoding.row_class[joining]]])
     others = target[:-1] < 0
     others[parting.at] = False
-    return _together(made.stats_of(rows, owner, int(owner.max()) + 1), made.stats.keep(others))
+    return _together(solution.stats_of(rows, owner, int(owner.max()) + 1), solution.stats.keep(others))
 
 
 def _together(one: ClassStats, other: ClassStats) -> ClassStats:

@@ -1,4 +1,4 @@
-"""What fails in a candidate release, in numbers and in words: the vocabulary of every answer to "why not?".
+"""What fails in a candidate release: the facts of every answer to "why not?".
 
 Everything is judged as `shoal.search.evaluation` judges: classes that fail are left out, models on the whole
 release are tested again on the rest, and no more records may be left out than the budget allows.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -24,33 +23,18 @@ class Lack:
 
     model: str
     sensitive: str | None
-    words: str
-
-    def __str__(self) -> str:
-        return f"{named(self.model, self.sensitive)}: {self.words}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """The lack as plain data."""
-        return {"model": self.model, "sensitive": self.sensitive, "lacks": self.words}
+    lacks: str
+    """As the model says it: ``2 distinct values of condition, 3 asked``."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """How many classes fail one model, as they stand."""
+    """How many classes fail one model, as they are."""
 
     model: str
     sensitive: str | None
     classes: int
     records: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """The failure as plain data."""
-        return {
-            "model": self.model,
-            "sensitive": self.sensitive,
-            "classes": self.classes,
-            "records": self.records,
-        }
 
 
 @dataclass(frozen=True)
@@ -59,13 +43,12 @@ class Judgement:
 
     holds: bool
     """Whether every model holds with no more records left out than may be."""
-    failures: tuple[Failure, ...]
+    fails: tuple[Failure, ...]
     """The models that classes fail with nothing left out."""
     left_out: int
     """Records that have to be left out before every class that remains holds."""
-    allowed: int
-    """Records that may be."""
-    whole: tuple[Lack, ...] = ()
+    may_be_left_out: int
+    fails_as_a_whole: tuple[Lack, ...] = ()
     """The models whose condition on the release as a whole fails on what remains."""
 
     @property
@@ -73,47 +56,27 @@ class Judgement:
         """Whether every model holds with nothing left out."""
         return self.holds and not self.left_out
 
-    def to_dict(self) -> dict[str, Any]:
-        """The judgement as plain data."""
-        return {
-            "holds": self.holds,
-            "fails": [failure.to_dict() for failure in self.failures],
-            "left_out": self.left_out,
-            "may_be_left_out": self.allowed,
-            "fails_as_a_whole": [lack.to_dict() for lack in self.whole],
-        }
-
 
 @dataclass(frozen=True)
-class Part:
+class FinerPart:
     """Records of a class that would have one finer value."""
 
-    label: Label
+    value: Label
     records: int
-    size: int
+    class_size: int
     """Records of the class that they would be in."""
     lacks: tuple[Lack, ...]
     """What that class would lack; nothing where it holds."""
     own: bool = False
     """Whether the record that is asked about is one of them."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """The part as plain data."""
-        return {
-            "value": self.label,
-            "records": self.records,
-            "class_size": self.size,
-            "lacks": [lack.to_dict() for lack in self.lacks],
-            "own": self.own,
-        }
-
 
 @dataclass(frozen=True)
 class Split:
     """Some or all parts of a class released finer."""
 
-    parts: tuple[Part, ...]
-    rest: Part | None
+    parts: tuple[FinerPart, ...]
+    rest: FinerPart | None
     """The records that stay as they were, if any do."""
     judgement: Judgement
     """What comes of the release as a whole."""
@@ -125,15 +88,6 @@ class Split:
         """Whether it holds if more is left out, but not the part of the record asked about, nor every part."""
         asked = [part for part in self.parts if part.own] or self.parts
         return self.judgement.holds and any(not part.lacks for part in asked)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The split as plain data."""
-        return {
-            "parts": [part.to_dict() for part in self.parts],
-            "rest": None if self.rest is None else self.rest.to_dict(),
-            **self.judgement.to_dict(),
-            "measure": self.measure,
-        }
 
 
 def judge(models: Sequence[Model], stats: ClassStats, allowed: int) -> Judgement:
@@ -189,8 +143,3 @@ def left_out_for(models: Sequence[Model], stats: ClassStats, index: int) -> tupl
         if held.all() and asked is whole:
             return ()
         asked = whole
-
-
-def named(model: str, sensitive: str | None) -> str:
-    """A model with the column that it is on."""
-    return f"{model} on {sensitive}" if sensitive else model

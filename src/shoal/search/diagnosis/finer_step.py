@@ -9,40 +9,40 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.search.diagnosis.class_split import parted
-from shoal.search.diagnosis.failures import Part, Split, judge, lacks
-from shoal.search.diagnosis.solution import Made, Rows
+from shoal.search.diagnosis.failures import FinerPart, Split, judge, lacks
+from shoal.search.diagnosis.solution import Rows, Solution
 from shoal.search.evaluation import evaluate_stats
 from shoal.search.lattice.nodes import Node, summarize
 
 
-def finer(made: Made, rows: Rows, column: int, own: int | None = None) -> tuple[Split, ...]:
+def finer(solution: Solution, rows: Rows, column: int, own: int | None = None) -> tuple[Split, ...]:
     """What one step less would make of the class of these rows; empty where the column is released as it is.
 
     ``own`` is the row that is asked about, if one is.
     """
-    if made.node is not None:
-        return _step_down(made, made.node, rows, column, own) if made.node[column] else ()
-    at = int(made.recoding.row_class[rows[0]])
-    if made.recoding.nodes[at, column] < made.recoding.hierarchies[column].n_leaves:
+    if solution.node is not None:
+        return _step_down(solution, solution.node, rows, column, own) if solution.node[column] else ()
+    at = int(solution.recoding.row_class[rows[0]])
+    if solution.recoding.nodes[at, column] < solution.recoding.hierarchies[column].n_leaves:
         return ()
-    return parted(made, at, rows, column, own)
+    return parted(solution, at, rows, column, own)
 
 
-def _step_down(made: Made, node: Node, rows: Rows, column: int, own: int | None) -> tuple[Split, ...]:
-    problem, table = made.problem, made.problem.table
+def _step_down(solution: Solution, node: Node, rows: Rows, column: int, own: int | None) -> tuple[Split, ...]:
+    problem, table = solution.problem, solution.problem.table
     lower = (*node[:column], node[column] - 1, *node[column + 1 :])
-    grouping = made.engine.classes(lower)
-    stats = made.engine.stats(grouping, problem.sensitive_columns)
+    grouping = solution.engine.classes(lower)
+    stats = solution.engine.stats(grouping, problem.sensitive_columns)
     classes = grouping.tuple_class[table.row_tuple[rows]]
-    values = problem.ladders[column].nodes[lower[column]][made.codes(rows, column)]
+    values = problem.ladders[column].nodes[lower[column]][solution.codes(rows, column)]
     distinct, first, counts = np.unique(values, return_index=True, return_counts=True)
     at = classes[first].tolist()
     mine = None if own is None else int(values[rows == own][0])
+    labels = problem.hierarchies[column].labels
+    lacking = lacks(problem.models, stats, at)
     parts = [
-        Part(problem.hierarchies[column].labels[value], int(count), int(stats.sizes[index]), lacking, value == mine)
-        for value, count, index, lacking in zip(
-            distinct.tolist(), counts, at, lacks(problem.models, stats, at), strict=True
-        )
+        FinerPart(labels[value], int(count), int(stats.sizes[index]), lack, value == mine)
+        for value, count, index, lack in zip(distinct.tolist(), counts, at, lacking, strict=True)
     ]
     judgement = judge(problem.models, stats, problem.budget)
     measure = None

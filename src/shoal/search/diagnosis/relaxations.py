@@ -9,15 +9,17 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from shoal.edits import PolicyEdit
 from shoal.hierarchies.boundaries import capped_levels
 from shoal.models.base import Model, Strength
+from shoal.models.limits import limits_of
 from shoal.models.tolerance import TOLERANCE
 from shoal.search.engine import LocalEngine
 from shoal.search.evaluation import evaluate_stats
@@ -29,47 +31,67 @@ _PLACES = Decimal("0.0001")
 
 
 @dataclass(frozen=True)
-class Relaxation:
-    """One change to the policy that was tried and makes a release possible."""
+class ParameterChange:
+    """A parameter of a model that would have to be weaker."""
 
-    where: str
-    value: float | str
-    text: str
-
-    def __str__(self) -> str:
-        return self.text
-
-    def to_dict(self) -> dict[str, Any]:
-        """The change as plain data."""
-        return {"where": self.where, "value": self.value, "text": self.text}
-
-
-def written(value: float) -> str:
-    """A number as short as it can be and still be that number: a limit cut to six digits may no longer hold."""
-    return f"{value:g}" if float(f"{value:g}") == value else repr(value)
-
-
-def counted(count: int, one: str, many: str) -> str:
-    """A number with its noun."""
-    return f"{count} {one if count == 1 else many}"
+    entry: int
+    """The entry under ``privacy``."""
+    model: str
+    sensitive: str | None
+    parameter: str
+    value: float
+    at_least: bool
+    """Whether the classes must reach at least the value: then it is lowered, else raised."""
 
 
 @dataclass(frozen=True)
-class Found:
+class Relaxation:
+    """One change to the policy that was tried and makes a release possible."""
+
+    code: Literal["suppression", "parameters", "boundaries", "shared-ranges", "group-level"]
+    edits: tuple[PolicyEdit, ...]
+    """What changes in the policy, all of it together."""
+    parameters: tuple[ParameterChange, ...] = ()
+    columns: tuple[str, ...] = ()
+    """The columns whose boundary is removed, or whose groups are masked further."""
+    level: int | None = None
+    share: float | None = None
+    """The share of the records that may be suppressed then."""
+    records: int | None = None
+    """The records that have to be."""
+    of_records: int | None = None
+    also: Relaxation | None = None
+    """A further change that is needed beside this one."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The change as plain data."""
+        return {
+            "code": self.code,
+            "edits": [edit.to_dict() for edit in self.edits],
+            "parameters": [asdict(each) for each in self.parameters],
+            "columns": list(self.columns),
+            "level": self.level,
+            "share": self.share,
+            "records": self.records,
+        }
+
+
+@dataclass(frozen=True)
+class ReachableValue:
     """The strongest value of a parameter with which models hold, and one of four places that is hardly weaker."""
 
     exact: float
     short: float
 
 
-def reachable_alone(problem: Problem, stats: ClassStats) -> dict[str, Found]:
+def reachable_alone(problem: Problem, stats: ClassStats) -> dict[str, ReachableValue]:
     """For each parameter of each model, what it reaches at these classes if only that model were asked."""
     reached = {}
-    for place, model in enumerate(problem.models):
+    for index, model in enumerate(problem.models):
         for parameter in model.strengths(stats.view(model.column)):
             best = strongest([model], 0, parameter, stats, problem.budget)
             if best is not None:
-                reached[parameter_name(problem, place, parameter)] = best
+                reached[parameter_name(problem, index, parameter)] = best
     return reached
 
 
@@ -99,44 +121,62 @@ _Change = tuple[Relaxation, Problem]
 
 
 def _changes(problem: Problem, stats: ClassStats) -> Iterator[_Change]:
-    yield from _more_suppression(problem, stats)
-    for place, model in enumerate(problem.models):
+    more = more_suppression(problem, stats)
+    if more is not None and more.share is not None:
+        yield more, replace(problem, budget=int(Fraction(str(more.share)) * problem.table.n_rows))
+    for index, model in enumerate(problem.models):
         for parameter in model.strengths(stats.view(model.column)):
-            best = strongest(problem.models, place, parameter, stats, problem.budget)
+            best = strongest(problem.models, index, parameter, stats, problem.budget)
             if best is not None:
-                name = parameter_name(problem, place, parameter)
                 weaker = model.relaxed(parameter, best.short)
-                changed = replace(problem, models=(*problem.models[:place], weaker, *problem.models[place + 1 :]))
-                yield Relaxation(name, best.short, f"{name} = {written(best.short)}"), changed
+                changed = replace(problem, models=(*problem.models[:index], weaker, *problem.models[index + 1 :]))
+                yield _weaker_parameters(problem, stats, [(index, parameter, best.short)]), changed
     yield from _several_parameters(problem, stats)
     yield from _lifted_boundaries(problem)
 
 
-def _more_suppression(problem: Problem, stats: ClassStats) -> Iterator[_Change]:
+def more_suppression(problem: Problem, stats: ClassStats) -> Relaxation | None:
+    """The share of the records that would have to be suppressed, where that alone would do."""
     records = problem.table.n_rows
     satisfied, kept = evaluate_stats(problem.models, stats, records)
-    if satisfied:
-        needed = int(stats.sizes[~kept].sum())
-        share = -(-needed * 10_000 // records) / 10_000
-        change = Relaxation("suppression", share, f"suppression: {share:g} ({needed} of {records} records)")
-        yield change, replace(problem, budget=int(Fraction(str(share)) * records))
+    if not satisfied:
+        return None
+    needed = int(stats.sizes[~kept].sum())
+    share = -(-needed * 10_000 // records) / 10_000
+    edits = (PolicyEdit(("suppression",), share),)
+    return Relaxation("suppression", edits, share=share, records=needed, of_records=records)
 
 
-def strongest(models: Sequence[Model], place: int, parameter: str, stats: ClassStats, budget: int) -> Found | None:
+def _weaker_parameters(problem: Problem, stats: ClassStats, values: Sequence[tuple[int, str, float]]) -> Relaxation:
+    """Parameters of models (by their index) that are set to weaker values, all of them together."""
+    edits, parameters = [], []
+    for index, parameter, value in values:
+        model, entry = problem.models[index], problem.entry_of(index)
+        path = next(limit.path for limit in limits_of(model) if limit.name == parameter)
+        plain = int(value) if float(value).is_integer() else value
+        edits.append(PolicyEdit(("privacy", entry, *path), plain, model.column))
+        at_least = model.strengths(stats.view(model.column))[parameter].at_least
+        parameters.append(ParameterChange(entry, model.name, model.column, parameter, plain, at_least))
+    return Relaxation("parameters", tuple(edits), tuple(parameters))
+
+
+def strongest(
+    models: Sequence[Model], index: int, parameter: str, stats: ClassStats, budget: int
+) -> ReachableValue | None:
     """The strongest value of one parameter with which all models hold at these classes, or None."""
-    strength = models[place].strengths(stats.view(models[place].column))[parameter]
+    strength = models[index].strengths(stats.view(models[index].column))[parameter]
     values = np.unique(strength.per_class[np.isfinite(strength.per_class)])
     if strength.at_least:
         values = values[::-1]  # strongest first
 
     def changed(value: float) -> Model:
-        return models[place].relaxed(parameter, value)
+        return models[index].relaxed(parameter, value)
 
     def works(value: float) -> bool:
-        return evaluate_stats([*models[:place], changed(value), *models[place + 1 :]], stats, budget)[0]
+        return evaluate_stats([*models[:index], changed(value), *models[index + 1 :]], stats, budget)[0]
 
     legal = [float(value) for value in values if _legal(changed(float(value)), stats)]
-    if len(models) == 1 and models[place].whole_table and budget:
+    if len(models) == 1 and models[index].whole_table and budget:
         best = next(filter(works, _within_budget(legal, strength, stats, budget)), None)
     else:
         low = bisect_left(legal, True, key=works)
@@ -144,7 +184,7 @@ def strongest(models: Sequence[Model], place: int, parameter: str, stats: ClassS
     if best is None:
         return None
     short = outward(best, at_least=strength.at_least)
-    return Found(best, short if short == best or (_legal(changed(short), stats) and works(short)) else best)
+    return ReachableValue(best, short if short == best or (_legal(changed(short), stats) and works(short)) else best)
 
 
 def outward(value: float, *, at_least: bool) -> float:
@@ -191,13 +231,8 @@ def _several_parameters(problem: Problem, stats: ClassStats) -> Iterator[_Change
     for values in (short, needed):
         changed = tuple(_relaxed(model, each) for model, each in zip(problem.models, values, strict=True))
         if all(_legal(model, stats) for model in changed) and evaluate_stats(changed, stats, problem.budget)[0]:
-            changes = [
-                f"{parameter_name(problem, place, parameter)} = {written(value)}"
-                for place, each in enumerate(values)
-                for parameter, value in each.items()
-            ]
-            together = " with ".join(changes)
-            yield Relaxation("privacy", together, f"{together} together"), replace(problem, models=changed)
+            weaker = [(index, name, value) for index, each in enumerate(values) for name, value in each.items()]
+            yield _weaker_parameters(problem, stats, weaker), replace(problem, models=changed)
             return
 
 
@@ -227,11 +262,14 @@ def _lifted_boundaries(problem: Problem) -> Iterator[_Change]:
     ]
     single = [(j, lifted) for j in bounded if _top_satisfies(lifted := _without(problem, [j]))]
     for j, lifted in single:
-        name = problem.table.quasi[j]
-        yield Relaxation(f"columns.{name}.boundary", "none", f"no boundary on {name!r}"), lifted
+        yield _no_boundaries(problem, [j]), lifted
     if not single and len(bounded) > 1 and _top_satisfies(lifted := _without(problem, bounded)):
-        names = ", ".join(repr(problem.table.quasi[j]) for j in bounded)
-        yield Relaxation("boundaries", "none", f"no boundaries on {names}"), lifted
+        yield _no_boundaries(problem, bounded), lifted
+
+
+def _no_boundaries(problem: Problem, columns: Sequence[int]) -> Relaxation:
+    names = tuple(problem.table.quasi[j] for j in columns)
+    return Relaxation("boundaries", tuple(PolicyEdit(("columns", name, "boundary")) for name in names), columns=names)
 
 
 def _without(problem: Problem, columns: Sequence[int]) -> Problem:
@@ -252,13 +290,13 @@ def _top_satisfies(problem: Problem) -> bool:
     return evaluate_stats(problem.models, stats, problem.budget)[0]
 
 
-def parameter_name(problem: Problem, place: int, parameter: str) -> str:
-    """A parameter as messages name it: ``p-sensitive(condition).p``.
+def parameter_name(problem: Problem, index: int, parameter: str) -> str:
+    """A parameter of a model: ``p-sensitive(condition).p``.
 
-    Where several entries ask one model of one column, the place in the policy tells them apart:
+    Where several entries ask one model of one column, the entry tells them apart:
     ``privacy[1].t-closeness(condition).t``.
     """
-    model = problem.models[place]
+    model = problem.models[index]
     alike = sum((other.name, other.column) == (model.name, model.column) for other in problem.models)
-    entry = f"{problem.policy_path(place)}." if alike > 1 else ""
+    entry = f"privacy[{problem.entry_of(index)}]." if alike > 1 else ""
     return f"{entry}{model.name}{f'({model.column})' if model.column else ''}.{parameter}"

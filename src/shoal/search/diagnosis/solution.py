@@ -19,7 +19,7 @@ Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
-class Made:
+class Solution:
     """A recoding and the problem that it solves."""
 
     problem: Problem
@@ -51,7 +51,7 @@ class Made:
         return self.problem.metric.of(ReleaseSummary.of(self.recoding))
 
     def stats_of(self, rows: Rows, owner: NDArray[np.int64], n_classes: int) -> ClassStats:
-        """Statistics of classes made of some rows."""
+        """Statistics of the classes that some rows are in."""
         histograms = {
             name: Histogram.of(
                 owner, self.problem.table.row_sensitive[name][rows], n_classes, len(self.problem.domains[name].values)

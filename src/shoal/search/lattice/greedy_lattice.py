@@ -32,8 +32,8 @@ def greedy_lattice(problem: Problem, engine: LocalEngine) -> SearchResult:
     if outcome is None:
         provable = len(prunable_models(problem.models, problem.budget)) == len(problem.models)
         # where a failure at the top proves nothing about other nodes, only the path is spoken of
-        walked = None if provable and not _whole(problem) else "greedy-lattice"
-        raise infeasible(problem, engine, walked, finds)
+        algorithm = None if provable and not _whole(problem) else "greedy-lattice"
+        raise infeasible(problem, engine, algorithm, finds)
     return outcome
 
 

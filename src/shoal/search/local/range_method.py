@@ -17,6 +17,7 @@ of different boundaries are no neighbours, and share no range and no common ance
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,19 +25,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.edits import PolicyEdit
 from shoal.errors import DisclosureWarning, InfeasibleError, PolicyError, PolicyProblem
-from shoal.hierarchies.hierarchy import Hierarchy
+from shoal.hierarchies.hierarchy import Hierarchy, Label
 from shoal.hierarchies.ranges import ancestors
-from shoal.search.diagnosis.range_method_diagnosis import (
-    RangeDiagnosis,
-    blockers,
-    enough_suppression,
-    higher_level,
-    holding,
-    reached,
-    shared_ranges,
-)
-from shoal.search.diagnosis.relaxations import Relaxation
+from shoal.search.diagnosis.diagnosis import Diagnosis, blockers
+from shoal.search.diagnosis.relaxations import Relaxation, more_suppression, parameter_name
 from shoal.search.engine import Grouping, LocalEngine
 from shoal.search.evaluation import evaluate_stats
 from shoal.search.linkage_ambiguity import ambiguity
@@ -137,7 +131,7 @@ def range_method(problem: Problem, engine: LocalEngine) -> SearchResult:
     return SearchResult(recoding, {"ranges": ranges, "guarantees": options.safe, "ambiguity": figures})
 
 
-def diagnose(problem: Problem, engine: LocalEngine) -> RangeDiagnosis | None:
+def diagnose(problem: Problem, engine: LocalEngine) -> Diagnosis | None:
     """Why the method makes no release of this problem, or None where it makes one; nothing is recoded."""
     options = RangeOptions.read(problem)
     candidate = _shared(problem, engine, options) if options.safe else _neighbouring(problem, engine, options)
@@ -228,32 +222,67 @@ def _numbered(parts: Sequence[NDArray[np.generic]]) -> NDArray[np.int64]:
     return np.unique(keys, return_inverse=True)[1].astype(np.int64)
 
 
-def _diagnosis(problem: Problem, engine: LocalEngine, options: RangeOptions, candidate: _Candidate) -> RangeDiagnosis:
-    """What holds and what does not, and which changes would do; as published, the safe form first of all."""
+def _diagnosis(problem: Problem, engine: LocalEngine, options: RangeOptions, candidate: _Candidate) -> Diagnosis:
+    """What holds and what does not, and which changes would do; as published, the safe form first of all.
+
+    Judged on the classes of the method itself, not at the top of the lattice: the method makes one result and
+    searches for no other. Every change that is suggested has been tried.
+    """
     if options.safe:
         changes = list(_changes(problem, engine, options, candidate))
     else:
         safe = _shared(problem, engine, options)
         enough = evaluate_stats(problem.models, safe.stats, problem.budget)[0]
-        changes = [shared_ranges()] if enough else [*map(shared_ranges, _changes(problem, engine, options, safe))]
-    return RangeDiagnosis(
+        changes = [_safe()] if enough else [*map(_safe, _changes(problem, engine, options, safe))]
+
+    def labels(index: int) -> dict[str, Label]:
+        named = zip(problem.table.quasi, candidate.hierarchies, candidate.nodes[index].tolist(), strict=True)
+        return {name: hierarchy.labels[node] for name, hierarchy, node in named}
+
+    return Diagnosis(
+        code="shared-ranges" if options.safe else "range-method",
         records=problem.table.n_rows,
         budget=problem.budget,
-        blockers=tuple(blockers(problem, candidate.stats, candidate.hierarchies, candidate.nodes)),
-        reachable=reached(problem, candidate.stats),
+        blockers=tuple(blockers(problem.models, candidate.stats, labels)),
+        reachable=dict(_reached(problem, candidate.stats)),
         relaxations=tuple(changes),
-        walked="range",
-        safe=options.safe,
-        holding=tuple(holding(problem, candidate.stats)),
+        algorithm="range",
+        holding=tuple(_holding(problem, candidate.stats)),
     )
+
+
+def _holding(problem: Problem, stats: ClassStats) -> Iterator[tuple[str, str | None]]:
+    """The models that hold in every class and on the whole."""
+    for model in problem.models:
+        view = stats.view(model.column)
+        if model.holds(view).all() and model.table_holds(view):
+            yield model.name, model.column
+
+
+def _reached(problem: Problem, stats: ClassStats) -> Iterator[tuple[str, float]]:
+    """What every class reaches of each parameter."""
+    for index, model in enumerate(problem.models):
+        for parameter, value in model.reached(stats.view(model.column)).items():
+            if math.isfinite(value):
+                yield parameter_name(problem, index, parameter), value
 
 
 def _changes(problem: Problem, engine: LocalEngine, options: RangeOptions, safe: _Candidate) -> Iterator[Relaxation]:
     """To the safe form: more suppression, and for each group column the lowest level that makes it satisfy."""
-    yield from enough_suppression(problem, safe.stats)
+    more = more_suppression(problem, safe.stats)
+    if more is not None:
+        yield more
     for j, level in options.group.items():
         for higher in range(level + 1, problem.hierarchies[j].height + 1):
             tried = _shared(problem, engine, replace(options, group={**options.group, j: higher}))
             if evaluate_stats(problem.models, tried.stats, problem.budget)[0]:
-                yield higher_level(problem.table.quasi[j], higher)
+                column = problem.table.quasi[j]
+                edits = (PolicyEdit(("algorithm", "group", column), higher),)
+                yield Relaxation("group-level", edits, columns=(column,), level=higher)
                 break
+
+
+def _safe(also: Relaxation | None = None) -> Relaxation:
+    """The safe form, alone or with another change."""
+    edits = (PolicyEdit(("algorithm", "safe"), True), *(() if also is None else also.edits))
+    return Relaxation("shared-ranges", edits, also=also)

@@ -43,19 +43,20 @@ def declared(desk: Desk, name: str) -> tuple[Part[ColumnSpec], list[PolicyProble
     columns = content.get("columns") if isinstance(content, Mapping) else None
     given: Any = columns.get(name) if isinstance(columns, Mapping) else None
     if given is None:
-        raise InputError(f"the policy does not name the column {name!r}. Give it a role first.")
+        raise InputError(f"The policy has no column {name!r}. Give it a role first.", code="unknown-column")
     draft = Draft()
     part = check_column(name, read_part(ColumnSpec, given, f"columns.{name}", draft), draft)
     return part, draft.problems
 
 
 def in_a_file(spec: HierarchySpec | None, where: str) -> list[PolicyProblem]:
-    """A hierarchy that stands in a file: no file but the table is here, and none of the server's is ever read."""
+    """A hierarchy in a separate file: the session has only its table, and no file of the server is ever read."""
     if spec is None or (spec.levels is None and not isinstance(spec.tree, str)):
         return []
     path = spec.levels.path if spec.levels is not None else spec.tree
-    message = f"the hierarchy is in the file {path!r}, which is not here."
-    return [PolicyProblem(where, message, "Import the file, so that the hierarchy stands in the policy.")]
+    message = f"the hierarchy is in the file {path!r}, which this page does not have."
+    fix = "Import the file, so that the policy contains the hierarchy."
+    return [PolicyProblem(where, message, fix, code="hierarchy-in-file")]
 
 
 def build(spec: HierarchySpec | None, column: Profile, where: str, *, with_data: bool = True) -> BuiltHierarchy:

@@ -1,21 +1,18 @@
-"""What the desk process holds: the table of its session, read once, and encoded once for each set of columns."""
+"""What the desk process holds: the table of its session, read once, and the policy, checked once per change."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from shoal.errors import DataError, InputError
+from shoal.errors import DataError, InputError, PolicyError
 from shoal.io import column_names, read_table
-from shoal.pipeline.run import Loaded, load_data, source_of
 from shoal.policy import Policy
 from shoal.policy.spec import DataSpec
-from shoal.ui.desk import document
-from shoal.ui.server.confined import load_confined
+from shoal.ui.desk.document import CheckedPolicy, check_document, check_file, revision_of
 from shoal.ui.server.workspace import Workspace
 
 
@@ -25,17 +22,18 @@ class Desk:
 
     workspace: Workspace
     max_rows: int
-    _tables: dict[str, pa.Table] = field(default_factory=dict)
-    _loaded: dict[str, Loaded] = field(default_factory=dict)
-    _parsed: tuple[bytes, Any] | None = None
-    notes: dict[str, Any] = field(default_factory=dict)
+    _table: tuple[str, pa.Table] | None = None
+    """How the file was read, and its table."""
+    _checked: tuple[str, CheckedPolicy] | None = None
+    """The revision of the policy file that was checked last."""
+    cache: dict[str, Any] = field(default_factory=dict)
     """What questions keep for the next time, each under its own name; emptied when another table is opened."""
 
     def path(self) -> Path:
         """The uploaded file."""
         path = self.workspace.table()
         if path is None:
-            raise InputError("there is no table yet. Load one first.")
+            raise InputError("There is no table yet. Load one first.", code="no-table")
         return path
 
     def data_spec(self, content: Any = None) -> DataSpec:
@@ -46,53 +44,60 @@ class Desk:
             spec = DataSpec.model_validate(given if given is not None else self.path().name)
         except ValueError:
             raise InputError(
-                "the policy says wrongly how the file is read: put `data` right in the policy file."
+                "`data` in the policy does not say correctly how the file is read. Correct it in the policy file.",
+                code="data-unreadable",
             ) from None
         return spec.model_copy(update={"path": self.path().name})
 
-    def document(self) -> Any:
-        """The policy as it stands, as plain data that nobody changes; it may have problems. A text is parsed once."""
+    def hold(self, content: Any, revision: str) -> None:
+        """Check a document that was just written as the policy file, so that the file need not be read."""
+        self._checked = (revision, check_document(content))
+
+    def checked(self) -> CheckedPolicy:
+        """The policy file with its problems; read and checked again only where it has changed."""
         path = self.workspace.policy
-        text = path.read_bytes() if path.exists() else b""
-        if self._parsed is None or self._parsed[0] != text:
-            self._parsed = (text, document.load(self.workspace)[0])
-        return self._parsed[1]
+        revision = revision_of(path.read_text(encoding="utf-8") if path.exists() else "")
+        if self._checked is None or self._checked[0] != revision:
+            self._checked = (revision, check_file(path))
+        return self._checked[1]
+
+    def document(self) -> Any:
+        """The policy as plain data that nobody changes; it may have problems."""
+        return self.checked().document
 
     def policy(self) -> Policy:
-        """The policy as it stands. Raises `PolicyError` with every problem it has in itself."""
+        """The policy. Raises `PolicyError` with every problem it has in itself."""
         if not self.workspace.policy.exists():
-            raise InputError("there is no table yet. Load one first.")
-        return load_confined(self.workspace.policy)
+            raise InputError("There is no table yet. Load one first.", code="no-table")
+        checked = self.checked()
+        if checked.policy is None or checked.problems:
+            raise PolicyError(checked.problems)
+        return checked.policy
 
     def table(self) -> pa.Table:
         """All columns of the file, read as the policy says; kept until it says otherwise."""
         spec = self.data_spec()
-        key = spec.model_dump_json()
-        if key not in self._tables:
-            self._tables = {key: self.read(self.path(), spec)}
-        return self._tables[key]
-
-    def loaded(self, policy: Policy) -> Loaded:
-        """The columns that a policy names, for the pipeline; read once for each set of columns."""
-        spec = policy.data.model_dump_json() if policy.data is not None else ""
-        key = json.dumps([spec, sorted(policy.columns), sorted(policy.names("identifier"))])
-        if key not in self._loaded:
-            self._loaded = {key: load_data(self.path(), policy)}
-        return self._loaded[key]
+        reading = spec.model_dump_json()
+        if self._table is None or self._table[0] != reading:
+            self._table = (reading, self.read(self.path(), spec))
+        return self._table[1]
 
     def read(self, path: Path, spec: DataSpec) -> pa.Table:
-        """A file as a table with every column that can be shown; more records than are taken here is an error."""
-        source = source_of(spec, path)
+        """A file as a table with every column that can be shown; more records than are allowed here is an error."""
+        source = spec.source(path)
         table = read_table(source, column_names(source))
-        if table.num_rows > self.max_rows:
-            raise DataError(f"{path.name} has {table.num_rows:,} records; at most {self.max_rows:,} are taken here.")
+        self.check_size(path, table.num_rows)
         return table
 
-    def keep(self, table: pa.Table, content: Any) -> None:
-        """Hold a table that was just read as a document says."""
-        self._tables = {self.data_spec(content).model_dump_json(): table}
+    def check_size(self, path: Path, records: int) -> None:
+        """Refuse a table with no records, or with more than are allowed here."""
+        if not records:
+            raise DataError(f"{path.name} has no records.", code="empty-table")
+        if records > self.max_rows:
+            limit = f"at most {self.max_rows:,} are allowed here."
+            raise DataError(f"{path.name} has {records:,} records; {limit}", code="too-many-records")
 
-    def forget(self) -> None:
-        """Another table was opened."""
-        self._tables, self._loaded = {}, {}
-        self.notes.clear()
+    def open(self, table: pa.Table, content: Any) -> None:
+        """Hold another table, which was just read as a document says."""
+        self.cache.clear()
+        self._table = (self.data_spec(content).model_dump_json(), table)

@@ -10,19 +10,17 @@ the command line runs, problems and all.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from shoal.errors import PolicyError, PolicyProblem
 from shoal.policy import Policy
-from shoal.policy.yaml_text import dump_yaml, parse_yaml
-from shoal.ui.server.confined import outside
-from shoal.ui.server.workspace import Workspace, write_bytes
+from shoal.policy.yaml_text import parse_yaml
+from shoal.ui.server.policy_limits import session_problems
 
 MISSING_KEY = "\x00"
-_NUMBER_KEY = re.compile(r"0|[1-9][0-9]*")
-"""What JavaScript takes for a place in a list when it is a key."""
 
 
 def to_page(document: Any) -> Any:
@@ -62,7 +60,12 @@ def _policy_keys(value: Any) -> Any:
 
 def _reordered(mapping: Mapping[Any, Any]) -> bool:
     """Whether JavaScript may put these keys in another order."""
-    return len(mapping) > 1 and any(_NUMBER_KEY.fullmatch(str(key)) for key in mapping)
+    return len(mapping) > 1 and any(_is_index(str(key)) for key in mapping)
+
+
+def _is_index(key: str) -> bool:
+    """Whether JavaScript takes a key for an index of a list."""
+    return key.isascii() and key.isdecimal() and (key == "0" or key[0] != "0")
 
 
 def _column_to_page(column: Any) -> Any:
@@ -93,58 +96,65 @@ def _from_pairs(pairs: list[Any]) -> Any:
     return dict(pairs) if len(set(names)) == len(names) else pairs
 
 
-def problems_of(document: Any) -> list[PolicyProblem]:
-    """Everything that is wrong with a document, or that it may not name here, as far as it tells without the data."""
-    return judged(document)[1]
+@dataclass(frozen=True, eq=False)
+class CheckedPolicy:
+    """A policy document, and what is wrong with it as far as that shows without the data."""
+
+    document: Any
+    """With every short form expanded where there is no problem."""
+    policy: Policy | None
+    problems: list[PolicyProblem]
+    draft: Any = None
+    """What could be read of a policy with problems (`shoal.policy.check.Draft`)."""
 
 
-def save(workspace: Workspace, document: Any) -> str:
-    """Write the document as the policy file; its text."""
-    text = dump(document)
-    write_bytes(workspace.policy, text.encode())
-    return text
-
-
-def load(workspace: Workspace) -> tuple[Any, str]:
-    """The document of the policy file, and its text; an empty one where there is none."""
-    text = text_of(workspace)
-    return (parse_yaml(text, "policy.yaml"), text) if text else ({}, "")
-
-
-def text_of(workspace: Workspace) -> str:
-    """The text of the policy file; empty where there is none."""
-    return workspace.policy.read_text(encoding="utf-8") if workspace.policy.exists() else ""
-
-
-def dump(document: Any) -> str:
-    """A document as YAML text."""
-    return dump_yaml(document)
-
-
-def revision(text: str) -> str:
-    """What tells one state of the policy file from another."""
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def parse(text: str) -> Any:
-    """The document that a YAML text holds; `PolicyError` for what is no YAML."""
-    return parse_yaml(text, "the policy")
-
-
-def settled(document: Any) -> Any:
-    """The document with every short form written out, as the page edits it; unchanged where it has problems."""
-    return judged(document)[0]
-
-
-def judged(document: Any) -> tuple[Any, list[PolicyProblem]]:
-    """The document `settled`, and its problems: both at once, since reading a large policy takes time."""
+def check_document(document: Any) -> CheckedPolicy:
+    """A document with its problems, those included that only this page has."""
     try:
         policy = Policy.model_validate(document)
     except PolicyError as error:
-        return document, list(error.problems)
-    return policy.to_dict(), outside(policy)
+        return CheckedPolicy(document, None, list(error.problems), error.draft)
+    return CheckedPolicy(policy.to_dict(), policy, session_problems(policy))
 
 
-def problem_to_page(problem: PolicyProblem) -> dict[str, str]:
-    """A problem as the page shows it."""
-    return {"where": problem.where, "message": problem.message, "fix": problem.fix}
+def check_file(path: Path) -> CheckedPolicy:
+    """A policy file with its problems; an empty policy where there is no file."""
+    if not path.exists():
+        return CheckedPolicy({}, None, [])
+    try:
+        policy = Policy.load(path)
+    except PolicyError as error:
+        try:
+            content = parse_yaml(path.read_text(encoding="utf-8"), path.name)
+        except PolicyError:
+            content = {}
+        return CheckedPolicy(content, None, list(error.problems), error.draft)
+    return CheckedPolicy(policy.to_dict(), policy, session_problems(policy))
+
+
+def text_of(path: Path) -> str:
+    """The text of a policy file; empty where there is none."""
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+def revision_of(text: str) -> str:
+    """What distinguishes one state of the policy file from another."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def problem_to_page(problem: PolicyProblem, document: Any) -> dict[str, Any]:
+    """A problem as the page shows it, with the column and the entry under ``privacy`` that it is about."""
+    section, _, rest = problem.where.partition(".")
+    columns = document.get("columns") if isinstance(document, Mapping) else None
+    names = [str(name) for name in columns] if isinstance(columns, Mapping) else []
+    column = max((name for name in names if f"{rest}.".startswith(f"{name}.")), key=len, default=None)
+    name, _, index = section.partition("[")
+    return {
+        "code": problem.code,
+        "where": problem.where,
+        "section": name,
+        "column": column if section == "columns" else None,
+        "entry": int(index[:-1]) if index[:-1].isdecimal() else None,
+        "message": problem.message,
+        "fix": problem.fix,
+    }

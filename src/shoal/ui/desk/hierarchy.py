@@ -30,12 +30,12 @@ _PAGE = 100
 _TO_SCALE = {"intervals", "dates"}
 
 
-def hierarchy(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
+def hierarchy(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
     """What the declared hierarchy makes of the column: levels, three values on their way up, and every problem.
 
     With ``level`` comes a page of that level's groups (from ``offset``, those that hold ``search``).
     """
-    name = str(asked.get("name"))
+    name = str(query.get("name"))
     column = profile(desk, name)
     part, problems = declared(desk, name)
     spec = part.value.hierarchy if part.value is not None else None
@@ -49,20 +49,20 @@ def hierarchy(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
     }
     if part.value is not None and "hierarchy" not in part.damaged:
         try:
-            seen = _Seen.of(build(spec, column, f"columns.{name}.hierarchy"), column)
-            answer.update(seen.described(answer["kind"]))
+            counted_hierarchy = _CountedHierarchy.of(build(spec, column, f"columns.{name}.hierarchy"), column)
+            answer.update(counted_hierarchy.described(answer["kind"]))
             boundary = part.value.boundary_labels if "boundary" not in part.damaged else None
-            caps = boundary_caps(seen.built.hierarchy, boundary, f"columns.{name}.boundary")
-            answer.update(seen.limited(caps, asked))
-            if "level" in asked:
-                answer["listed"] = seen.listed(asked, caps)
+            caps = boundary_caps(counted_hierarchy.built.hierarchy, boundary, f"columns.{name}.boundary")
+            answer.update(counted_hierarchy.limited(caps, query))
+            if "level" in query:
+                answer["listed"] = counted_hierarchy.listed(query, caps)
         except HierarchyError as error:
             problems = [*problems, *error.problems]
-    return {**answer, "problems": [problem_to_page(each) for each in problems]}
+    return {**answer, "problems": [problem_to_page(each, desk.document()) for each in problems]}
 
 
 @dataclass(frozen=True, eq=False)
-class _Seen:
+class _CountedHierarchy:
     """A hierarchy and the records under each of its nodes."""
 
     built: BuiltHierarchy
@@ -71,11 +71,11 @@ class _Seen:
     """Records of each leaf."""
 
     @staticmethod
-    def of(built: BuiltHierarchy, column: Profile) -> _Seen:
+    def of(built: BuiltHierarchy, column: Profile) -> _CountedHierarchy:
         counts = np.array(counted(column)[1], dtype=np.int64)
         records = np.zeros(built.hierarchy.n_leaves, dtype=np.int64)
         np.add.at(records, built.codes, counts)
-        return _Seen(built, column, records)
+        return _CountedHierarchy(built, column, records)
 
     def groups(self, level: int) -> list[tuple[int, int]]:
         """Node and records of each group of a level, in the order of the leaves."""
@@ -98,13 +98,13 @@ class _Seen:
             levels.append(entry)
         return {"built": True, "height": tree.height, "root": tree.labels[tree.root], "levels": levels}
 
-    def limited(self, caps: NDArray[np.int32], asked: Mapping[str, Any]) -> dict[str, Any]:
+    def limited(self, caps: NDArray[np.int32], query: Mapping[str, Any]) -> dict[str, Any]:
         """The last level that a boundary leaves, and how far example values get on each level."""
         ladder = capped_levels(self.built.hierarchy, caps)
         values, counts = counted(self.column)
         codes = self.built.codes.tolist()
         examples = []
-        for place in self._examples(values, asked):
+        for place in self._examples(values, query):
             leaf = codes[place]
             rows = [bisect_right(ladder.nominal, level) - 1 for level in range(self.built.hierarchy.height + 1)]
             path = [self.built.hierarchy.labels[ladder.nodes[row, leaf]] for row in rows]
@@ -112,18 +112,18 @@ class _Seen:
             examples.append({**example, "limited": bool(caps[leaf] != self.built.hierarchy.root)})
         return {"reach": ladder.nominal[-1], "examples": examples}
 
-    def _examples(self, values: list[Label], asked: Mapping[str, Any]) -> list[int]:
+    def _examples(self, values: list[Label], query: Mapping[str, Any]) -> list[int]:
         """The value asked for, else the commonest, a middling and the rarest one."""
-        if "value" in asked and asked["value"] in values:
-            return [values.index(asked["value"])]
+        if "value" in query and query["value"] in values:
+            return [values.index(query["value"])]
         present = sum(value is not None for value in values)
         return sorted({0, present // 2, present - 1}) if present else []
 
-    def listed(self, asked: Mapping[str, Any], caps: NDArray[np.int32]) -> dict[str, Any]:
+    def listed(self, query: Mapping[str, Any], caps: NDArray[np.int32]) -> dict[str, Any]:
         """A page of the groups of one level, those first that come first in the hierarchy."""
         tree = self.built.hierarchy
-        level = min(max(int(asked["level"]), 0), tree.height)
-        search, offset = str(asked.get("search", "")).casefold(), max(int(asked.get("offset", 0)), 0)
+        level = min(max(int(query["level"]), 0), tree.height)
+        search, offset = str(query.get("search", "")).casefold(), max(int(query.get("offset", 0)), 0)
         limits = set(caps.tolist())
         found = [
             [tree.labels[node], records, node in limits and node != tree.root]

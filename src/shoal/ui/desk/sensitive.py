@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encode.sensitive import SensitiveColumn, encode_sensitive
-from shoal.errors import InputError, PolicyError
+from shoal.errors import InputError
 from shoal.models import Model
 from shoal.models.sensitivity import category_distance, category_weight
 from shoal.models.t_closeness import DISTANCES, TCloseness
-from shoal.policy import Policy
 from shoal.policy.policy import published
 from shoal.policy.spec import ColumnSpec
 from shoal.table.classes import ClassView, Histogram, SensitiveDomain
@@ -27,16 +26,16 @@ _FULL = 15
 _PAGE = 200
 
 
-def sensitivity(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
+def sensitivity(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
     """The weights and distances that the models take from the categories, and those of t-closeness between values.
 
     With ``distance`` (equal, ordered, hierarchical) and more values than a table can show, ``value`` is the one that
     the distances are told from.
     """
-    name = str(asked.get("name"))
+    name = str(query.get("name"))
     part, problems = declared(desk, name)
     if part.value is None or part.value.role != "sensitive":
-        raise InputError(f"the policy does not call the column {name!r} sensitive.")
+        raise InputError(f"The column {name!r} is not sensitive in the policy.", code="not-sensitive")
     models = _models(desk)
     publish = published(name, part.value, models)
     answer: dict[str, Any] = {
@@ -50,16 +49,16 @@ def sensitivity(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
     if not problems:
         column, problems = encode_sensitive(name, part.value, as_values(profile(desk, name)), publish, Path())
         if column is not None:
-            answer["distances"] = _distances(column, asked)
-    return {**answer, "problems": [problem_to_page(each) for each in problems]}
+            answer["distances"] = _distances(column, query)
+    return {**answer, "problems": [problem_to_page(each, desk.document()) for each in problems]}
 
 
 def _models(desk: Desk) -> list[Model]:
     """The models that the policy asks for, those that are right where some are not."""
-    try:
-        return list(Policy.model_validate(desk.document()).models())
-    except PolicyError as error:
-        return [model for _, model in error.draft.models] if error.draft is not None else []
+    checked = desk.checked()
+    if checked.policy is not None:
+        return list(checked.policy.models())
+    return [model for _, model in checked.draft.models] if checked.draft is not None else []
 
 
 def _categories(spec: ColumnSpec) -> dict[str, Any]:
@@ -76,11 +75,11 @@ def _categories(spec: ColumnSpec) -> dict[str, Any]:
     }
 
 
-def _distances(column: SensitiveColumn, asked: Mapping[str, Any]) -> dict[str, Any]:
+def _distances(column: SensitiveColumn, query: Mapping[str, Any]) -> dict[str, Any]:
     """Distances between published values as t-closeness has them; which of the three there are, and why not others."""
-    domain, chosen = column.domain, str(asked.get("distance", "equal"))
+    domain, chosen = column.domain, str(query.get("distance", "equal"))
     if chosen not in DISTANCES:
-        raise InputError(f"there is no distance {chosen!r}.")
+        raise InputError(f"There is no distance {chosen!r}.", code="unknown-distance")
     lacking = {each: _model(domain, each).domain_problems(domain) for each in DISTANCES}
     facts = {"kinds": {kind: found[0].message if found else "" for kind, found in lacking.items()}, "kind": chosen}
     present = np.unique(column.codes)
@@ -90,7 +89,7 @@ def _distances(column: SensitiveColumn, asked: Mapping[str, Any]) -> dict[str, A
     if len(values) <= _FULL:
         rows = [_from(domain, chosen, present, place) for place in range(len(values))]
         return {**facts, "values": values, "apart": rows}
-    start = values.index(asked["value"]) if "value" in asked and asked["value"] in values else 0
+    start = values.index(query["value"]) if "value" in query and query["value"] in values else 0
     row = _from(domain, chosen, present, start)
     near = np.argsort(row, kind="stable")[:_PAGE].tolist()
     listed = {"from": values[start], "values": [values[place] for place in near]}

@@ -14,13 +14,13 @@ import numpy as np
 
 from shoal.draft import draft_facts, policy_text
 from shoal.draft.profile import Profile
-from shoal.errors import DataError, InputError
+from shoal.errors import InputError
 from shoal.io import canonical_text
 from shoal.policy.spec import DataSpec
-from shoal.policy.yaml_text import parse_yaml
+from shoal.policy.yaml_text import dump_yaml, parse_yaml
 from shoal.ui.desk import document
 from shoal.ui.desk.desk import Desk
-from shoal.ui.desk.table_facts import described, described_again, profile_of
+from shoal.ui.desk.table_facts import describe_again, describe_table, profile_of
 from shoal.ui.server.workspace import safe_name, write_bytes
 
 EXAMPLE = ("hospital.csv", "hospital.yaml")
@@ -31,10 +31,10 @@ _LISTED = 20_000
 _BARS = 40
 
 
-def open_upload(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
+def open_upload(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
     """Open a file that has come in; only when it can be read does it take the place of the table before."""
-    path = desk.workspace.folder / "incoming" / safe_name(str(asked["name"]))
-    return _open(desk, path, asked.get("options", {}), None)
+    path = desk.workspace.folder / "incoming" / safe_name(str(query["name"]))
+    return _open(desk, path, query.get("options", {}), None)
 
 
 def open_example(desk: Desk, _: Mapping[str, Any]) -> dict[str, Any]:
@@ -46,32 +46,30 @@ def open_example(desk: Desk, _: Mapping[str, Any]) -> dict[str, Any]:
     return _open(desk, folder / EXAMPLE[0], {}, parse_yaml(policy.decode(), EXAMPLE[1]))
 
 
-def reread(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
+def reread(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
     """Open the table again, read in another manner: separator, encoding, sheet."""
-    return _open(desk, desk.path(), asked.get("options", {}), None)
+    return _open(desk, desk.path(), query.get("options", {}), None)
 
 
 def _open(desk: Desk, path: Path, options: Mapping[str, Any], content: Any) -> dict[str, Any]:
     """Read, draft and describe; then, and only then, change what is in the session's folder."""
     given = {key: value for key, value in options.items() if key in {"separator", "encoding", "sheet"} and value}
     facts = draft_facts(path, **given)
-    if not facts.records:
-        raise DataError(f"{path.name} has no records.")
-    if facts.records > desk.max_rows:
-        raise DataError(f"{path.name} has {facts.records:,} records; at most {desk.max_rows:,} are taken here.")
-    drafted = document.settled(parse_yaml(policy_text(facts), "the draft"))
-    content = drafted if content is None else document.settled(content)
+    desk.check_size(path, facts.records)
+    given_policy = parse_yaml(policy_text(facts), "the draft") if content is None else content
+    content = document.check_document(given_policy).document
     table = desk.read(path, DataSpec.model_validate({**content["data"], "path": path.name}))
-    told = described(path, table, facts)
-    _place(desk, path)
-    desk.forget()
-    desk.keep(table, content)
-    text = document.save(desk.workspace, content)
-    desk.workspace.write("table.json", told)
-    return {"table": told, "policy": document.to_page(content), "yaml": text, "revision": document.revision(text)}
+    described = describe_table(path, table, facts)
+    _move_into_place(desk, path)
+    desk.open(table, content)
+    text = dump_yaml(content)
+    write_bytes(desk.workspace.policy, text.encode())
+    desk.workspace.write("table.json", described)
+    page = {"table": described, "policy": document.to_page(content), "yaml": text}
+    return {**page, "revision": document.revision_of(text)}
 
 
-def _place(desk: Desk, path: Path) -> None:
+def _move_into_place(desk: Desk, path: Path) -> None:
     """Put the new file where the old one was; runs of another table go with it."""
     if path.parent == desk.workspace.data:
         return
@@ -84,29 +82,29 @@ def _place(desk: Desk, path: Path) -> None:
 
 def about_table(desk: Desk, _: Mapping[str, Any]) -> dict[str, Any]:
     """The table as the policy says now that cells are read: marks of a missing value may have come or gone."""
-    told = described_again(desk.workspace.read("table.json"), desk.table())
-    desk.workspace.write("table.json", told)
-    return {"table": told}
+    described = describe_again(desk.workspace.read("table.json"), desk.table())
+    desk.workspace.write("table.json", described)
+    return {"table": described}
 
 
 def profile(desk: Desk, name: str) -> tuple[Profile, str]:
     """The values of a column with their records, and their kind; kept as long as the table is read in the same way."""
     table = desk.table()
     if name not in table.column_names:
-        raise InputError(f"the table has no column {name!r}.")
+        raise InputError(f"The table has no column {name!r}.", code="unknown-column")
     reading = desk.data_spec().model_dump_json()
-    if desk.notes.get("reading") != reading:
-        desk.notes["reading"], desk.notes["read columns"] = reading, {}
-    known: dict[str, tuple[Profile, str]] = desk.notes["read columns"]
+    if desk.cache.get("reading") != reading:
+        desk.cache["reading"], desk.cache["read columns"] = reading, {}
+    known: dict[str, tuple[Profile, str]] = desk.cache["read columns"]
     if name not in known:
         known[name] = profile_of(table, name)
     return known[name]
 
 
-def rows(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
+def rows(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
     """Some rows of the table as text, from ``offset``; a missing value is null."""
     table = desk.table()
-    offset, limit = max(int(asked.get("offset", 0)), 0), min(int(asked.get("limit", 50)), _PAGE)
+    offset, limit = max(int(query.get("offset", 0)), 0), min(int(query.get("limit", 50)), _PAGE)
     part = table.slice(offset, limit)
     cells = [canonical_text(part.column(name)).to_pylist() for name in part.column_names]
     return {
@@ -117,24 +115,24 @@ def rows(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def column(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
+def column(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
     """The values of a column with their records, most frequent first, and a histogram where they are numbers.
 
     ``search`` keeps the values that hold a text. Where there are more values than one answer takes, it says so.
     """
-    name = str(asked.get("name"))
-    told, kind = profile(desk, name)
-    wanted = str(asked.get("search", "")).casefold()
-    found = [[value, count] for value, count in told.counts.items() if wanted in value.casefold()]
+    name = str(query.get("name"))
+    values, kind = profile(desk, name)
+    wanted = str(query.get("search", "")).casefold()
+    found = [[value, count] for value, count in values.counts.items() if wanted in value.casefold()]
     return {
         "name": name,
         "kind": kind,
-        "distinct": told.distinct,
-        "missing": told.missing,
+        "distinct": values.distinct,
+        "missing": values.missing,
         "found": len(found),
         "values": found[:_LISTED],
-        "histogram": histogram(told.numbers) if told.numbers is not None else None,
-        "longest": max((len(value) for value in told.counts), default=0),
+        "histogram": histogram(values.numbers) if values.numbers is not None else None,
+        "longest": max((len(value) for value in values.counts), default=0),
     }
 
 

@@ -1,4 +1,4 @@
-"""What the page tells about a table and each of its columns."""
+"""What the page shows of a table and each of its columns."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FEW_ODD = 5
 _MOSTLY = 0.9
 
 
-def described(path: Path, table: pa.Table, facts: Facts) -> dict[str, Any]:
+def describe_table(path: Path, table: pa.Table, facts: Facts) -> dict[str, Any]:
     """The table, with what the draft says of each column."""
     decided = {each.name: each for each in facts.decisions}
     columns = []
@@ -42,7 +42,7 @@ def described(path: Path, table: pa.Table, facts: Facts) -> dict[str, Any]:
             "warning": decision.warning if decision is not None else "",
             "suited": _suited(profile, proposal),
         }
-        columns.append({"name": name, **_told(profile, kind), **advice})
+        columns.append({"name": name, **_values(profile, kind), **advice})
     return {
         "name": path.name,
         "bytes": path.stat().st_size,
@@ -54,7 +54,7 @@ def described(path: Path, table: pa.Table, facts: Facts) -> dict[str, Any]:
     }
 
 
-def described_again(known: Mapping[str, Any], table: pa.Table) -> dict[str, Any]:
+def describe_again(known: Mapping[str, Any], table: pa.Table) -> dict[str, Any]:
     """The table after its policy says otherwise how cells are read: values are counted anew, the advice stays."""
     advice = {each["name"]: each for each in known["columns"]}
     columns = [_again(advice.get(name), table, name) for name in table.column_names]
@@ -70,10 +70,10 @@ def _again(before: Mapping[str, Any] | None, table: pa.Table, name: str) -> dict
         before if before is not None else {"role": "identifier", "why": "Nothing is known about it.", "warning": ""}
     )
     suited = advice["suited"] if kind == advice.get("kind") else _suited(profile, None)
-    return {"name": name, **advice, "suited": suited, **_told(profile, kind)}
+    return {"name": name, **advice, "suited": suited, **_values(profile, kind)}
 
 
-def _told(profile: Profile, kind: str) -> dict[str, Any]:
+def _values(profile: Profile, kind: str) -> dict[str, Any]:
     """What the values of a column tell by themselves."""
     return {
         "kind": kind,

@@ -18,12 +18,12 @@ _PAGE = 100
 """Values in one list, at most."""
 
 
-def import_hierarchy(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """A file of a hierarchy as a tree for the policy, with what it lacks and what stands in it twice; nothing changes.
+def import_hierarchy(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
+    """A file of a hierarchy as a tree for the policy, with what it lacks and what is listed twice; nothing changes.
 
     ``text`` is a table of levels (CSV), or a tree in YAML where the file's name ends so.
     """
-    name, file, text = str(asked.get("name")), str(asked.get("file", "")), str(asked.get("text", ""))
+    name, file, text = str(query.get("name")), str(query.get("file", "")), str(query.get("text", ""))
     column = profile(desk, name)
     is_yaml = file.lower().endswith((".yaml", ".yml"))
     try:
@@ -33,7 +33,7 @@ def import_hierarchy(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
     try:
         known = Tree(tree).build([], [], "").hierarchy
     except HierarchyError as error:
-        return {"tree": tree_to_page(tree), "problems": [problem_to_page(each) for each in error.problems]}
+        return {"tree": tree_to_page(tree), "problems": [problem_to_page(each, {}) for each in error.problems]}
     leaves = known.labels[: known.n_leaves]
     placed, here = set(leaves), set(counted(column)[0])
     lacking = [[value, count] for value, count in column.counts.items() if value not in placed]
@@ -56,7 +56,7 @@ def _yaml_tree(text: str, file: str) -> Any:
         if isinstance(content, Mapping) and set(content) == {key}:
             content = content[key]
     if not isinstance(content, (Mapping, list)):
-        raise InputError(f"{file} holds no tree. Write {{group: [value, value]}}.")
+        raise InputError(f"{file} has no tree. Write {{group: [value, value]}}.", code="no-tree")
     draft = Draft()
     part = read_part(HierarchySpec, {"tree": content}, "", draft)
     if part.whole is None:
@@ -71,7 +71,7 @@ def _levels_tree(text: str, file: str) -> Any:
     if _paths(Tree(tree).build([], [], "").hierarchy) != _paths(table):
         message = f"{file} cannot be written as a tree: a value would have another label at some level."
         fix = "Run the policy on the command line with hierarchy: {levels: {path: FILE}}."
-        raise HierarchyError([PolicyProblem("", message, fix)])
+        raise HierarchyError([PolicyProblem("", message, fix, code="levels-not-a-tree")])
     return tree
 
 
@@ -80,11 +80,11 @@ def _paths(tree: Hierarchy) -> list[list[Label]]:
     return [[tree.labels[node] for node in nodes] for nodes in tree.levels.T.tolist()]
 
 
-def export_hierarchy(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
+def export_hierarchy(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
     """The hierarchy as a file: a table of levels (``csv``), or a tree (``yaml``). It holds values of the data."""
-    name, form = str(asked.get("name")), str(asked.get("form"))
+    name, form = str(query.get("name")), str(query.get("form"))
     if form not in {"csv", "yaml"}:
-        raise InputError(f"a hierarchy is written as csv or yaml, not as {form!r}.")
+        raise InputError(f"A hierarchy is exported as csv or yaml, not as {form!r}.", code="unknown-format")
     column = profile(desk, name)
     part, problems = declared(desk, name)
     if part.value is None or "hierarchy" in part.damaged:

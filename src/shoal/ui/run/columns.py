@@ -9,7 +9,6 @@ values anyway; the published report counts rare groups together (`shoal.evidence
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,14 +19,14 @@ from numpy.typing import NDArray
 from shoal.evidence.distribution import distribution
 from shoal.hierarchies.decimals import parse_decimal
 from shoal.hierarchies.hierarchy import Hierarchy, Label
+from shoal.hierarchies.labels import read_interval
 from shoal.ui.desk.desk import Desk
-from shoal.ui.server.saved_runs import Ints, Kept, kept_run
+from shoal.ui.run.saved_run import Ints, SavedRun, saved_run
 
 Floats = NDArray[np.float64]
 _BINS = 24
 _BARS = 15
 """Values that have a bar of their own, at most; the others have one together."""
-_INTERVAL = re.compile(r"[\[(](-?[\d.]+|-inf), (-?[\d.]+|inf)([)\]])")
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,34 +39,34 @@ class _Numbers:
     """Whether all are whole numbers: then a range that holds both ends ends one further."""
 
 
-def distributions(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
+def distributions(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
     """Each released column before and after, and what is not released."""
-    kept = kept_run(desk, asked)
-    if "distributions" not in kept.notes:
-        released = kept.released_columns
-        kept.notes["distributions"] = {
-            "records": kept.original.num_rows,
-            "left_out": kept.recoding.suppressed,
-            "columns": [_column(kept, name) for name in released],
-            "not_released": [name for name in kept.original.column_names if name not in released],
+    run = saved_run(desk, query)
+    if "distributions" not in run.cache:
+        released = run.released_columns
+        run.cache["distributions"] = {
+            "records": run.original.num_rows,
+            "left_out": run.recoding.suppressed,
+            "columns": [_column(run, name) for name in released],
+            "not_released": [name for name in run.original.column_names if name not in released],
         }
-    found: dict[str, Any] = kept.notes["distributions"]
+    found: dict[str, Any] = run.cache["distributions"]
     return found
 
 
-def _column(kept: Kept, name: str) -> dict[str, Any]:
-    role = kept.policy.columns[name].role
+def _column(run: SavedRun, name: str) -> dict[str, Any]:
+    role = run.policy.columns[name].role
     told: dict[str, Any] = {"name": name, "role": role}
     if role == "quasi":
-        return told | _quasi(kept, name)
+        return told | _quasi(run, name)
     if role == "sensitive":
-        labels: Sequence[Label] = kept.origin.problem.domains[name].values
-        codes = kept.origin.problem.table.row_sensitive[name][kept.row_of].astype(np.int64)
-        told["published"] = kept.policy.published(name)
+        labels: Sequence[Label] = run.origin.problem.domains[name].values
+        codes = run.origin.problem.table.row_sensitive[name][run.row_of].astype(np.int64)
+        told["published"] = run.policy.published(name)
     else:
-        labels, codes = kept.values(name)
+        labels, codes = run.values(name)
     before = np.bincount(codes, minlength=len(labels))
-    after = np.bincount(codes[kept.record_class >= 0], minlength=len(labels))
+    after = np.bincount(codes[run.record_class >= 0], minlength=len(labels))
     numbers = _numbers(labels, before)
     if numbers is not None and len(labels) > _BARS:
         counts = after.astype(np.float64)
@@ -77,13 +76,13 @@ def _column(kept: Kept, name: str) -> dict[str, Any]:
     return told | _bars(labels, before, after)
 
 
-def _quasi(kept: Kept, name: str) -> dict[str, Any]:
-    place = kept.recoding.quasi.index(name)
-    hierarchy = kept.recoding.hierarchies[place]
-    spec = kept.policy.columns[name].hierarchy
-    before = np.bincount(kept.leaf_codes(place), minlength=hierarchy.n_leaves)
-    nodes = kept.recoding.nodes[:, place] if kept.recoding.n_classes else np.zeros(0, dtype=np.int32)
-    after = np.bincount(nodes, weights=kept.recoding.sizes, minlength=len(hierarchy.labels)).astype(np.int64)
+def _quasi(run: SavedRun, name: str) -> dict[str, Any]:
+    place = run.recoding.quasi.index(name)
+    hierarchy = run.recoding.hierarchies[place]
+    spec = run.policy.columns[name].hierarchy
+    before = np.bincount(run.leaf_codes(place), minlength=hierarchy.n_leaves)
+    nodes = run.recoding.nodes[:, place] if run.recoding.n_classes else np.zeros(0, dtype=np.int32)
+    after = np.bincount(nodes, weights=run.recoding.sizes, minlength=len(hierarchy.labels)).astype(np.int64)
     leaves = hierarchy.labels[: hierarchy.n_leaves]
     kind = spec.kinds[0] if spec is not None else None
     numbers = _numbers(leaves, before) if kind not in {"mask", "dates"} else None
@@ -160,11 +159,11 @@ def _stretches(hierarchy: Hierarchy, numbers: _Numbers, after: Ints) -> tuple[Fl
 
 def _ends(label: str, numbers: _Numbers) -> tuple[float, float] | None:
     """The ends of an interval by its label."""
-    found = _INTERVAL.fullmatch(label)
+    found = read_interval(label)
     if found is None:
         return None
-    high = float(found[2])
-    return float(found[1]), _beyond(high, numbers) if found[3] == "]" else high
+    high = float(found.high)
+    return float(found.low), _beyond(high, numbers) if found.closed else high
 
 
 def _beyond(high: float, numbers: _Numbers) -> float:
@@ -223,3 +222,6 @@ def _bars(labels: Sequence[Label], before: Ints, after: Ints) -> dict[str, Any]:
 
 def _bar(label: Label, others: int, before: int, after: int) -> dict[str, Any]:
     return {"label": label, "others": others, "before": before, "sure": after, "after": after}
+
+
+ANSWERS = {"distributions": distributions}

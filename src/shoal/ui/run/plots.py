@@ -9,13 +9,13 @@ from typing import Any
 
 from shoal.errors import InputError
 from shoal.metrics import METRICS
-from shoal.pipeline.compare.frontier import frontier
 from shoal.pipeline.compare.point import risks
-from shoal.pipeline.forecast import pick_node as picked
+from shoal.pipeline.compare.result import frontier
+from shoal.pipeline.forecast import pick_node as node_edit
 from shoal.policy import Policy
 from shoal.present.comparison_page import RISKS
 from shoal.present.html.markup import Markup
-from shoal.present.plots.lattice_plot import lattice_figure
+from shoal.present.plots.lattice_plot import lattice_figure, node_lines
 from shoal.present.plots.scatter import Dot, legend, scatter_plot
 from shoal.present.report.words import MEASURES
 from shoal.ui.desk.desk import Desk
@@ -23,11 +23,11 @@ from shoal.ui.server.runs import OUT, STATUS
 from shoal.ui.server.workspace import read_json
 
 
-def runs_plot(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
+def runs_plot(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
     """All finished releases by a measure (``across``) and a risk (``up``); the frontier is marked."""
-    across, up = str(asked.get("across", "loss")), str(asked.get("up", "average"))
+    across, up = str(query.get("across", "loss")), str(query.get("up", "average"))
     if across not in METRICS or up not in RISKS:
-        raise InputError(f"there is no measure {across!r} or no risk {up!r}.")
+        raise InputError(f"There is no measure {across!r} or no risk {up!r}.", code="unknown-measure")
     runs = [run for run in map(_released, _folders(desk)) if run is not None]
     shown = [run for run in runs if up in run["risk"] and run["measures"].get(across) is not None]
     metric = METRICS[across]
@@ -103,11 +103,13 @@ def _named(run: Mapping[str, Any]) -> str:
     return f"run {run['run']}" + (f" {run['name']}" if run["name"] else "")
 
 
-def lattice_svg(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
+def lattice_svg(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
     """The lattice that a run looked at, drawn, and whether the policy has changed since then."""
-    picture = _picture(desk, asked)
+    picture = _picture(desk, query)
     facts = {key: picture[key] for key in ("quasi", "heights", "metric", "satisfiable", "nodes")}
-    return {**facts, "minimal": _minimal(picture), "figure": lattice_figure(picture), "changed": _changed(desk, asked)}
+    texts = {node["id"]: node_lines(node, picture) for node in picture["drawn"]}
+    figure = lattice_figure(picture)
+    return {**facts, "minimal": _minimal(picture), "figure": figure, "texts": texts, "changed": _changed(desk, query)}
 
 
 def _minimal(picture: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -121,22 +123,27 @@ def _minimal(picture: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def pick_node(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """The change to the policy that releases a node of the lattice; `PolicyError` where it is none to pick."""
-    levels = {str(name): int(level) for name, level in dict(asked.get("levels", {})).items()}
-    return {"change": picked(_picture(desk, asked), levels), "changed": _changed(desk, asked)}
+def pick_node(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
+    """The edit of the policy that releases a node of the lattice; `PolicyError` where it cannot be picked."""
+    levels = {str(name): int(level) for name, level in dict(query.get("levels", {})).items()}
+    edit = node_edit(_picture(desk, query), levels)
+    return {"edits": [edit.to_dict()], "changed": _changed(desk, query)}
 
 
-def _picture(desk: Desk, asked: Mapping[str, Any]) -> dict[str, Any]:
-    path = desk.workspace.run(str(asked.get("run", ""))) / OUT / "lattice.json"
+def _picture(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
+    path = desk.workspace.run(str(query.get("run", ""))) / OUT / "lattice.json"
     if not path.is_file():
-        raise InputError(f"run {asked.get('run')} has no lattice: it is not finished, it failed, or it made a release.")
+        message = f"Run {query.get('run')} has no lattice: it is not finished, it failed, or it made a release."
+        raise InputError(message, code="no-lattice")
     picture: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return picture
 
 
-def _changed(desk: Desk, asked: Mapping[str, Any]) -> bool:
+def _changed(desk: Desk, query: Mapping[str, Any]) -> bool:
     """Whether what decides the lattice - columns, models, suppression - is another now than when it was drawn."""
-    then = Policy.load(desk.workspace.run(str(asked.get("run", ""))) / "policy.yaml").to_dict()
+    then = Policy.load(desk.workspace.run(str(query.get("run", ""))) / "policy.yaml").to_dict()
     now = desk.policy().to_dict()
     return any(then.get(key) != now.get(key) for key in ("data", "columns", "privacy", "suppression"))
+
+
+ANSWERS = {"runs_plot": runs_plot, "lattice_svg": lattice_svg, "pick_node": pick_node}

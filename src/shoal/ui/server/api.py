@@ -1,4 +1,4 @@
-"""What the page may ask of the server. Nothing is computed here: the desk and the runs are processes of their own."""
+"""The requests of the page. Nothing is computed here: the desk and the runs are processes of their own."""
 
 from __future__ import annotations
 
@@ -9,23 +9,27 @@ from typing import Any
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, Response
 
+from shoal.edits import PolicyEdit, apply_edits
 from shoal.errors import InputError, ShoalError
 from shoal.io import readable_suffixes
-from shoal.ui.desk import document
-from shoal.ui.desk.questions import NEWEST, QUESTIONS
-from shoal.ui.server.accepted import accept, accepted_policy
+from shoal.policy.yaml_text import dump_yaml, parse_yaml
+from shoal.ui.desk import INTERNAL, NEWEST, document
 from shoal.ui.server.guard import SESSION
+from shoal.ui.server.policy_limits import check_incoming, checked_document
 from shoal.ui.server.sessions import Session, Sessions
 from shoal.ui.server.settings import Settings
 from shoal.ui.server.upload import receive
+from shoal.ui.server.worker import FAULT
 from shoal.ui.server.workspace import write_bytes
 
 _LONGEST = 64 * 1024 * 1024
 """Bytes of a message of the page, at most: a policy with a large hierarchy."""
+_PATIENCE = 1.5
+"""Seconds that saving a policy waits for its review."""
 
 
 class OutdatedError(InputError):
-    """A change of a policy that is no longer the one that stands: another window was quicker."""
+    """A change of a policy that has been changed since: another window was faster."""
 
     status = 409
 
@@ -42,14 +46,13 @@ class Api:
         return JSONResponse(await asyncio.to_thread(self._state, session))
 
     def _state(self, session: Session) -> dict[str, Any]:
-        content, text = document.load(session.workspace)
-        settled, problems = document.judged(content) if content else (content, [])
+        text, checked = document.text_of(session.workspace.policy), document.check_file(session.workspace.policy)
         return {
             "table": session.workspace.read("table.json") or None,
-            "policy": document.to_page(settled),
+            "policy": document.to_page(checked.document),
             "yaml": text,
-            "revision": document.revision(text),
-            "problems": [document.problem_to_page(each) for each in problems],
+            "revision": document.revision_of(text),
+            "problems": [document.problem_to_page(each, checked.document) for each in checked.problems],
             "runs": session.runs.all(),
             "limits": {"bytes": self._settings.max_upload, "rows": self._settings.max_rows},
             "suffixes": readable_suffixes(),
@@ -67,39 +70,70 @@ class Api:
             await asyncio.to_thread(incoming.unlink, missing_ok=True)
 
     async def policy(self, request: Request) -> Response:
-        """Write the policy: the document that the page edited, or YAML text that a person wrote."""
+        """Write the policy and review it: the document that the page edited, YAML text, or edits to make.
+
+        The answer has the file's text and revision and, where the desk is quick, its problems, the forecast and the
+        time estimate; else ``pending``, and the page asks the desk for the review.
+        """
         session = _session(request)
         sent = await _body(request)
         async with session.writing:
-            return JSONResponse(await asyncio.to_thread(self._write_policy, session, sent))
+            written, question = await asyncio.to_thread(self._write_policy, session, sent)
+        review = asyncio.ensure_future(session.desk.ask("review", question, newest="review"))
+        await asyncio.wait({review}, timeout=_PATIENCE)
+        if not review.done():
+            review.add_done_callback(_ignore_result)
+            return JSONResponse({**written, "pending": True})
+        answer = review.result()
+        if "error" in answer:
+            return JSONResponse({**written, "trouble": answer["error"]})
+        return JSONResponse({**written, **({"pending": True} if "outdated" in answer else answer)})
 
-    def _write_policy(self, session: Session, sent: dict[str, Any]) -> dict[str, Any]:
-        if "revision" in sent and sent["revision"] != document.revision(document.text_of(session.workspace)):
-            raise OutdatedError("the policy was changed elsewhere meanwhile; this change was not written.")
+    def _write_policy(self, session: Session, sent: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Write the policy file: what the page gets to know of it, and the question about it for the desk."""
+        path = session.workspace.policy
+        if "revision" in sent and sent["revision"] != document.revision_of(document.text_of(path)):
+            raise OutdatedError("The policy was changed elsewhere; this change was not saved.", code="policy-outdated")
+        question: dict[str, Any] = {"forecast": bool(sent.get("forecast"))}
         if "yaml" in sent:
             text = str(sent["yaml"])
-            content = accepted_policy(document.parse(text))
-            write_bytes(session.workspace.policy, text.encode())
+            content = checked_document(parse_yaml(text, "the policy"))
+            write_bytes(path, text.encode())
+            expanded = document.check_document(content).document
+            return {
+                "policy": document.to_page(expanded),
+                "yaml": text,
+                "revision": document.revision_of(text),
+            }, question
+        if "edits" in sent:
+            content = self._edited(session, sent)
         else:
-            content = accepted_policy(document.from_page(sent.get("policy")))
-            text = document.save(session.workspace, content)
-        settled, problems = document.judged(content)
-        return {
-            "policy": document.to_page(settled),
-            "yaml": text,
-            "revision": document.revision(text),
-            "problems": [document.problem_to_page(each) for each in problems],
-        }
+            content = checked_document(document.from_page(sent.get("policy")))
+        text = dump_yaml(content)
+        write_bytes(path, text.encode())
+        written = {"yaml": text, "revision": document.revision_of(text)}
+        if "edits" in sent:
+            written["policy"] = document.to_page(content)
+        return written, {**question, "document": document.to_page(content), "revision": written["revision"]}
+
+    def _edited(self, session: Session, sent: dict[str, Any]) -> Any:
+        """The policy, or that of a run, with the edits of a suggestion made."""
+        if not isinstance(sent["edits"], list):
+            raise InputError("Edits are sent as a list.", code="edit-unreadable")
+        edits = [PolicyEdit.from_dict(each) for each in sent["edits"]]
+        run = sent.get("run")
+        base = session.workspace.policy if run is None else session.workspace.run(str(run)) / "policy.yaml"
+        return checked_document(apply_edits(document.check_file(base).document, edits))
 
     async def desk(self, request: Request) -> Response:
         """Any question to the desk."""
         question = request.path_params["question"]
-        if question not in QUESTIONS:
-            raise InputError(f"there is no question {question!r}.")
+        if question in INTERNAL:
+            raise InputError(f"There is no question {question!r}.", code="unknown-question")
         return await self._ask(_session(request), question, await _body(request))
 
     async def _ask(self, session: Session, question: str, arguments: dict[str, Any]) -> Response:
-        await asyncio.to_thread(accept, arguments)
+        await asyncio.to_thread(check_incoming, arguments)
         newest = question if question in NEWEST else None
         answer = await session.desk.ask(question, arguments, newest=newest)
         await session.runs.end_lost()  # another table may have been opened
@@ -115,9 +149,9 @@ class Api:
         sent = await _body(request)
         kind = str(sent.get("kind", "release"))
         if kind not in {"release", "lattice"}:
-            raise InputError(f"there is no run of the kind {kind!r}.")
+            raise InputError(f"There is no kind of run called {kind!r}.", code="unknown-kind")
         if session.workspace.table() is None:
-            raise InputError("there is no table yet.")
+            raise InputError("There is no table yet. Load one first.", code="no-table")
         text = session.workspace.policy.read_bytes()
         number = session.runs.start(text, kind, str(sent.get("name", ""))[:200])
         return JSONResponse(session.runs.describe(number), status_code=202)
@@ -143,24 +177,24 @@ class Api:
     async def policy_of(self, request: Request) -> Response:
         """The policy that a run was made with, as the page edits it."""
         folder = _session(request).workspace.run(request.path_params["number"])
-        text = await asyncio.to_thread((folder / "policy.yaml").read_text, encoding="utf-8")
-        return JSONResponse({"policy": document.to_page(document.settled(document.parse(text))), "yaml": text})
+        checked = await asyncio.to_thread(document.check_file, folder / "policy.yaml")
+        return JSONResponse({"policy": document.to_page(checked.document)})
 
     async def note(self, request: Request) -> Response:
         """One of the notes that a run left for the page."""
         session, name = _session(request), request.path_params["name"]
         if name not in {"evidence", "lattice"}:
-            raise InputError(f"a run has no {name!r}.")
+            raise InputError(f"A run has no {name!r}.", code="no-such-file")
         path = session.runs.file(request.path_params["number"], f"{name}.json")
         return FileResponse(path, media_type="application/json")
 
     async def download(self, request: Request) -> Response:
-        """A file of a run to take away: the same bytes as the command line writes from its policy."""
+        """A file of a run to download: the same bytes as the command line writes from its policy."""
         session, number = _session(request), request.path_params["number"]
         files = json.loads(session.runs.file(number, "files.json").read_text(encoding="utf-8"))
         name = files.get(request.path_params["form"], {}).get(request.path_params["what"])
         if name is None:
-            raise InputError("a run has no such file.")
+            raise InputError("A run has no such file.", code="no-such-file")
         path = session.runs.file(number, request.path_params["form"], name)
         if request.path_params["what"] == "report" and "look" in request.query_params:
             policy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
@@ -186,14 +220,14 @@ async def _body(request: Request) -> dict[str, Any]:
     async for part in request.stream():
         size += len(part)
         if size > _LONGEST:
-            raise InputError(f"the message has more than {_LONGEST:,} bytes.")
+            raise InputError(f"The message is larger than {_LONGEST:,} bytes.", code="message-too-large")
         parts.append(part)
     try:
         content = json.loads(b"".join(parts) or b"{}", parse_constant=_no_number)
     except (ValueError, RecursionError):
-        raise InputError("the message is no JSON.") from None
+        raise InputError("The message is not JSON.", code="not-json") from None
     if not isinstance(content, dict):
-        raise InputError("the message is no JSON object.")
+        raise InputError("The message is not a JSON object.", code="not-json")
     return content
 
 
@@ -201,22 +235,27 @@ def _no_number(text: str) -> None:
     raise ValueError(text)
 
 
-async def told(_: Request, error: Exception) -> Response:
-    """An error on purpose, in its own words."""
+def _ignore_result(task: asyncio.Future[Any]) -> None:
+    """Nobody waits for this answer any more: the page asks again."""
+    if not task.cancelled():
+        task.exception()
+
+
+async def shoal_error(_: Request, error: Exception) -> Response:
+    """An error raised on purpose, with its code and message."""
     assert isinstance(error, ShoalError)
-    status = getattr(error, "status", 400)
-    return JSONResponse({"error": error.to_dict()}, status_code=status)
+    return JSONResponse({"error": error.to_dict()}, status_code=getattr(error, "status", 400))
 
 
-async def untold(_: Request, __: Exception) -> Response:
-    """A fault of ours: what it says may hold data, so it goes nowhere."""
-    message = "something went wrong here that should not. What you did so far is kept; try again or reload the page."
-    return JSONResponse({"error": {"error": "Fault", "message": message}}, status_code=500)
+async def internal_error(_: Request, __: Exception) -> Response:
+    """An error of ours: its message may contain data, so it goes nowhere."""
+    return JSONResponse({"error": FAULT}, status_code=500)
 
 
 async def unreadable(_: Request, __: Exception) -> Response:
     """Half a character, or a text nested too deeply."""
-    return JSONResponse({"error": {"error": "InputError", "message": "the message cannot be read."}}, status_code=400)
+    error = InputError("The message cannot be read.", code="not-json")
+    return JSONResponse({"error": error.to_dict()}, status_code=400)
 
 
 async def gone(_: Request, __: Exception) -> Response:
@@ -225,9 +264,9 @@ async def gone(_: Request, __: Exception) -> Response:
 
 
 HANDLERS: Any = {
-    ShoalError: told,
+    ShoalError: shoal_error,
     ClientDisconnect: gone,
     UnicodeEncodeError: unreadable,
     RecursionError: unreadable,
-    Exception: untold,
+    Exception: internal_error,
 }

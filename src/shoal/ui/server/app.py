@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 from shoal.errors import InputError
 from shoal.ui.server.api import HANDLERS, Api
 from shoal.ui.server.guard import Guard
-from shoal.ui.server.login import Door
+from shoal.ui.server.login import Login
 from shoal.ui.server.pages import asset
 from shoal.ui.server.sessions import Sessions
 from shoal.ui.server.settings import Settings
@@ -32,7 +32,7 @@ async def _asset(request: Request) -> Response:
 def make_app(settings: Settings) -> ASGIApp:
     """The whole page behind its guard; all state is in the objects made here."""
     sessions = Sessions(settings)
-    api, door = Api(settings, sessions), Door(settings, sessions)
+    api, login = Api(settings, sessions), Login(settings, sessions)
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -45,9 +45,9 @@ def make_app(settings: Settings) -> ASGIApp:
 
     inner = Starlette(
         routes=[
-            Route("/", door.home),
-            Route("/login", door.ask, methods=["GET"]),
-            Route("/login", door.login, methods=["POST"]),
+            Route("/", login.home),
+            Route("/login", login.form, methods=["GET"]),
+            Route("/login", login.log_in, methods=["POST"]),
             Route("/static/{name}", _asset),
             Route("/api/state", api.state),
             Route("/api/table", api.upload, methods=["PUT"]),

@@ -1,4 +1,4 @@
-"""Who may ask, and from where: every request passes here before anything else.
+"""Which requests are answered: every request passes here first.
 
 - **Host** must be one of ours: a page of another site that resolves its own name to this machine (DNS rebinding) is
   refused.
@@ -18,8 +18,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from shoal.ui.server.sessions import Sessions
 from shoal.ui.server.settings import Settings
 
-OPEN_PATHS = ("/", "/login", "/static/door.css")
-"""What answers without a session: the door."""
+OPEN_PATHS = ("/", "/login", "/static/login.css")
+"""What answers without a session: logging in."""
 _SAFE = ("GET", "HEAD")
 SESSION = "shoal.session"
 """Where a request carries the session that its cookie opens."""
@@ -57,7 +57,7 @@ class Guard:
                     headers.setdefault(name, value)
             await send(message)
 
-        refusal = "no such protocol here." if scope["type"] != "http" else self._refusal(scope)
+        refusal = "this protocol is not supported." if scope["type"] != "http" else self._refusal(scope)
         if refusal:
             response = PlainTextResponse(f"Refused: {refusal}\n", status_code=403)
             await response(scope, receive, send_guarded)
@@ -69,13 +69,13 @@ class Guard:
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if host not in self._settings.hosts:
-            return "this address is not one of this page's."
+            return "this page is not served at this address."
         site = headers.get("sec-fetch-site", "same-origin")
         entering = scope["path"] in OPEN_PATHS and scope["method"] in _SAFE
         if site not in {"same-origin", "none"} and not entering:
-            return "another site asked."
+            return "the request came from another site."
         if scope["method"] not in _SAFE and headers.get("origin") not in self._settings.origins(host):
-            return "another site asked."
+            return "the request came from another site."
         cookie = cookie_parser(headers.get("cookie", "")).get(self._settings.cookie, "")
         scope[SESSION] = self._sessions.find(cookie) if cookie else None
         if scope[SESSION] is None and scope["path"] not in OPEN_PATHS:

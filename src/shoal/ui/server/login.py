@@ -1,4 +1,4 @@
-"""The way in: the token in the address, or the password of a server."""
+"""Logging in: with the token in the address, or with the password of a server."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from shoal.ui.server.settings import Settings
 
 _TRIES, _SECONDS = 10, 60.0
 _OPENING_SECONDS = 120.0
-"""How long what opens the page once is good for."""
+"""How long the token of the opened browser is valid."""
 _LONGEST = 4096
 """Bytes of a login form, at most."""
 
 
-class Door:
-    """Opens sessions; after ten wrong tries in a minute it stays closed until the minute is over."""
+class Login:
+    """Opens sessions; after ten wrong tries in a minute it refuses until the minute is over."""
 
     def __init__(self, settings: Settings, sessions: Sessions) -> None:
         self._settings, self._sessions = settings, sessions
@@ -32,10 +32,10 @@ class Door:
         self._opening, self._begun = settings.opening, time.monotonic()
 
     async def home(self, request: Request) -> Response:
-        """The page for who is inside; the token in the address lets in, and leaves the address at once."""
+        """The page for a browser with a session; a token in the address opens one, and leaves the address at once."""
         token = request.query_params.get("token")
         if token is not None:
-            return self._let_in(request, token, self._token_for(token))
+            return self._log_in(request, token, self._token_for(token))
         if request.scope[SESSION] is not None:
             return HTMLResponse(page("index.html"))
         if self._settings.password is not None:
@@ -44,25 +44,25 @@ class Door:
             "Refused: no token. Open the address that `shoal ui` printed, with its token.\n", status_code=403
         )
 
-    async def ask(self, request: Request) -> Response:
+    async def form(self, request: Request) -> Response:
         """The page that asks for the password."""
         if self._settings.password is None:
-            return PlainTextResponse("Refused: there is no password here, but a token.\n", status_code=403)
+            return PlainTextResponse("Refused: this page is opened with a token, not a password.\n", status_code=403)
         if request.scope[SESSION] is not None:
             return RedirectResponse("/", status_code=303)
-        return HTMLResponse(page("login.html").replace("<!-- said -->", ""))
+        return HTMLResponse(page("login.html").replace("<!-- message -->", ""))
 
-    async def login(self, request: Request) -> Response:
-        """Let in who knows the password."""
+    async def log_in(self, request: Request) -> Response:
+        """Check a password that was sent."""
         if self._settings.password is None:
-            return PlainTextResponse("Refused: there is no password here, but a token.\n", status_code=403)
+            return PlainTextResponse("Refused: this page is opened with a token, not a password.\n", status_code=403)
         body = b""
         async for part in request.stream():
             body += part
             if len(body) > _LONGEST:
-                return PlainTextResponse("Refused: too long.\n", status_code=413)
+                return PlainTextResponse("Refused: the password is too long.\n", status_code=413)
         given = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True).get("password", [""])[0]
-        return self._let_in(request, given, self._settings.password)
+        return self._log_in(request, given, self._settings.password)
 
     def _token_for(self, given: str) -> str:
         """The token that a given one is compared with; that of the opened browser is spent when it is used."""
@@ -72,21 +72,21 @@ class Door:
             return given
         return self._settings.token
 
-    def _let_in(self, request: Request, given: str, right: str) -> Response:
+    def _log_in(self, request: Request, given: str, right: str) -> Response:
         now = time.monotonic()
         if len(self._wrong) == _TRIES and now - self._wrong[0] < _SECONDS:
-            return PlainTextResponse("Too many wrong tries. Wait a minute.\n", status_code=429)
+            return PlainTextResponse("Too many wrong attempts. Wait a minute.\n", status_code=429)
         if not hmac.compare_digest(given.encode(), right.encode()):
             self._wrong.append(now)
             if right is self._settings.password:
-                said = '<p role="alert">That is not the password.</p>'
-                return HTMLResponse(page("login.html").replace("<!-- said -->", said), status_code=403)
-            return PlainTextResponse("Refused: that is not the token of this start.\n", status_code=403)
+                message = '<p role="alert">Wrong password.</p>'
+                return HTMLResponse(page("login.html").replace("<!-- message -->", message), status_code=403)
+            return PlainTextResponse("Refused: this token is not valid.\n", status_code=403)
         response = RedirectResponse("/", status_code=303)
-        if request.scope[SESSION] is not None:  # inside already: the work goes on
+        if request.scope[SESSION] is not None:  # it has a session already
             return response
         try:
-            secret = self._sessions.enter()
+            secret = self._sessions.open_session()
         except InputError as error:
             return PlainTextResponse(f"Refused: {error}\n", status_code=503)
         response.set_cookie(

@@ -15,7 +15,7 @@ def asset(name: str) -> tuple[bytes, str]:
     suffix = Path(name).suffix
     known = {path.name: path for path in resources.files("shoal.ui.static").iterdir()}
     if name not in known or suffix not in KINDS:
-        raise InputError(f"there is no {name!r}.")
+        raise InputError(f"There is no file {name!r}.", code="no-such-file")
     return known[name].read_bytes(), KINDS[suffix]
 
 

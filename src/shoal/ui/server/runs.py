@@ -12,21 +12,24 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError
-from shoal.ui.server.worker import kill, start
+from shoal.ui.server.worker import WorkerGoneError, kill, start
 from shoal.ui.server.workspace import Workspace, read_json, write_bytes, write_json
 
 STATUS = "status.json"
 OUT = "out"
 WORK = "work"
+SAVED = "run.pickle"
+"""What a run was made from and became, for the desk's answers about it. It never leaves the session's folder, which
+only its owner may write."""
 
 
 @dataclass(eq=False)
-class _Going:
-    """A run that waits or goes on."""
+class _ActiveRun:
+    """A run that waits or is running."""
 
     task: asyncio.Task[None]
     process: asyncio.subprocess.Process | None = None
-    stage: str = "waiting for its turn"
+    stage: str = "waiting for other runs"
     share: float = 0.0
     begun: float = field(default_factory=time.monotonic)
 
@@ -36,13 +39,13 @@ class Runs:
 
     def __init__(self, workspace: Workspace, slots: asyncio.Semaphore) -> None:
         self._workspace, self._slots = workspace, slots
-        self._going: dict[str, _Going] = {}
+        self._active: dict[str, _ActiveRun] = {}
         self._clear_interrupted()
 
     @property
     def busy(self) -> bool:
-        """Whether a run waits or goes on."""
-        return bool(self._going)
+        """Whether a run waits or is running."""
+        return bool(self._active)
 
     def start(self, policy: bytes, kind: str, name: str) -> str:
         """Queue a run of a policy and return its number. ``kind`` is ``release`` or ``lattice``."""
@@ -50,17 +53,17 @@ class Runs:
         folder = self._workspace.runs / number
         folder.mkdir(mode=0o700)
         write_bytes(folder / "policy.yaml", policy)
-        write_json(folder / STATUS, {"kind": kind, "name": name, "state": "running", "asked": time.time()})
-        self._going[number] = _Going(asyncio.create_task(self._run(number, folder)))
+        write_json(folder / STATUS, {"kind": kind, "name": name, "state": "running", "started": time.time()})
+        self._active[number] = _ActiveRun(asyncio.create_task(self._run(number, folder)))
         return number
 
     async def cancel(self, number: str) -> None:
         """Stop a run; its folder says so."""
-        going = self._going.get(number)
-        if going is not None:
-            going.task.cancel()
+        active = self._active.get(number)
+        if active is not None:
+            active.task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
-                await going.task
+                await active.task
 
     async def delete(self, number: str) -> None:
         """Stop a run and forget it."""
@@ -74,7 +77,7 @@ class Runs:
 
     async def end_lost(self) -> None:
         """Stop the runs whose folder went away together with their table."""
-        for number in list(self._going):
+        for number in list(self._active):
             folder = self._workspace.runs / number
             if not (folder / STATUS).exists():
                 await self.cancel(number)
@@ -82,7 +85,7 @@ class Runs:
 
     async def end(self) -> None:
         """Stop all."""
-        for number in list(self._going):
+        for number in list(self._active):
             await self.cancel(number)
 
     def all(self) -> list[dict[str, Any]]:
@@ -93,49 +96,49 @@ class Runs:
     def describe(self, number: str) -> dict[str, Any]:
         """One run."""
         folder = self._workspace.run(number)
-        told = {"number": number, **read_json(folder / STATUS)}
-        going = self._going.get(number)
-        if going is not None:
-            told |= {"stage": going.stage, "share": going.share, "seconds": time.monotonic() - going.begun}
-        return told
+        facts = {"number": number, **read_json(folder / STATUS)}
+        active = self._active.get(number)
+        if active is not None:
+            facts |= {"stage": active.stage, "share": active.share, "seconds": time.monotonic() - active.begun}
+        return facts
 
     def file(self, number: str, *parts: str) -> Path:
         """A file of a finished run; `InputError` where there is none."""
         path = self._workspace.run(number).joinpath(OUT, *parts)
         if not path.is_file():
-            raise InputError(f"run {number} has no such file: it is not finished, or it failed.")
+            message = f"Run {number} has no such file: it is not finished, or it failed."
+            raise InputError(message, code="no-such-file")
         return path
 
     async def _run(self, number: str, folder: Path) -> None:
-        going, state = self._going[number], "cancelled"
+        active, state = self._active[number], "cancelled"
         more: dict[str, Any] = {}
         try:
             async with self._slots:
-                going.begun = time.monotonic()
-                state, more = await self._watched(going, folder)
+                active.begun = time.monotonic()
+                state, more = await self._watched(active, folder)
         finally:
-            if going.process is not None:
-                kill(going.process)
-                await going.process.wait()
+            if active.process is not None:
+                kill(active.process)
+                await active.process.wait()
             shutil.rmtree(folder / WORK, ignore_errors=True)
-            seconds = time.monotonic() - going.begun
+            seconds = time.monotonic() - active.begun
             self._note(folder, state=state, seconds=seconds, **more)
-            del self._going[number]
+            del self._active[number]
 
-    async def _watched(self, going: _Going, folder: Path) -> tuple[str, dict[str, Any]]:
+    async def _watched(self, active: _ActiveRun, folder: Path) -> tuple[str, dict[str, Any]]:
         """Follow the process of a run to its end: the state it ends in, and what it says."""
-        going.process = await start("shoal.ui.run.main", str(folder), str(self._workspace.folder))
-        assert going.process.stdout is not None
+        active.process = await start("shoal.ui.run.main", str(folder), str(self._workspace.folder))
+        assert active.process.stdout is not None
         last: dict[str, Any] = {}
-        async for line in going.process.stdout:
+        async for line in active.process.stdout:
             last = json.loads(line)
-            going.stage, going.share = last.get("stage", going.stage), last.get("share", going.share)
+            active.stage, active.share = last.get("stage", active.stage), last.get("share", active.share)
         if last.get("done"):
             return "done", {"summary": last["summary"]}
         if "error" in last:
             return "failed", {"error": last["error"]}
-        message = "the run was ended before it was done: the memory may not have sufficed."
-        return "failed", {"error": {"error": "WorkerGoneError", "message": message}}
+        return "failed", {"error": WorkerGoneError().to_dict()}
 
     def _note(self, folder: Path, **facts: Any) -> None:
         if folder.is_dir():
@@ -143,9 +146,9 @@ class Runs:
 
     def _free_number(self) -> str:
         taken = [path.name for path in self._workspace.runs.iterdir() if path.name.isdigit()]
-        number = max(map(int, [*taken, *self._going]), default=0) + 1
+        number = max(map(int, [*taken, *self._active]), default=0) + 1
         if number > 999_999:
-            raise InputError("there are too many runs. Delete some.")
+            raise InputError("There are too many runs. Delete some.", code="too-many-runs")
         return f"{number:03d}"
 
     def _clear_interrupted(self) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from shoal.errors import InputError, MissingExtraError
 from shoal.ui.server.settings import Settings
-from shoal.ui.server.workspace import delete_all, held
+from shoal.ui.server.workspace import delete_all, sole_user
 
 if TYPE_CHECKING:
     import uvicorn
@@ -36,11 +36,12 @@ def serve(settings: Settings, *, opened: bool, say: Callable[[str], None]) -> No
         from shoal.ui.server.app import make_app  # noqa: PLC0415 - needs the extra
     except ImportError as error:
         raise MissingExtraError("shoal ui", "ui") from error
-    _keep_to_ourselves()
-    with held(settings.workspace) as alone:
+    _keep_private()
+    with sole_user(settings.workspace) as alone:
         if not alone:
             raise InputError(
-                f"another shoal ui works in {settings.workspace}. Use its page, or name another folder: --workspace."
+                f"Another shoal ui is using {settings.workspace}. Use its page, or choose another folder: --workspace.",
+                code="workspace-in-use",
             )
         listening = _listen(settings)
         settings = replace(settings, port=listening.getsockname()[1])
@@ -74,7 +75,7 @@ def serve(settings: Settings, *, opened: bool, say: Callable[[str], None]) -> No
         delete_all(settings.workspace)  # a second Ctrl-C leaves the server no time for it
 
 
-def _keep_to_ourselves() -> None:
+def _keep_private() -> None:
     """Files are for their owner only, and no message of a library is written anywhere: it may hold data."""
     os.umask(0o077)
     logging.disable()
@@ -102,6 +103,7 @@ def _listen(settings: Settings) -> socket.socket:
     except OSError as error:
         listening.close()
         raise InputError(
-            f"{settings.host}:{settings.port} cannot be used: {error.strerror or error}. Name another with --port."
+            f"{settings.host}:{settings.port} cannot be used: {error.strerror or error}. Choose another with --port.",
+            code="address-in-use",
         ) from None
     return listening

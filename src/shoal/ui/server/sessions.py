@@ -1,4 +1,4 @@
-"""Who works here: one session on a laptop, one a browser on a server, each with a folder and a process of its own."""
+"""The sessions: one on a laptop, one per browser on a server, each with its own folder and process."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import time
 from dataclasses import dataclass, field
 
 from shoal.errors import InputError
-from shoal.ui.desk.questions import QUICK
+from shoal.ui.desk import QUICK
 from shoal.ui.server.runs import Runs
 from shoal.ui.server.settings import Settings
-from shoal.ui.server.worker import Asked
+from shoal.ui.server.worker import Worker
 from shoal.ui.server.workspace import Workspace, delete_all, left_behind
 
 _LAPTOP = "session-laptop"
@@ -26,7 +26,7 @@ class Session:
     """One person's work."""
 
     workspace: Workspace
-    desk: Asked
+    desk: Worker
     runs: Runs
     used: float = field(default_factory=time.monotonic)
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -50,12 +50,12 @@ class Sessions:
         self._slots = asyncio.Semaphore(1)
         """Runs go one after the other: two would only take each other's memory and processor."""
 
-    def enter(self) -> str:
-        """What a browser is given that may come in: on a laptop the way to the one session, else to a new one."""
+    def open_session(self) -> str:
+        """The cookie for a browser that logged in: on a laptop for the one session, else for a new one."""
         if not self._settings.shared:
             return self._settings.token
         if len(left_behind(self._settings.workspace)) >= self._settings.max_sessions:
-            raise InputError(f"{self._settings.max_sessions} sessions are open already, which is the most. Come later.")
+            raise InputError("All sessions are in use. Try again later.", code="all-sessions-in-use")
         secret = secrets.token_urlsafe(32)
         Workspace.of(self._settings.workspace, secret).create()
         return secret
@@ -74,7 +74,7 @@ class Sessions:
         if session is None:
             workspace.create()
             workspace.clear_incoming()
-            desk = Asked("shoal.ui.desk.main", str(workspace.folder), str(self._settings.max_rows), quick=QUICK)
+            desk = Worker("shoal.ui.desk.main", str(workspace.folder), str(self._settings.max_rows), quick=QUICK)
             session = self._open[name] = Session(workspace, desk, Runs(workspace, self._slots))
         session.used = time.monotonic()
         return None if session.ending else session

@@ -1,21 +1,20 @@
-"""How the page is served: to whom, and how much it takes."""
+"""How the page is served: to whom, and within which limits."""
 
 from __future__ import annotations
 
-import re
 import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from shoal.errors import InputError
+from shoal.formatting import parse_data_size
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-_UNITS = {"": 1, "kb": 1000, "mb": 1000**2, "gb": 1000**3, "kib": 1024, "mib": 1024**2, "gib": 1024**3}
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What `shoal ui` was told."""
+    """The options of `shoal ui`."""
 
     workspace: Path
     """Folder in which sessions have theirs; only its owner may read it."""
@@ -91,10 +90,10 @@ def _in_address(host: str) -> str:
 
 def read_size(text: str) -> int:
     """Bytes from a size such as ``500MB`` or ``2 GiB``."""
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", text)
-    if found is None or found[2].lower() not in _UNITS:
-        raise InputError(f"{text!r} is no size. Write it as a number with a unit, such as 500MB or 2GB.")
-    return int(float(found[1]) * _UNITS[found[2].lower()])
+    try:
+        return parse_data_size(text)
+    except ValueError as error:
+        raise InputError(str(error), code="not-a-size") from None
 
 
 def read_secret(path: Path, what: str) -> str:
@@ -103,10 +102,12 @@ def read_secret(path: Path, what: str) -> str:
         mode = path.stat().st_mode & 0o077
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"the {what} file {path} cannot be read: {error}.") from None
+        raise InputError(f"The {what} file {path} cannot be read: {error}.", code="secret-unreadable") from None
     if mode:
-        raise InputError(f"others may read the {what} file {path}. Take that away first: chmod 600 {path}")
+        message = f"Other users can read the {what} file {path}. Change that first: chmod 600 {path}"
+        raise InputError(message, code="secret-not-private")
     secret = lines[0].strip() if lines else ""
     if len(secret) < 12:
-        raise InputError(f"the {what} in {path} has {len(secret)} characters; give it 12 or more on the first line.")
+        message = f"The {what} in {path} has {len(secret)} characters; use 12 or more, on the first line."
+        raise InputError(message, code="secret-too-short")
     return secret

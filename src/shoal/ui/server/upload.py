@@ -1,4 +1,4 @@
-"""A file comes in: counted while it comes, since a request may lie about its length or not say one."""
+"""Receiving a file: counted on the way, since a request may state a wrong length or none."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shoal.ui.server.workspace import Workspace, safe_name
 
 
 class TooLargeError(InputError):
-    """More bytes than this server takes."""
+    """More bytes than this server allows."""
 
     status = 413
 
@@ -21,18 +21,18 @@ class TooLargeError(InputError):
 async def receive(request: Request, workspace: Workspace, given: str, settings: Settings) -> Path:
     """Write the body of a request into the session's folder and return where; nothing is left of one that fails."""
     if not given:
-        raise InputError("the upload has no file name.")
+        raise InputError("The upload has no file name.", code="no-file-name")
     folder = workspace.folder / "incoming"
     folder.mkdir(mode=0o700, exist_ok=True)
     path = folder / safe_name(given)
     limit = settings.max_upload
-    told = request.headers.get("content-length", "")
-    if told.isdecimal() and int(told) > limit:
+    stated = request.headers.get("content-length", "")
+    if stated.isdecimal() and int(stated) > limit:
         raise _too_large(path, limit)
     try:
         opened = await asyncio.to_thread(path.open, "xb")
     except FileExistsError:
-        raise InputError(f"{path.name} is coming in already.") from None
+        raise InputError(f"{path.name} is being uploaded already.", code="upload-in-progress") from None
     try:
         size = 0
         with opened as file:
@@ -42,7 +42,7 @@ async def receive(request: Request, workspace: Workspace, given: str, settings: 
                     raise _too_large(path, limit)
                 await asyncio.to_thread(file.write, part)
         if size == 0:
-            raise InputError(f"{path.name} is empty.")
+            raise InputError(f"{path.name} is empty.", code="empty-file")
     except BaseException:
         path.unlink(missing_ok=True)
         raise
@@ -50,4 +50,4 @@ async def receive(request: Request, workspace: Workspace, given: str, settings: 
 
 
 def _too_large(path: Path, limit: int) -> TooLargeError:
-    return TooLargeError(f"{path.name} has more than {limit:,} bytes, the most that is taken here.")
+    return TooLargeError(f"{path.name} is larger than {limit:,} bytes, the limit here.", code="file-too-large")

@@ -1,4 +1,4 @@
-"""A process of ours that is asked over its standard input and answers over its standard output, a JSON line each.
+"""A worker process: it takes questions on its standard input and answers on its standard output, a JSON line each.
 
 The server never computes: what takes time happens in such a process, which can be killed without losing anything.
 """
@@ -23,22 +23,32 @@ from shoal.errors import ShoalError
 _LINE = 256 * 1024 * 1024
 """Longest line that is read: a page of rows or a picture, never a table."""
 
-
-_GONE = "the work was ended before it was done: the memory may not have sufficed."
+FAULT = {
+    "error": "Fault",
+    "code": "fault",
+    "message": "Something went wrong that should not have. Your work so far is saved; try again.",
+}
+"""An internal error; its own message may contain data and is sent nowhere."""
+OUT_OF_MEMORY = {"error": "MemoryError", "code": "out-of-memory", "message": "There is not enough memory for this."}
 
 
 class WorkerGoneError(ShoalError):
-    """The process ended without an answer: it was killed, or the memory did not suffice."""
+    """The process ended without an answer: it was killed, or the memory was not enough."""
 
     exit_code = 1
+    default_code = "worker-gone"
+
+    def __init__(self) -> None:
+        super().__init__("The work ended before it was done. There may not have been enough memory.")
 
 
 async def start(module: str, *arguments: str) -> asyncio.subprocess.Process:
-    """Start one of our modules as a process in a group of its own; what it writes to stderr is not kept, since a
-    message of a library may hold data.
+    """Start one of our modules as a process in a group of its own, without modules of the current folder (-P); what it
+    writes to stderr is dropped, since a message of a library may contain data.
     """
     return await asyncio.create_subprocess_exec(
         sys.executable,
+        "-P",
         "-m",
         module,
         *arguments,
@@ -61,8 +71,8 @@ def kill(process: asyncio.subprocess.Process) -> None:
 
 
 @dataclass(eq=False)
-class _Started:
-    """A process that runs, and who waits for which of its answers."""
+class _RunningProcess:
+    """A process, and who waits for which of its answers."""
 
     process: asyncio.subprocess.Process
     waiting: dict[int, asyncio.Future[dict[str, Any]]] = field(default_factory=dict)
@@ -72,18 +82,18 @@ class _Started:
         assert self.process.stdout is not None
         try:
             async for line in self.process.stdout:
-                told = json.loads(line)
-                waiting = self.waiting.pop(told["number"], None)
+                reply = json.loads(line)
+                waiting = self.waiting.pop(reply["number"], None)
                 if waiting is not None and not waiting.done():
-                    waiting.set_result(told["answer"])
+                    waiting.set_result(reply["answer"])
         finally:
             kill(self.process)
             for waiting in self.waiting.values():
                 if not waiting.done():
-                    waiting.set_exception(WorkerGoneError(_GONE))
+                    waiting.set_exception(WorkerGoneError())
 
 
-class Asked:
+class Worker:
     """One process that answers questions one after the other; started when it is first asked, again when it died.
 
     ``quick`` questions do not wait for the others: they only look at what the process holds.
@@ -91,7 +101,7 @@ class Asked:
 
     def __init__(self, module: str, *arguments: str, quick: Collection[str] = ()) -> None:
         self._module, self._arguments, self._quick = module, arguments, frozenset(quick)
-        self._started: _Started | None = None
+        self._started: _RunningProcess | None = None
         self._listening: asyncio.Task[None] | None = None
         self._starting = asyncio.Lock()
         self._turns = {True: asyncio.Lock(), False: asyncio.Lock()}
@@ -126,14 +136,14 @@ class Asked:
             await started.process.stdin.drain()
             return await waiting
         except ConnectionError:
-            raise WorkerGoneError(_GONE) from None
+            raise WorkerGoneError() from None
         finally:
             started.waiting.pop(number, None)
 
-    async def _running(self) -> _Started:
+    async def _running(self) -> _RunningProcess:
         async with self._starting:
             if self._started is None or self._listening is None or self._listening.done():
-                self._started = _Started(await start(self._module, *self._arguments))
+                self._started = _RunningProcess(await start(self._module, *self._arguments))
                 self._listening = asyncio.create_task(self._started.listen())
             return self._started
 
@@ -163,20 +173,20 @@ def serve(answer: Answer, quick: Collection[str] = ()) -> None:
 
     def work(lane: Lines) -> None:
         while True:
-            asked = lane.get()
-            told = {"number": asked["number"], "answer": answer(asked["question"], asked["arguments"])}
-            line = json.dumps(told) + "\n"
+            message = lane.get()
+            reply = {"number": message["number"], "answer": answer(message["question"], message["arguments"])}
+            line = json.dumps(reply) + "\n"
             with writing:
                 out.write(line)
                 out.flush()
 
     threading.Thread(target=work, args=(lanes[True],), daemon=True).start()
-    threading.Thread(target=_take_lines, args=(lanes, frozenset(quick)), daemon=True).start()
+    threading.Thread(target=_read_lines, args=(lanes, frozenset(quick)), daemon=True).start()
     work(lanes[False])
 
 
-def _take_lines(lanes: Mapping[bool, Lines], quick: frozenset[str]) -> None:
+def _read_lines(lanes: Mapping[bool, Lines], quick: frozenset[str]) -> None:
     for line in sys.stdin.buffer:
-        asked = json.loads(line)
-        lanes[asked["question"] in quick].put(asked)
+        message = json.loads(line)
+        lanes[message["question"] in quick].put(message)
     os._exit(0)

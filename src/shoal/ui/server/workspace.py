@@ -69,7 +69,7 @@ class Workspace:
         """The folder of a run."""
         folder = self.runs / number
         if not RUN.fullmatch(number) or not folder.is_dir():
-            raise InputError(f"there is no run {number!r}.")
+            raise InputError(f"There is no run {number!r}.", code="unknown-run")
         return folder
 
     def read(self, name: str) -> dict[str, Any]:
@@ -92,14 +92,14 @@ class Workspace:
         """Remove what an upload left that a kill of the server broke off."""
         shutil.rmtree(self.folder / "incoming", ignore_errors=True)
 
-    def without_paths(self, told: Any) -> Any:
+    def without_paths(self, value: Any) -> Any:
         """An answer without the folder in it: where a server keeps its files helps nobody who uses it."""
-        if isinstance(told, dict):
-            return {self.without_paths(key): self.without_paths(each) for key, each in told.items()}
-        if isinstance(told, (list, tuple)):
-            return [self.without_paths(each) for each in told]
+        if isinstance(value, dict):
+            return {self.without_paths(key): self.without_paths(each) for key, each in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [self.without_paths(each) for each in value]
         folder = rf"{re.escape(str(self.folder))}[/\\](?:(?:incoming|data|runs[/\\][0-9]+)[/\\])?"
-        return re.sub(folder, "", told) if isinstance(told, str) else told
+        return re.sub(folder, "", value) if isinstance(value, str) else value
 
     def delete(self) -> None:
         """Remove everything, also where something was just being written."""
@@ -150,7 +150,7 @@ def safe_name(given: str) -> str:
 
 
 @contextlib.contextmanager
-def held(root: Path) -> Iterator[bool]:
+def sole_user(root: Path) -> Iterator[bool]:
     """Whether this process alone holds a workspace; the lock goes with the process, however it ends."""
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle = os.open(root / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)

@@ -1,7 +1,7 @@
 // What every part of the page shares: making elements, asking the server, the policy as it stands, saying things aloud.
 // Text from the data only ever becomes a text node or an attribute's value, so it cannot become markup.
 
-/** @import { Answers, Attributes, ChangeKind, Child, ColumnFacts, Control, Failure, MakeElement, PageState, Policy, Problem, Stop, Table, TableColumn, Value } from "./types" */
+/** @import { Answers, Attributes, ChangeKind, Child, ColumnFacts, Control, Failure, MakeElement, PageState, Policy, Problem, Saved, Stop, Suggestion, Table, TableColumn, Value } from "./types" */
 
 /** The missing value as a key of a mapping; as a value it is null. */
 export const MISSING = "\u0000";
@@ -201,7 +201,7 @@ export function bare(value) {
   return copy;
 }
 
-/** An error of the server, with everything it told. */
+/** An error of the server, with all its facts. */
 export class Told extends Error {
   /** @param {Failure} error */
   constructor(error) { super(error.message); this.facts = error; }
@@ -241,7 +241,7 @@ export const api = {
   /** @param {string} path */
   delete: (path) => request("DELETE", path),
   /**
-   * Ask the session's desk a question; see desk_questions.py.
+   * Ask the session's desk a question; see shoal/ui/desk/main.py.
    * @template {keyof Answers & string} Question
    * @param {Question} question
    * @param {unknown} [content]
@@ -277,7 +277,7 @@ export function send(path, file, progress) {
  * What the page knows: `table`, `policy` (the document), `yaml`, `revision` (of the file), `problems`, `runs`, `limits`, `suffixes` (of files that can be read), `shared`.
  * @type {PageState}
  */
-export const state = { table: null, policy: {}, yaml: "", revision: "", problems: [], runs: [], limits: { bytes: Infinity, rows: Infinity }, suffixes: [], shared: false };
+export const state = { table: null, policy: {}, yaml: "", revision: "", problems: [], runs: [], limits: { bytes: Infinity, rows: Infinity }, suffixes: [], shared: false, reviewed: null };
 /** @type {Set<(what: ChangeKind) => void>} */
 const listeners = new Set();
 /** @type {Policy[]} */
@@ -320,21 +320,58 @@ function remember() {
   after.length = 0;
 }
 
+/** Whether the step that is shown needs the forecast of every change; it then comes with the answer that saves it. */
+export const review = { wanted: false };
+
+/**
+ * Write the policy file: one request, which answers with its text and, if that is quick, with the review of it.
+ * @param {Record<string, unknown>} content
+ * @returns {Promise<Saved>}
+ */
+async function put(content) {
+  const answer = await api.put("/api/policy", { ...content, revision: state.revision, forecast: review.wanted });
+  state.revision = answer.revision;
+  tellOthers();
+  return answer;
+}
+
 /** @param {Policy} document @returns {Promise<void>} */
 function replacePolicy(document) {
   update({ policy: document }, "policy");
   saving = saving.then(async () => {
     if (state.policy !== document) return;  // a later change is on its way
     try {
-      const { yaml, problems, revision } = await api.put("/api/policy", { policy: document, revision: state.revision });
-      state.revision = revision;
-      if (state.policy === document) update({ yaml, problems }, "saved");
-      tellOthers();
+      const answer = await put({ policy: document });
+      if (state.policy === document) showSaved(answer);
     } catch (error) {
-      if (error instanceof Told && error.facts.error === "OutdatedError") setTimeout(() => attempt(catchUp)); else complain(error);
+      if (error instanceof Told && error.facts.code === "policy-outdated") setTimeout(() => attempt(catchUp)); else complain(error);
     }
   });
   return saving;
+}
+
+/**
+ * The policy as it was saved, with its problems and the review where they came along.
+ * @param {Saved} answer
+ */
+function showSaved(answer) {
+  update({ yaml: answer.yaml, problems: answer.problems ?? state.problems, reviewed: { policy: state.policy, answer } }, "saved");
+}
+
+/**
+ * Write the policy in another way than by editing the document that is shown.
+ * @param {Record<string, unknown>} content
+ * @returns {Promise<void>}
+ */
+function rewrite(content) {
+  const written = saving.then(async () => {
+    const answer = await put(content);
+    remember();
+    update({ policy: answer.policy }, "policy");
+    showSaved(answer);
+  });
+  saving = written.catch(() => {});
+  return written;
 }
 
 /**
@@ -342,17 +379,15 @@ function replacePolicy(document) {
  * @param {string} text
  * @returns {Promise<void>}
  */
-export function editYaml(text) {
-  const written = saving.then(async () => {
-    const { policy, yaml, problems, revision } = await api.put("/api/policy", { yaml: text, revision: state.revision });
-    remember();
-    update({ policy, yaml, problems, revision }, "policy");
-    update({}, "saved");
-    tellOthers();
-  });
-  saving = written.catch(() => {});
-  return written;
-}
+export function editYaml(text) { return rewrite({ yaml: text }); }
+
+/**
+ * Make the edits that a suggestion proposes, to the policy or to that of a run, which then is the policy.
+ * @param {Suggestion["edits"]} edits
+ * @param {string} [run]
+ * @returns {Promise<void>}
+ */
+export function applyEdits(edits, run) { return rewrite(run === undefined ? { edits } : { edits, run }); }
 
 /**
  * When the last change has reached the policy file.
@@ -454,33 +489,21 @@ export function recordsByValue(facts) {
 }
 
 /**
- * Problems of the policy whose place begins with a path such as "columns.age".
- * @param {string} path
+ * Problems with a section of the policy, such as "data" or "algorithm", and with one entry of it.
+ * @param {string} section
+ * @param {number} [entry]
  * @returns {Problem[]}
  */
-export function problemsAt(path) {
-  return state.problems.filter((each) => each.where === path || each.where.startsWith(`${path}.`) || each.where.startsWith(`${path}[`));
+export function problemsAt(section, entry) {
+  return state.problems.filter((each) => each.section === section && (entry === undefined || each.entry === entry));
 }
 
 /**
- * Problems of a column; those of another whose name only begins alike, as "age.group" with "age", are not among them.
+ * Problems with a column.
  * @param {string} name
  * @returns {Problem[]}
  */
-export function problemsOf(name) {
-  const longer = Object.keys(state.policy.columns ?? {}).filter((other) => other.startsWith(`${name}.`)).flatMap((other) => problemsAt(`columns.${other}`));
-  return problemsAt(`columns.${name}`).filter((each) => !longer.includes(each));
-}
-
-/**
- * Problems, and those others that are not among them.
- * @param {Problem[]} problems
- * @param {Problem[]} others
- * @returns {Problem[]}
- */
-export function joined(problems, others) {
-  return [...problems, ...others.filter((each) => !problems.some((one) => one.where === each.where && one.message === each.message))];
-}
+export function problemsOf(name) { return state.problems.filter((each) => each.column === name); }
 
 /**
  * A list of problems, or nothing.

@@ -50,7 +50,7 @@ export function render(root, rest) {
     return () => {};
   }
   /** @type {HierarchyPage} */
-  const page = { name, role: state.policy.columns[name].role, parts, facts: NOTHING_YET, values: new Map(), answer: null, view: {}, asked: 0, editors: {}, stale: false, gone: false };
+  const page = { name, role: state.policy.columns[name].role, parts, facts: NOTHING_YET, values: new Map(), answer: null, view: {}, requests: 0, editors: {}, stale: false, gone: false };
   drawList(page);
   begin(page);
   const stop = watch((what) => {
@@ -106,12 +106,12 @@ async function begin(page) {
  * @param {HierarchyPage} page
  */
 async function ask(page) {
-  const mine = page.asked += 1;
+  const mine = page.requests += 1;
   await saved();
   const answer = await attempt(() => api.desk("hierarchy", { name: page.name, ...page.view }));
   if (!answer || answer.outdated || page.gone) return;
   page.proposals = answer.proposals;
-  if (mine !== page.asked) return;
+  if (mine !== page.requests) return;
   page.answer = answer;
   page.stale = false;
   drawBody(page);

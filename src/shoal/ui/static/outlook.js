@@ -1,12 +1,12 @@
-// What the desk says of the policy as it stands: its problems with the data, what it can reach, how long a run takes.
+// The review of the policy: its problems with the data, what it can reach, how long a run takes.
 // The old answer stays until the new one is there; the page never waits.
-import { api, later, saved, state, watch } from "./core.js";
+import { api, later, review, saved, state, update, watch } from "./core.js";
 
-/** @import { Change, Outlook, Policy, Stop, Table } from "./types" */
+/** @import { ChangeKind, Outlook, Policy, Review, Stop, Table } from "./types" */
 
 /** @type {Outlook} */
 const EMPTY = { problems: [], forecast: null, estimate: null, trouble: "", renewing: false, of: null };
-/** What is known of the policy as it stands. */
+/** What is known of the policy. */
 export const outlook = { ...EMPTY };
 /** @type {Set<() => void>} */
 const listeners = new Set();
@@ -15,71 +15,58 @@ let about = null;
 let turn = 0;
 
 /** @param {Partial<Outlook>} changes */
-function tell(changes) {
+function change(changes) {
   Object.assign(outlook, changes);
   for (const listener of [...listeners]) listener();
 }
 
-const soon = later(renew, 200);
+const soon = later(ask, 200);
 
-/** Ask anew, unless the answers are about the policy as it stands. What was said of another table goes at once. */
-function refresh() {
+/**
+ * Show the review that came with a saved change, or ask for one. What was said of another table goes at once.
+ * @param {ChangeKind} [what]
+ */
+function refresh(what) {
   if (about !== state.table) { about = state.table; Object.assign(outlook, EMPTY); }
   if (outlook.of === state.policy && !outlook.renewing) return;
   turn += 1;
-  tell({ renewing: true });
-  soon();
+  change({ renewing: true });
+  const answer = state.reviewed?.policy === state.policy ? state.reviewed.answer : null;
+  if (answer?.trouble) change({ ...EMPTY, trouble: answer.trouble.message, of: state.policy });
+  else if (answer && "forecast" in answer) show(answer, state.policy);
+  else if (what !== "policy") soon();  // a changed policy is being saved, and its review comes with the answer
 }
 
-async function renew() {
+async function ask() {
   const mine = turn;
   const policy = state.policy;
-  /**
-   * @template {"check" | "forecast" | "estimate"} Question
-   * @param {Question} question
-   */
-  const ask = async (question) => {
-    const answer = await api.desk(question);
-    if (mine !== turn) throw new Late();
-    if (answer.outdated) { soon(); throw new Late(); }  // another window asked after us
-    return answer;
-  };
   try {
     await saved();
-    const { problems } = await ask("check");
-    if (problems.length) { tell({ problems, forecast: null, estimate: null, trouble: "", renewing: false, of: policy }); return; }
-    tell({ problems, trouble: "", forecast: await ask("forecast") });
-    tell({ estimate: await ask("estimate"), renewing: false, of: policy });
+    const answer = await api.desk("review", { forecast: true });
+    if (mine !== turn) return;
+    if (answer.outdated) soon(); else show(answer, policy);  // outdated: another window asked after us
   } catch (error) {
-    if (error instanceof Late) return;
-    tell({ trouble: error instanceof Error ? error.message : String(error), forecast: null, estimate: null, renewing: false, of: policy });
+    if (mine === turn) change({ ...EMPTY, trouble: error instanceof Error ? error.message : String(error), of: policy });
   }
 }
 
-class Late extends Error {}
+/** @param {Review} answer @param {Policy} policy */
+function show({ problems = [], forecast = null, estimate = null }, policy) {
+  change({ problems, forecast, estimate, trouble: "", renewing: false, of: policy });
+  if (state.policy === policy && state.problems !== problems) update({ problems }, "saved");
+}
 
 /**
- * Be told of every change of the outlook while a page is shown; returns how to stop.
+ * Be told of every change of the outlook while a step is shown; returns how to stop.
  * @param {() => void} listener
  * @returns {Stop}
  */
 export function watchOutlook(listener) {
   listeners.add(listener);
-  const stop = watch((what) => { if (["policy", "saved", "table"].includes(what)) refresh(); });
+  review.wanted = true;
+  const stop = watch((what) => { if (what === "policy" || what === "saved" || what === "table") refresh(what); });
   refresh();
-  return () => { listeners.delete(listener); stop(); };
-}
-
-/**
- * Put a suggested change into the policy, or into that of a run, and give the changed document.
- * @param {Change} change
- * @param {string} [run]
- * @returns {Promise<Policy>}
- */
-export async function withChange(change, run) {
-  await saved();
-  const { policy } = await api.desk("relax", { where: change.where, value: change.value, text: change.text, ...(run ? { run } : {}) });
-  return policy;
+  return () => { listeners.delete(listener); review.wanted = listeners.size > 0; stop(); };
 }
 
 /**

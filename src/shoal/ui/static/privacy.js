@@ -1,11 +1,11 @@
 // Step 4: the privacy that is asked for, what may be given up for it, and how it is reached; beside it what can be reached.
-import { api, attempt, byId, count, edit, field, fill, h, currentTable, problemList, say, state, watch } from "./core.js";
-import { outlook, replaceWith, watchOutlook, withChange } from "./outlook.js";
+import { api, applyEdits, attempt, byId, count, field, fill, h, currentTable, problemList, say, state, watch } from "./core.js";
+import { outlook, watchOutlook } from "./outlook.js";
 import { drawAlgorithm, drawAlgorithmProblems } from "./privacy_algorithm.js";
 import { editQuietly, keepingOpen, quiet } from "./privacy_controls.js";
 import { badge, drawAdd, drawAsked, drawLive, drawPresets } from "./privacy_models.js";
 
-/** @import { Change, Child, Choices, Forecast, Stop, Verdict } from "./types" */
+/** @import { Child, Choices, Forecast, Stop, Suggestion, Verdict } from "./types" */
 
 export const id = "privacy";
 export const title = "Privacy";
@@ -120,8 +120,8 @@ function drawOutlook(box) {
     trouble ? h("p", { class: "complaint" }, trouble) : null,
     problems.length ? [h("p", {}, h("strong", {}, `First ${problems.length === 1 ? "this has" : "these have"} to be put right:`)), problemList(problems)] : null,
     forecast ? reached(forecast) : null,
-    estimate ? h("div", { id: "outlook-time" }, h("p", {}, "A run takes ", h("strong", {}, estimate.words), ` (${estimate.range}).`),
-      h("details", { id: "outlook-why-time" }, h("summary", {}, "Why so long?"), h("ul", {}, estimate.based_on.map((each) => h("li", {}, each))))) : null,
+    estimate ? h("div", { id: "outlook-time" }, h("p", {}, "A run takes ", h("strong", {}, estimate.typical), ` (${estimate.range}).`),
+      h("details", { id: "outlook-why-time" }, h("summary", {}, "Why so long?"), h("ul", {}, estimate.basis.map((each) => h("li", {}, each))))) : null,
     h("p", {}, h("a", { href: "#/runs" }, "Go on to the run"))));
 }
 
@@ -133,27 +133,27 @@ function drawBar(bar) {
   const { problems, forecast, estimate, renewing } = outlook;
   bar.classList.toggle("renewing", renewing);
   fill(bar, problems.length ? h("span", { class: "badge bad" }, `✗ ${count(problems.length, "problem")}`) : forecast ? badge(forecast.verdict) : h("span", {}, "What can be reached"),
-    estimate ? h("span", { class: "soft" }, `a run takes ${estimate.words}`) : null, h("span", { class: "soft" }, renewing ? "…" : "See more"));
+    estimate ? h("span", { class: "soft" }, `a run takes ${estimate.typical}`) : null, h("span", { class: "soft" }, renewing ? "…" : "See more"));
 }
 
 /** @param {Forecast} forecast @returns {Child[]} */
 function reached(forecast) {
-  const [first, ...rest] = forecast.general;
+  const [first, ...rest] = forecast.overall;
   return [
     h("p", { id: "outlook-verdict" }, badge(forecast.verdict), " ", h("strong", {}, HEADS[forecast.verdict])),
     h("p", {}, first),
     rest.length ? h("ul", {}, rest.map((each) => h("li", {}, each))) : null,
     forecast.by_algorithm !== forecast.verdict ? h("p", { class: "warning" }, "With the chosen algorithm: ", badge(forecast.by_algorithm)) : null,
-    forecast.relaxations.length ? h("div", { id: "outlook-changes" }, h("p", {}, h("strong", {}, "Any one of these changes would do:")),
-      h("ul", { class: "changes" }, forecast.relaxations.map((change, place) => h("li", {}, h("button", { type: "button", id: `change-${place}`, onclick: () => apply(change) }, change.label))))) : null,
-    h("details", { id: "outlook-facts" }, h("summary", {}, "The table in figures"), h("ul", {}, forecast.facts_in_words.map((each) => h("li", {}, each)))),
+    forecast.suggestions.length ? h("div", { id: "outlook-changes" }, h("p", {}, h("strong", {}, "Any one of these changes would do:")),
+      h("ul", { class: "changes" }, forecast.suggestions.map((change, place) => h("li", {}, h("button", { type: "button", id: `change-${place}`, onclick: () => apply(change) }, change.label))))) : null,
+    h("details", { id: "outlook-facts" }, h("summary", {}, "The table in figures"), h("ul", {}, forecast.table.map((each) => h("li", {}, each)))),
   ];
 }
 
-/** @param {Change} change */
+/** @param {Suggestion} change */
 async function apply(change) {
-  const policy = await attempt(() => withChange(change));
-  if (!policy) return;
-  edit(replaceWith(policy));
-  say(`Changed: ${change.label}. Undo takes it back.`);
+  await attempt(async () => {
+    await applyEdits(change.edits);
+    say(`Changed: ${change.label}. Undo takes it back.`);
+  });
 }

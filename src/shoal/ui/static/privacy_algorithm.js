@@ -1,6 +1,5 @@
 // The algorithm: one of several, with the options that it takes.
-import { bare, choice, columnFacts, columns, edit, field, fill, h, joined, problemList, problemsAt, say, state } from "./core.js";
-import { outlook } from "./outlook.js";
+import { bare, choice, columnFacts, columns, edit, field, fill, h, problemList, problemsAt, say, state } from "./core.js";
 import { editQuietly, keepingOpen, stepper, ticks } from "./privacy_controls.js";
 
 /** @import { AlgorithmChoice, AlgorithmEntry, Child, Choices, Policy } from "./types" */
@@ -58,11 +57,11 @@ function setOf(name, column, value) {
 export function drawAlgorithm(box, known) {
   const chosen = algorithmOf(state.policy);
   const entry = known.algorithms.find((each) => each.name === chosen.name);
-  const kinds = [...new Set(known.algorithms.map((each) => each.kind))];
+  const kinds = [...new Set(known.algorithms.map((each) => each.scope))];
   keepingOpen(box, () => fill(box,
     h("p", { class: "soft" }, "“One level a column” blurs a column alike for all records: easy to read. “Each class for itself” blurs each group of records only as far as it needs: far less is lost, and labels of different width stand side by side."),
     kinds.map((kind) => h("fieldset", { class: "algorithms" }, h("legend", {}, kind[0].toUpperCase() + kind.slice(1)),
-      h("div", { class: "cards" }, known.algorithms.filter((each) => each.kind === kind).map((each) => one(each, chosen.name))))),
+      h("div", { class: "cards" }, known.algorithms.filter((each) => each.scope === kind).map((each) => one(each, chosen.name))))),
     h("div", { id: "algorithm-problems" }),
     entry ? options(chosen, entry, known) : null));
   drawAlgorithmProblems();
@@ -85,14 +84,14 @@ function one(entry, chosen) {
   const id = `algorithm-${entry.name}`;
   return h("div", { class: "card", "data-chosen": entry.name === chosen ? "yes" : null },
     h("label", { class: "pick" }, h("input", { type: "radio", name: "algorithm", id, checked: entry.name === chosen, "aria-describedby": `${id}-about`, onchange: () => choose(entry) }), " ", h("strong", {}, entry.name)),
-    h("div", { id: `${id}-about` }, h("p", {}, entry.does), h("p", { class: "soft" }, h("strong", {}, "When: "), entry.when), h("p", { class: "soft" }, h("strong", {}, "But: "), entry.not)));
+    h("div", { id: `${id}-about` }, h("p", {}, entry.does), h("p", { class: "soft" }, h("strong", {}, "When: "), entry.when), h("p", { class: "soft" }, h("strong", {}, "But: "), entry.drawback)));
 }
 
 /** Problems with the algorithm, of the policy itself and with the data. */
 export function drawAlgorithmProblems() {
   const box = document.getElementById("algorithm-problems");
   if (!box) return;
-  fill(box, problemList(joined(problemsAt("algorithm"), outlook.problems.filter((each) => each.where.startsWith("algorithm")))));
+  fill(box, problemList(problemsAt("algorithm")));
 }
 
 /**

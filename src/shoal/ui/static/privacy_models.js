@@ -1,5 +1,5 @@
 // The models asked for as cards, and the models that may be added, each by the fear that it answers.
-import { MISSING, api, choice, columnFacts, columns, edit, field, fill, h, joined, later, problemList, problemsAt, say, state, unprotected, unprotectedWarning } from "./core.js";
+import { MISSING, api, choice, columnFacts, columns, edit, field, fill, h, later, problemList, problemsAt, say, state, unprotected, unprotectedWarning } from "./core.js";
 import { outlook } from "./outlook.js";
 import { editQuietly, keepingOpen, stepper, ticks } from "./privacy_controls.js";
 import { readCategories } from "./nested.js";
@@ -74,8 +74,8 @@ function card(entry, place, known, again) {
 
 /** @param {ModelChoice} model @returns {Child[]} */
 function about(model) {
-  return [h("p", {}, h("strong", {}, "For: "), model.whom), h("p", {}, h("strong", {}, "Example: "), model.example),
-    h("p", {}, h("strong", {}, "It does not protect:")), h("ul", {}, model.not.map((each) => h("li", {}, each)))];
+  return [h("p", {}, h("strong", {}, "For: "), model.audience), h("p", {}, h("strong", {}, "Example: "), model.example),
+    h("p", {}, h("strong", {}, "It does not protect:")), h("ul", {}, model.leaves_open.map((each) => h("li", {}, each)))];
 }
 
 /**
@@ -201,12 +201,10 @@ export function drawLive() {
   asked().forEach((entry, place) => {
     const live = document.getElementById(`model-${place}-live`);
     const wrong = document.getElementById(`model-${place}-problems`);
-    const where = `privacy[${place}]`;
-    const others = outlook.problems.filter((each) => each.where === where || each.where.startsWith(`${where}.`));
-    if (wrong) fill(wrong, problemList(joined(problemsAt(where), others)));
+    if (wrong) fill(wrong, problemList(problemsAt("privacy", place)));
     if (live) {
       live.classList.toggle("renewing", outlook.renewing);
-      keepingOpen(live, () => fill(live, (outlook.forecast?.models ?? []).filter((each) => each.where === where && each.model === entry.model).map((each) => found(each, place))));
+      keepingOpen(live, () => fill(live, (outlook.forecast?.models ?? []).filter((each) => each.entry === place && each.model === entry.model).map((each) => found(each, place))));
     }
   });
 }

@@ -1,11 +1,11 @@
 // Step 5: start runs, follow them, keep several and compare them.
-import { api, attempt, columns, confirmed, count, duration, edit, field, fill, h, joined, problemList, say, state, table, tellOthers, unprotectedWarning, watch } from "./core.js";
-import { outlook, replaceWith, watchOutlook, withChange } from "./outlook.js";
+import { api, applyEdits, attempt, columns, confirmed, count, duration, edit, field, fill, h, problemList, say, state, table, tellOthers, unprotectedWarning, watch } from "./core.js";
+import { outlook, replaceWith, watchOutlook } from "./outlook.js";
 import { keepingOpen } from "./privacy_controls.js";
 import { comparison, modelsInShort } from "./runs_compare.js";
 import { called, fetchRuns, keyOf, promisedTo, startRun } from "./runs_poll.js";
 
-/** @import { Change, Child, Policy, Problem, Run, RunCard, Stop } from "./types" */
+/** @import { Child, Policy, Problem, Run, RunCard, Stop, Suggestion } from "./types" */
 
 export const id = "runs";
 export const title = "Run";
@@ -13,8 +13,6 @@ export const title = "Run";
 const STATES = { done: ["good", "✓ done"], failed: ["bad", "✗ failed"], cancelled: ["open", "cancelled"], interrupted: ["bad", "interrupted"], running: ["open", "… going on"] };
 /** @type {Map<string, Policy | null>} */
 const policies = new Map();
-/** @type {Map<string, Change[] | null>} */
-const waysOut = new Map();
 /** @type {Set<string>} */
 const ticked = new Set();
 /** @type {Set<string>} */
@@ -69,7 +67,7 @@ export function render(root) {
 
 /** What the table of runs shows: it is drawn again only when this changes, not with every figure of a run that goes on. */
 function signature() {
-  return JSON.stringify([titles.size, ...releases().map((run) => [keyOf(run), run.state, run.name, waits(run), Boolean(policyOf(run)), Boolean(waysOut.get(keyOf(run)))])]);
+  return JSON.stringify([titles.size, ...releases().map((run) => [keyOf(run), run.state, run.name, waits(run), Boolean(policyOf(run))])]);
 }
 
 /**
@@ -77,7 +75,7 @@ function signature() {
  * @returns {Problem[]}
  */
 function hindrances() {
-  return joined(state.problems, outlook.of === state.policy ? outlook.problems : []);
+  return state.problems;
 }
 
 /** @param {HTMLElement} box @param {HTMLButtonElement} button */
@@ -89,7 +87,7 @@ function drawReason(box, button) {
     problems.length ? [h("p", { class: "warning" }, "The run cannot start before this is put right:"), problemList(problems), h("p", {}, h("a", { href: "#/privacy" }, "Back to privacy"))] : null,
     !problems.length && forecast && forecast.by_algorithm === "unreachable" ? h("p", { class: "warning" }, "No release can have this privacy; a run will say so too. ", h("a", { href: "#/privacy" }, "See what would help.")) : null,
     problems.length ? null : unprotectedWarning(),
-    !problems.length && estimate ? h("p", { class: outlook.renewing ? "soft renewing" : "soft", id: "run-estimate" }, `It will take ${estimate.words} (${estimate.range}). Runs go one after the other.`) : null));
+    !problems.length && estimate ? h("p", { class: outlook.renewing ? "soft renewing" : "soft", id: "run-estimate" }, `It will take ${estimate.typical} (${estimate.range}). Runs go one after the other.`) : null));
 }
 
 /** @param {HTMLInputElement} name @param {HTMLButtonElement} button */
@@ -104,20 +102,15 @@ async function begin(name, button) {
 }
 
 /**
- * Ask for the policies of runs, and for what would help those that failed; neither changes once it is known.
+ * Ask for the policies of runs, which do not change.
  * @param {() => void} then
  */
 function learn(then) {
   const unknown = releases().filter((run) => !policies.has(keyOf(run)));
-  const stuck = releases().filter((run) => run.error?.diagnosis?.relaxations.length && !waysOut.has(keyOf(run)));
-  if (!unknown.length && !stuck.length) return;
+  if (!unknown.length) return;
   for (const run of unknown) policies.set(keyOf(run), null);
-  for (const run of stuck) waysOut.set(keyOf(run), null);
   attempt(async () => {
-    await Promise.all([
-      ...unknown.map(async (run) => { policies.set(keyOf(run), (await api.get(`/api/runs/${run.number}/policy`)).policy); }),
-      ...stuck.map(async (run) => { waysOut.set(keyOf(run), (await api.desk("way_out", { run: run.number })).changes); }),
-    ]);
+    await Promise.all(unknown.map(async (run) => { policies.set(keyOf(run), (await api.get(`/api/runs/${run.number}/policy`)).policy); }));
     if (document.getElementById("kept-head")) then();
   });
 }
@@ -244,29 +237,24 @@ function drawWrong(box) {
     h("summary", {}, `${called(run)}: ${run.state === "failed" ? "why it failed" : "it was interrupted"}`), reasons(run)))));
 }
 
-/** The error in words, without the list of changes that stands under it as buttons. */
-const CHANGES = /^(?:Any one of these changes|This change) would do.*:$/m;
-
 /** @param {Run} run @returns {Child} */
 function reasons(run) {
   if (run.state === "interrupted") return h("p", {}, "The server ended before the run was done. What it had written is deleted; start it again with its policy.");
-  const { message, problems, diagnosis } = run.error ?? { message: "" };
-  const changes = waysOut.get(keyOf(run)) ?? diagnosis?.relaxations ?? [];
-  const head = message.match(CHANGES);
+  const { message, reasons: why, problems, suggestions = [] } = run.error ?? { message: "" };
   return [
-    problems ? problemList(problems) : h("p", { class: "told" }, head && changes.length ? message.slice(0, head.index).trim() : message),
-    changes.length ? [h("p", {}, h("strong", {}, head ? head[0] : "What would help:"), " a click puts this run's policy back with the change in it."),
-      h("ul", { class: "changes" }, changes.map((change, place) => h("li", {}, h("button", { type: "button", id: `run-${run.number}-change-${place}`, onclick: () => apply(run, change) }, change.label ?? change.text))))] : null,
+    problems ? problemList(problems) : h("p", { class: "told" }, why && suggestions.length ? why : message),
+    suggestions.length ? [h("p", {}, h("strong", {}, suggestions.length === 1 ? "This change would help:" : "Any one of these changes would help:"), " a click restores this run's policy with the change made."),
+      h("ul", { class: "changes" }, suggestions.map((change, place) => h("li", {}, h("button", { type: "button", id: `run-${run.number}-change-${place}`, onclick: () => apply(run, change) }, change.label))))] : null,
   ];
 }
 
-/** @param {Run} run @param {Change} change */
+/** @param {Run} run @param {Suggestion} change */
 async function apply(run, change) {
-  const policy = await attempt(() => withChange(change, run.number));
-  if (!policy) return;
-  edit(replaceWith(policy));
-  say(`The policy is that of ${called(run)} with: ${change.label ?? change.text}. Start the run when you like.`);
-  document.getElementById("run-start")?.focus();
+  await attempt(async () => {
+    await applyEdits(change.edits, run.number);
+    say(`The policy is that of ${called(run)} with this change: ${change.label}. Start the run when you are ready.`);
+    document.getElementById("run-start")?.focus();
+  });
 }
 
 /** @param {HTMLElement} box */

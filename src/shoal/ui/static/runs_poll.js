@@ -15,7 +15,7 @@ const promised = new Map();
  * @param {Run} run
  * @returns {string}
  */
-export const keyOf = (run) => `${run.number}/${run.asked}`;
+export const keyOf = (run) => `${run.number}/${run.started}`;
 
 /**
  * The estimate with which a run was started here, if it was.

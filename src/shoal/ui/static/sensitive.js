@@ -31,7 +31,7 @@ export function render(root, rest) {
     return () => {};
   }
   /** @type {SensitivePage} */
-  const page = { name, parts, answer: null, view: { distance: "equal" }, asked: 0, gone: false, renamed: new Map() };
+  const page = { name, parts, answer: null, view: { distance: "equal" }, requests: 0, gone: false, renamed: new Map() };
   drawList(page, known);
   begin(page);
   const stop = watch((what) => {
@@ -123,10 +123,10 @@ function weightOf(page, node, path) {
 
 /** @param {SensitivePage} page */
 async function ask(page) {
-  const mine = page.asked += 1;
+  const mine = page.requests += 1;
   await saved();
   const answer = await attempt(() => api.desk("sensitivity", { name: page.name, ...page.view }));
-  if (!answer || page.gone || mine !== page.asked) return;
+  if (!answer || page.gone || mine !== page.requests) return;
   page.answer = answer;
   drawBody(page);
 }

@@ -86,17 +86,37 @@ export interface Limit {
 
 /** Something wrong with the policy. */
 export interface Problem {
+  code: string;
   where: string;
+  /** The top key of the policy, the column under `columns`, the entry under `privacy`. */
+  section: string;
+  column: string | null;
+  entry: number | null;
   message: string;
   fix: string;
 }
 
-/** A change of the policy that would help. */
-export interface Change {
-  where: string;
-  value: unknown;
-  text: string;
-  label?: string;
+/** A change of the policy that would help, with the edits that make it. */
+export interface Suggestion {
+  label: string;
+  code: string;
+  edits: { path: (string | number | null)[]; value: unknown; sensitive?: string }[];
+}
+
+/** What is wrong with a policy, what it can reach and how long a run takes; the last two where they were asked for. */
+export interface Review extends Overtaken {
+  problems?: Problem[];
+  forecast?: Forecast | null;
+  estimate?: Estimate | null;
+}
+
+/** What saving the policy answers: its file, and its review unless that is `pending`. */
+export interface Saved extends Review {
+  yaml: string;
+  revision: string;
+  policy: Policy;
+  pending?: boolean;
+  trouble?: Failure;
 }
 
 // --- what the page knows ------------------------------------------------------------------------------------------
@@ -114,6 +134,8 @@ export interface PageState {
   limits: { bytes: number; rows: number };
   suffixes: string[];
   shared: boolean;
+  /** The answer to the last change that was saved, and the policy that it is about. */
+  reviewed: { policy: Policy; answer: Saved } | null;
 }
 
 /** What opening a table answers. */
@@ -161,12 +183,12 @@ export interface Run {
   kind: "release" | "lattice";
   name: string;
   state: "running" | "done" | "failed" | "cancelled" | "interrupted";
-  asked: number;
+  started: number;
   stage?: string;
   share?: number;
   seconds?: number;
   summary?: RunSummary;
-  error?: Failure & { problems?: Problem[]; diagnosis?: { relaxations: Change[] } };
+  error?: Failure & { problems?: Problem[]; reasons?: string; suggestions?: Suggestion[] };
 }
 
 export interface RunSummary {
@@ -180,6 +202,7 @@ export interface RunSummary {
 /** An error as the server words it. */
 export interface Failure {
   error?: string;
+  code?: string;
   message: string;
 }
 
@@ -197,16 +220,12 @@ export interface Answers {
   export_hierarchy: { file: string; text: string };
   sensitivity: SensitivityAnswer;
   choices: Choices;
-  check: { problems: Problem[] } & Overtaken;
-  forecast: Forecast & Overtaken;
-  estimate: Estimate & Overtaken;
-  relax: { policy: Policy };
-  way_out: { changes: Change[] };
+  review: Review;
   before_after: RecordsAnswer;
   classes: ClassesAnswer;
   distributions: DistributionsAnswer;
   why: WhyAnswer;
-  pick_node: { change: Partial<Policy>; changed: boolean };
+  pick_node: { edits: Suggestion["edits"]; changed: boolean };
   runs_plot: PlotAnswer;
   lattice_svg: LatticeAnswer;
   about_run: RunReport;
@@ -308,9 +327,9 @@ export interface ModelChoice {
   title: string;
   fear: string;
   protects: string;
-  whom: string;
+  audience: string;
   example: string;
-  not: string[];
+  leaves_open: string[];
   sensitive: boolean;
   categories: boolean;
   parameters: Parameter[];
@@ -336,10 +355,10 @@ export interface Parameter extends Bounds {
 
 export interface AlgorithmChoice {
   name: string;
-  kind: string;
+  scope: string;
   does: string;
   when: string;
-  not: string;
+  drawback: string;
   options: string[];
   needs: string[];
   shared: string[];
@@ -360,14 +379,14 @@ export type Verdict = "reachable" | "unreachable" | "open";
 export interface Forecast {
   verdict: Verdict;
   by_algorithm: Verdict;
-  general: string[];
-  facts_in_words: string[];
-  relaxations: Change[];
+  overall: string[];
+  table: string[];
+  suggestions: Suggestion[];
   models: ModelForecast[];
 }
 
 export interface ModelForecast {
-  where: string;
+  entry: number;
   model: string;
   sensitive?: string | null;
   alone: Verdict;
@@ -377,9 +396,9 @@ export interface ModelForecast {
 export interface Estimate {
   low: number;
   high: number;
-  words: string;
+  typical: string;
   range: string;
-  based_on: string[];
+  basis: string[];
 }
 
 /** What is known of the policy as it stands. */
@@ -482,13 +501,13 @@ export interface DistributionsAnswer {
 export interface WhyColumn {
   column: string;
   verdict: string;
-  title: string;
+  released: string;
   lines: string[];
 }
 
 export interface WhyAnswer {
   head: string[];
-  said: string[];
+  summary: string[];
   columns: WhyColumn[];
   record: number | null;
   class: number | null;
@@ -523,6 +542,8 @@ export interface LatticeNode {
 
 export interface LatticeAnswer {
   figure: string;
+  /** What each drawn node is, and its figures. */
+  texts: Record<string, string[]>;
   minimal: LatticeNode[];
   metric: string;
   quasi: string[];
@@ -541,8 +562,9 @@ export interface RunReport {
 }
 
 export interface Remedy {
-  place: number;
-  parts: { text: string; model?: string | null }[];
+  index: number;
+  text: string;
+  models: { name: string; title: string }[];
 }
 
 export interface RunFile {
@@ -703,7 +725,7 @@ export interface HierarchyPage {
   proposals?: Record<string, any>;
   view: View;
   /** The number of the last question. */
-  asked: number;
+  requests: number;
   /** Resolves when the first answer is there. */
   known?: Promise<void>;
   editors: { tree?: Editor; order?: Editor; forms?: EditorParts["kept"] };
@@ -720,7 +742,7 @@ export interface SensitivePage {
   drawn?: { facts: ColumnFacts; editor: Editor; head: HTMLElement; problems: HTMLElement; rest: HTMLElement };
   answer: SensitivityAnswer | null;
   view: { distance?: string; value?: string };
-  asked: number;
+  requests: number;
   gone: boolean;
   /** New names of categories by their old ones. */
   renamed: Map<string, string>;

@@ -92,8 +92,8 @@ async function drawSummary({ run, body, alive, address }) {
  */
 function withRemedies(section, remedies) {
   const rows = section.querySelectorAll("tbody");
-  for (const { place, parts } of remedies) rows[place]?.append(h("tr", { class: "why" }, h("td", { colspan: "3", id: `remedy-${place}` },
-    h("strong", {}, "What would stop it: "), parts.map(({ text, model }) => model ? h("a", { href: `#/privacy/${model}` }, text) : text),
-    parts.some((part) => part.model) ? null : [" ", h("a", { href: "#/privacy" }, "Back to privacy")])));
+  for (const { index, text, models } of remedies) rows[index]?.append(h("tr", { class: "why" }, h("td", { colspan: "3", id: `remedy-${index}` },
+    h("strong", {}, "What would stop it: "), text, " ",
+    models.length ? models.map(({ name, title }, place) => [place ? ", " : "Models: ", h("a", { href: `#/privacy/${name}` }, title)]) : h("a", { href: "#/privacy" }, "Back to privacy"))));
   return section;
 }

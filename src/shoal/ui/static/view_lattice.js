@@ -1,5 +1,5 @@
 // The lattice: every combination of levels as a node, of which a minimal one can be picked and released.
-import { api, attempt, count, duration, edit, fill, h, rounded, say, state, table, watch } from "./core.js";
+import { api, applyEdits, attempt, count, duration, fill, h, rounded, say, state, table, watch } from "./core.js";
 import { reported } from "./report_parts.js";
 import { startRun } from "./runs_poll.js";
 
@@ -57,7 +57,7 @@ async function show({ box, alive }, run) {
     answer.satisfiable ? null : h("p", { class: "warning" }, "No node satisfies the policy: relax it first."),
     figure, facts, minimalTable(answer, figure));
   for (const node of answer.minimal) lossUnder(figure, node);
-  wire(figure, (node) => tell(facts, node, answer, run));
+  wire(figure, (node) => describe(facts, node, answer, run));
 }
 
 /**
@@ -134,9 +134,9 @@ function neighbour(nodes, node, key) {
 }
 
 /** @param {HTMLElement} facts @param {SVGElement} node @param {LatticeAnswer} answer @param {string} run */
-function tell(facts, node, { heights, quasi, changed }, run) {
+function describe(facts, node, { heights, quasi, changed, texts }, run) {
   const levels = JSON.parse(node.dataset.levels ?? "{}");
-  const lines = (node.getAttribute("aria-label") ?? "").split("\n").filter((line) => !line.startsWith("Levels:"));
+  const lines = texts[node.dataset.node ?? ""] ?? [];
   const minimal = node.dataset.state === "minimal";
   fill(facts, h("p", {}, h("strong", {}, lines[0])), lines.slice(1).map((line) => h("p", {}, line)),
     h("ul", {}, quasi.map((name) => h("li", {}, h("bdi", {}, name), `: level ${levels[name]} of ${heights[name]}${levels[name] === 0 ? ", as it is" : ""}`))),
@@ -147,8 +147,8 @@ function tell(facts, node, { heights, quasi, changed }, run) {
 
 /** @param {string} run @param {Record<string, number>} levels */
 async function pick(run, levels) {
-  const { change } = await api.desk("pick_node", { run, levels });
-  await edit((policy) => Object.assign(policy, change));
+  const { edits } = await api.desk("pick_node", { run, levels });
+  await applyEdits(edits);
   location.hash = "#/runs";
   say("The policy releases this node now. Start the run.");
 }

@@ -1,14 +1,14 @@
-// Why a record or a class was generalized so far, and what one step less would do, column by column.
+// Why a record or a class was generalized so far, and what one step finer would do, column by column.
 import { api, count, fill, h, currentTable, say } from "./core.js";
 
 /** @import { Address, ViewParts, WhyAnswer, WhyColumn } from "./types" */
 
 /** @type {Record<string, string[]>} */
 const VERDICTS = {
-  "as it is": ["released as it is", "good"],
-  open: ["nothing blocks less", "good"],
-  "open at a price": ["less is possible if more records are left out", "good"],
-  blocked: ["less is blocked", "bad"],
+  "as it is": ["not generalized", "good"],
+  open: ["could be more detailed", "good"],
+  "open at a price": ["could be more detailed if more records are suppressed", "good"],
+  blocked: ["cannot be more detailed", "bad"],
 };
 
 /** @param {ViewParts} parts */
@@ -31,18 +31,17 @@ export async function drawWhy({ run, body, rest, alive, address }) {
 function drawAnswer(box, answer, address) {
   fill(box,
     h("div", { id: "why-answer" }, answer.head.map((line) => h("p", {}, line)),
-      answer.said.length ? h("ul", {}, answer.said.map((line) => h("li", {}, line))) : null,
+      answer.summary.length ? h("ul", {}, answer.summary.map((line) => h("li", {}, line))) : null,
       answer.class ? h("p", {}, h("a", { href: address(`records/class/${answer.class}`) }, `See the ${count(answer.size, "record")} of class ${count(answer.class)}`)) : null),
-    answer.columns.length ? h("h3", {}, "What blocks less, column by column") : null,
+    answer.columns.length ? h("h3", {}, "What prevents more detail, column by column") : null,
     h("ul", { class: "cards" }, answer.columns.map(columnCard)));
   say(answer.head.join(" "));
 }
 
 /** @param {WhyColumn} column @returns {HTMLElement} */
-function columnCard({ column, verdict, title, lines }) {
+function columnCard({ column, verdict, released, lines }) {
   const [words, kind] = VERDICTS[verdict] ?? [verdict, ""];
-  const rest = title.slice(column.length + 2).replace(/ One step less:$/, "").replace(/, as it is\.$/, ".");
   return h("li", { class: "card" }, h("h4", {}, h("bdi", {}, column), h("span", { class: `badge ${kind}` }, words)),
-    h("p", {}, `Released: ${rest}`),
-    lines.length ? [h("p", {}, "One step less:"), h("ul", {}, lines.map((line) => h("li", {}, line)))] : null);
+    h("p", {}, `Released: ${released}`),
+    lines.length ? [h("p", {}, "One step finer:"), h("ul", {}, lines.map((line) => h("li", {}, line)))] : null);
 }

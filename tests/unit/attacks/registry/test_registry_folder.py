@@ -194,6 +194,7 @@ for folder in sys.argv[1:]:
 """Adds an entry to each folder in a process of its own, which dies at the n-th rename or flush."""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
 def test_a_run_killed_at_any_moment_leaves_whole_entries_only(tmp_path: Path) -> None:
     folders = [tmp_path / f"{moment}-{last}" for moment in ("replace", "fsync") for last in range(1, 5)]

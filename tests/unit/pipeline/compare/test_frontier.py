@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles.utility_oracle import undominated
-from shoal.pipeline.compare.frontier import frontier
+from shoal.pipeline.compare.result import frontier
 
 few = st.sampled_from([0.0, 0.1, 0.2, 0.25, 0.5, 1.0])
 

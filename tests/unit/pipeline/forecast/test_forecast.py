@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import Any
 
@@ -11,13 +10,15 @@ import pytest
 from hypothesis import given, settings
 
 from oracles import lattice_oracle as oracle
+from shoal.edits import PolicyEdit
 from shoal.errors import DataError, InfeasibleError, PolicyError
+from shoal.io.source import TableSource
 from shoal.models import KAnonymity
-from shoal.pipeline import cached_table as again
-from shoal.pipeline.cached_table import load_all, prepare_again, ready_to_run
+from shoal.pipeline import prepare as again
 from shoal.pipeline.forecast import Forecast, forecast
 from shoal.pipeline.forecast.forecast import forecast_of
-from shoal.pipeline.run import Clock, Prepared, prepare
+from shoal.pipeline.prepare import Prepared, prepare, prepare_again
+from shoal.pipeline.run import make_release
 from shoal.policy import Policy
 from shoal.search import ALGORITHMS
 from support.search_cases import Case, cases, problem_of, table_of
@@ -47,7 +48,7 @@ def policy_of(**changes: Any) -> Policy:
 
 
 def prepared(policy: Policy) -> Prepared:
-    return prepare(TABLE, policy, Clock())
+    return prepare(TABLE, policy)
 
 
 def forecast_under(**changes: Any) -> Forecast:
@@ -112,37 +113,37 @@ def test_the_largest_k_is_reachable_and_one_more_is_not(case: Case) -> None:
 def test_a_boundary_that_blocks_is_named_with_its_value_and_records() -> None:
     found = forecast_under()
     assert (found.verdict, found.by_algorithm, found.suppressed) == ("unreachable", "unreachable", 12)
-    assert "k-anonymity with k = 20 is not reachable: at most k = 12 is reachable." in found.sentences
-    assert (
-        "12 records in 'Holand-Netherlands' block k = 20: 12 records, 20 asked; the boundary on 'country' keeps them "
-        "apart." in found.sentences
-    )
-    (told,) = found.models
-    assert told.columns[0].values == (("Holand-Netherlands", 12),)
-    assert {each.where for each in found.relaxations} >= {"suppression", "k-anonymity.k", "columns.country.boundary"}
-    assert json.loads(json.dumps(found.to_dict()))["models"][0]["failing_records"] == 12
+    (model,) = found.models
+    assert (model.entry, model.model, model.alone, model.failing_records) == (0, "k-anonymity", "unreachable", 12)
+    (reach,) = model.reaches
+    assert (reach.parameter, reach.required, reach.alone, reach.proven) == ("k", 20, 12, True)
+    (example,) = model.examples
+    assert (example.labels, example.records) == ({"country": "Holand-Netherlands"}, 12)
+    paths = {edit.path for each in found.relaxations for edit in each.edits}
+    assert paths >= {("suppression",), ("privacy", 0, "k"), ("columns", "country", "boundary")}
 
 
 def test_suppression_makes_reachable_what_a_few_records_block() -> None:
     found = forecast_under(suppression=0.12)
     assert found.verdict == "reachable"
     assert found.relaxations == ()
-    assert found.sentences[0] == "The policy is reachable; at least 12 records left out, 12 may be."
-    assert any("fall short of k = 20 and would be left out" in each for each in found.sentences)
+    assert (found.suppressed, found.least_suppressed, found.facts.may_suppress) == (12, True, 12)
+    assert [each.records for each in found.models[0].examples] == [12]
     assert found.models[0].reaches[0].alone == 40
 
 
 def test_the_most_of_p_is_told_for_its_column() -> None:
     models = [{"model": "k-anonymity", "k": 4}, {"model": "p-sensitive", "p": 3, "sensitive": "occupation"}]
     found = forecast_under(privacy=models)
-    assert "p-sensitive with p = 3 for 'occupation' is reachable: at most p = 5 is reachable." in found.sentences
+    diverse = found.models[1]
+    assert (diverse.sensitive, diverse.alone) == ("occupation", "reachable")
+    assert [(each.parameter, each.required, each.alone) for each in diverse.reaches] == [("p", 3, 5)]
 
 
 def test_where_only_a_run_tells_that_is_said() -> None:
     leaky = [{"model": "alp-dif", "limits": {"job 1": {"alp": 0.1, "dif": 1}}, "sensitive": "occupation"}]
     found = forecast_under(privacy=leaky)
     assert found.verdict == "open"
-    assert "only a run tells" in found.sentences[0]
     assert found.models[0].table_lacks is not None
     local = forecast_under(privacy=leaky, algorithm={"name": "mondrian"})
     assert local.by_algorithm == "unreachable"
@@ -162,11 +163,12 @@ def test_greedy_lattice_is_offered_only_changes_that_it_finds_itself() -> None:
     told = {}
     for name in ("optimal", "greedy-lattice"):
         policy = Policy.model_validate(content | {"algorithm": {"name": name}})
-        told[name] = forecast(prepare(table, policy, Clock()), policy)
-    assert [each.text for each in told["optimal"].relaxations] == ["alp-dif(s).alp[HIV] = 0.6667"]
+        told[name] = forecast(prepare(table, policy), policy)
+    edits = [(PolicyEdit(("privacy", 1, "limits", "HIV", "alp"), 0.6667, "s"),)]
+    assert [each.edits for each in told["optimal"].relaxations] == edits
     assert told["greedy-lattice"].relaxations == ()
-    missed = "misses the release that there is with: alp-dif(s).alp[HIV] = 0.6667. optimal would find it."
-    assert any(missed in sentence for sentence in told["greedy-lattice"].sentences)
+    (missed,) = (note for note in told["greedy-lattice"].notes if note.code == "missed")
+    assert ([each.edits for each in missed.relaxations], missed.exhaustive) == (edits, "optimal")
 
 
 def test_the_facts_are_those_of_the_table() -> None:
@@ -174,7 +176,7 @@ def test_the_facts_are_those_of_the_table() -> None:
     assert (facts.records, facts.top_classes, facts.smallest_at_top) == (100, 3, 12)
     assert facts.lattice == 3
     pairs = list(zip(COUNTRIES, TABLE["age"].to_pylist(), strict=True))
-    assert facts.tuples == len(set(pairs))
+    assert facts.distinct_rows == len(set(pairs))
     assert facts.unique == sum(pairs.count(pair) == 1 for pair in pairs)
 
 
@@ -182,7 +184,7 @@ def test_the_range_method_is_judged_on_its_own_result() -> None:
     ranges = {"name": "range", "group": {"country": 0}, "ranges": ["age"], "safe": True}
     failing = forecast_under(algorithm=ranges)
     assert failing.by_algorithm == "unreachable"
-    assert any("range method makes one release" in each for each in failing.sentences)
+    assert [note.code for note in failing.notes] == ["one-result-fails"]
     assert forecast_under(algorithm=ranges, suppression=0.12).by_algorithm == "reachable"
 
 
@@ -205,20 +207,20 @@ def test_a_table_is_encoded_again_only_for_other_columns(monkeypatch: pytest.Mon
 def test_what_was_not_read_is_asked_for() -> None:
     before = prepared(policy_of())
     columns = dict(policy_of().to_dict()["columns"], note={"role": "quasi", "hierarchy": "flat"})
-    with pytest.raises(DataError, match="'note' have not been read"):
+    with pytest.raises(DataError, match="note") as caught:
         forecast(before, policy_of(columns=columns))
-    assert forecast(load_all(TABLE, policy_of()), policy_of(columns=columns)).facts.levels["note"] == 2
-    with pytest.raises(DataError, match="data: has changed"):
+    assert caught.value.code == "columns-not-read"
+    assert forecast(TableSource(TABLE, TABLE.column_names), policy_of(columns=columns)).facts.levels["note"] == 2
+    with pytest.raises(DataError) as caught:
         prepare_again(before, policy_of(data="other.csv"))
+    assert caught.value.code == "data-changed"
     unknown = dict(policy_of().to_dict()["columns"], nobody={"role": "quasi", "hierarchy": "flat"})
     with pytest.raises(PolicyError, match="no such column"):
         forecast(before, policy_of(columns=unknown))
 
 
-def test_a_prepared_table_is_made_fit_to_run() -> None:
-    policy = policy_of(algorithm={"name": "greedy-clustering"})
-    ready = ready_to_run(prepare_again(load_all(TABLE, policy), policy))
-    assert ready.loaded.order is not None
-    assert set(ready.loaded.table.column_names) == {"country", "age", "occupation"}
-    plain = policy_of()
-    assert ready_to_run(prepare_again(load_all(TABLE, plain), plain)).loaded.table.num_columns == 3
+def test_a_prepared_table_runs_as_one_that_is_read_anew() -> None:
+    policy = policy_of(algorithm={"name": "greedy-clustering"}, suppression=0.3)
+    ready = prepare_again(TableSource(TABLE, TABLE.column_names), policy)
+    assert set(ready.reading.rows.columns) == {"country", "age", "occupation"}
+    assert make_release(ready, policy).table.equals(make_release(TABLE, policy).table)

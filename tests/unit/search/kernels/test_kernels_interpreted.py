@@ -7,9 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 FOLDER = Path(__file__).parent
 
 
+@pytest.mark.slow
 def test_the_kernels_give_the_same_without_compiling() -> None:
     names = ("test_kernels.py", "test_local_engine.py", "test_row_counting.py")
     files = [str(FOLDER / name) for name in names]

@@ -1,0 +1,56 @@
+"""What a file format declares: how its column names, its table and batches of its records are read, and its writers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.policy.data_source import DataSource
+from shoal.policy.file_kinds import FileKind
+
+Progress = Callable[[float], None]
+"""Called with the share that is done, from 0 to 1."""
+ROWS_AT_A_TIME = 1 << 17
+"""Rows of a batch at most."""
+
+
+class TableWriter(Protocol):
+    """Writes tables as files that carry the table and nothing else; the same rows always give the same bytes."""
+
+    def write(
+        self, table: pa.Table, counts: NDArray[np.int64] | None, path: Path, progress: Progress | None, /
+    ) -> None:
+        """Write a table of which each row stands for as many equal ones as its count."""
+        ...
+
+    def write_all(self, tables: Iterable[pa.Table], path: Path, schema: pa.Schema, /) -> None:
+        """Write tables one after the other: the bytes are those of one table with all their rows."""
+        ...
+
+
+@dataclass(frozen=True)
+class FileFormat:
+    """One file format."""
+
+    kinds: tuple[FileKind, ...]
+    column_names: Callable[[DataSource], list[str]]
+    """Reads no more than the names of the columns."""
+    read: Callable[[DataSource, Sequence[str] | None], pa.Table]
+    """Reads the columns asked for, or all."""
+    read_batches: Callable[[DataSource, Sequence[str]], Iterator[tuple[pa.RecordBatch, float]]] | None = None
+    """Reads batches of records, each with the share of the file read so far; None where a file is read as a whole."""
+    writer: TableWriter | None = None
+    written_suffixes: tuple[str, ...] = ()
+
+    def batches(self, source: DataSource, columns: Sequence[str]) -> Iterator[tuple[pa.RecordBatch, float]]:
+        """The records in batches, each with the share of the file read so far."""
+        if self.read_batches is not None:
+            return self.read_batches(source, columns)
+        whole = self.read(source, columns)
+        return ((batch, 1.0) for batch in whole.to_batches(max_chunksize=ROWS_AT_A_TIME))

@@ -1,1 +1,0 @@
-"""Releases of tables in a Spark cluster."""

@@ -1,0 +1,271 @@
+"""An answer to "why?" in words: line by line for a terminal, in parts for a page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from shoal.formatting import listing, number, pluralize
+from shoal.hierarchies.hierarchy import Label
+from shoal.present.report.requirements import flat_parameters
+
+if TYPE_CHECKING:
+    from shoal.pipeline.why.explain import ColumnWhy, LeftOut, Why
+    from shoal.pipeline.why.find import Matches
+    from shoal.search.bounds.cheapest_box import Box
+    from shoal.search.diagnosis.failures import FinerPart, Judgement, Lack, Split
+
+_PARTS = 6
+"""Parts of a class that are listed; the plain data has all of them."""
+_CLASSES = 12
+"""Classes of several matching records that are listed."""
+
+_NOT_CHOSEN = {
+    "one-path": "the search goes up one path, which does not pass here",
+    "one-result": "the algorithm does not search: its options set groups and ranges",
+}
+"""Why nothing blocks a choice that was not made, by how the algorithm searches, where it is not for the measure."""
+
+_SUPPRESSED = {
+    "best-node": "no release costs less than this one, which suppresses it",
+    "minimal-nodes": "the search compares only the least general nodes, not more general ones",
+    "one-path": "the search goes up only until no more records fail than may be suppressed",
+    "one-result": "the options set the groups, and those that fail are suppressed",
+}
+"""Why a record is suppressed although its boundaries would allow a class, by how the algorithm searches.
+
+Local algorithms suppress only what the boundaries rule out.
+"""
+
+Naming = Callable[[str], str]
+"""How a model is called, by its name in the policy."""
+
+
+@dataclass(frozen=True)
+class ColumnExplanation:
+    """What is said of one column."""
+
+    column: str
+    verdict: str
+    released: str
+    """The released label, with its level where it is the same for all records."""
+    lines: tuple[str, ...]
+    """What one step finer would do; nothing where the column is not generalized."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """An answer in parts: what became of the record, what is known of it, and each column."""
+
+    head: tuple[str, ...]
+    summary: tuple[str, ...]
+    columns: tuple[ColumnExplanation, ...]
+
+
+def explanation(why: Why, naming: Naming = str) -> Explanation:
+    """An answer in parts, with models called as ``naming`` says."""
+    if why.suppressed:
+        lines = tuple(_suppressed(why, each, naming) for each in why.left_out)
+        return Explanation(tuple(_head(why)), lines, ())
+    columns = tuple(
+        ColumnExplanation(column.column, column.verdict, _released(column), tuple(_column(why, column, naming)))
+        for column in why.columns
+    )
+    return Explanation(tuple(_head(why)), (*_models(why, naming), *_cheapest(why, naming)), columns)
+
+
+def explanation_text(why: Why) -> str:
+    """An answer as lines of text."""
+    parts = explanation(why)
+    lines = [*parts.head, *(f"  {line}" for line in parts.summary)]
+    if parts.columns:
+        lines.append("What prevents more detail, column by column:")
+    for column in parts.columns:
+        end = ". One step finer:" if column.lines else ", not generalized."
+        lines += [f"- {column.column}: {column.released}{end}", *(f"    {line}" for line in column.lines)]
+    return "\n".join(lines)
+
+
+def matches_text(matches: Matches) -> str:
+    """Several records that fit, by class, as lines of text."""
+    lines = [
+        f"{pluralize(matches.records, 'record')} with {_cells(matches.asked)} went to "
+        f"{pluralize(len(matches.classes), 'class')}:"
+    ]
+    for each in matches.classes[:_CLASSES]:
+        if each.number is None:
+            lines.append(f"  {each.matching:,} suppressed")
+        else:
+            size = pluralize(each.size, "record")
+            lines.append(f"  {each.matching:,} in class {each.number} of {size}: {_cells(each.released)}")
+    if len(matches.classes) > _CLASSES:
+        lines.append(f"  and {len(matches.classes) - _CLASSES:,} more classes")
+    return "\n".join([*lines, "Give more values, the number of a record, or one of these classes."])
+
+
+def _head(why: Why) -> Iterator[str]:
+    if why.record is not None:
+        more = pluralize(why.alike - 1, "more record")
+        others = f" ({more} with the same values)" if why.alike > 1 else ""
+        yield f"Record {why.record}: {_cells(why.values)}{others}."
+    if why.suppressed:
+        yield f"It was suppressed by {why.algorithm}."
+        return
+    released = _cells({column.column: column.released for column in why.columns})
+    size = pluralize(why.size, "record")
+    yield f"Class {why.number} of {why.classes}, found by {why.algorithm}, has {size}: {released}."
+
+
+def _suppressed(why: Why, each: LeftOut, naming: Naming) -> str:
+    where = "As the release is generalized" if each.where == "release" else "As far as the boundaries allow"
+    cells = f" ({_cells(each.labels)})" if each.labels else ""
+    size = pluralize(each.size, "record")
+    if each.lacks:
+        return f"{where}, its class{cells} has {size} and fails: {_lacking(each.lacks, naming)}."
+    if each.where == "boundary":
+        reason = _SUPPRESSED.get(why.search, "it is one of the records that may be suppressed")
+        return f"{where}, its class{cells} of {size} would satisfy the models: {reason}."
+    return f"{where}, its class{cells} of {size} would satisfy the models: it was suppressed earlier in the search."
+
+
+def _models(why: Why, naming: Naming) -> Iterator[str]:
+    for model in why.models:
+        required, reached = _parameters(model["asked"]), _parameters(model["reached"])
+        yield f"{_named(model['model'], model['sensitive'], naming)}: {required} required; {reached} reached here"
+
+
+def _cheapest(why: Why, naming: Naming) -> Iterator[str]:
+    box = why.cheapest
+    if why.cost is None:
+        return
+    if box is None:
+        yield "How little this record could cost is not known: there are too many boxes around it to look at."
+    elif why.cost <= box.cost + 1e-9:
+        yield f"No class that satisfies the models could cost this record less than its own ({why.cost:.4f} per cell)."
+    else:
+        cells = _cells(dict(zip([column.column for column in why.columns], box.labels, strict=True)))
+        inside = pluralize(box.records, "record")
+        yield (
+            f"The cheapest box that could hold this record ({cells}; {inside} in it) costs {box.cost:.4f} per cell, "
+            f"its class {why.cost:.4f}. {_box_fate(why, box, naming)}"
+        )
+
+
+def _box_fate(why: Why, box: Box, naming: Naming) -> str:
+    """What became of the others in the cheapest box, and whether all of it could be a class at all."""
+    here, gone = why.box_here - 1, why.box_left_out
+    elsewhere = box.records - 1 - here - gone
+    counts = [(here, "in this class"), (elsewhere, "in other classes"), (gone, "suppressed")]
+    fates = ", ".join(f"{count:,} {where}" for count, where in counts if count)
+    text = f"Of the others in it: {fates}." if fates else "Nobody else is in it."
+    fails = [_named(model, sensitive, naming) for model, sensitive in box.fails]
+    return f"{text} All of it together would fail {listing(fails)}." if fails else text
+
+
+def _released(column: ColumnWhy) -> str:
+    level = f" (level {column.level} of {column.height})" if column.level is not None else ""
+    return f"{_shown(column.released)}{level}"
+
+
+def _column(why: Why, column: ColumnWhy, naming: Naming) -> Iterator[str]:
+    if not column.splits:
+        return
+    first, *second = column.splits
+    yield from _parts(why, first.parts, naming)
+    yield from _verdict(why, column, first, naming)
+    for split in second:
+        yield from _only_some(column, split, naming)
+
+
+def _parts(why: Why, parts: Sequence[FinerPart], naming: Naming) -> Iterator[str]:
+    ranked = sorted(parts, key=lambda part: (not part.own, not part.lacks))
+    for part in ranked[:_PARTS]:
+        own = ", including this one" if part.own and part.records > 1 else ", this one" if part.own else ""
+        among = "" if part.class_size == part.records else f", in a class of {part.class_size:,}"
+        fate = f"fails {_lacking(part.lacks, naming)}" if part.lacks else "would satisfy the models"
+        share = f"{part.records:,} of {pluralize(why.size, 'record')}"
+        yield f"{share} {'has' if part.records == 1 else 'have'} {_shown(part.value)}{own}{among}: {fate}."
+    if len(ranked) > _PARTS:
+        failing = sum(bool(part.lacks) for part in ranked[_PARTS:])
+        yield f"{pluralize(len(ranked) - _PARTS, 'more value')}, {failing:,} of which would fail."
+
+
+def _verdict(why: Why, column: ColumnWhy, split: Split, naming: Naming) -> Iterator[str]:
+    judgement = split.judgement
+    if column.level is None:
+        if judgement.clean:
+            yield f"Nothing blocks it: {_NOT_CHOSEN.get(why.search, f'{why.algorithm} did not find it')}."
+        else:
+            yield f"Blocked: {_failing(judgement, naming)}."
+            yield from _at_a_price(split)
+    elif judgement.holds:
+        allowed = f"{judgement.left_out:,} suppressed, {judgement.may_be_left_out:,} allowed"
+        measured = f"{why.metric} {number(split.measure or 0)} instead of {number(why.measure)}"
+        facts = [*([allowed] if judgement.left_out else []), measured]
+        if any(part.own and part.lacks for part in split.parts):
+            facts.append("this record would be suppressed")
+        chosen = _NOT_CHOSEN.get(why.search, "it was not chosen because of that")
+        yield f"Nothing blocks it ({', '.join(facts)}): {chosen}."
+    else:
+        yield f"Blocked: {_failing(judgement, naming)}."
+
+
+def _only_some(column: ColumnWhy, split: Split, naming: Naming) -> Iterator[str]:
+    """Some parts alone, the rest staying as it is; nothing where a part fails, which has been said already."""
+    if any(part.lacks for part in split.parts):
+        return
+    going = listing([_shown(part.value) for part in split.parts], most=_PARTS)
+    staying = "" if split.rest is None else f", with the other {split.rest.records:,} still {_shown(column.released)}"
+    alone = f"Only {going} finer{staying}: "
+    if split.judgement.clean:
+        yield f"{alone}nothing blocks that, but it was not found."
+        return
+    rest = split.rest.lacks if split.rest is not None else ()
+    reason = f"the rest fails {_lacking(rest, naming)}" if rest else _failing(split.judgement, naming)
+    yield f"{alone}blocked, {reason}."
+    yield from _at_a_price(split)
+
+
+def _at_a_price(split: Split) -> Iterator[str]:
+    if split.at_a_price:
+        more = pluralize(split.judgement.left_out, "record")
+        yield f"It would hold with {more} suppressed; {split.judgement.may_be_left_out:,} more may be."
+
+
+def _failing(judgement: Judgement, naming: Naming) -> str:
+    reasons = [
+        f"{_named(each.model, each.sensitive, naming)} fails in {pluralize(each.classes, 'class')} "
+        f"({pluralize(each.records, 'record')})"
+        for each in judgement.fails
+    ]
+    if judgement.fails_as_a_whole:
+        reasons.append(f"the release as a whole fails {_lacking(judgement.fails_as_a_whole, naming)}")
+    if judgement.left_out > judgement.may_be_left_out:
+        allowed = f"{judgement.may_be_left_out:,}" if judgement.may_be_left_out else "none"
+        reasons.append(f"{pluralize(judgement.left_out, 'record')} would have to be suppressed and {allowed} may be")
+    return "; ".join(reasons)
+
+
+def _lacking(found: Sequence[Lack], naming: Naming) -> str:
+    return "; ".join(f"{_named(each.model, each.sensitive, naming)} ({each.lacks})" for each in found)
+
+
+def _named(model: str, sensitive: str | None, naming: Naming) -> str:
+    return f"{naming(model)} on {sensitive}" if sensitive else naming(model)
+
+
+def _parameters(given: Mapping[str, Any]) -> str:
+    found = []
+    for name, value in flat_parameters(given):
+        figure = "unlimited" if value is None else number(value) if isinstance(value, (int, float)) else str(value)
+        found.append(f"{name} = {figure}")
+    return ", ".join(found)
+
+
+def _cells(cells: Mapping[str, Label]) -> str:
+    return ", ".join(f"{name} {_shown(label)}" for name, label in cells.items())
+
+
+def _shown(label: Label) -> str:
+    return "(missing)" if label is None else label

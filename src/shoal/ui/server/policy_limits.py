@@ -1,0 +1,104 @@
+"""What a policy may name on the page, and what the server accepts from a browser at all.
+
+On the command line a policy may name files, databases, clusters and registries of whoever runs it. On a page that
+others use too it would read the server's: every such name is a problem that the page shows (`session_problems`). What
+would lead out of the session's folder, or could not be answered again, is refused before anything is done with it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any
+
+from shoal.errors import InputError, PolicyError, PolicyProblem
+from shoal.policy import Policy
+
+_FILES = ("levels", "path", "registry", "tree")
+"""Keys under which a policy names files, when their value is text."""
+_LARGEST = 5_000_000
+"""Values in a document with its aliases expanded, at most."""
+
+
+def checked_document(document: Any) -> Any:
+    """A document that may be written as the policy of a session; where its data is stored is not read from it."""
+    if not isinstance(document, Mapping):
+        raise InputError("A policy must be a mapping of keys to values.", code="policy-not-a-mapping")
+    if _size(document, {}) > _LARGEST:
+        raise InputError(f"The policy has more than {_LARGEST:,} values.", code="policy-too-large")
+    check_incoming({key: each for key, each in document.items() if key != "data"})
+    check_incoming(document.get("data"), files=())
+    return document
+
+
+def check_incoming(value: Any, files: Iterable[str] = _FILES) -> None:
+    """Refuse what names a file outside the session's folder, half a character, and numbers that JSON does not have."""
+    if isinstance(value, Mapping):
+        for key, each in value.items():
+            check_incoming(key)
+            if key in files and isinstance(each, str) and _leads_out(each):
+                message = f"{key}: {each!r} is outside this session. Import the file on the page instead."
+                raise InputError(message, code="file-outside-session")
+            check_incoming(each, files)
+    elif isinstance(value, (list, tuple)):
+        for each in value:
+            check_incoming(each, files)
+    elif isinstance(value, str):
+        value.encode()  # raises for half a character, which would break every later answer
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise InputError(f"{value} is not a number that a policy can hold.", code="not-a-number")
+
+
+def _leads_out(text: str) -> bool:
+    parts = {*PurePosixPath(text).parts, *PureWindowsPath(text).parts}
+    return text.startswith(("/", "\\", "~")) or ":" in text or "\x00" in text or ".." in parts
+
+
+def _size(value: Any, known: dict[int, int]) -> int:
+    """How many values a document holds when every alias is expanded; each is looked at once."""
+    if not isinstance(value, (Mapping, list, tuple)):
+        return 1
+    if id(value) not in known:
+        parts: Iterable[Any] = value.values() if isinstance(value, Mapping) else value
+        known[id(value)] = 1 + sum(_size(each, known) for each in parts)
+    return known[id(value)]
+
+
+def load_session_policy(path: Path) -> Policy:
+    """Read a policy file of the session. Raises `PolicyError` for its problems, and for what it may not name."""
+    policy = Policy.load(path)
+    problems = session_problems(policy)
+    if problems:
+        raise PolicyError(problems, path.name)
+    return policy
+
+
+def session_problems(policy: Policy) -> list[PolicyProblem]:
+    """What a policy names besides the session's own table."""
+    return [*_hierarchy_files(policy), *_other_locations(policy)]
+
+
+def _hierarchy_files(policy: Policy) -> Iterator[PolicyProblem]:
+    for name, column in policy.columns.items():
+        given = column.hierarchy
+        if given is not None and (given.levels is not None or isinstance(given.tree, str)):
+            where = f"columns.{name}.hierarchy"
+            fix = "Import the file in the step Hierarchies: the policy then contains the hierarchy itself."
+            message = "a hierarchy in a separate file cannot be used on this page."
+            yield PolicyProblem(where, message, fix, code="hierarchy-in-file")
+
+
+def _other_locations(policy: Policy) -> Iterator[PolicyProblem]:
+    data = None if policy.data is None else policy.data.path
+    if data is not None and (not isinstance(data, str) or "/" in data or "\\" in data):
+        message, fix = "only the table that was loaded can be used on this page.", "Give the name of its file alone."
+        yield PolicyProblem("data", message, fix, code="other-data")
+    if policy.output is not None and (not isinstance(policy.output, str) or "://" in policy.output):
+        message = "a release cannot be written to a database from this page."
+        yield PolicyProblem("output", message, "Name a file; it is downloaded in the last step.", code="other-output")
+    fix = "Remove it here, and run the downloaded policy on the command line."
+    if policy.registry is not None:
+        yield PolicyProblem("registry", "this page keeps no registry of releases.", fix, code="no-registry")
+    if policy.engine.name != "local":
+        yield PolicyProblem("engine", "this page works on its own machine only.", fix, code="no-engine")

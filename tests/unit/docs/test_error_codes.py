@@ -1,0 +1,56 @@
+"""The lists of error codes in the documentation: read from the source, complete, and each code usable by a program."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from support.pages import DOCS
+
+SOURCE = """
+from shoal.errors import DataError, PolicyProblem
+
+def check(path):
+    message = f"{path} has no records."
+    raise DataError(message, code="no-records")
+
+def problem(name):
+    return PolicyProblem(f"columns.{name}", "has two roles.", "Choose one.", code="two-roles")
+
+def found(facts):
+    return Finding(code="not-an-error")
+"""
+
+
+@pytest.fixture(scope="module")
+def tool() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("error_codes", DOCS / "_extensions" / "error_codes.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_codes_are_found_with_their_class_and_message(tool: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "module.py").write_text(SOURCE, encoding="utf-8")
+    assert [(each.name, each.carrier, each.message) for each in tool.specific_codes(tmp_path)] == [
+        ("no-records", "DataError", "… has no records."),
+        ("two-roles", "PolicyProblem", "has two roles."),
+    ]
+
+
+def test_every_class_of_errors_has_its_own_code(tool: ModuleType) -> None:
+    codes = [each.name for each in tool.class_codes()]
+    assert len(set(codes)) == len(codes)
+
+
+def test_codes_are_lower_case_words_with_hyphens(tool: ModuleType) -> None:
+    for each in [*tool.class_codes(), *tool.specific_codes()]:
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", each.name), each
