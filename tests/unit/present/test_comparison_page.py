@@ -56,7 +56,7 @@ def test_a_point_without_a_release_has_its_reason_across_the_row() -> None:
     found = section(write_comparison(content()), "points")
     last = found.all("tr")[-1]
     assert last.children[1].attributes["colspan"] == "10"
-    assert last.children[1].text == f"No release: {HOSTILE} This would help: suppression: 0.1."
+    assert last.children[1].text == f"No release: {HOSTILE} suppression: 0.1."
 
 
 def test_every_release_is_a_shape_and_the_frontier_is_steps_and_numbers() -> None:

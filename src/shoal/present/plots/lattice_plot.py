@@ -197,7 +197,8 @@ def _key(picture: Mapping[str, Any]) -> str:
 
 def _description(picture: Mapping[str, Any]) -> str:
     minimal = len(picture["minimal"])
-    drawn = f"{number(picture['nodes'])} nodes, {len(picture['drawn'])} of them drawn; {pluralize(minimal, 'minimal node')}."
+    drawn = f"{number(picture['nodes'])} nodes, {len(picture['drawn'])} of them drawn; "
+    drawn += f"{pluralize(minimal, 'minimal node')}."
     return f"{drawn} {_key(picture)} {_not_drawn(picture)}".rstrip()
 
 

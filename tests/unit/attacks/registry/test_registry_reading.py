@@ -13,7 +13,7 @@ import shoal
 from shoal.attacks.registry.fingerprint import hierarchy_fingerprint, hierarchy_kind
 from shoal.attacks.registry.signature import ReleasedQuasi
 from shoal.attacks.released_labels import UnreadableError, reads_as_now, values_of_labels
-from shoal.hierarchies import Dates, Flat, HierarchySource, Intervals, Mask, Order, Tree
+from shoal.hierarchies import Dates, Flat, HierarchySource, Intervals, Mask, OrderedValues, Tree
 
 Label = str | None
 
@@ -38,6 +38,7 @@ def fits(column: ReleasedQuasi, values: Sequence[Label], policy: shoal.Policy) -
     }
 
 
+LEVELS = ["low", "mid", "high", None]
 TREE = {"North": {"Far": ["a", "b"], "c": None}, "South": ["d", None]}
 KINDS: dict[str, tuple[Any, HierarchySource, list[Label]]] = {
     "intervals": ({"intervals": [5, 10]}, Intervals(widths=[5, 10]), ["1", "4.5", "5", "9", "-3", "17", None]),
@@ -67,7 +68,7 @@ KINDS: dict[str, tuple[Any, HierarchySource, list[Label]]] = {
                ["2020-03", "2020-04", "2021-01"]),
     "flat": ("flat", Flat(), ["a", "b", None]),
     "tree": ({"tree": TREE}, Tree(TREE), ["a", "b", "c", "d", None]),
-    "order": ({"order": ["low", "mid", "high", None]}, Order(["low", "mid", "high", None]), ["low", "high", None]),
+    "order": ({"order": LEVELS}, OrderedValues(LEVELS), ["low", "high", None]),
 }  # fmt: skip
 
 
