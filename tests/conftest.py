@@ -2,7 +2,6 @@
 
 import signal
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -29,19 +28,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture
 def update_golden(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--update-golden"))
-
-
-@pytest.fixture
-def golden(update_golden: bool) -> Callable[[str, str], None]:
-    """Compare a text with a file of tests/golden; ``pytest --update-golden`` writes the files again."""
-
-    def check(name: str, text: str) -> None:
-        path = Path(HERE) / "golden" / name
-        if update_golden:
-            path.write_text(text, encoding="utf-8")
-        assert text == path.read_text(encoding="utf-8"), f"{path} differs; see pytest --update-golden"
-
-    return check
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from page_reader import lines, read_page, section
@@ -15,12 +14,13 @@ from shoal.evidence import Evidence
 from shoal.present.attacks import attacker_sentence, attempt_sentence, remedy_sentence, verdict_sentence
 from shoal.present.comparison_page import write_comparison
 from shoal.present.report.page import write_report
+from support.golden_files import check_golden
 
-Golden = Callable[[str, str], None]
 
-
-def test_the_report_of_a_release(golden: Golden) -> None:
-    golden("report_hospital.txt", "\n".join(lines(read_page(write_report(hospital())))) + "\n")
+def test_the_report_of_a_release(update_golden: bool) -> None:
+    check_golden(
+        "report_hospital.txt", "\n".join(lines(read_page(write_report(hospital())))) + "\n", update=update_golden
+    )
 
 
 def timed() -> dict[str, Any]:
@@ -83,14 +83,14 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-def test_sections_of_other_releases(golden: Golden) -> None:
+def test_sections_of_other_releases(update_golden: bool) -> None:
     """Only the lines that the report of the hospital does not have."""
     known = set(lines(read_page(write_report(hospital()))))
     said = []
     for title, (anchor, changes) in VARIANTS.items():
         page = write_report(hospital() | changes)
         said += [f"=== {title}", *(line for line in lines(section(page, anchor)) if line not in known)]
-    golden("report_variants.txt", "\n".join(said) + "\n")
+    check_golden("report_variants.txt", "\n".join(said) + "\n", update=update_golden)
 
 
 MIXED = UNPROTECTED | {"columns": ["ward", "room"], "records_in_mixed_classes": 3}
@@ -170,15 +170,17 @@ RESULTS = [
 ]
 
 
-def test_every_outcome_of_every_attack_in_words(golden: Golden) -> None:
+def test_every_outcome_of_every_attack_in_words(update_golden: bool) -> None:
     results = Evidence.read(hospital() | {"attacks": RESULTS}).attacks
     said = [f"{each.name} {each.outcome}: {verdict_sentence(each)}" for each in results]
     shown = {each.name: each for each in results if each.name in ATTACKS}
     for name in ATTACKS:
         words = (attacker_sentence(shown[name]), attempt_sentence(shown[name]), remedy_sentence(shown[name]))
         said.append(f"{name}: {' '.join(words)}")
-    golden("attack_sentences.txt", "\n".join(said) + "\n")
+    check_golden("attack_sentences.txt", "\n".join(said) + "\n", update=update_golden)
 
 
-def test_the_page_of_a_comparison(golden: Golden) -> None:
-    golden("comparison.txt", "\n".join(lines(read_page(write_comparison(content())))) + "\n")
+def test_the_page_of_a_comparison(update_golden: bool) -> None:
+    check_golden(
+        "comparison.txt", "\n".join(lines(read_page(write_comparison(content())))) + "\n", update=update_golden
+    )
