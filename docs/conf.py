@@ -12,7 +12,14 @@ project = "Shoal"
 author = copyright = "The Shoal developers"  # noqa: A001 - Sphinx's name
 release = version = installed_version("shoal")
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "shoal_codes", "shoal_help", "shoal_signatures"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "shoal_codes",
+    "shoal_declared",
+    "shoal_help",
+    "shoal_signatures",
+]
 exclude_patterns = ["_build"]
 
 myst_heading_anchors = 4

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from shoal.pipeline.attack import AttackReport, attack
     from shoal.pipeline.compare import Comparison, compare
     from shoal.pipeline.risk import risk
+    from shoal.pipeline.verify import verify
     from shoal.policy import Policy
-    from shoal.verification import Verification, verify
+    from shoal.verification import Verification
 
 _PUBLIC = {
     "Applied": "shoal.pipeline.apply.apply",
@@ -37,7 +38,7 @@ _PUBLIC = {
     "compare": "shoal.pipeline.compare",
     "publish": "shoal.pipeline",
     "risk": "shoal.pipeline.risk",
-    "verify": "shoal.verification",
+    "verify": "shoal.pipeline.verify",
 }
 """Where each public name lives. Loaded when first used: `shoal --help` must not wait for NumPy and Arrow."""
 

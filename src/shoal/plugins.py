@@ -15,35 +15,36 @@ import inspect
 import pkgutil
 from collections.abc import Callable, Iterator
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, TypeVar
+from typing import Any
 
 from shoal.errors import PluginError
 
-Declared = TypeVar("Declared")
 
-
-def discover(package: str, base: type[Declared], group: str) -> dict[str, type[Declared]]:
+def discover(package: str, base: Any, group: str) -> dict[str, Any]:
     """The classes of a kind by their names: those in the files of a package, then those of installed packages.
 
     Each has a ``name`` and a ``position``, which says where it stands in lists.
     """
-    found: dict[str, type[Declared]] = {each.name: each for each in _built_in(package, base)}  # type: ignore[attr-defined]
-    found = dict(sorted(found.items(), key=lambda item: (item[1].position, item[0])))  # type: ignore[attr-defined]
-    for name, offered in offered_by_packages(group, lambda each: _is_declared(each, base)):
-        if offered.name != name:
-            raise PluginError(f"{group} {name!r}: the class calls itself {offered.name!r}.", code="plugin-name")
-        if name in found:
+    found: dict[str, Any] = {each.name: each for each in _built_in(package, base)}
+    found = dict(sorted(found.items(), key=lambda item: (item[1].position, item[0])))
+    for point, offered in _offered(group, lambda each: _is_declared(each, base)):
+        if offered.name != point.name:
+            raise PluginError(f"{_origin(point)}: the class calls itself {offered.name!r}.", code="plugin-name")
+        if point.name in found:
             raise PluginError(
-                f"{group} {name!r} is offered by {offered.__module__}, and {found[name].__module__} has that name "
-                "already. Uninstall one of them, or give one another name.",
+                f"{_origin(point)} has a name that {found[point.name].__module__} has already. Rename it.",
                 code="plugin-name-taken",
             )
-        found[name] = offered
+        found[point.name] = offered
     return found
 
 
-def offered_by_packages(group: str, is_right: Callable[[Any], bool]) -> Iterator[tuple[str, Any]]:
+def offered_by_packages(group: str, is_right: Callable[[Any], bool]) -> dict[str, Any]:
     """What installed packages offer under an entry point group, by name; `PluginError` names a package that fails."""
+    return {point.name: offered for point, offered in _offered(group, is_right)}
+
+
+def _offered(group: str, is_right: Callable[[Any], bool]) -> Iterator[tuple[EntryPoint, Any]]:
     for point in sorted(entry_points(group=group), key=lambda each: each.name):
         try:
             offered = point.load()
@@ -55,7 +56,7 @@ def offered_by_packages(group: str, is_right: Callable[[Any], bool]) -> Iterator
                 f"{_origin(point)} is not what {group} takes: {point.value} is {offered!r}. See docs/extending.md.",
                 code="plugin-wrong-kind",
             )
-        yield point.name, offered
+        yield point, offered
 
 
 def _origin(point: EntryPoint) -> str:
@@ -63,7 +64,7 @@ def _origin(point: EntryPoint) -> str:
     return f"The entry point {point.name!r} of {point.group} in the package {package}"
 
 
-def _built_in(package: str, base: type[Declared]) -> Iterator[type[Declared]]:
+def _built_in(package: str, base: type) -> Iterator[Any]:
     folder = importlib.import_module(package).__path__
     for module_info in pkgutil.iter_modules(folder):
         module = importlib.import_module(f"{package}.{module_info.name}")

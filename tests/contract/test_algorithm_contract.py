@@ -70,7 +70,7 @@ RUNS: dict[str, tuple[str, dict[str, Any]]] = {
     **{
         f"{name} in ranges": (name, {"ranges": ["q0"]})
         for name, entry in sorted(ALGORITHMS.items())
-        if "ranges" in entry.options and not entry.needs
+        if "ranges" in entry.option_names and not entry.needs
     },
     "greedy-clustering, faithful in ranges": ("greedy-clustering", {"faithful": True, "ranges": ["q0"]}),
 }

@@ -153,12 +153,14 @@ def test_an_unknown_parameter_cannot_be_relaxed_and_the_known_ones_are_listed(mo
 def test_what_a_class_lacks_is_said_with_numbers_and_nothing_where_it_holds(model: Model) -> None:
     seen = view(MIXED)
     for index, holds in enumerate(model.holds(seen)):
-        lacks = model.lacks(seen, index)
+        shortfalls = model.shortfalls(seen, index)
         if not holds:
-            assert sum(character.isdigit() for character in lacks) >= 2, lacks
-            assert lacks != "nothing"
+            assert any(each.of_class for each in shortfalls)
         elif model.table_holds(seen):
-            assert lacks == "nothing"
+            assert not shortfalls
+        for each in shortfalls:
+            assert each.parameter in model.strengths(seen)
+            assert each.reached < each.required if each.at_least else each.reached > each.required
 
 
 @each_sample

@@ -44,13 +44,13 @@ RUNS: dict[str, dict[str, Any]] = {
     **{
         f"{name} in ranges": {"name": name, "ranges": ["age"]}
         for name, entry in ALGORITHMS.items()
-        if "ranges" in entry.options and not entry.needs
+        if "ranges" in entry.option_names and not entry.needs
     },
     "greedy-clustering, faithful in ranges": {"name": "greedy-clustering", "faithful": True, "ranges": ["age"]},
     **{
         f"{name}, refined": {"name": name, "refine": 5}
         for name, entry in ALGORITHMS.items()
-        if "refine" in entry.options
+        if "refine" in entry.option_names
     },
     "mondrian in ranges, refined": {"name": "mondrian", "refine": 5, "ranges": ["age"]},
 }

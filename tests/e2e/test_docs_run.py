@@ -117,7 +117,7 @@ class Reader:
             assert not problems, f"{block.place}: {problems}"
         if "algorithm" in content:
             options = part.algorithm.model_fields_set - {"name", "seed"}
-            assert options <= ALGORITHMS[part.algorithm.name].options, f"{block.place}: {options}"
+            assert options <= ALGORITHMS[part.algorithm.name].option_names, f"{block.place}: {options}"
 
     def _sh(self, block: Block) -> None:
         for line in block.text.splitlines():

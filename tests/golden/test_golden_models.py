@@ -164,7 +164,7 @@ def test_man_1_has_the_records_of_man_3_and_no_anonymity() -> None:
 def test_mahesh_t_star_is_not_2_anonymous_on_zip_and_age() -> None:
     view = seen(MAHESH_T_STAR, ["Zipcode", "Age"], "Disease")
     assert KAnonymity(2).holds(view).tolist() == [False] * 9
-    assert KAnonymity(2).lacks(view, 0) == "1 record, 2 asked"
+    assert str(KAnonymity(2).shortfalls(view, 0)[0]) == "1 record, 2 required"
     assert KAnonymity(3).reached(seen(MAHESH_2, ["Zipcode"], "Disease")) == {"k": 3}
     assert sorted(MAHESH_1.column("Age")) == sorted(MAHESH_2.column("Age"))
 
@@ -212,4 +212,4 @@ def test_only_the_second_class_of_campans_first_table_fails() -> None:
     view = seen(CAMPAN_2, CAMPAN_QUASI, "Diagnosis")
     model = PSensitive(2, sensitive="Diagnosis")
     assert model.holds(view).tolist() == [True, False, True]
-    assert model.lacks(view, 1) == "1 distinct value of Diagnosis, 2 asked"
+    assert str(model.shortfalls(view, 1)[0]) == "1 distinct value of Diagnosis, 2 required"

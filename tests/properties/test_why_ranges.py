@@ -87,7 +87,7 @@ def test_a_range_parted_fails_as_the_answer_says(
     if mine is None:
         assert found.left_out[0].where == ("release" if algorithm.startswith("range") else "boundary")
         assert found.left_out[0].size < k
-        assert found.left_out[0].lacks[0].words.endswith(f"{k} asked")
+        assert found.left_out[0].lacks[0].words.endswith(f"{k} required")
         return
     column = found.columns[0]
     assert column.released == mine[0]

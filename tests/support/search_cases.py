@@ -17,9 +17,9 @@ from shoal.errors import InfeasibleError
 from shoal.hierarchies import Tree, boundary_caps, capped_levels
 from shoal.metrics import METRICS
 from shoal.models import Model
-from shoal.search import Problem
 from shoal.search.engine import LocalEngine
 from shoal.search.local.blocks import Blocks, prepare
+from shoal.search.problem import Problem
 from shoal.table.encoded import encode_table
 from support.builders import domain_of
 from support.model_cases import CATEGORIES, COLUMN, RANDOM, TREE, VALUES

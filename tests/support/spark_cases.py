@@ -36,7 +36,7 @@ RUNS: dict[str, dict[str, Any]] = {
     **{
         f"{name} in ranges": {"name": name, "ranges": ["age"]}
         for name, entry in sorted(ALGORITHMS.items())
-        if "ranges" in entry.options and not entry.needs
+        if "ranges" in entry.option_names and not entry.needs
     },
     "greedy-clustering, faithful": {"name": "greedy-clustering", "faithful": True, "seed": 3},
     "mondrian, refined": {"name": "mondrian", "refine": 60},

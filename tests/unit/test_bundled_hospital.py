@@ -15,8 +15,9 @@ import pytest
 from shoal.encode.resolve import Resolved
 from shoal.io import DataSource, read_table
 from shoal.policy import Policy
-from shoal.search import ALGORITHMS, SearchResult
+from shoal.search import ALGORITHMS
 from shoal.search.engine import LocalEngine
+from shoal.search.problem import SearchResult
 from support.resolved import resolve
 
 ROOT = Path(__file__).parents[2]

@@ -12,11 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.attacks.scene import Ints, Released
 from shoal.attacks.statistics import log_choose
-from shoal.table.classes import ClassStats, ClassView, Histogram
+from shoal.table.classes import ClassStats
 
 _LISTED = 10
 """Values or classes that details list; they say how many there are in all."""
@@ -76,11 +75,3 @@ def most_first(names: list[str], counts: Ints) -> dict[str, int]:
     """Names with their counts, the largest first, at most ten; without those that have none."""
     order = sorted(np.flatnonzero(counts).tolist(), key=lambda index: (-int(counts[index]), names[index]))
     return {names[index]: int(counts[index]) for index in order[:_LISTED]}
-
-
-def category_histogram(view: ClassView) -> tuple[NDArray[np.int64], Histogram]:
-    """The records of each class by category: as a matrix, and as a histogram."""
-    counts = view.category_counts
-    owner, index = np.nonzero(counts)
-    starts = np.searchsorted(owner, np.arange(len(counts) + 1)).astype(np.int64)
-    return counts, Histogram(starts, index.astype(np.int32), counts[owner, index])

@@ -22,17 +22,19 @@ from shoal.attacks.registry.fingerprint import hierarchy_fingerprint, hierarchy_
 from shoal.attacks.registry.signature import ReleasedQuasi
 from shoal.errors import PolicyError, PolicyProblem
 from shoal.formatting import listing
+from shoal.hierarchies.kinds import HIERARCHY_KINDS
 from shoal.hierarchies.labels import NumberSpan, read_number, read_number_or_interval, read_range
 from shoal.hierarchies.mask import MASK
 from shoal.hierarchies.problems import quoted
 from shoal.policy import Policy
+from shoal.verification.canonical_text import Label
 from shoal.verification.dates import DateLabels
 from shoal.verification.intervals import IntervalLabels
 from shoal.verification.labels import ROOT, Labels, ListedLabels, MaskLabels, labels_of
 from shoal.verification.ranges import RangeLabels
-from shoal.verification.text import Label
+from shoal.verification.stated_policy import stated
 
-_LISTED = ("tree", "levels", "order")
+_LISTED = frozenset(kind.key for kind in HIERARCHY_KINDS.values() if kind.listed)
 """Kinds whose labels mean what the policy lists."""
 _UNITS = ("hour", "day", "week", "month", "quarter", "half", "year", "decade", "century")
 _SHOWN = 6
@@ -95,7 +97,7 @@ def _declared(
     name = released.name
     if name not in policy.names("quasi") or (hierarchy_kind(policy, name) not in _LISTED and not own):
         raise UnreadableError("hierarchy-gone", name, kind=released.kind)
-    kind = labels_of(policy, name)
+    kind = labels_of(stated(policy), name)
     labels = [label for label in released.labels if label is not None and not (released.ranged and read_range(label))]
     unknown = [label for label in labels if not kind.knows(label)]
     if unknown and not own:

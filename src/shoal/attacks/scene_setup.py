@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,17 +20,18 @@ from shoal.errors import DataError
 from shoal.formatting import listing
 from shoal.hierarchies.hierarchy import Label
 from shoal.hierarchies.problems import quoted
-from shoal.io import encode
-from shoal.models import AlpDif, AlphaKAnonymity
+from shoal.io import encode, to_arrow
 from shoal.policy import Policy
 from shoal.table.classes import ClassStats, Histogram, SensitiveDomain
 from shoal.table.distinct_rows import DistinctRows
 from shoal.table.encoded import combine_codes
 from shoal.table.recoding import Recoding
+from shoal.verification.counted_rows import CountedRows
 from shoal.verification.labels import labels_of
 from shoal.verification.ranges import quasi_labels
 from shoal.verification.read import read_release
-from shoal.verification.shape import expected_columns, star_rows
+from shoal.verification.release_checks import expected_columns, star_rows
+from shoal.verification.stated_policy import stated
 
 _LISTED = 6
 
@@ -58,8 +60,9 @@ class Rows:
 
 def rows_of_release(release: Any, policy: Policy) -> Rows:
     """The records of a release from a path or a table; `DataError` where a column is missing or nothing is released."""
-    given = read_release(release)
-    expected = expected_columns(policy)
+    asked = stated(policy)
+    given = read_release(release if isinstance(release, str | Path | pa.Table | CountedRows) else to_arrow(release)[0])
+    expected = expected_columns(asked)
     lacking = [name for name in expected if name not in given.columns]
     if lacking:
         raise DataError(
@@ -68,7 +71,7 @@ def rows_of_release(release: Any, policy: Policy) -> Rows:
             code="release-columns",
         )
     cells = {name: given.columns[name] for name in expected}
-    starred = star_rows(cells, policy, quasi_labels(policy), given.counts)
+    starred = star_rows(cells, asked, quasi_labels(asked), given.counts)
     if starred.any():
         cells = {name: column.filter(pa.array(~starred)) for name, column in cells.items()}
     if starred.all():
@@ -203,7 +206,7 @@ def as_written(policy: Policy, name: str, values: Sequence[Label]) -> list[Label
     """Sensitive values as a release writes them: a hierarchy writes them in its own way ("039" is its leaf "39")."""
     if policy.columns[name].hierarchy is None:
         return list(values)
-    chains = labels_of(policy, name).chains(values)
+    chains = labels_of(stated(policy), name).chains(values)
     return [chain[0] if chain else value for value, chain in zip(values, chains, strict=True)]
 
 
@@ -212,10 +215,8 @@ def _protected(policy: Policy, name: str) -> frozenset[Label] | None:
     models = [model for model in policy.models() if model.column == name]
     listed: set[Label] = set()
     for model in models:
-        if isinstance(model, AlpDif):
-            listed |= {value for value, limit in model.limits.items() if min(limit.values()) < 1}
-        elif isinstance(model, AlphaKAnonymity) and isinstance(model.alpha, Mapping):
-            listed |= {value for value, limit in model.alpha.items() if limit < 1}
-        else:
+        protected = model.protected_values()
+        if protected is None:
             return None
+        listed |= protected
     return frozenset(listed) if models else None

@@ -56,7 +56,7 @@ def decide(profile: Profile) -> Decision:
     """The role of a column, from its name and its values."""
     meaning = meaning_of(profile.name)
     kind = meaning.kind if meaning is not None else ""
-    facts = {"distinct": profile.distinct, "present": profile.present, "missing": profile.missing}
+    facts: dict[str, Any] = {"distinct": profile.distinct, "present": profile.present, "missing": profile.missing}
     if meaning is not None:
         facts["meaning"] = meaning.what
 

@@ -20,7 +20,7 @@ from shoal.policy.hierarchy_source import hierarchy_source
 from shoal.policy.model_specs import build_models
 from shoal.policy.policy import Policy, published
 from shoal.policy.spec import ColumnSpec
-from shoal.search import Problem
+from shoal.search.problem import Problem
 from shoal.table.classes import SensitiveDomain
 from shoal.table.distinct_rows import DistinctRows
 from shoal.table.encoded import EncodedTable, encode_table
@@ -223,6 +223,6 @@ def problem_of(
         budget=int(Fraction(str(policy.suppression)) * encoded.n_rows),
         metric=METRICS[policy.algorithm.metric],
         weights=policy.algorithm.weights,
-        options=policy.algorithm.model_dump(include={"node", "seed", "faithful", "refine", "group", "ranges", "safe"}),
+        options=policy.algorithm.model_dump(exclude={"name", "metric", "weights"}),
         entries=tuple(entry for entry, spec in enumerate(policy.privacy) for _ in build_models(spec, policy.columns)),
     )

@@ -24,7 +24,6 @@ from shoal.evidence.evidence import (
     WeakestClass,
 )
 from shoal.metrics import METRICS, CellMetric, ReleaseSummary
-from shoal.models import least_size
 from shoal.models.base import Model, Strength
 from shoal.models.limits import limit_name
 from shoal.policy import Policy
@@ -169,7 +168,8 @@ def describe_columns(
 
     ``codes`` are the leaf codes of each quasi-identifier, one per row.
     """
-    least_hidden = max(2, least_size(policy.models()) if _requires_k(policy) else int(recoding.sizes.min(initial=2)))
+    asked = [model.least_records for model in policy.models() if model.only_counts and model.column is None]
+    least_hidden = max(2, max(asked, default=int(recoding.sizes.min(initial=2))))
     columns: dict[str, ColumnFacts] = {}
     for name, column in policy.columns.items():
         if column.role == "sensitive":
@@ -201,10 +201,6 @@ def column_ncp(summary: ReleaseSummary, index: int) -> float:
     ncp = METRICS["ncp"]
     assert isinstance(ncp, CellMetric)
     return ncp.column_mean(summary, index)
-
-
-def _requires_k(policy: Policy) -> bool:
-    return any(model.column is None for model in policy.models())
 
 
 def _released(recoding: Recoding, codes: Codes, n_leaves: int) -> NDArray[np.int64]:

@@ -27,11 +27,13 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 from shoal.errors import PolicyProblem, did_you_mean
 from shoal.formatting import pluralize
 from shoal.hierarchies.assemble import Level, build
 from shoal.hierarchies.hierarchy import Label
+from shoal.hierarchies.kind import FieldKind, HierarchyField, HierarchyKind, Known
 from shoal.hierarchies.problems import refuse, values_problem
 from shoal.hierarchies.source import BuiltHierarchy
 
@@ -199,3 +201,28 @@ def _finest(form: str) -> str:
 
 def _directives(form: str) -> set[str]:
     return set(re.findall(r"%(.)", form))
+
+
+def _expand(value: Any) -> Any:
+    """A unit, or a list of them."""
+    if isinstance(value, str):
+        return {"units": [value]}
+    return {"units": list(value)} if isinstance(value, (list, tuple)) else value
+
+
+_FORMAT_HELP = "how the values are written, as for strptime; ISO 8601 by default"
+KIND = HierarchyKind(
+    key="dates",
+    summary="Calendar units, finest first.",
+    fields=(
+        HierarchyField("units", FieldKind.TEXTS, default=Dates.units),
+        HierarchyField("format", FieldKind.TEXT, _FORMAT_HELP, None),
+    ),
+    build=lambda fields, _folder, _where: Dates(**fields),
+    example="[month, year]",
+    short_forms=({"type": "string"}, {"type": "array", "items": {"type": "string"}}),
+    expand=_expand,
+    by_name=True,
+    known=Known.LEVELS,
+    on_a_scale=True,
+)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from shoal.hierarchies.assemble import Level, build
 from shoal.hierarchies.hierarchy import Label
+from shoal.hierarchies.kind import FieldKind, HierarchyField, HierarchyKind, Known
 from shoal.hierarchies.source import BuiltHierarchy
 
 
@@ -18,3 +19,13 @@ class Flat:
         """Build for the values of a column, in text order."""
         leaves = sorted(value for value in values if value is not None)
         return build([Level.of(leaves), Level.root(len(leaves))], values, None, where)
+
+
+KIND = HierarchyKind(
+    key="flat",
+    summary="The value or *.",
+    fields=(HierarchyField("flat", FieldKind.PRESENT, "the value or *"),),
+    build=lambda _fields, _folder, _where: Flat(),
+    by_name=True,
+    known=Known.LEVELS,
+)

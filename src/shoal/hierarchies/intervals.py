@@ -12,11 +12,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
+from typing import Any
 
 from shoal.errors import PolicyProblem
 from shoal.hierarchies.assemble import Level, build
 from shoal.hierarchies.decimals import DecimalScale, parse_decimal
 from shoal.hierarchies.hierarchy import Label
+from shoal.hierarchies.kind import FieldKind, HierarchyField, HierarchyKind, Known
 from shoal.hierarchies.problems import refuse, values_problem
 from shoal.hierarchies.source import BuiltHierarchy
 
@@ -211,3 +213,32 @@ def _decimal(given: object, *, infinite: bool) -> Decimal | None:
     if infinite and text.strip().lower() in {"inf", "+inf", "-inf", "infinity", "-infinity", ".inf", "-.inf"}:
         return Decimal("-Infinity") if text.strip().startswith("-") else Decimal("Infinity")
     return parse_decimal(text)
+
+
+def _expand(value: Any) -> Any:
+    """A list of widths, or a list of lists of cut points."""
+    if not isinstance(value, (list, tuple)):
+        return value
+    nested = any(isinstance(part, (list, tuple)) for part in value)
+    return {"cuts": list(value)} if nested else {"widths": list(value)}
+
+
+KIND = HierarchyKind(
+    key="intervals",
+    summary="Numeric intervals: widths, or explicit cut points per level.",
+    fields=(
+        HierarchyField("widths", FieldKind.NUMBERS, "width of the intervals at each level", ()),
+        HierarchyField("cuts", FieldKind.CUTS, "cut points of each level; outer ones may be inf", ()),
+        HierarchyField("origin", FieldKind.NUMBER, "where intervals of fixed width are counted from", 0),
+        HierarchyField("bounds", FieldKind.BOUNDS, "smallest and largest value that there may be", None),
+    ),
+    build=lambda fields, _folder, _where: Intervals(**fields),
+    example="[5, 10, 20]",
+    short_forms=(
+        {"type": "array", "items": {"type": "number"}},
+        {"type": "array", "items": {"type": "array"}},
+    ),
+    expand=_expand,
+    known=Known.LEVELS,
+    on_a_scale=True,
+)

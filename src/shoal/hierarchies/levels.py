@@ -13,6 +13,7 @@ from shoal.errors import PolicyProblem
 from shoal.formatting import pluralize
 from shoal.hierarchies.assemble import Level, build, distinct_leaves
 from shoal.hierarchies.hierarchy import Label
+from shoal.hierarchies.kind import FieldKind, HierarchyField, HierarchyKind
 from shoal.hierarchies.problems import (
     HierarchyError,
     first_problems,
@@ -173,3 +174,18 @@ def _row_problem(row: Sequence[object], width: int) -> str | None:
     if row[0] is not None and None in row:
         return f"({quoted(scalar_text(row[0]))}) has no label at level {list(row).index(None)}."
     return None
+
+
+KIND = HierarchyKind(
+    key="levels",
+    summary="An ARX-style CSV file: one line per leaf value, then its ancestors.",
+    fields=(
+        HierarchyField("path", FieldKind.PATH, "the file, relative to the policy file"),
+        HierarchyField("separator", FieldKind.CHARACTER, "found out when not given: semicolon, tab or comma", None),
+    ),
+    build=lambda fields, folder, where: read_levels(folder / fields["path"], fields["separator"], where=where),
+    example="age-levels.csv",
+    short_forms=({"type": "string"},),
+    expand=lambda value: {"path": value} if isinstance(value, (str, Path)) else value,
+    listed=True,
+)

@@ -13,6 +13,7 @@ import numpy as np
 from shoal.errors import PolicyProblem, did_you_mean
 from shoal.hierarchies.assemble import Level, build
 from shoal.hierarchies.hierarchy import Label
+from shoal.hierarchies.kind import FieldKind, HierarchyField, HierarchyKind
 from shoal.hierarchies.problems import refuse, values_problem
 from shoal.hierarchies.source import BuiltHierarchy
 
@@ -121,3 +122,19 @@ def _spanned(levels: Sequence[Level], letters: int, lengths: set[int]) -> list[L
     ]
     root = levels[-1]
     return [*spanned, Level(root.groups, root.labels, np.array([sum(float(letters) ** length for length in lengths)]))]
+
+
+KIND = HierarchyKind(
+    key="mask",
+    summary="Characters replaced by * from one side.",
+    fields=(
+        HierarchyField("side", FieldKind.CHOICE, default="right", choices=("left", "right")),
+        HierarchyField("alphabet", FieldKind.TEXT, "digits, letters, alphanumeric, or the characters themselves", None),
+        HierarchyField("steps", FieldKind.WHOLES, "how many characters each level masks; each by default", None),
+    ),
+    build=lambda fields, _folder, _where: Mask(**fields),
+    example="right",
+    short_forms=({"enum": ["left", "right"]},),
+    expand=lambda value: {"side": value} if isinstance(value, str) else value,
+    by_name=True,
+)

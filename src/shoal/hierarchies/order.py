@@ -11,9 +11,10 @@ from shoal.errors import PolicyProblem
 from shoal.formatting import listing
 from shoal.hierarchies.assemble import Level, build
 from shoal.hierarchies.hierarchy import Label
+from shoal.hierarchies.kind import FieldKind, HierarchyField, HierarchyKind, Known
 from shoal.hierarchies.problems import LISTED, quoted, refuse, refuse_unknown_values
 from shoal.hierarchies.source import BuiltHierarchy
-from shoal.hierarchies.text import is_scalar, scalar_text
+from shoal.hierarchies.text import LABEL_SCHEMA, is_scalar, scalar_text
 
 MISSING_END = "(missing)"
 """How the label of a group names the missing value at one of its ends."""
@@ -78,3 +79,19 @@ def _label(block: Sequence[Label]) -> Label:
         return block[0]
     low, high = (MISSING_END if end is None else end for end in (block[0], block[-1]))
     return f"{low}..{high}"
+
+
+KIND = HierarchyKind(
+    key="order",
+    summary="Ordered values, grouped with their neighbours.",
+    fields=(
+        HierarchyField("values", FieldKind.VALUES, "the values from first to last"),
+        HierarchyField("groups", FieldKind.WHOLES, "how many neighbours join at each level; 2, 4, 8, … else", None),
+    ),
+    build=lambda fields, _folder, _where: OrderedValues(**fields),
+    example="[low, mid, high]",
+    short_forms=({"type": "array", "items": LABEL_SCHEMA},),
+    expand=lambda value: {"values": list(value)} if isinstance(value, (list, tuple)) else value,
+    known=Known.NODES,
+    listed=True,
+)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import datetime
+from typing import Any
 
 from shoal.hierarchies.hierarchy import Label
 
+LABEL_SCHEMA: dict[str, Any] = {"type": ["string", "number", "boolean", "null"]}
+"""JSON Schema of a label in a policy."""
 SCALARS = (str, bool, int, float, datetime.date, datetime.time)
 """What YAML gives for a scalar, besides null; a datetime is a date."""
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from shoal.errors import PolicyProblem
 from shoal.hierarchies.assemble import build, distinct_leaves, levels_from_paths
 from shoal.hierarchies.hierarchy import ROOT_LABEL, Label
+from shoal.hierarchies.kind import FieldKind, HierarchyField, HierarchyKind, Known
 from shoal.hierarchies.problems import quoted, refuse, refuse_unknown_values
 from shoal.hierarchies.source import BuiltHierarchy
 from shoal.hierarchies.text import is_scalar, scalar_text
@@ -103,3 +104,13 @@ def _empty(below: object) -> bool:
 def _names_root(nested: object) -> bool:
     """Whether the declaration itself names the root: one name on top with something under it."""
     return isinstance(nested, Mapping) and len(nested) == 1 and not _empty(next(iter(nested.values())))
+
+
+KIND = HierarchyKind(
+    key="tree",
+    summary="Nested groups.",
+    fields=(HierarchyField("tree", FieldKind.TREE, "nested mapping, or the path of a YAML file"),),
+    build=lambda fields, _folder, _where: Tree(fields["tree"]),
+    known=Known.NODES,
+    listed=True,
+)

@@ -31,7 +31,7 @@ TextOf = Callable[[Any, str], Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Written:
+class WrittenRelease:
     """A release that is written, or ready to be, and not yet in place."""
 
     release: Path | pa.Table | CountedTable
@@ -96,7 +96,7 @@ class Sink(Protocol):
 
     def __exit__(self, *error: object) -> None: ...
 
-    def write(self, result: Result, reading: Reading, progress: Progress) -> Written:
+    def write(self, result: Result, reading: Reading, progress: Progress) -> WrittenRelease:
         """Write the release aside."""
         ...
 
@@ -118,9 +118,9 @@ class MemorySink:
     def __exit__(self, *error: object) -> None:
         pass
 
-    def write(self, result: Result, reading: Reading, progress: Progress) -> Written:  # noqa: ARG002
+    def write(self, result: Result, reading: Reading, progress: Progress) -> WrittenRelease:  # noqa: ARG002
         """The released table, a row per record."""
-        return Written(result.released.records())
+        return WrittenRelease(result.released.records())
 
     def commit(self, texts: Mapping[str, str]) -> ReleaseData | None:  # noqa: ARG002
         """Nothing is written."""
@@ -148,18 +148,18 @@ class FileSink:
     def __exit__(self, *error: object) -> None:
         self._stage.__exit__(*error)
 
-    def write(self, result: Result, reading: Reading, progress: Progress) -> Written:
+    def write(self, result: Result, reading: Reading, progress: Progress) -> WrittenRelease:
         """Write the release under a hidden name."""
         self._streamed = reading.table is None
         staged = self._stage.path(self.location)
         write_result(result, reading, staged, progress)
-        return Written(staged, sha256_of(staged))
+        return WrittenRelease(staged, sha256_of(staged))
 
-    def write_table(self, table: pa.Table) -> Written:
+    def write_table(self, table: pa.Table) -> WrittenRelease:
         """Write a released table under a hidden name."""
         staged = self._stage.path(self.location)
         write_counted(as_written(table, staged), None, staged)
-        return Written(staged, sha256_of(staged))
+        return WrittenRelease(staged, sha256_of(staged))
 
     def commit(self, texts: Mapping[str, str]) -> ReleaseData | None:
         """Rename all files together."""
@@ -244,8 +244,6 @@ def policy_files(policy: Policy) -> list[Path]:
     """The file of a policy, and those of its hierarchies."""
     files = [Path(policy.source)] if Path(policy.source).is_file() else []
     for column in policy.columns.values():
-        if column.hierarchy is not None and column.hierarchy.levels is not None:
-            files.append(policy.path(column.hierarchy.levels.path))
-        if column.hierarchy is not None and isinstance(column.hierarchy.tree, str):
-            files.append(policy.path(column.hierarchy.tree))
+        if column.hierarchy is not None and column.hierarchy.file is not None:
+            files.append(policy.path(column.hierarchy.file))
     return files

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
@@ -80,10 +80,11 @@ class Reading:
         return None
 
 
+@runtime_checkable
 class Source(Protocol):
-    """Where a table comes from; what it holds open is held inside ``with``."""
+    """Where a table comes from."""
 
-    def opened(self) -> AbstractContextManager[object]:
+    def snapshot(self) -> AbstractContextManager[object]:
         """Keep the data as it is while it is read, possibly twice."""
         ...
 
@@ -106,7 +107,7 @@ class TableSource:
     def _columns(self) -> dict[str, DistinctColumn]:
         return {}
 
-    def opened(self) -> AbstractContextManager[object]:
+    def snapshot(self) -> AbstractContextManager[object]:
         """Nothing is open."""
         return nullcontext()
 
@@ -127,7 +128,7 @@ class HeldSource:
 
     data: Any
 
-    def opened(self) -> AbstractContextManager[object]:
+    def snapshot(self) -> AbstractContextManager[object]:
         """Nothing stays open: it is read once."""
         return nullcontext()
 

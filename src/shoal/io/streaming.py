@@ -43,7 +43,7 @@ class StreamSource:
     _pinned: DataSource | None = field(default=None, init=False)
 
     @contextmanager
-    def opened(self) -> Iterator[None]:
+    def snapshot(self) -> Iterator[None]:
         """A table of a database stays as it is now, however often it is read."""
         with held_still(self.source) as pinned:
             self._pinned = pinned

@@ -1,32 +1,20 @@
-"""The measures: one file each, all reachable by name."""
+"""The measures: one file each, with what it declares, all reachable by name.
 
-from shoal.metrics.average_class_size import AverageClassSize
+Installed packages offer further ones as entry points of the group ``shoal.metrics``.
+"""
+
 from shoal.metrics.base import CellMetric, Metric, ReleaseSummary
-from shoal.metrics.constraint_violations import ConstraintViolations
-from shoal.metrics.discernibility import Discernibility
-from shoal.metrics.distortion_ratio import DistortionRatio
-from shoal.metrics.loss import Loss
-from shoal.metrics.ncp import NCP
-from shoal.metrics.ntil import NTIL
-from shoal.metrics.precision import Precision
-from shoal.metrics.suppressed import Suppressed
-from shoal.metrics.wang_loss import WangLoss
+from shoal.plugins import discover
 
-METRICS: dict[str, Metric] = {
-    metric.name: metric
-    for metric in (
-        NCP(),
-        Loss(),
-        NTIL(),
-        DistortionRatio(),
-        Precision(),
-        WangLoss(),
-        Discernibility(),
-        AverageClassSize(),
-        Suppressed(),
-        ConstraintViolations(),
-    )
-}
+METRICS: dict[str, Metric] = {name: kind() for name, kind in discover(__name__, Metric, "shoal.metrics").items()}
 """Every measure by its name."""
+DEFAULT_METRIC = "loss"
+"""What searches minimize unless the policy names another measure."""
 
-__all__ = ["METRICS", "CellMetric", "Metric", "ReleaseSummary"]
+
+def metric_title(name: str) -> str:
+    """What people call a measure; its name where it is not known here."""
+    return METRICS[name].title if name in METRICS else name
+
+
+__all__ = ["DEFAULT_METRIC", "METRICS", "CellMetric", "Metric", "ReleaseSummary", "metric_title"]

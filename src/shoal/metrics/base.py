@@ -52,12 +52,25 @@ class Metric(ABC):
     """A measure of a release."""
 
     name: ClassVar[str]
+    title: ClassVar[str]
+    """What people call it."""
+    summary: ClassVar[str]
+    """What it measures, in a sentence for a reader who does not program."""
+    short: ClassVar[str]
+    """The same in a few words, for lists."""
     higher_is_better: ClassVar[bool] = False
     minimum: ClassVar[float] = 0.0
     maximum: ClassVar[float | None] = None
     """Largest possible value, or None where the table's size decides."""
     source: ClassVar[str]
     """Where the formula stands."""
+    position: ClassVar[int] = 1000
+    """Where it stands in lists."""
+
+    @property
+    def scale(self) -> str:
+        """The values that it can take, in words."""
+        return f"{self.minimum:g} or more" if self.maximum is None else f"{self.minimum:g} to {self.maximum:g}"
 
     @abstractmethod
     def of(self, release: ReleaseSummary) -> float:

@@ -15,6 +15,10 @@ class ConstraintViolations(Metric):
     """Number of released cells that lie above the boundary of their original value."""
 
     name = "constraint_violations"
+    title = "Boundary violations"
+    summary = "Released values that are generalized further than the boundary that the policy sets for them."
+    short = "cells beyond their boundary: 0 in every release"
+    position = 100
     source = "Campan, Truta & Cooper 2010, Definition 6 and Table 5"
 
     def of(self, release: ReleaseSummary) -> float:

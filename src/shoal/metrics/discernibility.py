@@ -9,6 +9,13 @@ class Discernibility(Metric):
     """Sum of squared class sizes; a suppressed record pays the size of the whole table."""
 
     name = "discernibility"
+    title = "Discernibility"
+    summary = (
+        "Each released record counts the size of its class, each record left out the size of the whole table, and all "
+        "are added up."
+    )
+    short = "how many records each record looks like"
+    position = 70
     source = "Bayardo & Agrawal 2005"
 
     def of(self, release: ReleaseSummary) -> float:

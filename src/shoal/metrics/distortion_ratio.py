@@ -10,6 +10,13 @@ class DistortionRatio(CellMetric):
     """Sum of h over all cells / sum of H: 0 when nothing is generalized, 1 when every cell is a root."""
 
     name = "distortion_ratio"
+    title = "Distortion ratio"
+    summary = (
+        "By how many levels values were raised, out of all levels they could be raised; a cell that is left out counts"
+        " as raised to the top."
+    )
+    short = "levels raised, of those that could be"
+    position = 40
     maximum = 1.0
     source = "Sun, Wang, Li & Truta 2008, section 4"
 

@@ -19,6 +19,10 @@ class Loss(CellMetric):
     """exp(mean over columns of ln(1 + mean NCP)) - 1."""
 
     name = "loss"
+    title = "Loss"
+    summary = "The NCP of the single columns, joined by a geometric mean of 1 + NCP in place of a plain mean."
+    short = "detail lost, where giving up one column costs less than generalizing all alike"
+    position = 20
     maximum = 1.0
     source = "Iyengar 2002 (cell loss), geometric mean over columns"
 

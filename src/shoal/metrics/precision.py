@@ -10,6 +10,13 @@ class Precision(CellMetric):
     """1 - mean over cells of h / H: 1 when nothing is generalized."""
 
     name = "precision"
+    title = "Precision"
+    summary = (
+        "One minus the share of its hierarchy's height by which a value was raised, on average over the cells: 1 when "
+        "nothing was generalized."
+    )
+    short = "detail kept by levels (higher is better)"
+    position = 50
     higher_is_better = True
     maximum = 1.0
     source = "Wang, Xu & Qu 2011, (11) and (12)"

@@ -9,6 +9,10 @@ class Suppressed(Metric):
     """Number of records left out of the release."""
 
     name = "suppressed"
+    title = "Records left out (suppressed)"
+    summary = "Records that were left out of the release, or stand in it as rows of * only."
+    short = "records left out"
+    position = 90
     source = "Campan, Truta & Cooper 2010, Table 6"
 
     def of(self, release: ReleaseSummary) -> float:

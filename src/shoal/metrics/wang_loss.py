@@ -10,6 +10,10 @@ class WangLoss(CellMetric):
     """Like NCP, with the domain itself as divisor; a suppressed cell counts 1."""
 
     name = "wang_loss"
+    title = "Loss of Wang, Xu and Qu"
+    summary = "Like NCP, with the width of a value measured against the number of all values, itself included."
+    short = "detail lost, averaged over all cells, by the whole domain"
+    position = 60
     maximum = 1.0
     source = "Wang, Xu & Qu 2011, (9)"
 

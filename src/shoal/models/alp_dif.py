@@ -14,28 +14,22 @@ Parameters: ``limits``, a mapping from value to ``{alp, dif}``, each in [0, 1]; 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from shoal.errors import PolicyProblem, did_you_mean
+from shoal.declarations import Parameter, ParameterKind, share
 from shoal.hierarchies.hierarchy import Label
-from shoal.models.base import Model, Strength
-from shoal.models.limits import FrozenMapping, frozen, limit_name, quoted
-from shoal.models.parameters import (
-    key_problems,
-    listed,
-    no_parameter,
-    number_problems,
-    sensitive_problems,
-    shown,
-    unknown_problems,
-)
+from shoal.models.base import Card, Model, Strength
+from shoal.models.limits import limit_name
 from shoal.models.tolerance import TOLERANCE
-from shoal.table.classes import ClassView, Floats, Mask, SensitiveDomain
+from shoal.table.classes import ClassView, Floats, Mask
 
-_PARTS = ("alp", "dif")
+_LIMITS = (
+    share("alp", "largest average leakage", default=1, quantity="average leakage"),
+    share("dif", "how far the leakage of a class may exceed the average", default=1, quantity="leakage above average"),
+)
 
 
 @dataclass(frozen=True)
@@ -43,17 +37,41 @@ class AlpDif(Model):
     """ALP_v ≤ alp_v and, in each class, LP_v - ALP_v ≤ dif_v, for every protected value v."""
 
     name: ClassVar[str] = "alp-dif"
+    title: ClassVar[str] = "(alp, dif)-anonymity"
+    summary: ClassVar[str] = (
+        "For each protected value, its share of a class is at most alp on average over the records that have the "
+        "value, and in no class does it exceed that average by more than dif, so the value is neither easy to guess on "
+        "the whole nor revealed by single classes."
+    )
     citation: ClassVar[str] = "Wang, Xu, Qu 2011, (1)(2)"
+    card: ClassVar[Card] = Card(
+        "A few named values become likely.",
+        "For each value that you name: the belief in it, averaged over those who have it, is at most alp, and in no "
+        "class more than dif above that average.",
+        "Tables in which a few values are the secret (a diagnosis, a conviction) and the rest are not.",
+        "With alp = 0.4 and dif = 0.2 for HIV, nobody is believed to have it with more than 60%.",
+        (
+            "Values that are not named.",
+            "Two named values together may fill a class between them.",
+            "It depends on the whole release, so a search cannot skip anything and may take long.",
+        ),
+    )
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        share(
+            "limits", "the limits of each protected value", kind=ParameterKind.LIMITS, start={"alp": 0.5, "dif": 0.2},
+            parts=_LIMITS,
+        ),
+    )  # fmt: skip
+    example: ClassVar[str] = "{model: alp-dif, limits: {HIV: {alp: 0.5, dif: 0.2}}}"
     merge_closed: ClassVar[bool] = False
     superset_closed: ClassVar[bool] = False
     whole_table: ClassVar[bool] = True
+    stops: ClassVar[frozenset[str]] = frozenset({"homogeneity"})
+    position: ClassVar[int] = 60
 
     limits: Mapping[Label, Mapping[str, float]]
     _: KW_ONLY
     sensitive: str
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "limits", frozen(self.limits))
 
     def holds(self, view: ClassView) -> Mask:
         """Which classes leak no protected value by more than dif above its average."""
@@ -79,61 +97,6 @@ class AlpDif(Model):
             result[limit_name("alp", value)] = Strength(np.full(len(leakage), average), at_least=False, of_class=False)
             result[limit_name("dif", value)] = Strength(np.maximum(leakage - average, 0.0), at_least=False)
         return result
-
-    def lacks(self, view: ClassView, index: int) -> str:
-        """Which protected values leak too much in the class, and which in the whole release."""
-        of_class, of_table = [], []
-        for value, limit in self.limits.items():
-            leakage = _leakage(view, value)
-            average, share = _average(view, value, leakage), float(leakage[index])
-            if share - average > limit["dif"] + TOLERANCE:
-                above = f"a share of {shown(share)}, {shown(share - average)} above the average {shown(average)}"
-                of_class.append(f"{quoted(value)} has {above}, at most {limit['dif']} above allowed")
-            if average > limit["alp"] + TOLERANCE:
-                over = f"{quoted(value)} has an average leakage of {shown(average)} in the whole release"
-                of_table.append(f"{over}, at most {limit['alp']} allowed")
-        return listed([*of_class, *of_table])
-
-    def relaxed(self, parameter: str, value: float) -> AlpDif:
-        """A copy with one limit changed: ``alp[HIV]`` or ``dif[HIV]``."""
-        names = {limit_name(part, key): (key, part) for key in self.limits for part in _PARTS}
-        if parameter not in names:
-            no_parameter(self.name, parameter, names)
-        key, part = names[parameter]
-        limits = FrozenMapping(self.limits)
-        return replace(self, limits=limits.with_item(key, limits[key].with_item(part, value)))
-
-    def parameter_problems(self) -> list[PolicyProblem]:
-        """Every value has both limits, each in [0, 1]."""
-        problems = sensitive_problems(self.sensitive)
-        if not isinstance(self.limits, Mapping) or not self.limits:
-            message = f"must be a mapping from value to {{alp, dif}} with at least one entry, not {self.limits}."
-            return [PolicyProblem("limits", message), *problems]
-        problems = [*key_problems("limits", self.limits, of="value"), *problems]
-        for value, limit in self.limits.items():
-            problems += _limit_problems(f"limits.{'null' if value is None else value}", limit)
-        return problems
-
-    def domain_problems(self, domain: SensitiveDomain) -> list[PolicyProblem]:
-        """Every limit is that of a value of the column."""
-        if not isinstance(self.limits, Mapping):
-            return []
-        return unknown_problems("limits", self.limits, domain.values, of="value", column=domain.column)
-
-
-def _limit_problems(where: str, limit: object) -> list[PolicyProblem]:
-    if not isinstance(limit, Mapping):
-        return [PolicyProblem(where, f"must be {{alp: …, dif: …}}, not {limit}.")]
-    problems = []
-    for part in _PARTS:
-        if part in limit:
-            problems += number_problems(f"{where}.{part}", limit[part], low=0, high=1)
-        else:
-            problems.append(PolicyProblem(where, f"{part} is missing.", f"Write {part}: 1 to leave it free."))
-    for key in limit:
-        if key not in _PARTS:
-            problems.append(PolicyProblem(where, f"there is no limit {key!r}.", did_you_mean(key, _PARTS)))
-    return problems
 
 
 def _leakage(view: ClassView, value: Label) -> Floats:

@@ -10,28 +10,19 @@ where a value that is not listed is free. Compared exactly.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from shoal.errors import PolicyProblem
+from shoal.declarations import Parameter, ParameterKind, share
 from shoal.hierarchies.hierarchy import Label
-from shoal.models.base import Model, Strength
+from shoal.models.base import Card, Model, Strength
 from shoal.models.exact import at_most, exact, rounded_up
-from shoal.models.limits import FrozenMapping, frozen, limit_name, quoted
-from shoal.models.parameters import (
-    counted,
-    listed,
-    mapping_problems,
-    no_parameter,
-    number_problems,
-    sensitive_problems,
-    shown,
-    unknown_problems,
-)
+from shoal.models.limits import limit_name
+from shoal.models.parts_of_classes import too_frequent
 from shoal.models.removal import removed_for_share
-from shoal.table.classes import ClassView, Counts, Mask, SensitiveDomain
+from shoal.table.classes import ClassView, Counts, Mask
 
 
 @dataclass(frozen=True)
@@ -39,16 +30,37 @@ class AlphaKAnonymity(Model):
     """c(v)/n ≤ α for every value v, or c(v)/n ≤ α_v for every v listed."""
 
     name: ClassVar[str] = "alpha-k-anonymity"
+    title: ClassVar[str] = "(α, k)-anonymity"
+    summary: ClassVar[str] = (
+        "No limited sensitive value makes up more than a share α of any class, so nobody who knows a person's class "
+        "can guess such a value with more certainty than that."
+    )
     citation: ClassVar[str] = "Wong et al. 2006"
+    card: ClassVar[Card] = Card(
+        "A certain secret becomes likely.",
+        "No sensitive value has more than a share α of any class. One limit for all values, or one for each value.",
+        "Where a plain limit on certainty is wanted that can be said in one sentence.",
+        "With α = 0.5, nobody is believed to have any one illness with more than 50%.",
+        (
+            "Values that are alike: HIV and cancer with 0.5 each fill a class.",
+            "Rare values: from 1% to 50% is a large step, and allowed by α = 0.5.",
+        ),
+    )
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        share(
+            "alpha", "largest share of a class that a value may have, for all values or by value",
+            kind=ParameterKind.BY_VALUE_OR_ONE, title="α (alpha)", open_low=True, start=0.5, quantity="largest share",
+        ),
+    )  # fmt: skip
+    example: ClassVar[str] = "{model: alpha-k-anonymity, alpha: 0.5}"
     merge_closed: ClassVar[bool] = True
     superset_closed: ClassVar[bool] = False
+    stops: ClassVar[frozenset[str]] = frozenset({"homogeneity", "skewness"})
+    position: ClassVar[int] = 100
 
     alpha: float | Mapping[Label, float]
     _: KW_ONLY
     sensitive: str
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "alpha", frozen(self.alpha))
 
     def holds(self, view: ClassView) -> Mask:
         """Which classes have no value above its limit."""
@@ -70,43 +82,12 @@ class AlphaKAnonymity(Model):
             name: Strength(rounded_up(counts, view.sizes), at_least=False) for name, _, counts in self._counts(view)
         }
 
-    def lacks(self, view: ClassView, index: int) -> str:
-        """Which values exceed their limits, and by how much."""
-        histogram, domain, size = view.histogram, view.domain, int(view.sizes[index])
-        entries = slice(histogram.starts[index], histogram.starts[index + 1])
-        lacking = []
-        for code, count in zip(histogram.values[entries].tolist(), histogram.counts[entries].tolist(), strict=True):
-            value = domain.values[code]
-            limit = self.alpha.get(value, 1) if isinstance(self.alpha, Mapping) else self.alpha
-            if count > exact(limit) * size:
-                share = f"{quoted(value)} is {count} of {counted(size, 'records')} ({shown(count / size)})"
-                lacking.append(f"{share}, at most {limit} allowed")
-        return listed(lacking)
-
-    def relaxed(self, parameter: str, value: float) -> AlphaKAnonymity:
-        """A copy with another limit: ``alpha``, or ``alpha[HIV]`` where there is one a value."""
-        if not isinstance(self.alpha, Mapping):
-            if parameter != "alpha":
-                no_parameter(self.name, parameter, ["alpha"])
-            return replace(self, alpha=value)
-        names = {limit_name("alpha", key): key for key in self.alpha}
-        if parameter not in names:
-            no_parameter(self.name, parameter, names)
-        return replace(self, alpha=FrozenMapping(self.alpha).with_item(names[parameter], value))
-
-    def parameter_problems(self) -> list[PolicyProblem]:
-        """Each limit is in (0, 1]."""
-        if isinstance(self.alpha, Mapping):
-            problems = mapping_problems("alpha", self.alpha, of="value", low=0, open_low=True)
-        else:
-            problems = number_problems("alpha", self.alpha, low=0, high=1, open_low=True)
-        return [*problems, *sensitive_problems(self.sensitive)]
-
-    def domain_problems(self, domain: SensitiveDomain) -> list[PolicyProblem]:
-        """Every limit is that of a value of the column."""
-        if not isinstance(self.alpha, Mapping):
-            return []
-        return unknown_problems("alpha", self.alpha, domain.values, of="value", column=domain.column)
+    def part_could_fail(self, view: ClassView, owner: Counts, sizes: Counts) -> Mask:
+        """Whether too much of one value can be in the part."""
+        limits = (
+            self.alpha.get(value, 1) if isinstance(self.alpha, Mapping) else self.alpha for value in view.domain.values
+        )
+        return too_frequent(view.histogram, map(float, limits), owner, sizes)
 
     def _counts(self, view: ClassView) -> Iterator[tuple[str, float, Counts]]:
         """Each limit with its name and the records of each class that it is about."""

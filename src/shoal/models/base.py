@@ -1,15 +1,28 @@
-"""What a privacy model is: a condition on classes, what it allows a search to conclude, and its reasons in words."""
+"""What a privacy model is: a condition on classes, and everything else that others need to know of it, declared.
+
+A model is one file with one frozen dataclass. Its class attributes say what it is called, what its parameters may be,
+what a search may conclude from it and what it protects from; the policy, the searches, the attacks, the report, the
+page and the documentation read them. See ``docs/extending.md``.
+"""
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from shoal.errors import PolicyProblem
+from shoal.declarations import Parameter, ParameterKind
+from shoal.errors import PolicyProblem, did_you_mean
+from shoal.formatting import number
+from shoal.hierarchies.hierarchy import Label
+from shoal.models.limits import FrozenMapping, frozen, limit_name, quoted
+from shoal.models.parameters import parameter_problems, sensitive_problems, unknown_problems, whole
+from shoal.models.sensitivity import category_problems
+from shoal.models.tolerance import TOLERANCE
 from shoal.table.classes import ClassView, Counts, Floats, Mask, SensitiveDomain
 
 
@@ -28,13 +41,100 @@ class Strength:
 
 
 @dataclass(frozen=True)
+class Shortfall:
+    """By what one class, or the whole release, fails one parameter of a model."""
+
+    parameter: str
+    """As in `Model.strengths`: ``k``, ``alpha[HIV]``."""
+    quantity: str
+    """What is compared: "distinct values"; empty where it has no other name than the parameter."""
+    counted: bool
+    """Whether the quantity is a number of things."""
+    reached: float
+    required: float
+    at_least: bool
+    column: str | None
+    """The sensitive column."""
+    key: str = ""
+    """The value or category that a limit is about, as messages show it."""
+    of_class: bool = True
+    """False where the whole release falls short."""
+
+    @property
+    def code(self) -> str:
+        """On which side of its limit the figure lies."""
+        return "below-minimum" if self.at_least else "above-maximum"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The shortfall as plain data."""
+        return {
+            "code": self.code,
+            "parameter": self.parameter,
+            "quantity": self.quantity,
+            "reached": self.reached,
+            "required": self.required,
+            "of_class": self.of_class,
+        }
+
+    def __str__(self) -> str:
+        of = f" of {self.key} in {self.column}" if self.key else f" of {self.column}" if self.column else ""
+        reached, required = number(self.reached), number(self.required)
+        if reached == required:  # a figure that misses its limit by little must not look equal to it
+            reached, required = f"{self.reached:.9g}", f"{self.required:.9g}"
+        if self.counted and self.quantity:
+            found = f"{reached} {_singular(self.quantity) if self.reached == 1 else self.quantity}{of}"
+        else:
+            found = f"{self.quantity or self.parameter.partition('[')[0]} {reached}{of}"
+        where = "" if self.of_class else " in the whole release"
+        return f"{found}{where}, " + (f"{required} required" if self.at_least else f"at most {required} allowed")
+
+
+def _singular(nouns: str) -> str:
+    return nouns.removesuffix("ies") + "y" if nouns.endswith("ies") else nouns.removesuffix("s")
+
+
+@dataclass(frozen=True)
+class Card:
+    """A model for somebody who has to decide."""
+
+    fear: str
+    """The worry that it answers."""
+    protects: str
+    audience: str
+    """Whom it is for."""
+    example: str
+    leaves_open: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Limit:
+    """One number of a model that can be changed alone."""
+
+    parameter: Parameter
+    value: float
+    key: str
+    changed: Callable[[float], dict[str, Any]]
+    """The field to replace when the number becomes another."""
+
+
+@dataclass(frozen=True)
 class Model(ABC):
-    """A privacy model with its parameters. Subclasses are frozen dataclasses, one a file."""
+    """A privacy model with its parameters. Subclasses are frozen dataclasses, one per file."""
 
     name: ClassVar[str]
     """Name in the policy file."""
+    title: ClassVar[str]
+    """What people call it."""
+    summary: ClassVar[str]
+    """What it demands and what that is good for, in a sentence for a reader who does not program."""
     citation: ClassVar[str]
     """Where the definition stands."""
+    card: ClassVar[Card]
+    """What the page says of it."""
+    parameters: ClassVar[tuple[Parameter, ...]]
+    """Its parameters besides ``sensitive``, in the order of the dataclass fields."""
+    example: ClassVar[str]
+    """An entry of a policy, without ``sensitive``: ``{model: k-anonymity, k: 5}``."""
     merge_closed: ClassVar[bool]
     """Two satisfying classes merged satisfy: what holds at a node holds at every more general one."""
     superset_closed: ClassVar[bool]
@@ -43,12 +143,77 @@ class Model(ABC):
     """The condition on a class depends on the other released classes, so it is tested anew after suppression."""
     needs_categories: ClassVar[bool] = False
     """The sensitive column must declare categories."""
+    least_declared_categories: ClassVar[int] = 1
+    """How many categories, where it needs some."""
+    needs_order: ClassVar[bool] = False
+    """Its figures may need the order or the hierarchy of the sensitive values, which a release does not show."""
+    publishes: ClassVar[Literal["values", "categories"]] = "values"
+    """What is published of the sensitive column where the policy does not say and no other model is on it."""
+    stops: ClassVar[frozenset[str]] = frozenset()
+    """The attacks that it is a remedy for, by their names in the evidence."""
+    position: ClassVar[int] = 1000
+    """Where it stands in lists: the simplest first."""
+
+    def __post_init__(self) -> None:
+        for each in self.parameters:
+            object.__setattr__(self, each.name, frozen(getattr(self, each.name)))
+
+    # --- what it reads and promises -----------------------------------------------------------------------------
+
+    @classmethod
+    def reads_sensitive(cls) -> bool:
+        """Whether it is about a sensitive column."""
+        return any(each.name == "sensitive" for each in fields(cls))
 
     @property
     def column(self) -> str | None:
         """The sensitive column that the model reads, if it reads one."""
         column: str | None = getattr(self, "sensitive", None)
         return column
+
+    @property
+    def least_records(self) -> int:
+        """Records that every class has at least, as far as the model alone says."""
+        return 1
+
+    @property
+    def least_values(self) -> int:
+        """Distinct sensitive values that every class has at least, as far as the model alone says."""
+        return 1
+
+    @property
+    def least_categories(self) -> int:
+        """Distinct categories that every class has at least; 0 where it is not about categories."""
+        return 0
+
+    @property
+    def only_counts(self) -> bool:
+        """Whether `least_records`, `least_values` and `least_categories` are all that it demands."""
+        return False
+
+    def named_values(self) -> tuple[Label, ...]:
+        """The sensitive values that its parameters name."""
+        return tuple(key for each in self._by_value() for key in getattr(self, each.name))
+
+    def protected_values(self) -> frozenset[Label] | None:
+        """The sensitive values that it protects; None where it protects all alike."""
+        by_value = list(self._by_value())
+        if not by_value:
+            return None
+        return frozenset(
+            key
+            for each in by_value
+            for key, limit in getattr(self, each.name).items()
+            if min(limit.values() if isinstance(limit, Mapping) else [limit]) < each.high
+        )
+
+    def _by_value(self) -> Iterator[Parameter]:
+        """The parameters that are mappings from values here."""
+        for each in self.parameters:
+            if each.kind.by_value and isinstance(getattr(self, each.name), Mapping):
+                yield each
+
+    # --- the condition ------------------------------------------------------------------------------------------
 
     @abstractmethod
     def holds(self, view: ClassView) -> Mask:
@@ -57,6 +222,10 @@ class Model(ABC):
     def table_holds(self, view: ClassView) -> bool:  # noqa: ARG002 - only whole-table models read it
         """Whether the condition on the release as a whole holds, beside that on each class."""
         return True
+
+    @abstractmethod
+    def strengths(self, view: ClassView) -> Mapping[str, Strength]:
+        """For each numeric parameter that can be relaxed alone, what each class reaches."""
 
     def least_removed(self, view: ClassView, removable: int) -> Counts:  # noqa: ARG002 - whole-table models read it
         """How many records of each class, at least, any finer release leaves out in which this model holds.
@@ -70,25 +239,15 @@ class Model(ABC):
             return np.where(self.holds(view), 0, view.sizes)
         return np.zeros(len(view.sizes), dtype=np.int64)
 
-    @abstractmethod
-    def strengths(self, view: ClassView) -> Mapping[str, Strength]:
-        """For each numeric parameter that can be relaxed alone, what each class reaches."""
+    def part_could_fail(self, view: ClassView, owner: Counts, sizes: Counts) -> Mask:  # noqa: ARG002 - see below
+        """For each part of a class, given by its class and size, whether some choice of secrets fails the model.
 
-    @abstractmethod
-    def lacks(self, view: ClassView, index: int) -> str:
-        """In words, what one class lacks ("2 distinct values of condition, 3 asked")."""
+        All that is known is the secrets of the whole class, and that sizes satisfy k. Where a model does not say, every
+        part could fail.
+        """
+        return np.ones(len(owner), dtype=np.bool_)
 
-    @abstractmethod
-    def relaxed(self, parameter: str, value: float) -> Model:
-        """A copy with one parameter, named as in `strengths`, set to another value; the copy is not validated."""
-
-    def parameter_problems(self) -> list[PolicyProblem]:
-        """What is wrong with the parameters themselves; ``where`` is the parameter's name."""
-        return []
-
-    def domain_problems(self, domain: SensitiveDomain) -> list[PolicyProblem]:  # noqa: ARG002 - most need nothing
-        """What is wrong with the parameters for this sensitive column; ``where`` is the parameter's name."""
-        return []
+    # --- what follows from the declared parameters --------------------------------------------------------------
 
     def reached(self, view: ClassView) -> dict[str, float]:
         """The strongest value of each parameter that every class reaches."""
@@ -98,3 +257,83 @@ class Model(ABC):
                 worst = np.min if strength.at_least else np.max
                 result[parameter] = float(worst(strength.per_class))
         return result
+
+    def shortfalls(self, view: ClassView, index: int) -> tuple[Shortfall, ...]:
+        """What one class lacks, and what the whole release lacks; nothing where both hold."""
+        fails, limits = not self.holds(view)[index], self._limits()
+        found: list[tuple[float, Shortfall]] = []
+        for name, strength in self.strengths(view).items():
+            reached, limit = float(strength.per_class[index]), limits[name]
+            short = limit.value - reached if strength.at_least else reached - limit.value
+            if short > 0 and math.isfinite(short) and (fails if strength.of_class else short > TOLERANCE):
+                quantity, counted = limit.parameter.quantity, limit.parameter.kind is ParameterKind.WHOLE
+                side = (strength.at_least, self.column, limit.key, strength.of_class)
+                found.append((short, Shortfall(name, quantity, counted, reached, limit.value, *side)))
+        clear = [fall for short, fall in found if short > TOLERANCE]
+        return tuple(clear or (fall for _, fall in found))
+
+    def lacks(self, view: ClassView, index: int) -> str:
+        """In words, what one class lacks ("2 distinct values of condition, 3 required")."""
+        return "; ".join(map(str, self.shortfalls(view, index))) or "nothing"
+
+    def relaxed(self, parameter: str, value: float) -> Self:
+        """A copy with one parameter, named as in `strengths`, set to another value; the copy is not validated."""
+        limits = self._limits()
+        if parameter not in limits:
+            known = did_you_mean(parameter, limits)
+            raise ValueError(f"{self.name} has no parameter {parameter!r} to relax. {known}")
+        limit = limits[parameter]
+        return replace(
+            self, **limit.changed(whole(parameter, value) if limit.parameter.kind is ParameterKind.WHOLE else value)
+        )
+
+    def _limits(self) -> dict[str, _Limit]:
+        """Every number that can be changed alone, by its name in `strengths`."""
+        found: dict[str, _Limit] = {}
+        for each in self.parameters:
+            value = getattr(self, each.name)
+            if not isinstance(value, Mapping):
+                if each.at_least is not None:
+                    found[each.name] = _Limit(each, value, "", _plain_change(each.name))
+                continue
+            for key, limit in value.items():
+                if isinstance(limit, Mapping):
+                    for part in each.parts:
+                        found[limit_name(part.name, key)] = _Limit(
+                            part, limit[part.name], quoted(key), _nested_change(each.name, value, key, part.name)
+                        )
+                else:
+                    found[limit_name(each.name, key)] = _Limit(each, limit, quoted(key), _change(each.name, value, key))
+        return found
+
+    def parameter_problems(self) -> list[PolicyProblem]:
+        """What is wrong with the parameters themselves; ``where`` is the parameter's name."""
+        problems = [
+            problem for each in self.parameters for problem in parameter_problems(each, getattr(self, each.name))
+        ]
+        return problems + (sensitive_problems(self.column) if self.reads_sensitive() else [])
+
+    def domain_problems(self, domain: SensitiveDomain) -> list[PolicyProblem]:
+        """What is wrong with the parameters for this sensitive column; ``where`` is the parameter's name."""
+        problems = category_problems(domain, least=self.least_declared_categories) if self.needs_categories else []
+        for each in self.parameters:
+            named = getattr(self, each.name)
+            if not isinstance(named, Mapping) or (self.needs_categories and not domain.categories):
+                continue
+            if each.kind is ParameterKind.BY_CATEGORY:
+                problems += unknown_problems(each.name, named, domain.categories, of="category", column=domain.column)
+            else:
+                problems += unknown_problems(each.name, named, domain.values, of="value", column=domain.column)
+        return problems
+
+
+def _plain_change(name: str) -> Callable[[float], dict[str, Any]]:
+    return lambda new: {name: new}
+
+
+def _change(name: str, limits: Mapping[Any, Any], key: Any) -> Callable[[float], dict[str, Any]]:
+    return lambda new: {name: FrozenMapping(limits).with_item(key, new)}
+
+
+def _nested_change(name: str, limits: Mapping[Any, Any], key: Any, part: str) -> Callable[[float], dict[str, Any]]:
+    return lambda new: {name: FrozenMapping(limits).with_item(key, FrozenMapping(limits[key]).with_item(part, new))}

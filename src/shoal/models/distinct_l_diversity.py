@@ -8,51 +8,36 @@ Parameters: ``l``, a whole number ≥ 1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from shoal.errors import PolicyProblem
-from shoal.models.base import Model, Strength
-from shoal.models.parameters import counted, listed, no_parameter, sensitive_problems, whole, whole_number_problems
-from shoal.table.classes import ClassView, Mask
+from shoal.declarations import Parameter, count
+from shoal.models.base import Card
+from shoal.models.distinct_values import DistinctValues
 
 
 @dataclass(frozen=True)
-class DistinctLDiversity(Model):
+class DistinctLDiversity(DistinctValues):
     """Distinct values ≥ l."""
 
     name: ClassVar[str] = "distinct-l-diversity"
+    title: ClassVar[str] = "Distinct l-diversity"
+    summary: ClassVar[str] = (
+        "Every class has at least l different values of the sensitive column, so knowing a person's class does not by "
+        "itself reveal the value."
+    )
     citation: ClassVar[str] = "Machanavajjhala et al. 2006; Li et al. 2007"
-    merge_closed: ClassVar[bool] = True
-    superset_closed: ClassVar[bool] = True
+    card: ClassVar[Card] = Card(
+        "Everybody in a class has the same secret.",
+        "Every class has at least l different sensitive values. It is p-sensitivity under another name.",
+        "Where others ask for l-diversity and mean the count.",
+        "With l = 3, a neighbour finds at least three different illnesses among the records that fit.",
+        ("How often each value occurs, and how alike values are.",),
+    )
+    parameters: ClassVar[tuple[Parameter, ...]] = (count("l", "distinct values"),)
+    example: ClassVar[str] = "{model: distinct-l-diversity, l: 2}"
+    position: ClassVar[int] = 70
 
     l: int  # noqa: E741 - the name in the papers and in the policy
     _: KW_ONLY
     sensitive: str
-
-    def holds(self, view: ClassView) -> Mask:
-        """Which classes have l distinct values."""
-        return np.asarray(view.histogram.distinct >= self.l)
-
-    def strengths(self, view: ClassView) -> Mapping[str, Strength]:
-        """The number of distinct values in each class."""
-        return {"l": Strength(view.histogram.distinct.astype(np.float64), at_least=True)}
-
-    def lacks(self, view: ClassView, index: int) -> str:
-        """How many distinct values there are and how many are asked."""
-        distinct = int(view.histogram.distinct[index])
-        short = distinct < self.l
-        return listed([f"{counted(distinct, 'distinct values')} of {self.sensitive}, {self.l} asked"] if short else [])
-
-    def relaxed(self, parameter: str, value: float) -> DistinctLDiversity:
-        """A copy with another l."""
-        if parameter != "l":
-            no_parameter(self.name, parameter, ["l"])
-        return replace(self, l=whole(parameter, value))
-
-    def parameter_problems(self) -> list[PolicyProblem]:
-        """l is a whole number from 1 on."""
-        return [*whole_number_problems("l", self.l), *sensitive_problems(self.sensitive)]

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from shoal.errors import PolicyProblem
-from shoal.models.base import Model, Strength
-from shoal.models.parameters import listed, no_parameter, number_problems, sensitive_problems, shown
+from shoal.declarations import Parameter, ParameterKind
+from shoal.models.base import Card, Model, Strength
 from shoal.models.tolerance import TOLERANCE
 from shoal.table.classes import ClassView, Floats, Mask
 
@@ -28,13 +27,42 @@ class EntropyLDiversity(Model):
     """-Σ_v (c(v)/n) ln (c(v)/n) ≥ ln l."""
 
     name: ClassVar[str] = "entropy-l-diversity"
+    title: ClassVar[str] = "Entropy l-diversity"
+    summary: ClassVar[str] = (
+        "The sensitive values of every class are at least as mixed as l equally frequent values would be (measured by "
+        "entropy), so a few values do not outweigh all others."
+    )
     citation: ClassVar[str] = "Machanavajjhala et al. 2006, entropy l-diversity"
+    card: ClassVar[Card] = Card(
+        "A secret becomes nearly certain.",
+        "The values of every class are as evenly spread as l equally frequent ones would be.",
+        "Columns with many values of roughly equal frequency.",
+        "With l = 2, two values of half a class each just suffice; nine of one and one of another do not.",
+        (
+            "One single limit: half of a class may be one value if the other half is spread wide.",
+            "A column with one very frequent value often cannot reach it at all.",
+        ),
+    )
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter(
+            "l", ParameterKind.NUMBER, "number of equally frequent values that a class is at least as uncertain as",
+            low=1, start=2, step=0.5, at_least=True, quantity="effective number of values",
+        ),
+    )  # fmt: skip
+    example: ClassVar[str] = "{model: entropy-l-diversity, l: 2}"
     merge_closed: ClassVar[bool] = True
     superset_closed: ClassVar[bool] = False
+    stops: ClassVar[frozenset[str]] = frozenset({"homogeneity", "background"})
+    position: ClassVar[int] = 80
 
     l: float  # noqa: E741 - the name in the papers and in the policy
     _: KW_ONLY
     sensitive: str
+
+    @property
+    def least_values(self) -> int:
+        """An entropy of ln l takes l values at least."""
+        return math.ceil(self.l - TOLERANCE)
 
     def holds(self, view: ClassView) -> Mask:
         """Which classes have an entropy of ln l."""
@@ -43,24 +71,6 @@ class EntropyLDiversity(Model):
     def strengths(self, view: ClassView) -> Mapping[str, Strength]:
         """The number of equally frequent values that would have the entropy of each class."""
         return {"l": Strength(np.exp(_entropies(view)), at_least=True)}
-
-    def lacks(self, view: ClassView, index: int) -> str:
-        """The diversity that there is and that is asked."""
-        entropy = float(_entropies(view)[index])
-        if entropy >= math.log(self.l) - TOLERANCE:
-            return listed([])
-        reached = f"entropy {shown(entropy)} of {self.sensitive} (l = {shown(math.exp(entropy))})"
-        return listed([f"{reached}, {shown(math.log(self.l))} (l = {self.l}) asked"])
-
-    def relaxed(self, parameter: str, value: float) -> EntropyLDiversity:
-        """A copy with another l."""
-        if parameter != "l":
-            no_parameter(self.name, parameter, ["l"])
-        return replace(self, l=value)
-
-    def parameter_problems(self) -> list[PolicyProblem]:
-        """l is a number from 1 on."""
-        return [*number_problems("l", self.l, low=1), *sensitive_problems(self.sensitive)]
 
 
 def _entropies(view: ClassView) -> Floats:

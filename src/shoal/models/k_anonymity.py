@@ -7,16 +7,15 @@ Parameters: ``k``, a whole number ≥ 1.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from shoal.errors import PolicyProblem
-from shoal.models.base import Model, Strength
-from shoal.models.parameters import counted, listed, no_parameter, whole, whole_number_problems
-from shoal.table.classes import ClassView, Mask
+from shoal.declarations import Parameter, count
+from shoal.models.base import Card, Model, Strength
+from shoal.table.classes import ClassView, Counts, Mask
 
 
 @dataclass(frozen=True)
@@ -24,11 +23,43 @@ class KAnonymity(Model):
     """n ≥ k."""
 
     name: ClassVar[str] = "k-anonymity"
+    title: ClassVar[str] = "k-anonymity"
+    summary: ClassVar[str] = (
+        "Every class has at least k records, so nobody can be narrowed down to fewer than k records by the "
+        "quasi-identifiers."
+    )
     citation: ClassVar[str] = "Sweeney 2002; Sun et al. 2008, Def. 2"
+    card: ClassVar[Card] = Card(
+        "A person's record is found.",
+        "At least k records look alike in everything that others may know, so nobody can tell which of them belongs to "
+        "a certain person.",
+        "Everybody in the table. Always require it.",
+        "With k = 5, somebody who knows a neighbour's age, sex and home finds at least five records that fit; a guess "
+        "is right one time in five at best.",
+        (
+            "It says nothing about the sensitive column: if all five have the same illness, it is known.",
+            "It counts records, not people: five records of one patient are a class of five.",
+            "It holds only for the columns named as quasi-identifiers.",
+        ),
+    )
+    parameters: ClassVar[tuple[Parameter, ...]] = (count("k", "records", start=5),)
+    example: ClassVar[str] = "{model: k-anonymity, k: 5}"
     merge_closed: ClassVar[bool] = True
     superset_closed: ClassVar[bool] = True
+    stops: ClassVar[frozenset[str]] = frozenset({"linkage", "downcoding"})
+    position: ClassVar[int] = 10
 
     k: int
+
+    @property
+    def least_records(self) -> int:
+        """k."""
+        return self.k
+
+    @property
+    def only_counts(self) -> bool:
+        """Nothing but the size matters."""
+        return True
 
     def holds(self, view: ClassView) -> Mask:
         """Which classes have k records."""
@@ -38,22 +69,6 @@ class KAnonymity(Model):
         """The size of each class."""
         return {"k": Strength(view.sizes.astype(np.float64), at_least=True)}
 
-    def lacks(self, view: ClassView, index: int) -> str:
-        """How many records there are and how many are asked."""
-        size = int(view.sizes[index])
-        return listed([f"{counted(size, 'records')}, {self.k} asked"] if size < self.k else [])
-
-    def relaxed(self, parameter: str, value: float) -> KAnonymity:
-        """A copy with another k."""
-        if parameter != "k":
-            no_parameter(self.name, parameter, ["k"])
-        return KAnonymity(whole(parameter, value))
-
-    def parameter_problems(self) -> list[PolicyProblem]:
-        """k is a whole number from 1 on."""
-        return whole_number_problems("k", self.k)
-
-
-def least_size(models: Iterable[Model]) -> int:
-    """Records that a class must have at least under some models; 1 where none says how many."""
-    return max([model.k for model in models if isinstance(model, KAnonymity)], default=1)
+    def part_could_fail(self, view: ClassView, owner: Counts, sizes: Counts) -> Mask:  # noqa: ARG002 - sizes hold
+        """The sizes of parts are taken to satisfy k."""
+        return np.zeros(len(owner), dtype=np.bool_)

@@ -2,7 +2,8 @@
 
 X. Sun, H. Wang, J. Li, T. M. Truta, "Enhanced p-sensitive k-anonymity models for privacy preserving data publishing",
 2008, Def. 5. As (p, α)-sensitivity, but counting categories: values of one category are too alike to hide one another
-(the similarity attack). Weights are those of `shoal.models.sensitivity`, summed over records.
+(the similarity attack). Weights are those of `shoal.models.sensitivity`, summed over records. The paper publishes the
+categories in place of the values, and so does a policy that asks for nothing else on the column.
 
 Parameters: ``p``, a whole number ≥ 1; ``alpha``, a number ≥ 0, compared exactly. The column needs two categories.
 """
@@ -10,11 +11,13 @@ Parameters: ``p``, a whole number ≥ 1; ``alpha``, a number ≥ 0, compared exa
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
-from shoal.models.sensitivity import distinct_categories
-from shoal.models.weighted import WeightedSensitive
-from shoal.table.classes import ClassView, Counts
+from shoal.declarations import Parameter, count
+from shoal.models.base import Card
+from shoal.models.sensitivity import category_histogram
+from shoal.models.weighted import WEIGHT, WeightedSensitive
+from shoal.table.classes import ClassView, Histogram
 
 
 @dataclass(frozen=True)
@@ -22,9 +25,34 @@ class PPlusAlphaSensitive(WeightedSensitive):
     """Distinct categories ≥ p and Σ over records of (i - 1)/(m - 1) ≥ α."""
 
     name: ClassVar[str] = "p-plus-alpha-sensitive"
+    title: ClassVar[str] = "(p⁺, α)-sensitivity"
+    summary: ClassVar[str] = (
+        "Every class has values of at least p different categories, and the weights of its records, from 0 in the most "
+        "to 1 in the least sensitive category, add up to at least α, so a class does not reveal even the category."
+    )
     citation: ClassVar[str] = "Sun et al. 2008, Def. 5"
-    counted: ClassVar[str] = "categories"
+    card: ClassVar[Card] = Card(
+        "All secrets of a class are equally grave.",
+        "Every class has at least p different categories and a total weight of at least α, so not even the kind of a "
+        "secret follows from the class.",
+        "Tables in which learning how grave somebody's secret is would already hurt. Needs categories.",
+        "With p = 2, a class of HIV and cancer fails, since both are in the gravest category.",
+        (
+            "Shares: nine grave and two harmless records satisfy p = 2 and α = 2.",
+            "It is as good as the categories: what lies in one is declared to be alike.",
+        ),
+    )
+    parameters: ClassVar[tuple[Parameter, ...]] = (count("p", "distinct categories", within_class_size=True), WEIGHT)
+    example: ClassVar[str] = "{model: p-plus-alpha-sensitive, p: 2, alpha: 1}"
+    publishes: ClassVar[Literal["values", "categories"]] = "categories"
+    stops: ClassVar[frozenset[str]] = frozenset({"homogeneity", "similarity"})
+    position: ClassVar[int] = 40
 
-    def distinct(self, view: ClassView) -> Counts:
-        """Number of distinct categories in each class."""
-        return distinct_categories(view)
+    @property
+    def least_categories(self) -> int:
+        """p."""
+        return self.p
+
+    def counted(self, view: ClassView) -> Histogram:
+        """The categories of each class."""
+        return category_histogram(view)[1]

@@ -8,51 +8,40 @@ Parameters: ``p``, a whole number ≥ 1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from shoal.errors import PolicyProblem
-from shoal.models.base import Model, Strength
-from shoal.models.parameters import counted, listed, no_parameter, sensitive_problems, whole, whole_number_problems
-from shoal.table.classes import ClassView, Mask
+from shoal.declarations import Parameter, count
+from shoal.models.base import Card
+from shoal.models.distinct_values import DistinctValues
 
 
 @dataclass(frozen=True)
-class PSensitive(Model):
+class PSensitive(DistinctValues):
     """Distinct values ≥ p."""
 
     name: ClassVar[str] = "p-sensitive"
+    title: ClassVar[str] = "p-sensitivity"
+    summary: ClassVar[str] = (
+        "Every class has at least p different values of the sensitive column, so knowing a person's class does not by "
+        "itself reveal the value."
+    )
     citation: ClassVar[str] = "Truta and Vinay 2006; Sun et al. 2008, Def. 3; Campan et al. 2010, Def. 3"
-    merge_closed: ClassVar[bool] = True
-    superset_closed: ClassVar[bool] = True
+    card: ClassVar[Card] = Card(
+        "Everybody in a class has the same secret.",
+        "Every class (the records that look alike) has at least p different sensitive values.",
+        "Tables with a sensitive column whose values are all equally grave. The least that such a column needs.",
+        "With p = 3, a neighbour finds at least three different illnesses among the records that fit. Somebody who can "
+        "rule out one of them still faces two.",
+        (
+            "How often each value occurs: nine HIV and one flu are two values.",
+            "Values that are alike: HIV and cancer are two values, and both grave.",
+        ),
+    )
+    parameters: ClassVar[tuple[Parameter, ...]] = (count("p", "distinct values", within_class_size=True),)
+    example: ClassVar[str] = "{model: p-sensitive, p: 2}"
+    position: ClassVar[int] = 20
 
     p: int
     _: KW_ONLY
     sensitive: str
-
-    def holds(self, view: ClassView) -> Mask:
-        """Which classes have p distinct values."""
-        return np.asarray(view.histogram.distinct >= self.p)
-
-    def strengths(self, view: ClassView) -> Mapping[str, Strength]:
-        """The number of distinct values in each class."""
-        return {"p": Strength(view.histogram.distinct.astype(np.float64), at_least=True)}
-
-    def lacks(self, view: ClassView, index: int) -> str:
-        """How many distinct values there are and how many are asked."""
-        distinct = int(view.histogram.distinct[index])
-        short = distinct < self.p
-        return listed([f"{counted(distinct, 'distinct values')} of {self.sensitive}, {self.p} asked"] if short else [])
-
-    def relaxed(self, parameter: str, value: float) -> PSensitive:
-        """A copy with another p."""
-        if parameter != "p":
-            no_parameter(self.name, parameter, ["p"])
-        return replace(self, p=whole(parameter, value))
-
-    def parameter_problems(self) -> list[PolicyProblem]:
-        """p is a whole number from 1 on."""
-        return [*whole_number_problems("p", self.p), *sensitive_problems(self.sensitive)]

@@ -1,66 +1,96 @@
-"""Checks and changes of parameters that the models share."""
+"""What is wrong with the parameters of a model, by their declarations."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
-from fractions import Fraction
 from numbers import Integral, Real
-from typing import Any, NoReturn
+from typing import Any
 
+from shoal.declarations import Parameter, ParameterKind
 from shoal.errors import PolicyProblem, did_you_mean
 from shoal.models.limits import quoted
 
 
-def whole_number_problems(where: str, value: object, *, at_least: int = 1) -> list[PolicyProblem]:
-    """A parameter that counts something must be a whole number from ``at_least`` on."""
-    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= at_least:
-        return []
-    return [_problem(where, value, f"a whole number, {at_least} or more")]
-
-
-def number_problems(
-    where: str, value: object, *, low: float, high: float = math.inf, open_low: bool = False
-) -> list[PolicyProblem]:
-    """A parameter that measures something must be a finite number within its range."""
-    if isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value):
-        number = float(value)
-        if (number > low if open_low else number >= low) and number <= high:
+def parameter_problems(parameter: Parameter, value: object) -> list[PolicyProblem]:
+    """What is wrong with the value of one parameter; ``where`` is its name, or that of an entry below it."""
+    if parameter.kind is ParameterKind.CHOICE:
+        if value in list(parameter.choices):
             return []
-    if high == math.inf:
-        rule = f"a number above {low:g}" if open_low else f"a number, {low:g} or more"
-    else:
-        rule = f"a number above {low:g} and at most {high:g}" if open_low else f"a number from {low:g} to {high:g}"
-    return [_problem(where, value, rule)]
+        fix = did_you_mean(value, parameter.choices)
+        return [PolicyProblem(parameter.name, f"there is no {parameter.name} {value!r}.", fix, code="unknown-choice")]
+    if (
+        parameter.kind is ParameterKind.BY_CATEGORY
+        or parameter.kind is ParameterKind.LIMITS
+        or isinstance(value, Mapping)
+    ):
+        return _mapping_problems(parameter, value)
+    return _number_problems(parameter, value, parameter.name)
 
 
-def mapping_problems(where: str, value: object, *, of: str, low: float, open_low: bool) -> list[PolicyProblem]:
-    """A parameter with one limit a value or category: text (or null) to a number up to 1, at least one of them."""
+def _number_problems(parameter: Parameter, value: object, where: str) -> list[PolicyProblem]:
+    """A number must be finite and lie within the declared range; a count must be whole."""
+    kind = Integral if parameter.kind is ParameterKind.WHOLE else Real
+    right = isinstance(value, kind) and not isinstance(value, bool)
+    if right and parameter.allows(float(value)):  # type: ignore[arg-type]
+        return []
+    return [_problem(where, value, parameter.rule, code="out-of-range" if right else "wrong-type")]
+
+
+def _mapping_problems(parameter: Parameter, value: object) -> list[PolicyProblem]:
+    """A mapping from values or categories to limits, with at least one entry; its keys are text (or null)."""
+    of = "category" if parameter.kind is ParameterKind.BY_CATEGORY else "value"
     if not isinstance(value, Mapping) or not value:
-        return [_problem(where, value, f"a mapping from {of} to limit with at least one entry")]
-    problems = key_problems(where, value, of=of)
+        limit = f"{{{', '.join(part.name for part in parameter.parts)}}}" if parameter.parts else "limit"
+        rule = f"a mapping from {of} to {limit} with at least one entry"
+        return [_problem(parameter.name, value, rule, code="wrong-type" if value != {} else "empty")]
+    problems = [
+        PolicyProblem(
+            parameter.name,
+            f"the {of} {key!r} is not text.",
+            f"Write it in quotes: '{key}'.",
+            {"key": key},
+            code="wrong-type",
+        )
+        for key in value
+        if not (key is None or isinstance(key, str))
+    ]
     for key, limit in value.items():
-        place = f"{where}.{'null' if key is None else key}"
-        problems += number_problems(place, limit, low=low, high=1, open_low=open_low)
+        where = f"{parameter.name}.{'null' if key is None else key}"
+        if parameter.parts:
+            problems += _part_problems(parameter, limit, where)
+        else:
+            problems += _number_problems(parameter, limit, where)
     return problems
 
 
-def key_problems(where: str, mapping: Mapping[Any, Any], *, of: str) -> list[PolicyProblem]:
-    """Keys of a mapping are labels; a YAML number or boolean has to be quoted to be one."""
-    return [
-        PolicyProblem(where, f"the {of} {key!r} is not text.", f"Write it in quotes: '{key}'.", {"key": key})
-        for key in mapping
-        if not (key is None or isinstance(key, str))
-    ]
+def _part_problems(parameter: Parameter, limit: object, where: str) -> list[PolicyProblem]:
+    """Every entry has each of the declared numbers and no other."""
+    names = [part.name for part in parameter.parts]
+    if not isinstance(limit, Mapping):
+        return [_problem(where, limit, f"{{{', '.join(f'{name}: …' for name in names)}}}", code="wrong-type")]
+    problems = []
+    for part in parameter.parts:
+        if part.name in limit:
+            problems += _number_problems(part, limit[part.name], f"{where}.{part.name}")
+        else:
+            fix = f"Write {part.name}: {part.high:g} to leave it free."
+            problems.append(PolicyProblem(where, f"{part.name} is missing.", fix, code="missing-key"))
+    for key in limit:
+        if key not in names:
+            fix = did_you_mean(key, names)
+            problems.append(PolicyProblem(where, f"there is no limit {key!r}.", fix, code="unknown-key"))
+    return problems
 
 
 def sensitive_problems(value: object) -> list[PolicyProblem]:
     """The model must name its sensitive column."""
-    return [] if isinstance(value, str) and value else [_problem("sensitive", value, "the name of a sensitive column")]
+    if isinstance(value, str) and value:
+        return []
+    return [_problem("sensitive", value, "the name of a sensitive column", code="wrong-type")]
 
 
 def unknown_problems(
-    where: str, asked: Iterable[object], known: Iterable[object], *, of: str, column: str
+    where: str, named: Iterable[object], known: Iterable[object], *, of: str, column: str
 ) -> list[PolicyProblem]:
     """A limit for a value or category that the column does not have protects nothing, so it is refused."""
     known = tuple(known)
@@ -70,8 +100,9 @@ def unknown_problems(
             f"column {column!r} has no {of} {key!r}.",
             did_you_mean(key, ("null" if each is None else each for each in known)),
             {of: key, "known": known},
+            code=f"unknown-{of}",
         )
-        for key in asked
+        for key in named
         if key not in known
     ]
 
@@ -83,27 +114,6 @@ def whole(parameter: str, value: float) -> int:
     return int(value)
 
 
-def no_parameter(model: str, parameter: str, known: Iterable[str]) -> NoReturn:
-    """Refuse to relax what the model does not have."""
-    raise ValueError(f"{model} has no parameter {parameter!r} to relax. {did_you_mean(parameter, known)}")
-
-
-def shown(number: float | Fraction) -> str:
-    """A figure in a message, short but not rounded to something else where it is whole."""
-    return str(number) if isinstance(number, Fraction) else f"{number:.6g}"
-
-
-def counted(count: int, things: str) -> str:
-    """A number of things, named in the plural: ``1 record``, ``2 records``, ``1 distinct category``."""
-    single = things.removesuffix("ies") + "y" if things.endswith("ies") else things.removesuffix("s")
-    return f"{count} {single if count == 1 else things}"
-
-
-def listed(lacking: Iterable[str]) -> str:
-    """Several shortcomings as one phrase; ``nothing`` when there is none."""
-    return "; ".join(lacking) or "nothing"
-
-
-def _problem(where: str, value: object, rule: str) -> PolicyProblem:
+def _problem(where: str, value: Any, rule: str, *, code: str) -> PolicyProblem:
     got = quoted(value) if isinstance(value, str) else "nothing" if value is None else str(value)
-    return PolicyProblem(where, f"must be {rule}, not {got}.", facts={"value": value, "rule": rule})
+    return PolicyProblem(where, f"must be {rule}, not {got}.", facts={"value": value, "rule": rule}, code=code)

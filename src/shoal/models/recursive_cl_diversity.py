@@ -13,23 +13,14 @@ Parameters: ``c``, a number > 0, compared exactly; ``l``, a whole number ≥ 1.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from shoal.errors import PolicyProblem
-from shoal.models.base import Model, Strength
+from shoal.declarations import Parameter, ParameterKind
+from shoal.models.base import Card, Model, Strength
 from shoal.models.exact import below, exact
-from shoal.models.parameters import (
-    counted,
-    listed,
-    no_parameter,
-    number_problems,
-    sensitive_problems,
-    whole,
-    whole_number_problems,
-)
 from shoal.table.classes import ClassView, Counts, Floats, Mask
 
 
@@ -38,14 +29,45 @@ class RecursiveCLDiversity(Model):
     """r₁ < c·(r_l + … + r_m)."""
 
     name: ClassVar[str] = "recursive-cl-diversity"
+    title: ClassVar[str] = "Recursive (c, l)-diversity"
+    summary: ClassVar[str] = (
+        "In every class the most frequent sensitive value occurs less than c times as often as the l-th most frequent "
+        "value and all rarer ones together, so the most frequent value does not outweigh the rarer ones."
+    )
     citation: ClassVar[str] = "Machanavajjhala et al. 2006, recursive (c, l)-diversity"
+    card: ClassVar[Card] = Card(
+        "People know what somebody does not have.",
+        "The most frequent value of every class is less than c times all values from the l-th on together. It still "
+        "holds, with l lower by one, when an attacker rules a value out.",
+        "Where attackers are expected to know what people do not have, and frequencies matter.",
+        "With l = 2 and c = 2, the most frequent value has less than two thirds of a class.",
+        (
+            "How grave or how alike values are.",
+            "Two parameters that are hard to explain; (α, k)-anonymity limits the share directly.",
+        ),
+    )
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("l", ParameterKind.WHOLE, "the rank from which values are summed", low=1, start=2, at_least=True),
+        Parameter(
+            "c", ParameterKind.NUMBER, "how many times that sum the most frequent value stays below", open_low=True,
+            start=2, step=0.5, at_least=False,
+        ),
+    )  # fmt: skip
+    example: ClassVar[str] = "{model: recursive-cl-diversity, l: 2, c: 2}"
     merge_closed: ClassVar[bool] = True
     superset_closed: ClassVar[bool] = False
+    stops: ClassVar[frozenset[str]] = frozenset({"homogeneity", "background"})
+    position: ClassVar[int] = 90
 
     l: int  # noqa: E741 - the name in the papers and in the policy
     _: KW_ONLY
     c: float
     sensitive: str
+
+    @property
+    def least_values(self) -> int:
+        """With fewer than l values the sum on the right is empty."""
+        return self.l
 
     def holds(self, view: ClassView) -> Mask:
         """Which classes have a tail heavy enough for their most frequent value."""
@@ -70,33 +92,6 @@ class RecursiveCLDiversity(Model):
             "l": Strength(largest.astype(np.float64), at_least=True),
             "c": Strength(self._smallest_c(view), at_least=False),
         }
-
-    def lacks(self, view: ClassView, index: int) -> str:
-        """The frequencies on both sides of the inequality."""
-        if self.holds(view)[index]:
-            return listed([])
-        first, tail = (int(side[index]) for side in self._first_and_tail(view))
-        distinct = int(view.histogram.distinct[index])
-        if distinct < self.l:
-            return listed([f"{counted(distinct, 'distinct values')} of {self.sensitive}, {self.l} asked"])
-        most = f"the most frequent value of {self.sensitive} occurs {counted(first, 'times')}"
-        return listed([f"{most}, fewer than {self.c} x {tail} asked (values from rank {self.l} on)"])
-
-    def relaxed(self, parameter: str, value: float) -> RecursiveCLDiversity:
-        """A copy with another l or c."""
-        if parameter == "l":
-            return replace(self, l=whole(parameter, value))
-        if parameter != "c":
-            no_parameter(self.name, parameter, ["l", "c"])
-        return replace(self, c=value)
-
-    def parameter_problems(self) -> list[PolicyProblem]:
-        """l is a whole number from 1 on, c a number above 0."""
-        return [
-            *whole_number_problems("l", self.l),
-            *number_problems("c", self.c, low=0, open_low=True),
-            *sensitive_problems(self.sensitive),
-        ]
 
     def _first_and_tail(self, view: ClassView) -> tuple[Counts, Counts]:
         """r₁ and r_l + … + r_m of each class."""

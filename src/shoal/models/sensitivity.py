@@ -12,8 +12,9 @@ from fractions import Fraction
 import numpy as np
 
 from shoal.errors import PolicyProblem
+from shoal.formatting import listing
 from shoal.models.limits import quoted
-from shoal.table.classes import ClassView, Counts, SensitiveDomain
+from shoal.table.classes import ClassView, Counts, Histogram, SensitiveDomain
 
 
 def category_weight(i: int, m: int) -> Fraction:
@@ -53,23 +54,34 @@ def distinct_categories(view: ClassView) -> Counts:
     return np.asarray(np.count_nonzero(view.category_counts, axis=1), dtype=np.int64)
 
 
-def category_problems(domain: SensitiveDomain, *, weighted: bool) -> list[PolicyProblem]:
-    """What the categories of a column lack for a model that reads them, or their weights as well."""
+def category_histogram(view: ClassView) -> tuple[Counts, Histogram]:
+    """The records of each class by category: as a matrix, and as a histogram."""
+    counts = view.category_counts
+    owner, category = np.nonzero(counts)
+    starts = np.searchsorted(owner, np.arange(len(counts) + 1)).astype(np.int64)
+    return counts, Histogram(starts, category.astype(np.int32), counts[owner, category])
+
+
+def category_problems(domain: SensitiveDomain, *, least: int) -> list[PolicyProblem]:
+    """What the categories of a column lack for a model that needs at least so many."""
     declared = len(domain.categories)
-    fix = f"Declare categories for column {domain.column!r}, from most to least sensitive."
     if not declared:
         message = f"column {domain.column!r} declares no categories, and the model is about categories."
-        return [PolicyProblem("sensitive", message, fix)]
+        fix = f"Declare categories for column {domain.column!r}, from most to least sensitive."
+        return [PolicyProblem("sensitive", message, fix, code="no-categories")]
     without = [value for value, place in zip(domain.values, domain.category_of, strict=True) if place < 0]
     problems = []
     if without:
-        names = ", ".join(map(quoted, without[:12])) + (f", … ({len(without)} in all)" if len(without) > 12 else "")
-        message = f"column {domain.column!r} has values in no category: {names}."
-        problems.append(PolicyProblem("sensitive", message, "Put each into a category.", {"values": tuple(without)}))
-    if weighted and declared < 2:
+        message = f"column {domain.column!r} has values in no category: {listing([quoted(each) for each in without])}."
+        facts = {"values": tuple(without)}
+        problems.append(
+            PolicyProblem("sensitive", message, "Put each into a category.", facts, code="value-in-no-category")
+        )
+    if declared < least:
         message = (
             f"column {domain.column!r} declares one category ({domain.categories[0]!r}), which leaves the weight "
             "(i - 1)/(m - 1) undefined."
         )
-        problems.append(PolicyProblem("sensitive", message, "Declare two categories or more.", {"categories": 1}))
+        fix = f"Declare at least {least} categories."
+        problems.append(PolicyProblem("sensitive", message, fix, {"categories": declared}, code="too-few-categories"))
     return problems

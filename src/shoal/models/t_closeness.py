@@ -13,20 +13,24 @@ lowest common ancestor). The missing value lies where the column's order or hier
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from shoal.errors import PolicyProblem, did_you_mean
-from shoal.models.base import Model, Strength
+from shoal.declarations import Parameter, ParameterKind, share
+from shoal.errors import PolicyProblem
+from shoal.models.base import Card, Model, Strength
 from shoal.models.distances import equal_distance, hierarchical_distance, ordered_distance
-from shoal.models.parameters import listed, no_parameter, number_problems, sensitive_problems, shown
 from shoal.models.removal import removed_for_distance
 from shoal.models.tolerance import TOLERANCE
 from shoal.table.classes import ClassView, Counts, Floats, Mask, SensitiveDomain
 
-DISTANCES = ("equal", "ordered", "hierarchical")
+DISTANCES = {
+    "equal": "any two values are equally far apart",
+    "ordered": "by their positions in the order, for numbers and dates with a hierarchy",
+    "hierarchical": "by their position in a tree or in categories",
+}
 
 
 @dataclass(frozen=True)
@@ -34,10 +38,39 @@ class TCloseness(Model):
     """EMD(class, whole release) ≤ t."""
 
     name: ClassVar[str] = "t-closeness"
+    title: ClassVar[str] = "t-closeness"
+    summary: ClassVar[str] = (
+        "The sensitive values of every class are distributed nearly as in the whole release, at a distance of at most "
+        "t between 0 (equal) and 1, so knowing a person's class reveals little beyond what the whole release shows."
+    )
     citation: ClassVar[str] = "Li, Li, Venkatasubramanian 2007, the t-closeness principle"
+    card: ClassVar[Card] = Card(
+        "A group is shown to be different from the rest.",
+        "The sensitive values of every class are distributed nearly as in the whole release: at most t has to move.",
+        "Where it would hurt to show that a district or an age group is different.",
+        "With t = 0.3, knowing somebody's class changes the belief in an illness by at most 30 percentage points.",
+        (
+            "The whole distribution: if 40% of the release have HIV, everybody is believed to, with 40%.",
+            "Small classes differ by chance, so a small t forces large classes and costs much detail.",
+        ),
+    )
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        share(
+            "t", "largest distance of a class from the whole release", start=0.3,
+            quantity="distance from the whole release",
+        ),
+        Parameter(
+            "distance", ParameterKind.CHOICE, "what it costs to move from one value to another", default="equal",
+            start="equal", choices=DISTANCES,
+        ),
+    )  # fmt: skip
+    example: ClassVar[str] = "{model: t-closeness, t: 0.3}"
     merge_closed: ClassVar[bool] = True
     superset_closed: ClassVar[bool] = False
     whole_table: ClassVar[bool] = True
+    needs_order: ClassVar[bool] = True
+    stops: ClassVar[frozenset[str]] = frozenset({"skewness", "inference"})
+    position: ClassVar[int] = 110
 
     t: float
     _: KW_ONLY
@@ -64,14 +97,6 @@ class TCloseness(Model):
         """The distance of each class from the whole release."""
         return {"t": Strength(self.distances(view), at_least=False)}
 
-    def lacks(self, view: ClassView, index: int) -> str:
-        """How far the class is from the whole release, and how far it may be."""
-        distance = float(self.distances(view)[index])
-        if distance <= self.t + TOLERANCE:
-            return listed([])
-        apart = f"{self.sensitive} is {shown(distance)} from its distribution in the whole release"
-        return listed([f"{apart} ({self.distance} distance), at most {self.t} allowed"])
-
     def distances(self, view: ClassView) -> Floats:
         """The earth mover's distance between each class and the whole release."""
         if self.distance == "equal":
@@ -82,26 +107,12 @@ class TCloseness(Model):
         assert hierarchy is not None, "domain_problems refuses a hierarchical distance without a hierarchy"
         return hierarchical_distance(view, hierarchy)
 
-    def relaxed(self, parameter: str, value: float) -> TCloseness:
-        """A copy with another t."""
-        if parameter != "t":
-            no_parameter(self.name, parameter, ["t"])
-        return replace(self, t=value)
-
-    def parameter_problems(self) -> list[PolicyProblem]:
-        """t is in [0, 1] and the distance is one of the three."""
-        problems = number_problems("t", self.t, low=0, high=1)
-        if self.distance not in DISTANCES:
-            message = f"there is no distance {self.distance!r}."
-            problems.append(PolicyProblem("distance", message, did_you_mean(self.distance, DISTANCES)))
-        return [*problems, *sensitive_problems(self.sensitive)]
-
     def domain_problems(self, domain: SensitiveDomain) -> list[PolicyProblem]:
         """An ordered distance needs an order of the values, a hierarchical one a hierarchy."""
-        if self.distance == "ordered" and not domain.ordered:
-            message = f"column {domain.column!r} has no order, which the ordered distance needs."
-            return [PolicyProblem("distance", message, "Declare an order of its values, or use distance: equal.")]
-        if self.distance == "hierarchical" and domain.hierarchy is None:
-            message = f"column {domain.column!r} has no hierarchy, which the hierarchical distance needs."
-            return [PolicyProblem("distance", message, "Declare a hierarchy of its values, or use distance: equal.")]
-        return []
+        has = {"ordered": domain.ordered, "hierarchical": domain.hierarchy is not None}
+        if has.get(self.distance, True):
+            return []
+        needed = {"ordered": "order", "hierarchical": "hierarchy"}[self.distance]
+        message = f"column {domain.column!r} has no {needed}, which the {self.distance} distance needs."
+        fix = f"Declare {'an order' if needed == 'order' else 'a hierarchy'} of its values, or use distance: equal."
+        return [PolicyProblem("distance", message, fix, code=f"no-{needed}")]

@@ -8,37 +8,32 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, replace
-from typing import ClassVar, Self
+from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from shoal.errors import PolicyProblem
+from shoal.declarations import Parameter, ParameterKind
 from shoal.models.base import Model, Strength
 from shoal.models.exact import exact, rounded_down
-from shoal.models.parameters import (
-    counted,
-    listed,
-    no_parameter,
-    number_problems,
-    sensitive_problems,
-    shown,
-    whole,
-    whole_number_problems,
-)
-from shoal.models.sensitivity import category_problems, class_weight, weight_steps
-from shoal.table.classes import ClassView, Counts, Mask, SensitiveDomain
+from shoal.models.parts_of_classes import least_weight, too_few
+from shoal.models.sensitivity import category_histogram, weight_steps
+from shoal.table.classes import ClassView, Counts, Histogram, Mask
+
+WEIGHT = Parameter(
+    "alpha", ParameterKind.NUMBER, "smallest total weight of a class", title="α (alpha)", start=1, step=0.5,
+    at_least=True, quantity="total weight",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class WeightedSensitive(Model):
-    """Distinct ``counted`` ≥ p and Σ over records of (i - 1)/(m - 1) ≥ α."""
+    """Distinct things counted ≥ p and Σ over records of (i - 1)/(m - 1) ≥ α."""
 
-    counted: ClassVar[str]
-    """What is counted, in words."""
     merge_closed: ClassVar[bool] = True
     superset_closed: ClassVar[bool] = True
     needs_categories: ClassVar[bool] = True
+    least_declared_categories: ClassVar[int] = 2
 
     p: int
     _: KW_ONLY
@@ -46,47 +41,27 @@ class WeightedSensitive(Model):
     sensitive: str
 
     @abstractmethod
-    def distinct(self, view: ClassView) -> Counts:
-        """How many different things each class has of what is counted."""
+    def counted(self, view: ClassView) -> Histogram:
+        """What is counted, in each class."""
+
+    def _asked_steps(self, view: ClassView) -> int:
+        """α in steps of 1/(m - 1), so that Σ (i - 1) ≥ α·(m - 1) is compared over whole numbers."""
+        return math.ceil(exact(self.alpha) * (len(view.domain.categories) - 1))
 
     def holds(self, view: ClassView) -> Mask:
-        """Which classes have p distinct things and weigh α: Σ (i - 1) ≥ α·(m - 1) over whole numbers."""
-        steps_asked = math.ceil(exact(self.alpha) * (len(view.domain.categories) - 1))
-        return np.asarray((self.distinct(view) >= self.p) & (weight_steps(view) >= steps_asked))
+        """Which classes have p distinct things and weigh α."""
+        return np.asarray((self.counted(view).distinct >= self.p) & (weight_steps(view) >= self._asked_steps(view)))
 
     def strengths(self, view: ClassView) -> Mapping[str, Strength]:
         """What is counted and the total weight of each class."""
         weights = rounded_down(weight_steps(view), len(view.domain.categories) - 1)
         return {
-            "p": Strength(self.distinct(view).astype(np.float64), at_least=True),
+            "p": Strength(self.counted(view).distinct.astype(np.float64), at_least=True),
             "alpha": Strength(weights, at_least=True),
         }
 
-    def lacks(self, view: ClassView, index: int) -> str:
-        """What is counted and the total weight that there are and that are asked."""
-        distinct, weight, lacking = int(self.distinct(view)[index]), class_weight(view, index), []
-        if distinct < self.p:
-            lacking.append(f"{counted(distinct, f'distinct {self.counted}')} of {self.sensitive}, {self.p} asked")
-        if weight < exact(self.alpha):
-            lacking.append(f"total weight {shown(weight)} of {self.sensitive}, {self.alpha} asked")
-        return listed(lacking)
-
-    def relaxed(self, parameter: str, value: float) -> Self:
-        """A copy with another p or alpha."""
-        if parameter == "p":
-            return replace(self, p=whole(parameter, value))
-        if parameter != "alpha":
-            no_parameter(self.name, parameter, ["p", "alpha"])
-        return replace(self, alpha=value)
-
-    def parameter_problems(self) -> list[PolicyProblem]:
-        """p is a whole number from 1 on, alpha a number from 0 on."""
-        return [
-            *whole_number_problems("p", self.p),
-            *number_problems("alpha", self.alpha, low=0),
-            *sensitive_problems(self.sensitive),
-        ]
-
-    def domain_problems(self, domain: SensitiveDomain) -> list[PolicyProblem]:
-        """Weights need two categories, and a category for every value."""
-        return category_problems(domain, weighted=True)
+    def part_could_fail(self, view: ClassView, owner: Counts, sizes: Counts) -> Mask:
+        """Whether too few things can fill the part, or too sensitive ones."""
+        counts, _ = category_histogram(view)
+        light = least_weight(counts[owner], sizes) < self._asked_steps(view)
+        return np.asarray(too_few(self.counted(view), self.p, owner, sizes) | light)

@@ -36,7 +36,7 @@ class Prepared:
     resolved: Resolved
     policy: Policy
 
-    def opened(self) -> AbstractContextManager[object]:
+    def snapshot(self) -> AbstractContextManager[object]:
         """Nothing is open."""
         return nullcontext()
 

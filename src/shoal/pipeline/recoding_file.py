@@ -46,11 +46,6 @@ class RecodingFile:
     published: tuple[PublishedFile, ...]
 
 
-def recoding_path(release: Path) -> Path:
-    """Where the recoding of a release lies."""
-    return release.with_name(f"{release.stem}.recoding.json")
-
-
 def heights_of(evidence: Mapping[str, Any]) -> dict[str, int]:
     """The height of each quasi-identifier's hierarchy, by the evidence."""
     return {name: int(column["height"]) for name, column in evidence["columns"].items() if "height" in column}

@@ -20,13 +20,13 @@ from shoal.io.sink import FileSink, ReleaseData
 from shoal.io.spark.sink import SparkData, SparkSink
 from shoal.io.staging import writing
 from shoal.pipeline.registry_options import RegistryOptions
-from shoal.pipeline.run import Clock, Finished, Job, commit, finish
+from shoal.pipeline.run import Clock, CompletedRun, Job, commit, finish
+from shoal.pipeline.verify import verify
 from shoal.pipeline.why.explain import Why, explain
 from shoal.pipeline.why.find import Matches
 from shoal.policy import Policy
 from shoal.present.report.page import write_report
 from shoal.table.recoding import Recoding
-from shoal.verification import verify
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class Release:
     """The registry that it was compared with, and that it becomes an entry of when it is written."""
 
     @staticmethod
-    def of(done: Finished, policy: Policy, registry: RegistryOptions) -> Release:
+    def of(done: CompletedRun, policy: Policy, registry: RegistryOptions) -> Release:
         """The release of a run."""
         folder = None if registry.registry is None else registry.registry.path
         return Release(policy, done.evidence, done.result, done.data, done.reading.kind, folder)

@@ -7,7 +7,7 @@ reachable. The table may be a release as well.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,8 @@ from shoal.policy.spec import ColumnSpec
 from shoal.search.problem import Progress, no_progress
 from shoal.table.encoded import EncodedTable, encode_table
 from shoal.verification.ranges import quasi_labels
-from shoal.verification.shape import star_rows
+from shoal.verification.release_checks import star_rows
+from shoal.verification.stated_policy import stated
 
 Columns = Mapping[str, CodedColumn]
 
@@ -67,50 +68,25 @@ def risk(
         table.num_rows,
     )
     people = None if population is None else _population(population, asked, quasi, encoded)
-    return _measured(
-        asked,
-        encoded,
-        quasi,
-        people,
-        suppressed=suppressed,
-        max_columns=max_columns,
-        threshold=threshold,
-        sampling_fraction=sampling_fraction,
-        progress=progress,
-    )
-
-
-def _measured(
-    policy: Policy,
-    table: EncodedTable,
-    quasi: Columns,
-    people: tuple[PopulationFacts, Counts] | None,
-    *,
-    suppressed: int,
-    max_columns: int,
-    threshold: float,
-    sampling_fraction: float | None,
-    progress: Progress,
-) -> Risk:
-    sizes = table.counts
+    sizes = encoded.counts
     size, classes = np.unique(sizes, return_counts=True)
-    missing = np.stack([np.array([each is None for each in column.labels])[table.codes[j]]
-                        for j, column in enumerate(quasi.values())])  # fmt: skip
+    lacking = [np.array([each is None for each in column.labels]) for column in quasi.values()]
+    missing = np.stack([of_label[encoded.codes[j]] for j, of_label in enumerate(lacking)])
     radices = [len(column.labels) for column in quasi.values()]
-    found = measure_subsets(table, radices, max_columns, progress)
-    order = {name: place for place, name in enumerate(quasi)}
-    beside = []
-    for name in table.pairs:
+    found = measure_subsets(encoded, radices, max_columns, progress)
+    order = {name: index for index, name in enumerate(quasi)}
+    more = []
+    for name in encoded.pairs:
         progress(f"{name}, released beside the quasi-identifiers", 1.0)
-        beside.append(measure_extra_column(table, radices, name, policy.columns[name].role, found))
+        more.append(measure_extra_column(encoded, radices, name, asked.columns[name].role, found))
     return Risk(
-        records=table.n_rows,
+        records=encoded.n_rows,
         suppressed_rows=suppressed,
         quasi=tuple(quasi),
-        classes=table.n_tuples,
+        classes=encoded.n_tuples,
         uniques=int((sizes == 1).sum()),
         k=int(sizes.min()),
-        k_if_missing_matches_anything=int(company_if_missing_matches(table.codes, missing, sizes).min()),
+        k_if_missing_matches_anything=int(company_if_missing_matches(encoded.codes, missing, sizes).min()),
         records_with_missing=int(sizes[missing.any(axis=0)].sum()),
         classes_by_size={int(each): int(count) for each, count in zip(size, classes, strict=True)},
         threshold=threshold,
@@ -124,7 +100,7 @@ def _measured(
         subsets=tuple(sorted(found.subsets, key=lambda each: (-each.uniques, len(each.columns)))),
         columns=tuple(sorted(found.columns, key=lambda each: (-each.contribution, order[each.column]))),
         singled_out_by_columns=found.singled_out,
-        extra_columns=tuple(beside),
+        extra_columns=tuple(more),
     )
 
 
@@ -168,7 +144,8 @@ def _without_stars(table: pa.Table, policy: Policy) -> tuple[pa.Table, int]:
         starred &= np.array([label == sign for label in labels], dtype=np.bool_)[codes]
     if not others and starred.any():
         texts = {name: pa.array([ROOT_LABEL] * int(starred.sum())) for name in table.column_names}
-        if not star_rows(texts, policy, quasi_labels(policy)).any():
+        asked = stated(policy)
+        if not star_rows(texts, asked, quasi_labels(asked)).any():
             return table, 0  # nothing tells them from a class that was generalized to the roots
     if starred.all():
         raise DataError(
@@ -202,7 +179,14 @@ def _encoded(table: pa.Table, policy: Policy) -> dict[str, CodedColumn]:
 def _population(given: Any, policy: Policy, quasi: Columns, table: EncodedTable) -> tuple[PopulationFacts, Counts]:
     """The class sizes in a population, which is read as the policy's data is."""
     loaded, _ = read_columns(given, policy, list(quasi))
-    _check_population(loaded.names, loaded.table, quasi)
+    for name in quasi:
+        if name not in loaded.names:
+            raise DataError(
+                f"the population lacks the quasi-identifier {name!r}. {did_you_mean(name, loaded.names)}",
+                code="unknown-column",
+            )
+    if not loaded.table.num_rows:
+        raise DataError("the population has a header and no records.", code="no-records")
     rows = [CodedColumn(*encode(loaded.table.column(name))) for name in quasi]
     classes = [CodedColumn(column.labels, table.codes[j]) for j, column in enumerate(quasi.values())]
     found, sizes = population_of(classes, table.counts, rows)
@@ -213,14 +197,3 @@ def _population(given: Any, policy: Policy, quasi: Columns, table: EncodedTable)
             code="population-differs",
         )
     return found, sizes
-
-
-def _check_population(names: Sequence[str], table: pa.Table, quasi: Columns) -> None:
-    for name in quasi:
-        if name not in names:
-            raise DataError(
-                f"the population lacks the quasi-identifier {name!r}. {did_you_mean(name, names)}",
-                code="unknown-column",
-            )
-    if not table.num_rows:
-        raise DataError("the population has a header and no records.", code="no-records")

@@ -24,7 +24,7 @@ from shoal.encode.resolve import Resolved, resolve, resolve_again
 from shoal.encode.result import Result, works_on_records
 from shoal.errors import PolicyError, PolicyProblem
 from shoal.evidence import Evidence, measure, sealed, to_json
-from shoal.io.sink import ReleaseData, Sink, Written
+from shoal.io.sink import ReleaseData, Sink, WrittenRelease
 from shoal.io.source import HeldSource, Reading, Source, TableSource
 from shoal.metrics import ReleaseSummary
 from shoal.pipeline.infeasible import explained
@@ -97,11 +97,11 @@ class Job:
                 coarse_policy=reading.coarse_policy,
             )
 
-    def verify(self, result: Result, reading: Reading, written: Written) -> Verification:
+    def verify(self, result: Result, reading: Reading, written: WrittenRelease) -> Verification:
         """The independent check of what was written."""
         return verify_written(result.policy, reading, written)
 
-    def attack(self, result: Result, written: Written, progress: Progress) -> AttackReport | None:  # noqa: ARG002
+    def attack(self, result: Result, written: WrittenRelease, progress: Progress) -> AttackReport | None:  # noqa: ARG002
         """What attackers get out of the release; nothing is encoded a second time."""
         if not self.with_attacks:
             return None
@@ -152,12 +152,12 @@ class Job:
 
 
 @dataclass(frozen=True, eq=False)
-class Finished:
+class CompletedRun:
     """A run that is done: the result, its evidence, and where everything is."""
 
     result: Result
     reading: Reading
-    written: Written
+    written: WrittenRelease
     evidence: Evidence
     data: ReleaseData | None
     """What holds the release; None: the result does."""
@@ -166,10 +166,10 @@ class Finished:
 
 def run(
     job: Job, source: Source, sink: Sink, *, clock: Clock | None = None, progress: Progress = no_progress
-) -> Finished:
+) -> CompletedRun:
     """Take a table from its source to its sink: verified there, with evidence, or nothing is left of it."""
     clock = clock or Clock()
-    with sink, source.opened():
+    with sink, source.snapshot():
         result, reading = recode(job, source, clock, progress)
         return finish(job, result, reading, sink, clock=clock, progress=progress)
 
@@ -186,7 +186,7 @@ def recode(job: Job, source: Source, clock: Clock, progress: Progress) -> tuple[
 
 def finish(
     job: Job, result: Result, reading: Reading, sink: Sink, *, clock: Clock, progress: Progress = no_progress
-) -> Finished:
+) -> CompletedRun:
     """The stages after the recoding: write, verify, attack, measure, evidence, commit."""
     progress("writing", 0.0)
     with clock.stage("write"):
@@ -211,9 +211,9 @@ def finish(
     evidence = with_composition(sealed(facts, **added) if added else facts, composed)
     job.registry.refuse(evidence.attacks)
     if not sink.documents:
-        return Finished(result, reading, written, evidence, sink.commit({}), {})
+        return CompletedRun(result, reading, written, evidence, sink.commit({}), {})
     data, paths = commit(sink, result.policy, evidence, job.registry, lambda: job.rows_of(result))
-    return Finished(result, reading, written, evidence, data, paths)
+    return CompletedRun(result, reading, written, evidence, data, paths)
 
 
 def commit(
@@ -260,7 +260,7 @@ def make_release(data: Any, policy: Policy, clock: Clock | None = None, progress
 
     ``data`` is a source, or what `shoal.anonymize` takes.
     """
-    source = data if hasattr(data, "opened") else HeldSource(data)
+    source = data if isinstance(data, Source) else HeldSource(data)
     return recode(Job(policy), source, clock or Clock(), progress)[0]
 
 

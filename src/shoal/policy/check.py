@@ -6,23 +6,23 @@ wrong in another, and causes no further complaint.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from shoal.errors import did_you_mean
 from shoal.hierarchies.text import is_scalar, scalar_text
-from shoal.metrics import METRICS
+from shoal.models import MODELS
+from shoal.policy.algorithm_spec import read_algorithm
 from shoal.policy.check_columns import check_column, usable
-from shoal.policy.check_models import Asked, check_model, read_model, usable_models
+from shoal.policy.check_models import ModelEntry, check_model, read_model, usable_models
+from shoal.policy.draft import Draft, PartialSpec, read_part, read_value
 from shoal.policy.engine_spec import check_engine
 from shoal.policy.fields import Flag, Output, PathText, Share, Suppressed
 from shoal.policy.file_kinds import SUFFIXES, FileKind
-from shoal.policy.parts import Draft, Part, read_part, read_value
-from shoal.policy.spec import AlgorithmSpec, ColumnSpec, DataSpec
+from shoal.policy.spec import ColumnSpec, DataSpec
 from shoal.policy.utility_spec import read_utility
-from shoal.policy.words import shown
-from shoal.search import ALGORITHMS
+from shoal.policy.validation_problems import policy_text
 
 __all__ = ["Draft", "check"]
 
@@ -41,11 +41,11 @@ def check(raw: Mapping[Any, Any], known_keys: list[str]) -> Draft:
     for key in raw:
         if key not in known_keys:
             name = "null" if key is None else str(key)
-            draft.add(name, "no such key in a policy.", did_you_mean(name, known_keys))
+            draft.add(name, "no such key in a policy.", did_you_mean(name, known_keys), code="unknown-key")
     _read_data(raw.get("data"), draft)
     columns = _read_columns(raw.get("columns"), draft)
     asked = _read_models(raw.get("privacy"), draft)
-    algorithm = _read_algorithm(raw.get("algorithm"), columns, draft)
+    algorithm = read_algorithm(raw.get("algorithm"), columns, draft)
     read_utility(raw.get("utility"), columns, draft)
     check_engine(raw, draft)
     for key, kind in _SETTINGS.items():
@@ -53,21 +53,16 @@ def check(raw: Mapping[Any, Any], known_keys: list[str]) -> Draft:
             read_value(kind, raw[key], key, draft)
     for name, column in columns.items():
         columns[name] = check_column(name, column, draft)
-    roles = {name: _role(column) for name, column in columns.items()}
+    roles = {name: column.role for name, column in columns.items()}
     if columns and not {"quasi", None} & set(roles.values()):
         draft.add("columns", "no column has the role quasi, so there is nothing to hide a record by.",
-                  "Give the role quasi to the columns that others may know.")  # fmt: skip
+                  "Give the role quasi to the columns that others may know.", code="no-quasi-identifier")  # fmt: skip
     for each in asked:
         check_model(each, asked, columns, roles, draft)
     draft.algorithm = algorithm.whole
     draft.columns = {name: usable(column) for name, column in columns.items()}
     draft.models = usable_models(asked, columns, roles)
     return draft
-
-
-def _role(column: Part[ColumnSpec]) -> str | None:
-    """The role of a column; None where that cannot be told."""
-    return column.value.role if column.value is not None and "role" not in column.damaged else None
 
 
 def _read_data(raw: Any, draft: Draft) -> None:
@@ -81,81 +76,46 @@ def _read_data(raw: Any, draft: Draft) -> None:
         "a".encode(draft.data.encoding)
     except (LookupError, ValueError):
         draft.add("data.encoding", f"there is no text encoding {draft.data.encoding!r}.",
-                  "Common ones are utf-8, latin-1, cp1252 and utf-16.")  # fmt: skip
+                  "Common ones are utf-8, latin-1, cp1252 and utf-16.", code="unknown-encoding")  # fmt: skip
         draft.data = None
         return
     if draft.data.sheet is not None and Path(draft.data.path).suffix.lower() not in SUFFIXES[FileKind.EXCEL]:
         draft.add("data.sheet", f"{draft.data.path} is no workbook, so it has no sheets.",
-                  f"Leave sheet out; workbooks are {', '.join(SUFFIXES[FileKind.EXCEL])}.")  # fmt: skip
+                  f"Leave sheet out; workbooks are {', '.join(SUFFIXES[FileKind.EXCEL])}.",
+                  code="not-a-workbook")  # fmt: skip
 
 
-def _read_columns(raw: Any, draft: Draft) -> dict[str, Part[ColumnSpec]]:
+def _read_columns(raw: Any, draft: Draft) -> dict[str, PartialSpec[ColumnSpec]]:
     if not isinstance(raw, Mapping) or not raw:
         draft.add("columns", f"must be a mapping from column to {{role: …}} with at least one column{_given(raw)}.",
-                  "Write columns: {age: {role: quasi}}.")  # fmt: skip
+                  "Write columns: {age: {role: quasi}}.", code="wrong-type")  # fmt: skip
         return {}
-    columns: dict[str, Part[ColumnSpec]] = {}
+    columns: dict[str, PartialSpec[ColumnSpec]] = {}
     for given, content in raw.items():
         if given is None or not is_scalar(given):
-            draft.add(f"columns.{shown(given)}", "a column's name is text.")
+            draft.add(f"columns.{policy_text(given)}", "a column's name is text.", code="wrong-type")
             continue
         name = str(scalar_text(given))
         if name in columns:
-            draft.add(f"columns.{name}", "stands there twice.", "A column has one role: keep one of them.")
+            draft.add(
+                f"columns.{name}",
+                "is listed twice.",
+                "A column has one role: keep one of them.",
+                code="listed-twice",
+            )
             continue
         columns[name] = read_part(ColumnSpec, content, f"columns.{name}", draft, stand_ins={"role": "insensitive"})
     return columns
 
 
 def _given(raw: Any) -> str:
-    return "" if raw is None else f" (given: {shown(raw)})"
+    return "" if raw is None else f" (given: {policy_text(raw)})"
 
 
-def _read_models(raw: Any, draft: Draft) -> list[Asked]:
+def _read_models(raw: Any, draft: Draft) -> list[ModelEntry]:
     if not isinstance(raw, (list, tuple)) or not raw:
         draft.add("privacy", f"must be a list with at least one model{_given(raw)}.",
-                  "Write privacy: [{model: k-anonymity, k: 5}].")  # fmt: skip
+                  f"Write privacy: [{next(iter(MODELS.values())).example}].", code="wrong-type")  # fmt: skip
         return []
     read = [read_model(content, f"privacy[{place}]", draft) for place, content in enumerate(raw)]
     return [each for each in read if each is not None]
-
-
-def _check_named_columns(spec: AlgorithmSpec, columns: Mapping[str, Part[ColumnSpec]], draft: Draft) -> None:
-    """The columns that an algorithm's options name must have the role that the option is about."""
-    weighed = "sensitive" if spec.name == "greedy-clustering" else "quasi"
-    named: dict[str, tuple[Iterable[str], str]] = {
-        "weights": (spec.weights, weighed),
-        "node": (spec.node or (), "quasi"),
-        "group": (spec.group, "quasi"),
-        "ranges": (spec.ranges, "quasi"),
-    }
-    for key, (names, role) in named.items():
-        known = [name for name, column in columns.items() if _role(column) in {role, None}]
-        kind = "a quasi-identifier" if role == "quasi" else "a sensitive column"
-        for name in names:
-            if name not in known:
-                draft.add(f"algorithm.{key}.{name}", f"is not {kind}.", did_you_mean(name, known))
-
-
-def _read_algorithm(raw: Any, columns: Mapping[str, Part[ColumnSpec]], draft: Draft) -> Part[AlgorithmSpec]:
-    part = read_part(
-        AlgorithmSpec, {} if raw is None else raw, "algorithm", draft, by_entry=frozenset({"weights", "node", "group"})
-    )
-    spec = part.value
-    if spec is None:
-        return part
-    if "name" not in part.damaged:
-        if spec.name not in ALGORITHMS:
-            draft.add("algorithm.name", f"unknown algorithm {spec.name!r}.", did_you_mean(spec.name, ALGORITHMS))
-        else:
-            options = ALGORITHMS[spec.name].options
-            for key in sorted(spec.model_fields_set - {"name", "seed"} - options):
-                fix = f"Its options: {', '.join(sorted({'seed', *options}))}."
-                draft.add(f"algorithm.{key}", f"{spec.name} has no such option.", fix)
-    if spec.metric not in METRICS:
-        draft.add("algorithm.metric", f"unknown measure {spec.metric!r}.", did_you_mean(spec.metric, METRICS))
-    _check_named_columns(spec, columns, draft)
-    for name, weight in spec.weights.items():
-        if not 0 <= weight <= 1:
-            draft.add(f"algorithm.weights.{name}", f"must be a number from 0 to 1 (given: {weight}).")
-    return part

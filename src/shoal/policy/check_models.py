@@ -9,142 +9,175 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel
 
+from shoal.declarations import Parameter, ParameterKind
 from shoal.errors import PolicyProblem, did_you_mean
-from shoal.models import Model
+from shoal.models import MODELS, Model
 from shoal.policy.check_columns import may_have_categories
+from shoal.policy.draft import Draft, PartialSpec, read_part
 from shoal.policy.model_specs import (
     MODEL_SPECS,
-    KAnonymitySpec,
     ModelSpec,
     SensitiveModelSpec,
     build_model,
     sensitive_columns,
 )
-from shoal.policy.parts import Draft, Part, read_part
 from shoal.policy.spec import ColumnSpec
-from shoal.policy.words import shown
+from shoal.policy.validation_problems import policy_text
 from shoal.table.classes import SensitiveDomain
 
-_BY_ENTRY = frozenset({"alpha", "limits"})
+_BY_ENTRY = (ParameterKind.BY_CATEGORY, ParameterKind.BY_VALUE_OR_ONE, ParameterKind.LIMITS)
 _NO_COLUMN = "?"
-Columns = Mapping[str, Part[ColumnSpec]]
+Columns = Mapping[str, PartialSpec[ColumnSpec]]
 Roles = Mapping[str, str | None]
 """The role of each column; None where it cannot be told."""
 
 
 @dataclass(frozen=True)
-class Asked:
+class ModelEntry:
     """One entry of ``privacy``, as far as it is right."""
 
     where: str
-    part: Part[ModelSpec]
+    part: PartialSpec[ModelSpec]
     spec: ModelSpec
     """With stand-ins for the parameters that are damaged."""
 
 
-def read_model(content: Any, where: str, draft: Draft) -> Asked | None:
+def read_model(content: Any, where: str, draft: Draft) -> ModelEntry | None:
     """Read one entry by the model that it names."""
     if isinstance(content, BaseModel):
         content = content.model_dump(exclude_unset=True)
     known = f"Known: {', '.join(MODEL_SPECS)}."
     if not isinstance(content, Mapping):
         fix = f"Write {{model: {content}, …}}." if content in list(MODEL_SPECS) else known
-        draft.add(where, f"must be a mapping with a model and its parameters (given: {shown(content)}).", fix)
+        draft.add(
+            where,
+            f"must be a mapping with a model and its parameters (given: {policy_text(content)}).",
+            fix,
+            code="wrong-type",
+        )
         return None
     name = content.get("model")
     if name is None:
-        draft.add(where, f"names no model (given: {shown(content)}).", known)
+        draft.add(where, f"names no model (given: {policy_text(content)}).", known, code="missing-key")
         return None
     if not isinstance(name, str) or name not in MODEL_SPECS:
-        draft.add(f"{where}.model", f"unknown model {shown(name)}.", did_you_mean(name, MODEL_SPECS))
+        draft.add(
+            f"{where}.model",
+            f"unknown model {policy_text(name)}.",
+            did_you_mean(name, MODEL_SPECS),
+            code="unknown-model",
+        )
         return None
-    part = read_part(
-        MODEL_SPECS[name], content, where, draft, stand_ins=_stand_ins(MODEL_SPECS[name]), by_entry=_BY_ENTRY
-    )
-    return Asked(where, part, part.value) if part.value is not None else None
+    declared = MODELS[name].parameters
+    stand_ins = {each.name: _stand_in(each) for each in declared if each.required}
+    mappings = frozenset(each.name for each in declared if each.kind in _BY_ENTRY)
+    part = read_part(MODEL_SPECS[name], content, where, draft, stand_ins=stand_ins, by_entry=mappings)
+    return ModelEntry(where, part, part.value) if part.value is not None else None
 
 
-def _stand_ins(spec: type[ModelSpec]) -> dict[str, Any]:
-    """A legal value for every parameter, to check the others with when one is damaged."""
-    by_category = spec is MODEL_SPECS["group-leakage"]
-    every: dict[str, Any] = dict.fromkeys("kplct", 1) | {"alpha": {"": 1} if by_category else 1, "limits": {"": {}}}
-    return {name: every[name] for name in spec.model_fields if name in every}
+def _stand_in(parameter: Parameter) -> Any:
+    """A legal value of a parameter, to check the others with when it is damaged."""
+    one = min(max(1, parameter.low), parameter.high)
+    if parameter.kind is ParameterKind.LIMITS:
+        return {"": {}}
+    return {"": one} if parameter.kind is ParameterKind.BY_CATEGORY else one
 
 
-def check_model(each: Asked, asked: Sequence[Asked], columns: Columns, roles: Roles, draft: Draft) -> None:
+def check_model(each: ModelEntry, asked: Sequence[ModelEntry], columns: Columns, roles: Roles, draft: Draft) -> None:
     """Note what is wrong with the parameters of a model, alone and with k, and with the columns that it is on."""
     spec, where = each.spec, each.where
     names = _columns(each, columns)
     model = build_model(spec, next(iter(names), _NO_COLUMN))
     _tell(model.parameter_problems(), each, draft)
-    p = getattr(model, "p", 0) if "p" not in each.part.replaced else 0
-    k = max((one.spec.k for one in asked if isinstance(one.spec, KAnonymitySpec) and not one.part.damaged), default=0)
-    if p > k > 0:
-        draft.add(f"{where}.p", f"p = {p} is larger than k = {k}: {p} distinct values need {p} records.",
-                  f"Ask k >= {p} or p <= {k}.")  # fmt: skip
+    _check_sizes(model, each, asked, draft)
     if not isinstance(spec, SensitiveModelSpec) or "sensitive" in each.part.damaged:
         return
     if not names and spec.sensitive is None and columns and None not in roles.values():
         draft.add(where, f"{spec.model} needs a sensitive column, and no column has that role.",
-                  "Give a column the role sensitive.")  # fmt: skip
+                  "Give a column the role sensitive.", code="no-sensitive-column")  # fmt: skip
     for name in names:
         _check_on(build_model(spec, name), each, columns, roles, draft)
 
 
-def _tell(problems: Sequence[PolicyProblem], each: Asked, draft: Draft) -> None:
+def _check_sizes(model: Model, each: ModelEntry, entries: Sequence[ModelEntry], draft: Draft) -> None:
+    """A class of k records has at most k distinct values."""
+    others = [build_model(one.spec, _NO_COLUMN) for one in entries if not one.part.damaged]
+    k = max((other.least_records for other in others if other.column is None), default=0)
+    for name in (parameter.name for parameter in model.parameters if parameter.within_class_size):
+        needed = getattr(model, name)
+        if needed > k > 0 and name not in each.part.replaced:
+            draft.add(
+                f"{each.where}.{name}",
+                f"{name} = {needed} is larger than k = {k}: {needed} distinct values need {needed} records.",
+                f"Require k >= {needed} or {name} <= {k}.",
+                code="more-than-class-size",
+            )
+
+
+def _tell(problems: Sequence[PolicyProblem], each: ModelEntry, draft: Draft) -> None:
     """Note a model's problems, but not with parameters that only stand in for damaged ones."""
     for problem in problems:
         if problem.where.split(".")[0] not in each.part.replaced:
-            draft.add(f"{each.where}.{problem.where}", problem.message, problem.fix, **problem.facts)
+            draft.add(f"{each.where}.{problem.where}", problem.message, problem.fix, code=problem.code, **problem.facts)
 
 
-def _columns(each: Asked, columns: Columns) -> list[str]:
+def _columns(each: ModelEntry, columns: Columns) -> list[str]:
     """The sensitive columns that an entry is on."""
     known = {name: part.value for name, part in columns.items() if part.value is not None}
     return [] if "sensitive" in each.part.damaged else sensitive_columns(each.spec, known)
 
 
-def _check_on(model: Model, each: Asked, columns: Columns, roles: Roles, draft: Draft) -> None:
+def _check_on(model: Model, each: ModelEntry, columns: Columns, roles: Roles, draft: Draft) -> None:
     """A model with the sensitive column that it is on."""
     name, where = str(model.column), f"{each.where}.sensitive"
     if name not in columns:
         if columns:
             sensitive = [column for column, role in roles.items() if role == "sensitive"]
-            draft.add(where, f"unknown column {name!r}.", did_you_mean(name, sensitive or columns))
+            draft.add(
+                where, f"unknown column {name!r}.", did_you_mean(name, sensitive or columns), code="unknown-column"
+            )
         return
     if roles[name] not in {"sensitive", None}:
         draft.add(where, f"{name!r} has the role {roles[name]}, not sensitive: a column cannot be known to an attacker "
                   "and secret at once." if roles[name] == "quasi" else
                   f"{name!r} has the role {roles[name]}, not sensitive.", "Name a sensitive column, or give it that "
-                  "role alone.")  # fmt: skip
+                  "role alone.", code="wrong-role")  # fmt: skip
         return
     column = columns[name].value
     if not model.needs_categories or column is None or may_have_categories(columns[name]):
         return
     if not column.categories:
         draft.add(f"columns.{name}.categories", f"{model.name} needs the values in categories, and there are none.",
-                  "Write {category: [value, value]}, most sensitive first.")  # fmt: skip
+                  "Write {category: [value, value]}, most sensitive first.", code="no-categories")  # fmt: skip
         return
     _check_on_categories(model, each, column, draft)
 
 
-def _check_on_categories(model: Model, each: Asked, column: ColumnSpec, draft: Draft) -> None:
+def _check_on_categories(model: Model, each: ModelEntry, column: ColumnSpec, draft: Draft) -> None:
     """A model that reads categories with those that are declared; their problems need no data."""
     name, declared = str(model.column), column.category_values
     values = tuple(value for group in declared.values() for value in group)
     places = [place for place, group in enumerate(declared.values()) for _ in group]
     domain = SensitiveDomain(name, values, categories=tuple(declared), category_of=np.array(places, dtype=np.int32))
     _tell(model.domain_problems(domain), each, draft)
-    p = getattr(model, "p", 0)
-    if p > len(declared) and model.name != "p-alpha-sensitive" and "p" not in each.part.replaced:
-        draft.add(f"{each.where}.p", f"p = {p} distinct categories are asked, and {name!r} has {len(declared)}.",
-                  f"Ask p <= {len(declared)}, or declare more categories.")  # fmt: skip
+    for parameter in model.parameters:
+        needed = getattr(model, parameter.name)
+        counts = parameter.quantity == "distinct categories" and parameter.name not in each.part.replaced
+        if counts and needed > len(declared):
+            draft.add(
+                f"{each.where}.{parameter.name}",
+                f"{parameter.name} = {needed} distinct categories are required, and {name!r} has {len(declared)}.",
+                f"Require {parameter.name} <= {len(declared)}, or declare more categories.",
+                code="more-than-declared-categories",
+            )
 
 
-def usable_models(asked: Sequence[Asked], columns: Columns, roles: Roles) -> list[tuple[str, Model]]:
+def usable_models(asked: Sequence[ModelEntry], columns: Columns, roles: Roles) -> list[tuple[str, Model]]:
     """The models that are right, on columns that are right, with their places."""
     right = [each for each in asked if not each.part.damaged]
-    alone = [(each.where, build_model(each.spec, None)) for each in right if isinstance(each.spec, KAnonymitySpec)]
+    alone = [
+        (each.where, build_model(each.spec, None)) for each in right if not isinstance(each.spec, SensitiveModelSpec)
+    ]
     return alone + [
         (each.where, build_model(each.spec, name))
         for each in right

@@ -37,13 +37,16 @@ class DataSource:
             raise DataError(
                 f"The separator must be one character and not a line break, but is {self.separator!r}. "
                 'Give for example separator: ";" or separator: "\\t" for a tab.',
-                code="separator",
+                code="invalid-separator",
             )
         if self.quote and (len(self.quote) != 1 or not self.quote.isascii() or self.quote in "\r\n\0"):
-            message = f"The quote must be one ASCII character or empty for none, but is {self.quote!r}."
-            raise DataError(message, code="quote")
+            raise DataError(
+                f"The quote must be one ASCII character or empty for none, but is {self.quote!r}.", code="invalid-quote"
+            )
         if self.quote == self.separator:
-            raise DataError(f"The quote and the separator are both {self.quote!r}; they must differ.", code="quote")
+            raise DataError(
+                f"The quote and the separator are both {self.quote!r}; they must differ.", code="invalid-quote"
+            )
         try:
             "a".encode(self.encoding)
         except (LookupError, ValueError):

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, PlainValidator, WithJsonSchema
 
 from shoal.hierarchies.text import is_scalar, scalar_text
+from shoal.policy.draft import Draft, read_part
 from shoal.policy.fields import refuse
-from shoal.policy.parts import Draft, read_part
 from shoal.policy.spark_location import Place
 from shoal.policy.spec import Spec
 
@@ -32,7 +32,7 @@ def _settings(value: Any) -> dict[str, str]:
 
 def _cells(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise refuse("must be a whole number above 0")
+        raise refuse("must be a whole number above 0", "out-of-range")
     return int(value)
 
 
@@ -58,7 +58,7 @@ class EngineSpec(Spec):
     )
     blocks: Budget | None = Field(
         None,
-        description="spark: into how many blocks mondrian divides the classes that it has the cluster cut; when left "
+        description="spark: into how many blocks a local recoding divides the classes that the cluster cuts; when left "
         f"out, {BLOCKS} where there are at least {LEAST:,} distinct records, and none below",
     )
     settings: Settings = Field(default_factory=dict, description="spark: settings of the session, such as spark.master")
@@ -76,11 +76,16 @@ def check_engine(raw: Mapping[Any, Any], draft: Draft) -> None:
         return
     if spec.name == "local":
         for key in sorted(spec.model_fields_set - {"name"}):
-            draft.add(f"engine.{key}", "belongs to Spark, and the engine is this machine.", "Write name: spark.")
+            draft.add(
+                f"engine.{key}",
+                "belongs to Spark, and the engine is this machine.",
+                "Write name: spark.",
+                code="wrong-engine",
+            )
         for key in ("data", "output"):
             if is_spark(raw.get(key)):
                 draft.add(f"{key}.spark", "is a table of Spark's, and the engine is this machine.",
-                          "Add engine: spark.")  # fmt: skip
+                          "Add engine: spark.", code="wrong-engine")  # fmt: skip
 
 
 def is_spark(given: Any) -> bool:

@@ -12,12 +12,11 @@ from pydantic import AfterValidator, BeforeValidator, Discriminator, PlainValida
 from pydantic_core import PydanticCustomError
 
 from shoal.errors import DataError
-from shoal.hierarchies.text import is_scalar, scalar_text
+from shoal.hierarchies.text import LABEL_SCHEMA, is_scalar, scalar_text
 from shoal.policy.location import DatabaseTable, place
 from shoal.policy.spark_location import Place as SparkPlace
 
 NAME_SCHEMA: dict[str, Any] = {"type": ["string", "number", "boolean"]}
-LABEL_SCHEMA: dict[str, Any] = {"type": ["string", "number", "boolean", "null"]}
 DATABASE_SCHEMA: dict[str, Any] = {
     "type": "object",
     "description": "a table of a PostgreSQL database",
@@ -50,15 +49,15 @@ TAGS = frozenset({"<number>", "<mapping>", "<level>", "<labels>", "<column>", "<
 """How pydantic names the branches of our unions in an error's place; no key of a policy reads like this."""
 
 
-def refuse(message: str) -> PydanticCustomError:
-    """An error whose words are ours; braces in them are not placeholders."""
-    return PydanticCustomError("policy", "{message}", {"message": message})
+def refuse(message: str, code: Any = "wrong-type") -> PydanticCustomError:
+    """An error whose words are ours; braces in them are not placeholders. Its kind is the code of the problem."""
+    return PydanticCustomError(code, "{message}", {"message": message})
 
 
 def _number(value: Any) -> int | float:
     number = _real(value)
     if not math.isfinite(number):
-        raise refuse("must be a finite number")
+        raise refuse("must be a finite number", "out-of-range")
     return number
 
 
@@ -77,14 +76,21 @@ def _whole(value: Any) -> int:
 
 def _level(value: Any) -> int:
     if _whole(value) < 0:
-        raise refuse("must be a level, 0 or more")
+        raise refuse("must be a level, 0 or more", "out-of-range")
     return int(value)
 
 
 def _share(value: Any) -> int | float:
     number = _real(value)
     if not 0 <= number <= 1:
-        raise refuse("must be a number from 0 to 1")
+        raise refuse("must be a number from 0 to 1", "out-of-range")
+    return number
+
+
+def _seconds(value: Any) -> int | float:
+    number = _number(value)
+    if number < 0:
+        raise refuse("must be a number of seconds, 0 or more", "out-of-range")
     return number
 
 
@@ -186,7 +192,7 @@ def _sheet(value: Any) -> str | int:
 
 def _role(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
-        raise refuse("a column has one role: it cannot be known to an attacker and secret at once")
+        raise refuse("a column has one role: it cannot be known to an attacker and secret at once", "several-roles")
     return value
 
 
@@ -211,7 +217,7 @@ def _tree(value: Any) -> Any:
     try:
         return _plain_tree(value)
     except RecursionError:
-        raise refuse("a group holds itself") from None
+        raise refuse("a group holds itself", "nested-too-deeply") from None
 
 
 def _plain_tree(node: Any) -> Any:
@@ -231,7 +237,7 @@ def _texts(mapping: Mapping[Any, Any], what: str, *, null: bool = True) -> list[
             raise refuse(f"the {what} {'null' if key is None else repr(key)} must be a text")
         text = scalar_text(key)
         if text in texts:
-            raise refuse(f"the {what} {text!r} stands there twice")
+            raise refuse(f"the {what} {text!r} is listed twice", "listed-twice")
         texts.append(text)
     return texts
 
@@ -251,7 +257,7 @@ def _listed(value: Any) -> Any:
 
 def _some(value: list[Any]) -> list[Any]:
     if not value:
-        raise refuse("is an empty list: name at least one, or leave it out")
+        raise refuse("is an empty list: name at least one, or leave it out", "empty")
     return value
 
 
@@ -270,6 +276,7 @@ def _kind_of_columns(value: Any) -> str:
 Number = Annotated[float, PlainValidator(_number), WithJsonSchema({"type": "number"})]
 Integer = Annotated[int, PlainValidator(_whole), WithJsonSchema({"type": "integer"})]
 Level = Annotated[int, PlainValidator(_level), WithJsonSchema({"type": "integer", "minimum": 0})]
+Seconds = Annotated[float, PlainValidator(_seconds), WithJsonSchema({"type": "number", "minimum": 0})]
 Share = Annotated[float, PlainValidator(_share), WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1})]
 Cut = Annotated[
     float, PlainValidator(_cut), WithJsonSchema({"anyOf": [{"type": "number"}, {"enum": ["inf", "+inf", "-inf"]}]})

@@ -61,20 +61,22 @@ class DatabaseTable:
         """Read ``postgresql://host/database#table``; the table may be left out, to be named beside it."""
         url, _, table = text.partition("#")
         if "@" in table:  # most likely a password with a # in it
-            raise DataError(_UNREADABLE)
+            raise DataError(_UNREADABLE, code="unreadable-address")
         return DatabaseTable(url, table)
 
     def named(self, table: str | None) -> DatabaseTable:
         """The same database with the table that is named beside the address, if one is."""
         if table and self.table and table != self.table:
-            raise DataError(f"{self} names a table, and {table!r} is named as well. Name it once.")
+            raise DataError(
+                f"{self} names a table, and {table!r} is named as well. Name it once.", code="table-named-twice"
+            )
         return replace(self, table=table) if table else self
 
     @property
     def parts(self) -> tuple[str | None, str]:
         """The schema, where one is given, and the name of the table."""
         if not self.table:
-            raise DataError(f"{self} names no table. Add its name: --table NAME, or {self}#NAME.")
+            raise DataError(f"{self} names no table. Add its name: --table NAME, or {self}#NAME.", code="no-table")
         found = _parts(self.table)
         return (found[0] if len(found) == 2 else None), found[-1]
 
@@ -103,12 +105,13 @@ def place(given: str | Path | DatabaseTable) -> Place:
     if found is not None and found.group(1).lower() not in _SCHEMES:
         raise DataError(
             f"an address that begins with {found.group(1)}:// cannot be read. Name a file, or a table of a PostgreSQL "
-            "database: postgresql://host/database#table."
+            "database: postgresql://host/database#table.",
+            code="unknown-address",
         )
     if holds_password(given):
-        raise DataError(_HELD)
+        raise DataError(_HELD, code="password-in-address")
     if found is None and _ALMOST.match(given):
-        raise DataError(_UNREADABLE)
+        raise DataError(_UNREADABLE, code="unreadable-address")
     return DatabaseTable.of(given) if found is not None else Path(given)
 
 
@@ -126,14 +129,14 @@ def _check_address(url: str) -> None:
     try:
         split = urlsplit(url)
     except ValueError:
-        raise DataError(_UNREADABLE) from None
+        raise DataError(_UNREADABLE, code="unreadable-address") from None
     user, _, hosts = split.netloc.rpartition("@")
     if split.scheme.lower() not in _SCHEMES:
-        raise DataError("the address of a database begins with postgresql://.")
+        raise DataError("the address of a database begins with postgresql://.", code="unreadable-address")
     if ":" in unquote(user) or "password=" in unquote(url).lower().replace(" ", ""):
-        raise DataError(_HELD)
+        raise DataError(_HELD, code="password-in-address")
     if "@" in split.path or not all(_HOST.fullmatch(host) for host in hosts.split(",")):
-        raise DataError(_UNREADABLE)
+        raise DataError(_UNREADABLE, code="unreadable-address")
 
 
 def _parts(name: str) -> Sequence[str]:
@@ -142,11 +145,15 @@ def _parts(name: str) -> Sequence[str]:
     if found is None or "\0" in name:
         raise DataError(
             f"{name!r} is no name of a table: write table or schema.table, and a part that holds a dot or a quote in "
-            'double quotes, as in "my.schema".patients.'
+            'double quotes, as in "my.schema".patients.',
+            code="invalid-table-name",
         )
     given = [part for part in found.groups() if part is not None]
     parts = [part[1:-1].replace('""', '"') if part.startswith('"') else part for part in given]
     for part in parts:
         if len(part.encode()) > _LONGEST:
-            raise DataError(f"the name {part!r} is longer than the {_LONGEST} bytes that PostgreSQL keeps. Shorten it.")
+            raise DataError(
+                f"the name {part!r} is longer than the {_LONGEST} bytes that PostgreSQL keeps. Shorten it.",
+                code="invalid-table-name",
+            )
     return parts

@@ -13,15 +13,16 @@ from pydantic import ConfigDict, Field, PrivateAttr, ValidationError, model_vali
 
 from shoal.errors import PolicyError
 from shoal.models import Model
+from shoal.policy.algorithm_spec import AlgorithmSpec
 from shoal.policy.check import Draft, check
 from shoal.policy.engine_spec import EngineSpec
 from shoal.policy.fields import ByColumn, Flag, Output, PathText, Share, Suppressed
 from shoal.policy.location import DatabaseTable, Place, place
 from shoal.policy.model_specs import AnyModelSpec, build_models
-from shoal.policy.spec import AlgorithmSpec, ColumnSpec, DataSpec, Spec
+from shoal.policy.spec import ColumnSpec, DataSpec, Spec
 from shoal.policy.utility_spec import UtilitySpec
-from shoal.policy.words import found_in, shown
-from shoal.policy.yaml_text import dump_yaml, load_yaml, read_text
+from shoal.policy.validation_problems import located_problems, policy_text
+from shoal.policy.yaml_text import dump_yaml, load_yaml, read_text, read_yaml
 
 Published = Literal["values", "categories", "both"]
 
@@ -69,7 +70,7 @@ class Policy(Spec):
         try:
             return handler(_settled(raw))
         except ValidationError as error:
-            draft.problems.extend(each.problem for each in found_in(error, cls, raw, ""))
+            draft.problems.extend(each.problem for each in located_problems(error, cls, raw, ""))
             raise _error(draft) from None
 
     @classmethod
@@ -129,6 +130,16 @@ class Policy(Spec):
         content: dict[str, Any] = _plain(self.model_dump(exclude_unset=True))
         return content
 
+    def complete(self) -> dict[str, Any]:
+        """The policy as plain data, with every default and the trees of other files filled in, for the verifier."""
+        content = self.model_dump()
+        for name, column in content["columns"].items():
+            if column["role"] == "sensitive":
+                column["publish"] = self.published(name)
+            if column["hierarchy"] and isinstance(column["hierarchy"]["tree"], str):
+                column["hierarchy"]["tree"] = read_yaml(self.path(column["hierarchy"]["tree"]))[0]
+        return content
+
     def to_json(self) -> str:
         """The policy as JSON. Nothing is sorted: the order of categories and columns means something."""
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
@@ -154,16 +165,16 @@ class Policy(Spec):
         return [name for name, column in self.columns.items() if column.role == role]
 
     def published(self, column: str) -> Published:
-        """What is published of a sensitive column: as said, else categories where only (p⁺, α) is asked on it."""
+        """What is published of a sensitive column: as said, else what the models on it publish."""
         return published(column, self.columns[column], self.models())
 
 
 def published(name: str, column: ColumnSpec, models: Sequence[Model]) -> Published:
-    """What is published of a sensitive column: as said, else categories where only (p⁺, α) is asked on it."""
+    """What is published of a sensitive column: as said, else categories where every model on it publishes those."""
     if column.publish is not None:
         return column.publish
-    asked = {model.name for model in models if model.column == name}
-    return "categories" if asked == {"p-plus-alpha-sensitive"} else "values"
+    publishes = {model.publishes for model in models if model.column == name}
+    return "categories" if publishes == {"categories"} else "values"
 
 
 def _checked(raw: Any) -> Draft:
@@ -172,9 +183,9 @@ def _checked(raw: Any) -> Draft:
     if isinstance(raw, Mapping):
         return check(_settled(raw), known)
     draft = Draft()
-    given = "there is nothing in it" if raw is None else f"given: {shown(raw)}"
+    given = "there is nothing in it" if raw is None else f"given: {policy_text(raw)}"
     draft.add("", f"a policy is a mapping with the keys {', '.join(known)} ({given}).",
-              "`shoal init DATA` drafts one.")  # fmt: skip
+              "`shoal init DATA` drafts one.", code="wrong-type")  # fmt: skip
     return draft
 
 

@@ -8,27 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, model_validator
+from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, create_model, model_validator
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
+from shoal.hierarchies.kind import REQUIRED, FieldKind, HierarchyField, HierarchyKind
+from shoal.hierarchies.kinds import HIERARCHY_KINDS
 from shoal.policy.data_source import DataSource
 from shoal.policy.fields import (
     DATABASE_SCHEMA,
-    LABEL_SCHEMA,
     SPARK_SCHEMA,
     Boundary,
     Bounds,
-    ByColumn,
     Categories,
     Cut,
     DataPath,
     Flag,
     Integer,
     Label,
-    Level,
     Number,
     OnlyTrue,
     PathText,
@@ -53,7 +52,6 @@ _SPARK = SPARK_SCHEMA | {
     }
 }
 _NO_PATTERN = str.maketrans("*?[]", "____")
-_NUMBERS = {"type": "array", "items": {"type": "number"}}
 
 
 class Spec(BaseModel):
@@ -137,116 +135,110 @@ class DataSpec(Spec):
 # --- hierarchies ----------------------------------------------------------------------------------------------------
 
 
-class IntervalsSpec(Spec):
-    """Numeric intervals: widths, or explicit cut points a level."""
-
-    short_forms = (_NUMBERS, {"type": "array", "items": {"type": "array"}})
-    example = "[5, 10, 20]"
-
-    widths: list[Number] = Field(default_factory=list, description="width of the intervals at each level")
-    cuts: list[list[Cut]] = Field(default_factory=list, description="cut points of each level; outer ones may be inf")
-    origin: Number = Field(0, description="where intervals of fixed width are counted from")
-    bounds: Bounds | None = Field(None, description="smallest and largest value that there may be")
-
-    @classmethod
-    def written_out(cls, value: Any) -> Any:
-        """A list of widths, or a list of lists of cut points."""
-        if not isinstance(value, (list, tuple)):
-            return value
-        nested = any(isinstance(part, (list, tuple)) for part in value)
-        return {"cuts": list(value)} if nested else {"widths": list(value)}
+_FIELD_TYPES: Mapping[FieldKind, Any] = {
+    FieldKind.NUMBER: Number,
+    FieldKind.NUMBERS: list[Number],
+    FieldKind.CUTS: list[list[Cut]],
+    FieldKind.BOUNDS: Bounds,
+    FieldKind.WHOLES: list[Integer],
+    FieldKind.TEXT: str,
+    FieldKind.TEXTS: list[str],
+    FieldKind.CHARACTER: Character,
+    FieldKind.VALUES: list[Label],
+    FieldKind.PATH: PathText,
+    FieldKind.TREE: TreeText,
+    FieldKind.PRESENT: OnlyTrue,
+}
 
 
-class LevelsSpec(Spec):
-    """An ARX-style CSV file: one line a leaf value, then its ancestors."""
+class _KindSpec(Spec):
+    """What is written under the key of one kind of hierarchy."""
 
-    short_forms = (_TEXT,)
-    example = "age-levels.csv"
-
-    path: PathText = Field(description="the file, relative to the policy file")
-    separator: Character | None = Field(None, description="found out when not given: semicolon, tab or comma")
+    kind: ClassVar[HierarchyKind]
 
     @classmethod
     def written_out(cls, value: Any) -> Any:
-        """A path alone."""
-        return {"path": value} if isinstance(value, (str, Path)) else value
+        """The short forms that the kind declares."""
+        return cls.kind.expand(value)
 
 
-class MaskSpec(Spec):
-    """Characters replaced by * from one side."""
-
-    short_forms = ({"enum": ["left", "right"]},)
-    example = "right"
-
-    side: Literal["left", "right"] = "right"
-    alphabet: str | None = Field(None, description="digits, letters, alphanumeric, or the characters themselves")
-    steps: list[Integer] | None = Field(None, description="how many characters each level masks; each by default")
-
-    @classmethod
-    def written_out(cls, value: Any) -> Any:
-        """A side alone."""
-        return {"side": value} if isinstance(value, str) else value
+def _declared_field(field: HierarchyField) -> tuple[Any, Any]:
+    """The type and the default of a field that a kind of hierarchy declares."""
+    kind: Any = Literal[field.choices] if field.kind is FieldKind.CHOICE else _FIELD_TYPES[field.kind]
+    settings: dict[str, Any] = {"description": field.help} if field.help else {}
+    if field.default is REQUIRED:
+        return kind, Field(**settings)
+    if isinstance(field.default, tuple):
+        return kind, Field(default_factory=lambda: list(field.default), **settings)
+    return (kind | None if field.default is None else kind), Field(field.default, **settings)
 
 
-class DatesSpec(Spec):
-    """Calendar units, finest first."""
-
-    short_forms = (_TEXT, {"type": "array", "items": _TEXT})
-    example = "[month, year]"
-
-    units: list[str] = Field(default_factory=lambda: ["month", "quarter", "year", "decade"])
-    format: str | None = Field(None, description="how the values are written, as for strptime; ISO 8601 by default")
-
-    @classmethod
-    def written_out(cls, value: Any) -> Any:
-        """A unit, or a list of them."""
-        if isinstance(value, str):
-            return {"units": [value]}
-        return {"units": list(value)} if isinstance(value, (list, tuple)) else value
+def _kind_field(kind: HierarchyKind) -> tuple[Any, Any]:
+    """The field of a hierarchy's spec that a kind declares."""
+    if kind.single:
+        (field,) = kind.fields
+        return _FIELD_TYPES[field.kind] | None, Field(None, description=field.help)
+    name = f"{kind.key.title()}Spec"
+    fields: dict[str, Any] = {field.name: _declared_field(field) for field in kind.fields}
+    spec: Any = create_model(name, __base__=_KindSpec, __module__=__name__, __doc__=kind.summary, **fields)
+    spec.kind, spec.short_forms, spec.example = kind, kind.short_forms, kind.example
+    globals()[name] = spec  # where pickle looks for it
+    return spec | None, None
 
 
-class OrderSpec(Spec):
-    """Ordered values, grouped with their neighbours."""
-
-    short_forms = ({"type": "array", "items": LABEL_SCHEMA},)
-    example = "[low, mid, high]"
-
-    values: list[Label] = Field(description="the values from first to last")
-    groups: list[Integer] | None = Field(None, description="how many neighbours join at each level; 2, 4, 8, … else")
-
-    @classmethod
-    def written_out(cls, value: Any) -> Any:
-        """A list of values."""
-        return {"values": list(value)} if isinstance(value, (list, tuple)) else value
-
-
-_WORDS: Mapping[str, dict[str, Any]] = {"flat": {"flat": True}, "mask": {"mask": {}}, "dates": {"dates": {}}}
-
-
-class HierarchySpec(Spec):
+class DeclaredHierarchy(Spec):
     """One kind of hierarchy, as a mapping with exactly one of these keys (or just ``flat``, ``mask``, ``dates``)."""
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
-    short_forms = ({"enum": list(_WORDS)},)
+    short_forms = ({"enum": [kind.key for kind in HIERARCHY_KINDS.values() if kind.by_name]},)
     example = "{intervals: [5, 10, 20]}"
-
-    intervals: IntervalsSpec | None = None
-    tree: TreeText | None = Field(None, description="nested mapping, or the path of a YAML file")
-    levels: LevelsSpec | None = None
-    mask: MaskSpec | None = None
-    dates: DatesSpec | None = None
-    order: OrderSpec | None = None
-    flat: OnlyTrue | None = Field(None, description="the value or *")
 
     @classmethod
     def written_out(cls, value: Any) -> Any:
         """A kind that needs no more than its name."""
-        return _WORDS.get(value, value) if isinstance(value, str) else value
+        kind = HIERARCHY_KINDS.get(value) if isinstance(value, str) else None
+        return {value: True if kind.single else {}} if kind is not None and kind.by_name else value
 
     @property
     def kinds(self) -> list[str]:
         """The kinds that are given; a right policy gives one."""
         return [name for name in type(self).model_fields if getattr(self, name) is not None]
+
+    @property
+    def kind(self) -> HierarchyKind:
+        """The declaration of the kind that is given."""
+        return HIERARCHY_KINDS[self.kinds[0]]
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """What is written under the key of the kind, by field."""
+        given = getattr(self, self.kind.key)
+        return {self.kind.key: given} if self.kind.single else dict(given)
+
+    @property
+    def file(self) -> str | None:
+        """The file that the hierarchy is read from, relative to the policy; None where the policy itself has it."""
+        paths = [
+            self.fields[field.name] for field in self.kind.fields if field.kind in {FieldKind.PATH, FieldKind.TREE}
+        ]
+        return next((path for path in paths if isinstance(path, str)), None)
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """What is written under the key of each kind."""
+
+
+if TYPE_CHECKING:
+    HierarchySpec = DeclaredHierarchy
+else:
+    HierarchySpec = create_model(
+        "HierarchySpec",
+        __base__=DeclaredHierarchy,
+        __module__=__name__,
+        __doc__=DeclaredHierarchy.__doc__,
+        **{key: _kind_field(kind) for key, kind in HIERARCHY_KINDS.items()},
+    )
 
 
 # --- columns --------------------------------------------------------------------------------------------------------
@@ -276,39 +268,3 @@ class ColumnSpec(Spec):
     def category_values(self) -> dict[str, list[str | None]]:
         """The categories with their values in canonical text."""
         return self.categories or {}
-
-
-# --- algorithm ------------------------------------------------------------------------------------------------------
-
-
-class AlgorithmSpec(Spec):
-    """The algorithm and its options."""
-
-    short_forms = (_TEXT,)
-    example = "{name: optimal}"
-
-    name: str = "optimal"
-    metric: str = Field("loss", description="the measure that is minimized; any measure's name")
-    seed: Integer = Field(0, description="where an algorithm draws at random, it draws from this seed")
-    weights: Annotated[dict[str, Number], ByColumn] = Field(
-        default_factory=dict,
-        description="importance in [0, 1]: of quasi-identifiers for greedy-lattice, sensitive columns for clustering",
-    )
-    node: Annotated[dict[str, Level], ByColumn] | None = Field(
-        None, description="for incognito: the minimal node to release, by levels"
-    )
-    faithful: bool = Field(False, description="for greedy-clustering: the paper's choices to the letter")
-    refine: Number | None = Field(None, ge=0, description="seconds to go on improving a local recoding")
-    group: Annotated[dict[str, Level], ByColumn] = Field(
-        default_factory=dict, description="for range: the columns that make the groups, and the level of each"
-    )
-    ranges: list[str] = Field(
-        default_factory=list,
-        description="for range and the local algorithms: the columns of numbers that are released as ranges",
-    )
-    safe: bool = Field(False, description="for range: one range a group, which is k-anonymous")
-
-    @classmethod
-    def written_out(cls, value: Any) -> Any:
-        """A name alone."""
-        return {"name": value} if isinstance(value, str) else value

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Discriminator, Field, PlainValidator, Tag, WithJsonSchema
 
 from shoal.errors import did_you_mean
-from shoal.policy.fields import LABEL_SCHEMA, ByColumn, Integer, Name, Share, label_text, refuse
-from shoal.policy.parts import Draft, Part, read_part
+from shoal.hierarchies.text import LABEL_SCHEMA
+from shoal.policy.draft import Draft, PartialSpec, read_part
+from shoal.policy.fields import ByColumn, Integer, Name, Share, label_text, refuse
 from shoal.policy.spec import ColumnSpec, Spec
 
 SAMPLE = 50_000
@@ -22,13 +23,13 @@ def _condition(value: Any) -> str | list[str | None] | None:
     if not isinstance(value, (list, tuple)):
         return label_text(value)
     if not value:
-        raise refuse("is an empty list, which no record satisfies")
+        raise refuse("is an empty list, which no record satisfies", "empty")
     return [label_text(each) for each in value]
 
 
 def _some(query: dict[str, Any]) -> dict[str, Any]:
     if not query:
-        raise refuse("is empty: name at least one column, such as {age: [30, 39]}")
+        raise refuse("is empty: name at least one column, such as {age: [30, 39]}", "empty")
     return query
 
 
@@ -61,7 +62,7 @@ class UtilitySpec(Spec):
     sample: Integer = Field(SAMPLE, description="train and test on at most so many records each, drawn at random")
 
 
-def read_utility(raw: Any, columns: Mapping[str, Part[ColumnSpec]], draft: Draft) -> None:
+def read_utility(raw: Any, columns: Mapping[str, PartialSpec[ColumnSpec]], draft: Draft) -> None:
     """Note everything that is wrong with the task, alone and with the columns that it names."""
     if raw is None:
         return
@@ -71,35 +72,47 @@ def read_utility(raw: Any, columns: Mapping[str, Part[ColumnSpec]], draft: Draft
         return
     if spec.target is None and spec.queries is None and not part.damaged:
         draft.add("utility", "names neither a target nor queries.",
-                  "Write utility: {target: column} or utility: {queries: 200}.")  # fmt: skip
+                  "Write utility: {target: column} or utility: {queries: 200}.", code="missing-key")  # fmt: skip
     if not 0 < spec.test < 1:
         draft.add("utility.test", f"must lie between 0 and 1 (given: {spec.test}).",
-                  "Hold out a part of the records, such as 0.25.")  # fmt: skip
+                  "Hold out a part of the records, such as 0.25.", code="out-of-range")  # fmt: skip
     if spec.sample < LEAST_SAMPLE:
         draft.add("utility.sample", f"must be at least {LEAST_SAMPLE} (given: {spec.sample}).",
-                  "Fewer records tell next to nothing about a model.")  # fmt: skip
+                  "Fewer records tell next to nothing about a model.", code="out-of-range")  # fmt: skip
     if spec.seed < 0:
-        draft.add("utility.seed", f"must be 0 or more (given: {spec.seed}).")
+        draft.add("utility.seed", f"must be 0 or more (given: {spec.seed}).", code="out-of-range")
     _check_columns(spec, columns, draft)
 
 
-def _check_columns(spec: UtilitySpec, columns: Mapping[str, Part[ColumnSpec]], draft: Draft) -> None:
+def _check_columns(spec: UtilitySpec, columns: Mapping[str, PartialSpec[ColumnSpec]], draft: Draft) -> None:
     """The columns of target and queries must be released."""
     released = [name for name, part in columns.items() if part.value is None or part.value.role != "identifier"]
 
     def check(name: str, where: str) -> None:
         if name not in columns:
-            draft.add(where, f"unknown column {name!r}.", did_you_mean(name, released))
+            draft.add(where, f"unknown column {name!r}.", did_you_mean(name, released), code="unknown-column")
         elif name not in released:
-            draft.add(where, f"{name!r} is an identifier, which is never released.", "Name a released column.")
+            draft.add(
+                where,
+                f"{name!r} is an identifier, which is never released.",
+                "Name a released column.",
+                code="wrong-role",
+            )
 
     if spec.target is not None:
         check(spec.target, "utility.target")
     if isinstance(spec.queries, list):
         if not spec.queries:
-            draft.add("utility.queries", "is an empty list.", "Name a query, or a number of queries to draw.")
+            draft.add(
+                "utility.queries", "is an empty list.", "Name a query, or a number of queries to draw.", code="empty"
+            )
         for place, query in enumerate(spec.queries):
             for name in query:
                 check(name, f"utility.queries[{place}].{name}")
     elif spec.queries is not None and spec.queries < 1:
-        draft.add("utility.queries", f"must be 1 or more (given: {spec.queries}).", "Ask for example for 200.")
+        draft.add(
+            "utility.queries",
+            f"must be 1 or more (given: {spec.queries}).",
+            "Ask for example for 200.",
+            code="out-of-range",
+        )

@@ -30,8 +30,8 @@ class _Loader(yaml.SafeLoader):
 
     noted: list[PolicyProblem]
 
-    def note(self, node: yaml.Node, message: str, fix: str) -> None:
-        self.noted.append(PolicyProblem(_line(node.start_mark), message, fix))
+    def note(self, node: yaml.Node, message: str, fix: str, code: str) -> None:
+        self.noted.append(PolicyProblem(_line(node.start_mark), message, fix, code=code))
 
 
 class _Dumper(yaml.SafeDumper):
@@ -71,17 +71,19 @@ def _mapping(loader: _Loader, node: yaml.Node) -> dict[Any, Any]:
     for key_node, value_node in node.value:
         value = loader.construct_object(value_node, deep=True)
         if not isinstance(key_node, yaml.ScalarNode):
-            loader.note(key_node, "a key must be a single value, not a list or mapping.", "Write key: value.")
+            loader.note(
+                key_node, "a key must be a single value, not a list or mapping.", "Write key: value.", "wrong-type"
+            )
             continue
         if key_node.value == "<<" and key_node.style is None:
             loader.note(key_node, "<< (a merge key) is not YAML 1.2 and merges nothing.",
-                        "Write the keys out; anchors and aliases of whole values work.")  # fmt: skip
+                        "Write the keys out; anchors and aliases of whole values work.", "merge-key")  # fmt: skip
             continue
         key = scalar_text(loader.construct_object(key_node))
         if key in lines:
             shown = "null" if key is None else repr(key)
-            loader.note(key_node, f"the key {shown} stands twice in the same mapping, first on line {lines[key]}.",
-                        "A column has one role and a setting one value: keep one of them.")  # fmt: skip
+            loader.note(key_node, f"the key {shown} is listed twice in the same mapping, first on line {lines[key]}.",
+                        "A column has one role and a setting one value: keep one of them.", "listed-twice")  # fmt: skip
             continue
         lines[key] = key_node.start_mark.line + 1
         result[key] = value
@@ -138,11 +140,13 @@ def load_yaml(text: str, source: str) -> tuple[Any, list[PolicyProblem]]:
     except ReaderError as error:
         where = f"line {text.count(chr(10), 0, error.position) + 1}"
         message = f"holds the character U+{ord(text[error.position]):04X}, which no text has."
-        problem = PolicyProblem(where, message, "Is this a policy? It is written as plain text.")
+        problem = PolicyProblem(where, message, "Is this a policy? It is written as plain text.", code="not-text")
     except yaml.YAMLError as error:
         problem = _syntax_problem(error)
     except RecursionError:
-        problem = PolicyProblem("", "lists and mappings are nested too deeply.", "Write them flatter.")
+        problem = PolicyProblem(
+            "", "lists and mappings are nested too deeply.", "Write them flatter.", code="nested-too-deeply"
+        )
     finally:
         if loader is not None:
             loader.dispose()
@@ -163,9 +167,11 @@ def read_text(path: Path) -> tuple[str, bytes]:
         raw = path.read_bytes()
         return raw.decode("utf-8-sig"), raw
     except UnicodeDecodeError as error:
-        problem = PolicyProblem("", f"not UTF-8 text (byte {error.start}).", "Save the file as UTF-8.")
+        problem = PolicyProblem("", f"not UTF-8 text (byte {error.start}).", "Save the file as UTF-8.", code="not-text")
     except OSError as error:
-        problem = PolicyProblem("", f"cannot be read: {error.strerror or error}.", "Check the path.")
+        problem = PolicyProblem(
+            "", f"cannot be read: {error.strerror or error}.", "Check the path.", code="unreadable-file"
+        )
     raise PolicyError([problem], str(path))
 
 
@@ -187,7 +193,7 @@ def _syntax_problem(error: yaml.YAMLError) -> PolicyProblem:
     fix = "Indent with spaces, not with tabs." if r"'\t'" in reason else ""
     if "recursive" in reason:
         reason, fix = "an anchor (&) holds an alias (*) of itself", "Write the part out."
-    return PolicyProblem(_line(mark), f"not valid YAML: {reason}.", fix)
+    return PolicyProblem(_line(mark), f"not valid YAML: {reason}.", fix, code="invalid-yaml")
 
 
 def _line(mark: yaml.Mark | None) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from shoal.attacks.attack import Attack, AttackResult
 from shoal.attacks.catalog import ATTACKS
 from shoal.formatting import listing, number, percent, pluralize
+from shoal.models import MODELS
 
 COMPOSITION_ASSUMPTION = (
     "This assumes that the person is in this release and in the earlier ones, that the attacker knows it, and that the "
@@ -67,8 +68,9 @@ def baseline_phrase(result: AttackResult) -> str:
 
 
 def remedy_sentence(result: AttackResult) -> str:
-    """What makes a release less open to the attack."""
-    return _declared(result, "remedy")
+    """What makes a release less open to the attack, and the models that are made to stop it."""
+    models = [model.title for model in MODELS.values() if result.name in model.stops]
+    return _declared(result, "remedy") + (f" Models made to stop it: {listing(models)}." if models else "")
 
 
 def _declared(result: AttackResult, key: str) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shoal.formatting import data_size, duration, listing, number, percent, pluralize
+from shoal.metrics import metric_title
 from shoal.present.html.markup import Markup, join, name_of, paragraph, row, table, tag, whole_page
 from shoal.present.plots.scatter import SCATTER_STYLE, Dot, legend, scatter_plot
-from shoal.present.report.words import MEASURES
 
 RISKS = {
     "average": ("Average risk", "the chance, 1 / (size of the class), of picking the right record, on average"),
@@ -52,8 +52,7 @@ def _any(value: Any) -> str:
 
 
 def _title(content: Mapping[str, Any]) -> str:
-    name = content["metric"]
-    return MEASURES[name].title if name in MEASURES else str(name)
+    return metric_title(content["metric"])
 
 
 def _figures(content: Mapping[str, Any], point: Mapping[str, Any]) -> tuple[float, float] | None:

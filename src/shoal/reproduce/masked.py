@@ -20,6 +20,7 @@ from shoal.hierarchies import Hierarchy, Tree
 from shoal.hierarchies.boundaries import boundary_caps
 from shoal.metrics import METRICS, ReleaseSummary
 from shoal.metrics.constraint_violations import count_violations
+from shoal.pipeline.verify import verify
 from shoal.policy import Policy
 from shoal.reproduce.adult import quasi_columns
 from shoal.reproduce.paper import PaperTable, Sheet
@@ -27,7 +28,6 @@ from shoal.search.engine import LocalEngine
 from shoal.table.classes import ClassView
 from shoal.table.distinct_rows import DistinctRows
 from shoal.table.recoding import Recoding
-from shoal.verification import verify
 
 Categories = Mapping[str, Sequence[str]]
 _ANY = "(any)"

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.hierarchies.boundaries import Ladder
 from shoal.hierarchies.hierarchy import Hierarchy
-from shoal.metrics import METRICS, Metric
+from shoal.metrics import DEFAULT_METRIC, METRICS, Metric
 from shoal.models.base import Model
-from shoal.search.engine import LocalEngine
 from shoal.table.classes import SensitiveDomain
 from shoal.table.encoded import EncodedTable
 from shoal.table.recoding import SUPPRESSED, Recoding
@@ -40,7 +39,7 @@ class Problem:
     domains: Mapping[str, SensitiveDomain]
     budget: int = 0
     """How many records may be suppressed."""
-    metric: Metric = field(default_factory=lambda: METRICS["loss"])
+    metric: Metric = field(default_factory=lambda: METRICS[DEFAULT_METRIC])
     weights: Mapping[str, float] = field(default_factory=dict)
     """Importance of quasi-identifiers in [0, 1] (Wang's W); 0 where not named."""
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -100,11 +99,3 @@ class SearchResult:
     recoding: Recoding
     search: Mapping[str, Any]
     """Facts of the search: nodes in the lattice, nodes checked, minimal nodes, …"""
-
-
-class Algorithm(Protocol):
-    """Finds a recoding; raises `InfeasibleError` when there is none."""
-
-    def __call__(self, problem: Problem, engine: LocalEngine) -> SearchResult:
-        """Solve the problem."""
-        ...

@@ -1,6 +1,7 @@
 """The independent check of a release: it reads the file as it is and shares no code with what made it.
 
-Only the parsed policy is common ground. Labels, classes, models and the matching to the original are worked out here a
+Only the policy as plain data is common ground (`shoal.verification.stated_policy`): `shoal.verify` reads the policy and
+the original, and hands both over. Labels, classes, models and the matching to the original are worked out here a
 second time from their definitions, so that a mistake in the encoding, a model, a search or the writing shows.
 """
 
@@ -13,14 +14,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.policy import Policy
-from shoal.verification.counted import Counted
-from shoal.verification.judge import check_models
+from shoal.verification.canonical_text import Codes
+from shoal.verification.counted_rows import CountedRows
 from shoal.verification.labels import Labels
+from shoal.verification.model_checks import check_models
+from shoal.verification.original_checks import check_boundaries, check_range_ends, check_suppression, check_truth
 from shoal.verification.ranges import quasi_labels
-from shoal.verification.read import Given, read_original, read_release
-from shoal.verification.result import Check, Verification
-from shoal.verification.shape import (
+from shoal.verification.read import Given, Original, read_original, read_release
+from shoal.verification.release_checks import (
     check_baggage,
     check_columns,
     check_hash,
@@ -30,39 +31,43 @@ from shoal.verification.shape import (
     expected_columns,
     star_rows,
 )
-from shoal.verification.text import Codes
-from shoal.verification.truth import check_boundaries, check_range_ends, check_suppression, check_truth
+from shoal.verification.result import Check, Verification
+from shoal.verification.stated_policy import StatedPolicy, stated
 
-__all__ = ["Check", "Counted", "Verification", "verify"]
+__all__ = ["Check", "CountedRows", "StatedPolicy", "Verification", "stated", "verify"]
 
 
 def verify(
-    release: Any, policy: Policy | str | Path, original: Any = None, *, apart: Sequence[str] = ()
+    release: str | Path | pa.Table | CountedRows,
+    policy: StatedPolicy,
+    original: Original | None = None,
+    *,
+    apart: Sequence[str] = (),
+    baggage: Sequence[str] = (),
 ) -> Verification:
     """Check a release against its policy and, where it is at hand, against the original.
 
-    ``release`` is the path of a CSV or Parquet file, or a pandas, polars or Arrow table; ``policy`` a `Policy` or the
-    path of one; ``original`` a path, read as the policy's ``data`` says, or a table. Either may be a `Counted`:
-    distinct rows with how often each occurs. Files are read without holding all their rows. Raises `DataError` for a
-    release or an original that cannot be read at all; everything else that is wrong is a failing check.
+    ``release`` is the path of a CSV or Parquet file or an Arrow table, which may come with ``baggage`` that it is known
+    to have carried; ``original`` a function that gives the columns asked for. Either may be a `CountedRows`: distinct
+    rows with how often each occurs. Files are read without holding all their rows. Raises `DataError` for a release or
+    an original that cannot be read at all; everything else that is wrong is a failing check.
 
     Insensitive columns ``apart`` tell too many records apart to be held: of a file, only their place in the order of
     the rows is checked, and which rows have nothing there; whether records are true is judged by the others.
     """
-    policy = policy if isinstance(policy, Policy) else Policy.load(policy)
-    given = read_release(release, apart)
+    given = read_release(release, apart, baggage)
     checks = [check_columns(given, policy), check_baggage(given), check_order(given), *check_hash(given)]
     if checks[0].facts["missing"]:
         return Verification(tuple(checks), given.rows, None, None)  # what else it says would be about another table
     return _verify_cells(given, policy, original, checks)
 
 
-def _verify_cells(given: Given, policy: Policy, original: Any, checks: list[Check]) -> Verification:
+def _verify_cells(given: Given, policy: StatedPolicy, original: Any, checks: list[Check]) -> Verification:
     """The checks that need every column to be there."""
     labels = quasi_labels(policy)
     cells = {name: given.columns[name] for name in expected_columns(policy) if name in given.columns}
     names = [name for name in cells if name in policy.columns]
-    texts = None if original is None else read_original(original, policy, names)
+    texts = None if original is None else read_original(original, names)
     starred = star_rows(cells, policy, labels, given.counts, given.blank)
     checks = [*checks, *_check_original(original)]
     found = _verify_split(given, policy, cells, labels, texts, checks, starred)
@@ -75,7 +80,7 @@ def _verify_cells(given: Given, policy: Policy, original: Any, checks: list[Chec
 
 def _check_original(original: Any) -> list[Check]:
     """The rows of a counted original stand for as many records as were read; nothing where nobody says how many."""
-    if not isinstance(original, Counted) or original.read is None:
+    if not isinstance(original, CountedRows) or original.read is None:
         return []
     counted = int(original.counts.sum())
     if counted == original.read:
@@ -86,14 +91,14 @@ def _check_original(original: Any) -> list[Check]:
 
 def _too_blank(given: Given, original: Any) -> bool:
     """Whether more rows have nothing in the columns apart than records: then rows of ``*`` must be suppressed ones."""
-    if given.blank is None or not isinstance(original, Counted) or original.blank is None:
+    if given.blank is None or not isinstance(original, CountedRows) or original.blank is None:
         return False
     return int(given.counts[given.blank].sum()) > original.blank
 
 
 def _verify_split(
     given: Given,
-    policy: Policy,
+    policy: StatedPolicy,
     cells: dict[str, Any],
     labels: Mapping[str, Labels],
     texts: tuple[Mapping[str, Any], Codes] | None,

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shoal.verification.canonical_text import Codes, Label, Mask, code
 from shoal.verification.result import quoted
-from shoal.verification.text import Codes, Label, Mask, code
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ def group(columns: Mapping[str, Any], names: Sequence[str], counts: Codes) -> Cl
 
 
 @dataclass(frozen=True, eq=False)
-class Tally:
+class SensitiveCounts:
     """How often each published value of one sensitive column occurs in each class, sparse.
 
     Where categories are published they are the values, each being its own category.
@@ -98,7 +98,7 @@ class Tally:
 
 def tally(
     column: str, cells: Any, classes: Classes, categories: Mapping[str, Sequence[Label]], *, named: bool
-) -> Tally:
+) -> SensitiveCounts:
     """Count a sensitive column; ``named`` says that the cells are names of categories."""
     coded = code(cells)
     names = tuple(categories)
@@ -109,4 +109,4 @@ def tally(
     width = max(len(coded.values), 1)
     keys, place = np.unique(classes.class_of * width + coded.codes, return_inverse=True)
     counts = np.bincount(place, weights=classes.counts, minlength=len(keys)).astype(np.int64)
-    return Tally(column, coded.values, category_of, names, keys // width, keys % width, counts)
+    return SensitiveCounts(column, coded.values, category_of, names, keys // width, keys % width, counts)

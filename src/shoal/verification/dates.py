@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from shoal.verification.text import Label
+from shoal.verification.canonical_text import Label
 
 ROOT = "*"
 Chain = tuple[Label, ...]

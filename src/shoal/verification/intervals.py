@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
-from shoal.policy.spec import IntervalsSpec
-from shoal.verification.text import Label
+from shoal.verification.canonical_text import Label
 
 ROOT = "*"
 Chain = tuple[Label, ...]
@@ -31,11 +31,11 @@ class IntervalLabels:
     bounds: tuple[Fraction, Fraction] | None
 
     @staticmethod
-    def read(spec: IntervalsSpec) -> IntervalLabels:
+    def read(declared: Mapping[str, Any]) -> IntervalLabels:
         """The declaration in exact numbers: 0.1 is one tenth."""
-        bounds = None if spec.bounds is None else (_exact(spec.bounds[0]), _exact(spec.bounds[1]))
-        cuts = tuple(tuple(cut if math.isinf(cut) else _exact(cut) for cut in level) for level in spec.cuts)
-        return IntervalLabels(tuple(map(_exact, spec.widths)), cuts, _exact(spec.origin), bounds)
+        bounds = None if declared["bounds"] is None else (_exact(declared["bounds"][0]), _exact(declared["bounds"][1]))
+        cuts = tuple(tuple(cut if math.isinf(cut) else _exact(cut) for cut in level) for level in declared["cuts"])
+        return IntervalLabels(tuple(map(_exact, declared["widths"])), cuts, _exact(declared["origin"]), bounds)
 
     @property
     def _height(self) -> int:

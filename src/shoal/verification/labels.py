@@ -12,13 +12,13 @@ import string
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
-from shoal.policy import Policy
+from shoal.verification.canonical_text import Label
 from shoal.verification.dates import DateLabels
-from shoal.verification.declared import level_rows, ordered_chains, tree_chains
 from shoal.verification.intervals import IntervalLabels
-from shoal.verification.text import Label
+from shoal.verification.listed_hierarchies import level_rows, ordered_chains, tree_chains
+from shoal.verification.stated_policy import StatedPolicy
 
 ROOT = "*"
 Chain = tuple[Label, ...]
@@ -45,23 +45,24 @@ class Labels(Protocol):
         ...
 
 
-def labels_of(policy: Policy, column: str) -> Labels:
+def labels_of(policy: StatedPolicy, column: str) -> Labels:
     """The labels of a column with a hierarchy; flat when none is declared."""
-    spec = policy.columns[column].hierarchy
-    if spec is None or spec.flat:
+    nothing: tuple[str, Any] = ("flat", None)
+    kind, declared = next(iter(policy.columns[column].hierarchy.items()), nothing)
+    if kind == "flat":
         return FlatLabels()
-    if spec.intervals is not None:
-        return IntervalLabels.read(spec.intervals)
-    if spec.mask is not None:
-        steps = None if spec.mask.steps is None else tuple(spec.mask.steps)
-        return MaskLabels(spec.mask.side, spec.mask.alphabet, steps)
-    if spec.dates is not None:
-        return DateLabels(tuple(spec.dates.units), spec.dates.format)
-    if spec.order is not None:
-        return ListedLabels(ordered_chains(spec.order.values, spec.order.groups))
-    if spec.levels is not None:
-        return ListedLabels(level_rows(policy.path(spec.levels.path), spec.levels.separator))
-    return ListedLabels(tree_chains(spec.tree, policy))
+    if kind == "intervals":
+        return IntervalLabels.read(declared)
+    if kind == "mask":
+        steps = None if declared["steps"] is None else tuple(declared["steps"])
+        return MaskLabels(declared["side"], declared["alphabet"], steps)
+    if kind == "dates":
+        return DateLabels(tuple(declared["units"]), declared["format"])
+    if kind == "order":
+        return ListedLabels(ordered_chains(declared["values"], declared["groups"]))
+    if kind == "levels":
+        return ListedLabels(level_rows(policy.path(declared["path"]), declared["separator"]))
+    return ListedLabels(tree_chains(declared))
 
 
 def missing_chain(height: int, root: Label = ROOT) -> Chain:

@@ -15,19 +15,19 @@ from itertools import pairwise
 
 import numpy as np
 
-from shoal.policy import Policy
+from shoal.verification.canonical_text import Label
 from shoal.verification.intervals import IntervalLabels, decimal_text, number_in
 from shoal.verification.labels import ROOT, Chain, Labels, ListedLabels, labels_of
-from shoal.verification.spans import Spans
-from shoal.verification.text import Label
+from shoal.verification.matching.range_sets import RangePositions
+from shoal.verification.stated_policy import StatedPolicy
 
 _SIGN = "<="
 
 
-def quasi_labels(policy: Policy) -> dict[str, Labels]:
+def quasi_labels(policy: StatedPolicy) -> dict[str, Labels]:
     """The labels of each quasi-identifier, with ranges where the policy asks for them."""
     labels = {name: labels_of(policy, name) for name in policy.names("quasi")}
-    return {name: RangeLabels(kind) if name in policy.algorithm.ranges else kind for name, kind in labels.items()}
+    return {name: RangeLabels(kind) if name in policy.ranges else kind for name, kind in labels.items()}
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,9 @@ class RangeLabels:
                     extended[place].append(label)
         return [tuple(chain) for chain in extended]
 
-    def spans(self, values: Sequence[Label], chains: Sequence[Chain], released: Sequence[Label]) -> Spans | None:
+    def positions(
+        self, values: Sequence[Label], chains: Sequence[Chain], released: Sequence[Label]
+    ) -> RangePositions | None:
         """The same as places on a line; None where a range is right for values of different boundaries.
 
         Values of one boundary stand together, so that a range is a stretch of the values that it is right for.
@@ -145,7 +147,7 @@ class RangeLabels:
                 return None
             if inside:
                 low[label], high[label] = begins[inside[0]] + start, begins[inside[0]] + stop - 1
-        return Spans(at, low, high).narrowed()
+        return RangePositions(at, low, high).narrowed()
 
     def _lying(self, values: Sequence[Label], chains: Sequence[Chain], released: Sequence[Label]) -> _Lying:
         numbers = [number_in(value or "") if chain else None for value, chain in zip(values, chains, strict=True)]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -17,16 +18,16 @@ from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 
 from shoal.errors import DataError
-from shoal.io import DatabaseTable, read_batches, to_arrow
-from shoal.policy import Policy
-from shoal.policy.location import place as as_place
-from shoal.policy.spec import DataSpec
-from shoal.verification.blocks import Order, csv_blocks, parquet_blocks, watched
-from shoal.verification.counted import Counted, distinct_rows, line_runs, runs
-from shoal.verification.text import Codes, Mask, text_column
+from shoal.verification.canonical_text import Codes, Mask, text_column
+from shoal.verification.counted_rows import CountedRows, distinct_rows, line_runs, runs
+from shoal.verification.row_order import RowOrder, csv_blocks, parquet_blocks, watched
 
 _WRITTEN_BY_ARROW = {b"ARROW:schema"}
 """The one entry that a Parquet file of Arrow's always has: the types of its columns, which are checked themselves."""
+
+
+_ROW_LABELS = re.compile(r"__index_level_\d+__")
+"""Columns in which row labels without a name travel."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +44,7 @@ class Given:
     path: Path | None = None
     sha256: str | None = None
     """Of a file with evidence beside it, which claims one."""
-    order: Order | None = None
+    order: RowOrder | None = None
     """What was seen of the order of the rows, where these were grouped while they were read."""
     blank: Mask | None = None
     """Where columns were left apart: the rows that have nothing in any of them."""
@@ -60,14 +61,18 @@ def evidence_beside(path: Path) -> Path | None:
     return beside if beside.is_file() else None
 
 
-def read_release(release: Any, apart: Sequence[str] = ()) -> Given:
-    """A release from a path or a table; a file that is no table is a `DataError`.
+def read_release(
+    release: str | Path | pa.Table | CountedRows, apart: Sequence[str] = (), baggage: Sequence[str] = ()
+) -> Given:
+    """A release from a path or an Arrow table; a file that is no table is a `DataError`.
+
+    ``baggage`` is what a table is known to have carried besides its cells before it became an Arrow table.
 
     Of columns ``apart`` in a file only the order is looked at, and whether a row has anything there: they are not among
     the columns that are given.
     """
     if not isinstance(release, str | Path):
-        return _from_table(release)
+        return _from_table(release, baggage)
     path = Path(release)
     suffix = path.suffix.lower()
     try:
@@ -79,27 +84,35 @@ def read_release(release: Any, apart: Sequence[str] = ()) -> Given:
             if suffix in {".parquet", ".pq"}:
                 return _from_parquet(file, path)
     except (pa.ArrowException, UnicodeDecodeError, csv.Error) as error:
-        raise DataError(f"The release {path} cannot be read as a table: {str(error).splitlines()[0]}") from None
+        raise DataError(
+            f"The release {path} cannot be read as a table: {str(error).splitlines()[0]}", code="unreadable-release"
+        ) from None
     except OSError as error:
-        raise DataError(f"The release {path} cannot be read: {error.strerror or error}.") from None
-    raise DataError(f"The release {path} has the suffix {suffix!r}; a release is .csv, .parquet or .pq.")
+        raise DataError(
+            f"The release {path} cannot be read: {error.strerror or error}.", code="unreadable-file"
+        ) from None
+    raise DataError(
+        f"The release {path} has the suffix {suffix!r}; a release is .csv, .parquet or .pq.", code="unknown-suffix"
+    )
 
 
-def read_original(original: Any, policy: Policy, names: Sequence[str]) -> tuple[dict[str, Any], Codes]:
+Original = CountedRows | Callable[[Sequence[str]], Any]
+"""The original: counted, or a function that gives the columns asked for as an Arrow table or as record batches."""
+
+
+def read_original(original: Original, names: Sequence[str]) -> tuple[dict[str, Any], Codes]:
     """The columns of the original that a release may show, as text, and how many records each row stands for.
 
-    A path is read as the policy's ``data`` says, in batches; of a table each row stands for itself.
+    Batches are counted as they come; of a table each row stands for itself.
     """
-    data = policy.data
-    if isinstance(original, Counted):
+    if isinstance(original, CountedRows):
         known = [name for name in names if name in original.table.column_names]
         return {name: _coded_text(original.table.column(name), name) for name in known}, original.counts
-    if isinstance(original, str | Path | DatabaseTable):
-        source = (data or DataSpec(path="")).source(as_place(original))
-        return distinct_rows(read_batches(source, list(names)), names)
-    table, _ = to_arrow(original, list(names), missing=("",) if data is None else data.missing)
-    texts = {name: text_column(table.column(name), name) for name in names}
-    return texts, np.ones(table.num_rows, dtype=np.int64)
+    rows = original(list(names))
+    if not isinstance(rows, pa.Table):
+        return distinct_rows(rows, names)
+    texts = {name: text_column(rows.column(name), name) for name in names}
+    return texts, np.ones(rows.num_rows, dtype=np.int64)
 
 
 def _coded_text(column: Any, name: str) -> Any:
@@ -134,7 +147,10 @@ def _from_csv(file: BinaryIO, path: Path) -> Given:
     seen = hashlib.sha256() if evidence_beside(path) else None  # of the same bytes that are checked
     lines, counts = line_runs(file, seen)
     if lines and lines[-1].count(b'"') % 2:
-        raise DataError(f"The release {path} has a quote that is never closed, so the rest of it would be one cell.")
+        raise DataError(
+            f"The release {path} has a quote that is never closed, so the rest of it would be one cell.",
+            code="unclosed-quote",
+        )
     names, first = _header(lines, path)
     lines, some = lines[first:], np.array(counts[first:], dtype=np.int64)
     if len(names) > 1:  # then empty lines are no records
@@ -150,7 +166,7 @@ def _from_csv(file: BinaryIO, path: Path) -> Given:
 
 def _in_blocks(path: Path, apart: Sequence[str]) -> Given:
     """The distinct rows of a release file without some columns, and what is seen of the order of all its rows."""
-    order, unused, baggage = Order(), dict[str, None](), list[str]()
+    order, unused, baggage = RowOrder(), dict[str, None](), list[str]()
     if path.suffix.lower() == ".csv":
         names, blocks = csv_blocks(path, _parsed, _header)
     else:
@@ -170,7 +186,7 @@ def _header(lines: list[bytes], path: Path) -> tuple[list[str], int]:
         for row in csv.reader(io.StringIO(text, newline=""), strict=True):
             if row:
                 return row, place + 1
-    raise DataError(f"The release {path} is empty: it has no header.")
+    raise DataError(f"The release {path} is empty: it has no header.", code="empty")
 
 
 def _parsed(lines: Sequence[bytes], width: int) -> list[Any]:
@@ -230,49 +246,17 @@ def _is_text(kind: Any) -> bool:
     return bool(pa.types.is_string(value) or pa.types.is_large_string(value))
 
 
-def _from_table(release: Any) -> Given:
+def _from_table(release: pa.Table | CountedRows, baggage: Sequence[str]) -> Given:
     """A table in memory; its dictionaries and metadata are looked at before they are left behind."""
-    baggage: list[str] = []
     counts: Codes | None = None
-    if isinstance(release, Counted):
+    if isinstance(release, CountedRows):
         release, counts = release.table, release.counts
-    if isinstance(release, pa.Table):
-        baggage = [*_metadata(release.schema, set()), *_unused(release)]
-    else:
-        for name, kind in _categoricals(release):
-            held = len(release[name].dropna().unique())
-            if held < len(kind.categories):
-                unused = len(kind.categories) - held
-                baggage.append(f"the categorical column {name!r} lists {unused:,} values that no record holds")
-        baggage += _beside_cells(release)
-    table, _ = to_arrow(release)
-    if isinstance(release, pa.Table) and len(table.column_names) < len(release.column_names):
-        baggage.append("it carries row labels in a column of its own; drop it")
-    return _given(table.column_names, table.columns, baggage, counts=counts)
-
-
-def _beside_cells(frame: Any) -> list[str]:
-    """What a pandas DataFrame carries beside its cells: row labels that are no mere count from 0, names, and attrs."""
-    index: Any = getattr(frame, "index", None)
-    columns: Any = getattr(frame, "columns", None)
-    if not hasattr(index, "nlevels") or not hasattr(columns, "nlevels"):
-        return []
-    found = []
-    if index.nlevels > 1 or index.tolist() != list(range(len(index))):
-        found.append("its index holds values: row labels go with it; call reset_index(drop=True)")
-    if named := [name for name in (*index.names, *columns.names) if name is not None]:
-        found.append(f"its index or the list of its columns has a name ({', '.join(map(str, named))})")
-    if attrs := getattr(frame, "attrs", None):
-        found.append(f"it carries attrs ({', '.join(sorted(map(str, attrs)))})")
-    return found
-
-
-def _categoricals(frame: Any) -> list[tuple[str, Any]]:
-    """The columns of a pandas DataFrame that carry a list of categories, told by what they have."""
-    dtypes = getattr(frame, "dtypes", None)
-    if dtypes is None or not hasattr(dtypes, "items"):
-        return []
-    return [(name, kind) for name, kind in dtypes.items() if hasattr(kind, "categories") and hasattr(kind, "ordered")]
+    found = [*baggage, *_metadata(release.schema, set()), *_unused(release)]
+    names = [name for name in release.column_names if not _ROW_LABELS.fullmatch(name)]
+    if len(names) < len(release.column_names):
+        found.append("it carries row labels in a column of its own; drop it")
+    columns = [column for name, column in zip(release.column_names, release.columns, strict=True) if name in names]
+    return _given(names, columns, found, counts=counts)
 
 
 def _metadata(schema: Any, stored: set[str]) -> list[str]:

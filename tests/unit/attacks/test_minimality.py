@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 import shoal
 from oracles import attack_oracle as oracle
 from shoal.attacks.attack import AttackResult
-from shoal.attacks.could_fail import could_fail
 from shoal.errors import InfeasibleError
 from shoal.models import (
     AlphaKAnonymity,
@@ -160,14 +159,14 @@ def test_a_part_can_fail_exactly_if_some_choice_of_secrets_does(secrets: list[st
     domain = domain_of(VALUES, column="illness", categories=CATEGORIES)
     parts = {tuple(sorted(part)) for part in combinations(secrets, size)}
     expected = any(not model.holds(view_of([part], domain))[0] for part in parts)
-    told = could_fail(model, view_of([secrets], domain), np.zeros(1, dtype=np.int64), np.array([size]))
+    told = model.part_could_fail(view_of([secrets], domain), np.zeros(1, dtype=np.int64), np.array([size]))
     assert bool(told[0]) is expected
 
 
 def test_a_part_can_always_fail_a_model_that_is_not_about_counts() -> None:
     view = view_of([["HIV", "flu", "cold"]], domain_of(VALUES, column="illness"))
     model = EntropyLDiversity(1.1, sensitive="illness")
-    assert could_fail(model, view, np.zeros(1, dtype=np.int64), np.array([3])).all()
+    assert model.part_could_fail(view, np.zeros(1, dtype=np.int64), np.array([3])).all()
 
 
 def test_the_order_of_rows_changes_nothing() -> None:

@@ -74,7 +74,7 @@ def test_an_algorithm_page_has_every_section_and_option(name: str) -> None:
     page, entry = text(f"algorithms/{name}.md"), ALGORITHMS[name]
     assert [heading for heading in headings(f"algorithms/{name}.md") if heading in SECTIONS] == list(SECTIONS)
     (table,) = re.findall(r"^\| option \|.*?(?=\n\n)", page, re.MULTILINE | re.DOTALL)
-    assert set(re.findall(r"^\| `([a-z]+)`", table, re.MULTILINE)) == {*entry.options, "seed"}
+    assert set(re.findall(r"^\| `([a-z]+)`", table, re.MULTILINE)) == {*entry.option_names, "seed"}
 
 
 @pytest.mark.parametrize("names", [pytest.param(MODELS, id="models"), pytest.param(ALGORITHMS, id="algorithms")])

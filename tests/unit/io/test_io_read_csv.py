@@ -279,11 +279,11 @@ def test_text_that_stops_inside_a_character_is_an_error(write: Write) -> None:
     [
         ({"encoding": "klingon"}, "unknown-encoding"),
         ({"encoding": "hex"}, "unknown-encoding"),
-        ({"separator": ""}, "separator"),
-        ({"separator": "::"}, "separator"),
-        ({"separator": "\n"}, "separator"),
-        ({"quote": "''"}, "quote"),
-        ({"quote": ","}, "quote"),
+        ({"separator": ""}, "invalid-separator"),
+        ({"separator": "::"}, "invalid-separator"),
+        ({"separator": "\n"}, "invalid-separator"),
+        ({"quote": "''"}, "invalid-quote"),
+        ({"quote": ","}, "invalid-quote"),
     ],
 )
 def test_a_source_that_cannot_be_is_refused_when_stated(options: dict[str, Any], code: str) -> None:

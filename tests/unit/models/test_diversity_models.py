@@ -26,9 +26,8 @@ def test_l_may_be_fractional_for_entropy() -> None:
     view = view_of([["a", "a", "b"]])
     assert EntropyLDiversity(1.8, sensitive="condition").holds(view).all()
     assert not EntropyLDiversity(1.9, sensitive="condition").holds(view).any()
-    assert EntropyLDiversity(2, sensitive="condition").lacks(view, 0) == (
-        f"entropy 0.636514 of condition (l = {math.exp(0.6365141682948128):.6g}), 0.693147 (l = 2) asked"
-    )
+    (short,) = EntropyLDiversity(2, sensitive="condition").shortfalls(view, 0)
+    assert short.reached == pytest.approx(math.exp(0.6365141682948128))
 
 
 def test_recursive_diversity_is_strict() -> None:
@@ -48,7 +47,8 @@ def test_a_class_with_fewer_than_l_values_fails_whatever_c_is() -> None:
     model = RecursiveCLDiversity(3, c=10**9, sensitive="condition")
     assert not model.holds(view).any()
     assert model.reached(view)["c"] == math.inf
-    assert model.lacks(view, 0) == "2 distinct values of condition, 3 asked"
+    (short,) = model.shortfalls(view, 0)
+    assert (short.parameter, short.reached, short.required, short.code) == ("l", 2, 3, "below-minimum")
 
 
 def test_recursive_1_diversity_always_holds() -> None:
@@ -58,14 +58,15 @@ def test_recursive_1_diversity_always_holds() -> None:
 
 def test_what_a_class_lacks_for_recursive_diversity() -> None:
     view = view_of([["a"] * 4 + ["b", "c"]])
-    lacks = RecursiveCLDiversity(2, c=1.5, sensitive="condition").lacks(view, 0)
-    assert lacks == (
-        "the most frequent value of condition occurs 4 times, fewer than 1.5 x 2 asked (values from rank 2 on)"
-    )
+    rank, ratio = RecursiveCLDiversity(2, c=1.5, sensitive="condition").shortfalls(view, 0)
+    assert (rank.parameter, rank.reached, rank.required) == ("l", 1, 2)
+    assert (ratio.parameter, ratio.required, ratio.code) == ("c", 1.5, "above-maximum")
+    assert ratio.reached == pytest.approx(2)
 
 
 def test_distinct_diversity_is_p_sensitivity_and_counts_the_missing_value() -> None:
     view = view_of([["a", None], ["a", "a"]])
     for model in (DistinctLDiversity(2, sensitive="condition"), PSensitive(2, sensitive="condition")):
         assert model.holds(view).tolist() == [True, False]
-        assert model.lacks(view, 1) == "1 distinct value of condition, 2 asked"
+        (short,) = model.shortfalls(view, 1)
+        assert (short.quantity, short.reached, short.required, short.column) == ("distinct values", 1, 2, "condition")

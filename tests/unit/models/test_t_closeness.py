@@ -77,9 +77,9 @@ def test_an_ordered_distance_needs_an_order_and_a_hierarchical_one_a_hierarchy()
 
 def test_what_a_class_lacks_names_the_distance() -> None:
     view = view_of(["ab", "aaaa"], domain_of("ab"))
-    assert TCloseness(0.2, sensitive="condition").lacks(view, 0) == (
-        "condition is 0.333333 from its distribution in the whole release (equal distance), at most 0.2 allowed"
-    )
+    (short,) = TCloseness(0.2, sensitive="condition").shortfalls(view, 0)
+    assert (short.parameter, short.required, short.code) == ("t", 0.2, "above-maximum")
+    assert short.reached == pytest.approx(1 / 3)
 
 
 def test_the_helper_builds_an_uneven_tree_with_levels_counted_from_the_root() -> None:

@@ -46,7 +46,9 @@ def test_the_missing_value_has_a_name_of_its_own() -> None:
     model = AlphaKAnonymity({None: 0.5}, sensitive="condition")
     view = view_of([["a", None, None]])
     assert model.holds(view).tolist() == [False]
-    assert "the missing value is 2 of 3 records" in model.lacks(view, 0)
+    (short,) = model.shortfalls(view, 0)
+    assert (short.parameter, short.key, short.required) == ("alpha[(missing)]", "the missing value", 0.5)
+    assert short.reached == pytest.approx(2 / 3)
 
 
 @pytest.mark.parametrize(
@@ -107,8 +109,9 @@ def test_the_average_over_many_classes_does_not_depend_on_their_order_to_the_las
 def test_a_failing_average_is_among_what_a_class_lacks() -> None:
     model = AlpDif({"a": {"alp": 0.5, "dif": 0.1}}, sensitive="condition")
     view = view_of(["ab", "aaa"], domain_of("ab"))
-    assert model.lacks(view, 0) == "'a' has an average leakage of 0.875 in the whole release, at most 0.5 allowed"
-    assert model.lacks(view, 1).startswith("'a' has a share of 1, 0.125 above the average 0.875, at most 0.1 above")
+    (whole,) = model.shortfalls(view, 0)
+    assert (whole.parameter, whole.reached, whole.required, whole.of_class) == ("alp[a]", 0.875, 0.5, False)
+    assert {each.parameter: each.reached for each in model.shortfalls(view, 1)} == {"alp[a]": 0.875, "dif[a]": 0.125}
 
 
 def test_a_count_cannot_be_relaxed_to_a_fraction() -> None:

@@ -27,8 +27,8 @@ from shoal.errors import (
     WithheldError,
 )
 from shoal.evidence import evidence_problems
+from shoal.pipeline.verify import verify
 from shoal.search import ALGORITHMS
-from shoal.verification import verify
 from support.cli import snapshot
 
 LOCAL = ("mondrian", "greedy-clustering", "top-down")

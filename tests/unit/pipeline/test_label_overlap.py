@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from shoal.attacks.released_labels import may_overlap, overlapping_labels
 from shoal.verification.labels import Labels
 from shoal.verification.ranges import quasi_labels
+from shoal.verification.stated_policy import stated
 from support.attack_cases import policy_of
 
 HIERARCHIES: dict[str, tuple[list[Any], list[str]]] = {
@@ -36,7 +37,9 @@ KINDS = [(name, one, other) for name, (kinds, _) in HIERARCHIES.items() for one 
 
 
 def labels_of(hierarchy: Any) -> Labels:
-    return quasi_labels(policy_of({"q": {"role": "quasi", "hierarchy": hierarchy}, "s": {"role": "sensitive"}}))["q"]
+    return quasi_labels(
+        stated(policy_of({"q": {"role": "quasi", "hierarchy": hierarchy}, "s": {"role": "sensitive"}}))
+    )["q"]
 
 
 @pytest.mark.parametrize(("name", "one", "other"), KINDS)
@@ -72,7 +75,7 @@ def test_labels_that_share_no_value_are_held_apart(hierarchy: Any, label: str | 
 
 def test_ranges_are_compared_by_their_ends() -> None:
     columns = {"age": {"role": "quasi", "hierarchy": {"intervals": [10]}}, "s": {"role": "sensitive"}}
-    ranged = quasi_labels(policy_of(columns, algorithm={"name": "mondrian", "ranges": ["age"]}))["age"]
+    ranged = quasi_labels(stated(policy_of(columns, algorithm={"name": "mondrian", "ranges": ["age"]})))["age"]
     plain = labels_of({"intervals": [10]})
     shown = ["20<=22", "25"]
     assert may_overlap(ranged, "20<=22", shown, plain, "[20, 30)", ["[20, 30)"])
@@ -95,7 +98,7 @@ def test_the_cover_of_ranges_lists_exactly_the_pairs_that_overlap(
     pairs: set[tuple[int, int]], numbers: set[int]
 ) -> None:
     columns = {"age": {"role": "quasi", "hierarchy": {"intervals": [10]}}, "s": {"role": "sensitive"}}
-    ranged = quasi_labels(policy_of(columns, algorithm={"name": "mondrian", "ranges": ["age"]}))["age"]
+    ranged = quasi_labels(stated(policy_of(columns, algorithm={"name": "mondrian", "ranges": ["age"]})))["age"]
     shown: list[str | None] = [*(f"{low}<={high}" for low, high in sorted(pairs) if low < high), "*", None]
     plain: list[str | None] = [*map(str, sorted(numbers)), "[0, 10)", "[20, 30)"]
     assert_as_pair_by_pair(ranged, shown, labels_of({"intervals": [10]}), plain)

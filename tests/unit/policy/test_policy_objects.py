@@ -20,8 +20,9 @@ from pydantic import ValidationError
 from shoal.errors import PolicyError
 from shoal.models import AlphaKAnonymity, KAnonymity, PSensitive
 from shoal.policy import Policy
-from shoal.policy.model_specs import MODEL_SPECS, KAnonymitySpec
-from shoal.policy.spec import AlgorithmSpec, ColumnSpec, DataSpec, HierarchySpec
+from shoal.policy.algorithm_spec import AlgorithmSpec
+from shoal.policy.model_specs import MODEL_SPECS
+from shoal.policy.spec import ColumnSpec, DataSpec, HierarchySpec
 
 
 def test_a_policy_built_in_python_equals_the_one_of_the_file(tmp_path: Path) -> None:
@@ -38,7 +39,7 @@ def test_specs_and_mappings_build_the_same_policy() -> None:
             "q": ColumnSpec(role="quasi", hierarchy=HierarchySpec.model_validate({"intervals": [5, 10]})),
             "s": ColumnSpec(role="sensitive"),
         },
-        privacy=[KAnonymitySpec(model="k-anonymity", k=3), {"model": "p-sensitive", "p": 2}],
+        privacy=[MODEL_SPECS["k-anonymity"](model="k-anonymity", k=3), {"model": "p-sensitive", "p": 2}],
         algorithm=AlgorithmSpec(name="incognito"),
     )
     mappings = Policy(

@@ -323,8 +323,7 @@ def test_weights_need_two_categories() -> None:
     content = small(privacy=[{"model": "p-alpha-sensitive", "p": 1, "alpha": 1}])
     content["columns"]["s"]["categories"] = {"all": ["a", "b", "c"]}
     problem = one_problem(content)
-    assert problem.where == "privacy[0].sensitive"
-    assert "two categories" in problem.fix
+    assert (problem.where, problem.code) == ("privacy[0].sensitive", "too-few-categories")
 
 
 def test_a_limit_for_an_unknown_category_names_the_nearest() -> None:
@@ -350,11 +349,11 @@ def test_publishing_categories_needs_them(publish: str) -> None:
 @pytest.mark.parametrize(
     ("categories", "where", "words"),
     [
-        ({"hi": ["a", "b"], "lo": ["b"]}, "columns.s.categories", "'b' stands in 'hi' and in 'lo'"),
-        ({"hi": ["a", "a"], "lo": ["b"]}, "columns.s.categories", "'a' stands 2 times in 'hi'"),
-        ({"hi": [None], "lo": ["b", None]}, "columns.s.categories", "the missing value stands in 'hi' and in 'lo'"),
-        ({"hi": [5], "lo": ["5"]}, "columns.s.categories", "'5' stands in 'hi' and in 'lo'"),
-        ({"hi": [5, 5.0]}, "columns.s.categories", "'5' stands 2 times"),
+        ({"hi": ["a", "b"], "lo": ["b"]}, "columns.s.categories", "'b' is listed in 'hi' and in 'lo'"),
+        ({"hi": ["a", "a"], "lo": ["b"]}, "columns.s.categories", "'a' is listed 2 times in 'hi'"),
+        ({"hi": [None], "lo": ["b", None]}, "columns.s.categories", "the missing value is listed in 'hi' and in 'lo'"),
+        ({"hi": [5], "lo": ["5"]}, "columns.s.categories", "'5' is listed in 'hi' and in 'lo'"),
+        ({"hi": [5, 5.0]}, "columns.s.categories", "'5' is listed 2 times"),
         ({"hi": [], "lo": ["b"]}, "columns.s.categories.hi", "no values"),
         ({}, "columns.s.categories", "no category"),
         (["a", "b"], "columns.s.categories", "must be a mapping"),
@@ -363,7 +362,7 @@ def test_publishing_categories_needs_them(publish: str) -> None:
         ({"hi": ["a", ["b"]]}, "columns.s.categories.hi[1]", "a single value"),
         ({"hi": ["a", {"b": 1}]}, "columns.s.categories.hi[1]", "a single value"),
         ({None: ["a"], "lo": ["b"]}, "columns.s.categories", "the category null"),
-        ({5: ["a"], "5": ["b"]}, "columns.s.categories", "'5' stands there twice"),
+        ({5: ["a"], "5": ["b"]}, "columns.s.categories", "'5' is listed twice"),
     ],
 )
 def test_categories_hold_each_value_once(categories: Any, where: str, words: str) -> None:
@@ -434,7 +433,7 @@ def test_a_key_of_another_role_is_refused(role: str, key: str, value: Any) -> No
         ({"tree": {}}, "", "empty"),
         ({"tree": {"A": ["x"], "B": ["y", "x"]}}, "", "'x' is listed under both 'A' and 'B'"),
         ({"tree": {"A": [["x"]]}}, "", "list within a list"),
-        ({"tree": {5: ["x"], "5": ["y"]}}, ".tree", "'5' stands there twice"),
+        ({"tree": {5: ["x"], "5": ["y"]}}, ".tree", "'5' is listed twice"),
         ({"tree": {"A": [{1, 2}]}}, ".tree", "a single value"),
     ],
 )

@@ -10,6 +10,7 @@ from policy_cases import hospital, problems_of
 from shoal.policy import Policy
 from shoal.search import ALGORITHMS
 from shoal.verification.ranges import RangeLabels, quasi_labels
+from shoal.verification.stated_policy import stated
 
 LOCAL = ["mondrian", "top-down", "greedy-clustering"]
 
@@ -23,7 +24,9 @@ def with_ranges(name: str, ranges: Any, **options: Any) -> dict[str, Any]:
 def test_local_algorithms_take_ranges(name: str, ranges: list[str]) -> None:
     policy = Policy.model_validate(with_ranges(name, ranges))
     assert policy.algorithm.ranges == ranges
-    assert {column for column, kind in quasi_labels(policy).items() if isinstance(kind, RangeLabels)} == set(ranges)
+    assert {column for column, kind in quasi_labels(stated(policy)).items() if isinstance(kind, RangeLabels)} == set(
+        ranges
+    )
 
 
 def test_the_faithful_form_takes_ranges_too() -> None:

@@ -73,7 +73,7 @@ def test_one_and_true_are_two_keys() -> None:
 def test_a_key_that_stands_twice_is_a_problem_with_both_lines(second: str) -> None:
     _, (problem,) = load_yaml(f"a: 1\nb:\n  5: x\n  c: 2\n  {second}: y\n", "x")
     assert problem.where == "line 5"
-    assert "'5' stands twice" in problem.message
+    assert "'5' is listed twice" in problem.message
     assert "first on line 3" in problem.message
     assert problem.fix
 
@@ -88,7 +88,7 @@ def test_a_column_with_two_roles_is_told_together_with_everything_else(tmp_path:
     twice = HOSPITAL.replace("  condition:", "  age: {role: sensitive}\n  condition:").replace("k: 4", "k: none")
     repeated, other = load_problems(tmp_path, twice)
     assert repeated.where == "line 9"
-    assert "'age' stands twice" in repeated.message
+    assert "'age' is listed twice" in repeated.message
     assert other.where == "privacy[0].k"
 
 

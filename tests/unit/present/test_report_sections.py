@@ -8,8 +8,8 @@ from page_reader import Element, rows, section
 from report_evidence import attack, group, hospital, quasi
 
 from shoal.evidence import evidence_problems
+from shoal.models import MODELS
 from shoal.present.report.page import write_report
-from shoal.present.report.words import MODELS
 
 
 def part(anchor: str, **changes: Any) -> Element:
@@ -44,7 +44,7 @@ def test_each_model_has_a_row_with_what_is_required_and_reached_and_its_meaning_
     models = cells("requirements")[1:]
     assert len(models) == 2 * len(hospital()["models"])
     assert models[0] == ["k-anonymity", "k at least 5", "k = 6", "yes"]
-    assert models[1][0].startswith(MODELS["k-anonymity"].sentence)
+    assert models[1][0].startswith(MODELS["k-anonymity"].summary)
     assert models[2][1:3] == ["p at least 2α at least 2", "p = 2α = 2.3333"]
 
 

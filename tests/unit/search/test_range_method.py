@@ -20,9 +20,9 @@ from shoal.hierarchies import Flat, HierarchySource, Intervals, Label, Mask, Tre
 from shoal.metrics import METRICS, ReleaseSummary
 from shoal.metrics.constraint_violations import count_violations
 from shoal.models import DistinctLDiversity, KAnonymity, Model, TCloseness
-from shoal.search import Problem, SearchResult
 from shoal.search.engine import LocalEngine
 from shoal.search.local.range_method import range_method
+from shoal.search.problem import Problem, SearchResult
 from shoal.table.encoded import encode_table
 from support.builders import domain_of
 

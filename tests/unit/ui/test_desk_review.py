@@ -10,17 +10,15 @@ from typing import Any
 
 import pytest
 
+from shoal.declarations import Parameter, ParameterKind
 from shoal.edits import PolicyEdit, apply_edits
 from shoal.errors import InfeasibleError
 from shoal.metrics import METRICS
 from shoal.models import MODELS
 from shoal.pipeline import anonymize
 from shoal.policy.model_specs import MODEL_SPECS, build_model
-from shoal.policy.spec import AlgorithmSpec
 from shoal.policy.yaml_text import dump_yaml
-from shoal.present.report.words import MODELS as REPORTED
 from shoal.search import ALGORITHMS
-from shoal.ui import words
 from shoal.ui.desk import choices as desk_choices
 from shoal.ui.desk import document
 from shoal.ui.desk import review as desk_review
@@ -29,6 +27,7 @@ from shoal.ui.desk.desk import Desk
 from shoal.ui.desk.main import ANSWERS, answer
 from shoal.ui.server.runs import STATUS, Runs
 from shoal.ui.server.workspace import Workspace, read_json, write_json
+from shoal.ui.starting_points import PRESETS
 from support.ui_server import Client, serving
 
 K = {"model": "k-anonymity", "k": 5}
@@ -106,23 +105,14 @@ def test_everything_that_the_code_knows_can_be_chosen_and_is_explained(desk: Des
         ]
         assert all(model[key] for key in ("title", "fear", "protects", "audience", "example", "leaves_open"))
     for algorithm in choices["algorithms"]:
-        assert set(algorithm["options"]) == ALGORITHMS[algorithm["name"]].options | {"seed"}
+        assert set(algorithm["options"]) == ALGORITHMS[algorithm["name"]].option_names | {"seed"}
         assert all(algorithm[key] for key in ("scope", "does", "when", "drawback"))
         assert ("weights" in algorithm["options"]) == bool(algorithm["weights"]["role"])
 
 
-def test_nothing_is_explained_that_the_code_does_not_know() -> None:
-    assert set(words.MODEL_CARDS) == set(words.PARAMETERS) == set(MODELS)
-    assert set(words.ALGORITHM_CARDS) == set(ALGORITHMS)
-    assert set(words.OPTIONS) == set(AlgorithmSpec.model_fields) - {"name"}
-    assert set(words.MEASURES) == set(METRICS)
-    distances = MODEL_SPECS["t-closeness"].model_json_schema()["properties"]["distance"]["enum"]
-    assert list(words.DISTANCES) == distances
-
-
 def started(name: str, **changed: Any) -> dict[str, Any]:
     """An entry with the values that the page begins with."""
-    starts = {key: bounds.start for key, bounds in words.PARAMETERS[name].items()}
+    starts = {each.name: each.start for each in MODELS[name].parameters}
     if name == "group-leakage":
         starts["alpha"] = {"Top Secret": starts["alpha"]}
     if name == "alp-dif":
@@ -138,19 +128,14 @@ def number(name: str, parameter: str, value: float) -> Any:
 
 
 NUMBERS = [
-    (name, parameter)
-    for name, parameters in words.PARAMETERS.items()
-    for parameter in parameters
-    if parameter != "distance"
+    (name, each) for name, model in MODELS.items() for each in model.parameters if each.kind is not ParameterKind.CHOICE
 ]
 
 
-@pytest.mark.parametrize(("name", "parameter"), NUMBERS)
-def test_the_bounds_of_a_number_are_those_of_its_model(name: str, parameter: str) -> None:
-    bounds = words.PARAMETERS[name][parameter]
-
+@pytest.mark.parametrize(("name", "bounds"), NUMBERS, ids=lambda each: getattr(each, "name", each))
+def test_the_bounds_of_a_number_are_those_of_its_model(name: str, bounds: Parameter) -> None:
     def problems(value: float) -> int:
-        spec = MODEL_SPECS[name].model_validate(started(name, **{parameter: number(name, parameter, value)}))
+        spec = MODEL_SPECS[name].model_validate(started(name, **{bounds.name: number(name, bounds.name, value)}))
         return len(build_model(spec, "condition").parameter_problems())
 
     assert bool(problems(bounds.low)) == bounds.open_low
@@ -166,10 +151,10 @@ def test_what_the_page_begins_with_is_a_policy_without_problems(desk: Desk, name
 
 
 def test_the_beginnings_that_others_use_say_why() -> None:
-    for preset in words.PRESETS:
+    for preset in PRESETS:
         assert str(preset.k) in preset.title
         assert len(preset.why) > 40
-    assert [preset.k for preset in words.PRESETS] == [3, 10, 12]
+    assert [preset.k for preset in PRESETS] == [3, 10, 12]
 
 
 # what is wrong
@@ -262,7 +247,7 @@ def test_a_policy_that_was_just_saved_is_not_read_again(desk: Desk, monkeypatch:
 
 def test_a_model_has_one_name_wherever_the_page_speaks_of_it(desk: Desk) -> None:
     titles = {each["name"]: each["title"] for each in desk_choices.choices(desk, {})["models"]}
-    assert titles == {name: words.title for name, words in REPORTED.items()}
+    assert titles == {name: model.title for name, model in MODELS.items()}
     found = forecast(desk)["models"][1]
     assert found["sentences"][0].startswith(titles["p-plus-alpha-sensitive"])
 

@@ -12,10 +12,14 @@ from hypothesis import strategies as st
 from verification_tables import failed
 
 from shoal.io import in_order_of_cells
+from shoal.pipeline.verify import verify
 from shoal.policy import Policy
-from shoal.verification import join, matching, paths, verify
 from shoal.verification.labels import labels_of
-from shoal.verification.matching import Pairing, match
+from shoal.verification.matching import augmenting_paths as paths
+from shoal.verification.matching import candidates as join
+from shoal.verification.matching import match as matching
+from shoal.verification.matching.match import Pairing, match
+from shoal.verification.stated_policy import stated
 
 UNDER = st.lists(st.sets(st.integers(0, 3)), min_size=4, max_size=4)
 
@@ -117,7 +121,7 @@ def recodings(draw):
     """A small table and a local recoding of it: every cell raised by itself, some records left out."""
     original = draw(st.lists(RECORD, min_size=1, max_size=12))
     chains = [
-        labels_of(POLICY, name).chains([None if row[place] is None else str(row[place]) for row in original])
+        labels_of(stated(POLICY), name).chains([None if row[place] is None else str(row[place]) for row in original])
         for place, name in enumerate(POLICY.names("quasi"))
     ]
     kept = draw(st.permutations(range(len(original))))[: draw(st.integers(1, len(original)))]
@@ -143,7 +147,8 @@ def test_a_cell_outside_its_range_is_found(recoding, data):
     strangers = {"age": "[40, 60)", "zip": "9**", "place": "B", "note": "c", "s": "r"}
     changed = (*release[row][:place], strangers[name], *release[row][place + 1 :])
     fits_someone = any(
-        strangers[name] in labels_of(POLICY, name).chains([None if each[place] is None else str(each[place])])[0]
+        strangers[name]
+        in labels_of(stated(POLICY), name).chains([None if each[place] is None else str(each[place])])[0]
         for each in original
         if place < 3
     )

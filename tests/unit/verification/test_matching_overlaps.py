@@ -12,12 +12,19 @@ from hypothesis import strategies as st
 from verification_tables import failed
 
 from shoal.io import in_order_of_cells
+from shoal.pipeline.verify import verify
 from shoal.policy import Policy
-from shoal.verification import join, matching, offers, pairs, paths, under, verify
-from shoal.verification.join import Side, Some, fitting
 from shoal.verification.labels import labels_of
-from shoal.verification.matching import Pairing, match
-from shoal.verification.under import Under
+from shoal.verification.matching import augmenting_paths as paths
+from shoal.verification.matching import candidates as join
+from shoal.verification.matching import fitting_pairs as pairs
+from shoal.verification.matching import greedy_matching as offers
+from shoal.verification.matching import label_sets as under
+from shoal.verification.matching import match as matching
+from shoal.verification.matching.candidates import Side, Some, fitting
+from shoal.verification.matching.label_sets import LabelSets
+from shoal.verification.matching.match import Pairing, match
+from shoal.verification.stated_policy import stated
 
 
 def fits(columns, row, other):
@@ -109,10 +116,10 @@ WAYS = {
     "pairs are searched for among keys": [(under, "_MOST_SLOTS", 0)],
     "a few pairs at a time": [(join, "_PAIRS_AT_A_TIME", 1), (pairs, "_AT_A_TIME", 1), (matching, "_LARGEST_CODE", 8)],
     "sought from a few records at a time": [(pairs, "_STORED", 0), (paths, "_CHUNK", 1), (offers, "_PART", 1)],
-    "paths alone": [(matching, "serve_by_offers", nothing)],
-    "after a clumsy start": [(matching, "serve_by_offers", clumsy)],
-    "after a clumsy start, pairs sought": [(matching, "serve_by_offers", clumsy), (pairs, "_STORED", 0)],
-    "one way through each record": [(matching, "serve_by_offers", clumsy), (paths, "_CHOICE", 1)],
+    "paths alone": [(matching, "serve_greedily", nothing)],
+    "after a clumsy start": [(matching, "serve_greedily", clumsy)],
+    "after a clumsy start, pairs sought": [(matching, "serve_greedily", clumsy), (pairs, "_STORED", 0)],
+    "one way through each record": [(matching, "serve_greedily", clumsy), (paths, "_CHOICE", 1)],
 }
 
 
@@ -127,7 +134,7 @@ def test_the_size_does_not_depend_on_the_way(way, columns):
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.one_of(problems(), sparse_problems()), st.booleans(), st.sampled_from([offers.serve_by_offers, clumsy]))
+@given(st.one_of(problems(), sparse_problems()), st.booleans(), st.sampled_from([offers.serve_greedily, clumsy]))
 def test_every_match_is_a_pair_that_fits_and_no_record_is_used_twice(columns, sought, begin):
     opened = [column for column in columns if not column.exact]
     if not opened:
@@ -161,7 +168,7 @@ def test_the_join_finds_each_pair_that_fits_once(columns, data):
         sides.append(sorted(set(zip(*(each.tolist() for each in codes), strict=True))))
     if not sides[0]:
         return
-    index = [Under.of([tuple(labels) for labels in column.under], column.n_labels) for column in columns]
+    index = [LabelSets.of([tuple(labels) for labels in column.under], column.n_labels) for column in columns]
     kept = [data.draw(st.sets(st.sampled_from(range(len(records))))) for records in sides]
     some = [
         Some(Side.of([np.array(codes) for codes in zip(*records, strict=True)]), np.array(sorted(rows), dtype=np.int64))
@@ -182,7 +189,7 @@ def test_the_join_finds_each_pair_that_fits_once(columns, data):
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.frozensets(st.integers(0, 60), min_size=1), min_size=1, max_size=12))
 def test_a_set_has_its_labels_and_no_others(sets):
-    index = Under.of([tuple(sorted(labels)) for labels in sets], 61)
+    index = LabelSets.of([tuple(sorted(labels)) for labels in sets], 61)
     place, label = (each.ravel() for each in np.indices((len(sets), 61)))
     assert index.has(place, label).tolist() == [label in sets[place] for place, label in np.ndindex(len(sets), 61)]
 
@@ -215,7 +222,9 @@ def policy(boundary=None):
 
 
 def chains_of(records):
-    return [labels_of(policy(), name).chains([row[place] for row in records]) for place, name in enumerate(QUASI)]
+    return [
+        labels_of(stated(policy()), name).chains([row[place] for row in records]) for place, name in enumerate(QUASI)
+    ]
 
 
 @st.composite

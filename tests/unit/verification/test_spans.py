@@ -10,34 +10,37 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shoal.pipeline.verify import verify
 from shoal.policy import Policy
-from shoal.verification import columns, join, verify
-from shoal.verification.columns import released_as
-from shoal.verification.join import Side, Some, fitting
-from shoal.verification.matching import Pairing, match
+from shoal.verification import column_pairing as columns
+from shoal.verification.canonical_text import Coded
+from shoal.verification.column_pairing import released_as
+from shoal.verification.matching import candidates as join
+from shoal.verification.matching.candidates import Side, Some, fitting
+from shoal.verification.matching.label_sets import LabelSets
+from shoal.verification.matching.match import Pairing, match
+from shoal.verification.matching.range_sets import RangeLabelSets, RangePositions
 from shoal.verification.ranges import RangeLabels, quasi_labels
-from shoal.verification.spans import Spans, SpanUnder
-from shoal.verification.text import Coded
-from shoal.verification.under import Under
+from shoal.verification.stated_policy import stated
 
 Sets = list[tuple[int, ...]]
 
 
 @st.composite
-def spanned(draw: st.DrawFn) -> tuple[Sets, Spans]:
+def spanned(draw: st.DrawFn) -> tuple[Sets, RangePositions]:
     """Sets with places, and labels in the right order: some are no ranges, some hold nothing."""
     random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     length, n_sets, n_labels = (draw(st.integers(1, most)) for most in (12, 8, 12))
     low = random.integers(0, length, n_labels)
     high = np.minimum(low + random.integers(0, length, n_labels), length - 1)
     plain = random.random(n_labels) < draw(st.sampled_from([0.0, 0.3, 1.0]))
-    spans = Spans(
+    spans = RangePositions(
         np.where(random.random(n_sets) < 0.8, random.integers(0, length, n_sets), -1),
         np.where(plain, 1, low),
         np.where(plain, 0, high),
     )
     order = spans.order()
-    spans = Spans(spans.at, spans.low[order], spans.high[order])
+    spans = RangePositions(spans.at, spans.low[order], spans.high[order])
     listed = [
         tuple(label for label in range(n_labels) if spans.low[label] > spans.high[label] and random.random() < 0.5)
         for _ in range(n_sets)
@@ -45,7 +48,7 @@ def spanned(draw: st.DrawFn) -> tuple[Sets, Spans]:
     return listed, spans
 
 
-def written_out(listed: Sets, spans: Spans) -> Sets:
+def written_out(listed: Sets, spans: RangePositions) -> Sets:
     """Every set with the ranges over its place among its labels."""
     return [
         tuple(sorted({*labels, *np.flatnonzero((spans.low <= at) & (at <= spans.high)).tolist()}))
@@ -54,33 +57,33 @@ def written_out(listed: Sets, spans: Spans) -> Sets:
 
 
 @given(spanned())
-def test_a_set_has_the_ranges_over_its_place(drawn: tuple[Sets, Spans]) -> None:
+def test_a_set_has_the_ranges_over_its_place(drawn: tuple[Sets, RangePositions]) -> None:
     listed, spans = drawn
     sets, labels = (each.ravel() for each in np.indices((len(listed), len(spans.low))))
     expected = written_out(listed, spans)
-    assert SpanUnder.within(listed, spans).has(sets, labels).tolist() == [
+    assert RangeLabelSets.within(listed, spans).has(sets, labels).tolist() == [
         label in expected[each] for each, label in zip(sets.tolist(), labels.tolist(), strict=True)
     ]
     assert spans.pairs == sum(map(len, expected)) - sum(map(len, listed))
 
 
 @given(spanned(), st.data())
-def test_the_shares_are_those_of_the_sets_written_out(drawn: tuple[Sets, Spans], data: st.DataObject) -> None:
+def test_the_shares_are_those_of_the_sets_written_out(drawn: tuple[Sets, RangePositions], data: st.DataObject) -> None:
     listed, spans = drawn
     sets = np.array(data.draw(st.lists(st.integers(0, len(listed) - 1), max_size=9)), dtype=np.int64)
     labels = np.array(data.draw(st.lists(st.integers(0, len(spans.low) - 1), max_size=9)), dtype=np.int64)
-    found = SpanUnder.within(listed, spans).shares(sets, labels)
-    expected = Under.of(written_out(listed, spans), len(spans.low)).shares(sets, labels)
+    found = RangeLabelSets.within(listed, spans).shares(sets, labels)
+    expected = LabelSets.of(written_out(listed, spans), len(spans.low)).shares(sets, labels)
     for one, other in zip(found, expected, strict=True):
         assert one == pytest.approx(other)
 
 
 @given(spanned(), st.booleans())
-def test_the_ranges_over_a_place_are_found_tried_or_looked_up(drawn: tuple[Sets, Spans], lookup: bool) -> None:
+def test_the_ranges_over_a_place_are_found_tried_or_looked_up(drawn: tuple[Sets, RangePositions], lookup: bool) -> None:
     listed, spans = drawn
     n_sets, n_labels = len(listed), len(spans.low)
     left, right = Side.of([np.arange(n_sets)]), Side.of([np.arange(n_labels)])
-    under = SpanUnder.within(listed, spans)
+    under = RangeLabelSets.within(listed, spans)
     under.__dict__["usual_size"] = 0 if lookup else n_labels
     found = [
         pair
@@ -94,7 +97,7 @@ def test_the_ranges_over_a_place_are_found_tried_or_looked_up(drawn: tuple[Sets,
 @settings(max_examples=60)
 @given(spanned(), spanned(), st.data())
 def test_a_matching_is_as_large_as_with_the_sets_written_out(
-    one: tuple[Sets, Spans], other: tuple[Sets, Spans], data: st.DataObject
+    one: tuple[Sets, RangePositions], other: tuple[Sets, RangePositions], data: st.DataObject
 ) -> None:
     random = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     n_released, n_original = data.draw(st.integers(1, 30)), data.draw(st.integers(1, 30))
@@ -110,10 +113,10 @@ def test_a_matching_is_as_large_as_with_the_sets_written_out(
 
 
 @given(spanned())
-def test_a_narrowed_line_tells_the_same(drawn: tuple[Sets, Spans]) -> None:
+def test_a_narrowed_line_tells_the_same(drawn: tuple[Sets, RangePositions]) -> None:
     listed, spans = drawn
-    narrow = Spans(spans.at * 100, spans.low * 100, spans.high * 100)  # -100 is no place either
-    narrow = Spans(np.where(spans.at < 0, -1, narrow.at), narrow.low, narrow.high).narrowed()
+    narrow = RangePositions(spans.at * 100, spans.low * 100, spans.high * 100)  # -100 is no place either
+    narrow = RangePositions(np.where(spans.at < 0, -1, narrow.at), narrow.low, narrow.high).narrowed()
     assert written_out(listed, narrow) == written_out(listed, spans)
     assert narrow.high.max(initial=0) <= 2 * len(spans.low)
 
@@ -178,22 +181,22 @@ def test_the_verdict_is_the_same_whether_ranges_are_listed_or_on_a_line(
 def test_a_range_that_is_right_for_values_of_different_boundaries_is_listed() -> None:
     """A tree need not follow the numbers: 21 lies between 20 and 22, yet under another group and another boundary."""
     tree = {"tree": {"all": {"even": ["20", "22"], "odd": ["21"]}, "rest": ["99"]}}
-    kind = quasi_labels(policy(["even", "all"], tree))["age"]
+    kind = quasi_labels(stated(policy(["even", "all"], tree)))["age"]
     assert isinstance(kind, RangeLabels)
     values = ["20", "21", "22"]
     chains = [("20", "even"), ("21", "odd", "all"), ("22", "even")]
-    assert kind.spans(values, chains, ["20<=22"]) is None
+    assert kind.positions(values, chains, ["20<=22"]) is None
     found = released_as(Coded(["20<=22"], np.array([0])), Coded(values, np.arange(3)), kind, chains)
     assert found.spans is None
     assert found.under == [(0,), (0,), (0,)]
 
 
 def test_values_of_different_boundaries_stand_apart_on_the_line() -> None:
-    kind = quasi_labels(policy(2))["age"]
+    kind = quasi_labels(stated(policy(2)))["age"]
     assert isinstance(kind, RangeLabels)
     values = ["22", "27", "31", None]
     chains = [chain[:3] for chain in kind.chains(values)]
-    spans = kind.spans(values, chains, ["22<=27", "27<=31", "31<=38", "22"])
+    spans = kind.positions(values, chains, ["22<=27", "27<=31", "31<=38", "22"])
     assert spans is not None
     over = [(spans.low <= at) & (at <= spans.high) for at in spans.at]
     assert [each.tolist() for each in over] == [

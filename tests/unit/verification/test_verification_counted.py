@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.io import in_order_of_cells, write_table
-from shoal.verification import Counted, verify
-from shoal.verification import counted as counting
-from shoal.verification.blocks import Order
-from shoal.verification.counted import line_runs
+from shoal.pipeline.verify import verify
+from shoal.verification import CountedRows
+from shoal.verification import counted_rows as counting
+from shoal.verification.canonical_text import code
+from shoal.verification.counted_rows import line_runs
 from shoal.verification.read import read_release
-from shoal.verification.text import code
+from shoal.verification.row_order import RowOrder
 
 POLICY = shoal.Policy.model_validate(
     {
@@ -49,10 +50,10 @@ def table_of(rows: list[tuple[str, ...]]) -> pa.Table:
     return pa.table({name: [row[place] for row in rows] for place, name in enumerate(POLICY.columns)})
 
 
-def as_counts(table: pa.Table) -> Counted:
+def as_counts(table: pa.Table) -> CountedRows:
     rows = list(zip(*(column.to_pylist() for column in table.columns), strict=True))
     distinct = sorted(set(rows))
-    return Counted(table_of(distinct), np.array([rows.count(row) for row in distinct], dtype=np.int64))
+    return CountedRows(table_of(distinct), np.array([rows.count(row) for row in distinct], dtype=np.int64))
 
 
 def outcome(found: Any) -> dict[str, Any]:
@@ -102,7 +103,7 @@ def test_the_order_of_rows_is_seen_in_blocks_as_in_one(rows: list[tuple[str | No
     table = pa.table(
         {"p": pa.array([p for p, _ in rows], pa.string()), "q": pa.array([q for _, q in rows], pa.string())}
     )
-    whole, parts = Order(), Order()
+    whole, parts = RowOrder(), RowOrder()
     whole.see(table.columns)
     for start in range(0, table.num_rows, size):
         parts.see(table.slice(start, size).columns)
@@ -152,9 +153,9 @@ def test_rows_of_stars_beyond_the_limit_are_no_class_of_records_for_lack_of_a_co
     write_table(in_order_of_cells(pa.concat_tables([kept, stars.cast(kept.schema)])), path)
     counts = np.ones(people.num_rows, dtype=np.int64)
     original = people.drop_columns(["ward"])
-    wrong = verify(path, STARS, original=Counted(original, counts, blank=0), apart=["ward"])
+    wrong = verify(path, STARS, original=CountedRows(original, counts, blank=0), apart=["ward"])
     assert [(each.name, each.facts["suppressed"]) for each in wrong.failures] == [("suppression", 4)]
-    right = verify(path, STARS, original=Counted(original, counts, blank=4), apart=["ward"])
+    right = verify(path, STARS, original=CountedRows(original, counts, blank=4), apart=["ward"])
     assert right.passed  # four records have nothing in the column: the rows may be theirs
     assert right.suppressed == 0
 
@@ -165,13 +166,13 @@ def test_an_original_whose_counts_are_not_those_of_the_records_read_is_refused(
 ) -> None:
     people = table_of([("20", "f", "HIV", "w1"), ("25", "f", "Flu", "w2")])
     released = table_of([("[20, 30)", "f", "Flu", "w2"), ("[20, 30)", "f", "HIV", "w1")])
-    found = verify(released, POLICY, original=Counted(people, np.array([1, 3]), read))
+    found = verify(released, POLICY, original=CountedRows(people, np.array([1, 3]), read))
     assert [each.name for each in found.failures] == failing
     assert all(each.facts == {"read": read, "counted": 4} for each in found.failures)
 
 
-def _without_ward(people: pa.Table) -> Counted:
-    return Counted(people.drop_columns(["ward"]), np.ones(people.num_rows, dtype=np.int64))
+def _without_ward(people: pa.Table) -> CountedRows:
+    return CountedRows(people.drop_columns(["ward"]), np.ones(people.num_rows, dtype=np.int64))
 
 
 def test_a_line_that_holds_several_records_is_counted_right(tmp_path: Path) -> None:

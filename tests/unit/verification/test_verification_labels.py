@@ -8,13 +8,14 @@ import pytest
 
 from shoal.policy import Policy
 from shoal.verification.labels import labels_of
+from shoal.verification.stated_policy import stated
 
 
 @pytest.fixture
 def labels():
     def labels(hierarchy, **column):
         columns = {"q": {"role": "quasi", "hierarchy": hierarchy, **column}}
-        return labels_of(Policy(columns=columns, privacy=[{"model": "k-anonymity", "k": 1}]), "q")
+        return labels_of(stated(Policy(columns=columns, privacy=[{"model": "k-anonymity", "k": 1}])), "q")
 
     return labels
 

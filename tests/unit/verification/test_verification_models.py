@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from verification_tables import CATEGORIES, TABLE_1, failed, rows_of, table
 
+from shoal.pipeline.verify import verify
 from shoal.policy import Policy
-from shoal.verification import verify
 
 YOUNG, OLD = "[0, 40)", "[40, 120)"
 TABLE_6 = [

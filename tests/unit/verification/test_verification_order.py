@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from verification_tables import Row, as_it_stands, by_cells, failed
 
 from shoal.io import in_order_of_cells
+from shoal.pipeline.verify import verify
 from shoal.policy import Policy
-from shoal.verification import verify
 from shoal.verification.read import read_release
-from shoal.verification.shape import check_order
+from shoal.verification.release_checks import check_order
 
 MakePolicy = Callable[..., Policy]
 CELLS = st.sampled_from([None, "", "*", "9", "10", "-1", "a", "Z", "é", "\U0001f600", "\uffff"])

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shoal.pipeline.verify import verify
 from shoal.policy import Policy
-from shoal.verification import Verification, verify
+from shoal.verification import Verification
 from shoal.verification.ranges import RangeLabels, quasi_labels
+from shoal.verification.stated_policy import stated
 
 Cells = list[str | None]
 HIERARCHIES: dict[str, Any] = {
@@ -59,7 +61,7 @@ def failing(released: Cells, original: Cells | None = None, **keys: Any) -> list
 
 
 def labels(kind: str) -> RangeLabels:
-    found = quasi_labels(policy(kind))["age"]
+    found = quasi_labels(stated(policy(kind)))["age"]
     assert isinstance(found, RangeLabels)
     return found
 
@@ -269,7 +271,7 @@ def test_a_value_lies_in_the_ranges_that_hold_it_within_its_boundary(
             right = value is not None and int(low) <= int(value) <= int(high) and {low, high} <= under_cap
             assert (label in given_labels) == right
             if right:
-                above = quasi_labels(asked)["age"]
+                above = quasi_labels(stated(asked))["age"]
                 assert not (isinstance(boundary, int) and above.level(label, ranges) > boundary)
                 assert not (isinstance(boundary, list) and above.covered(label, boundary))
 

@@ -22,7 +22,7 @@ class Background(Attack):
     )
     attempt = "Rules out values in each class; a success is a record for which one value is left."
     baseline = "the same knowledge with the overall frequencies alone"
-    remedy = "Require more values in every class (a larger p or l), or recursive-cl-diversity."
+    remedy = "Require more values in every class: a larger p or l."
     position = 40
     on_sensitive = True
 

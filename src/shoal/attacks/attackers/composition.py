@@ -27,6 +27,7 @@ from shoal.attacks.scene import Ints
 from shoal.attacks.statistics import wilson
 from shoal.policy import Policy
 from shoal.verification.ranges import quasi_labels
+from shoal.verification.stated_policy import stated
 
 
 class Composition(Attack):
@@ -171,7 +172,7 @@ def _overlapping(
     shared = [name for name in here if name in there]
     if not shared:
         return None
-    ours, theirs = quasi_labels(scene.policy), quasi_labels(policy)
+    ours, theirs = quasi_labels(stated(scene.policy)), quasi_labels(stated(policy))
     covers = [
         overlapping_labels(
             ours[name],

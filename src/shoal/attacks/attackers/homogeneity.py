@@ -29,7 +29,7 @@ class Homogeneity(Attack):
     attacker = "A neighbour who knows a person's quasi-identifiers and that the person is in the release."
     attempt = "Looks for classes with a single sensitive value; a success is a record in one."
     baseline = "records whose value is certain from the overall frequencies alone"
-    remedy = "Require several values in every class: p-sensitive, or an l-diversity."
+    remedy = "Require several values in every class."
     position = 10
     on_sensitive = True
 

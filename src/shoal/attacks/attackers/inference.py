@@ -57,7 +57,7 @@ class Inference(Attack):
         "right guess in the half learnt from; exposed is how many more are guessed right there than in the other half."
     )
     baseline = "right guesses for records that were not learnt from"
-    remedy = "Limit how far classes may differ from the whole: t-closeness."
+    remedy = "Limit how far classes may differ from the whole."
     position = 100
     on_sensitive = True
 

@@ -28,12 +28,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, tried
-from shoal.attacks.could_fail import could_fail
 from shoal.attacks.scene import Codes, Ints, Original, Released
+from shoal.search import ALGORITHMS
 from shoal.table.encoded import combine_codes
 
-LEAST_GENERAL = ("optimal", "incognito")
-"""Algorithms that release a node only if every less general one fails."""
 Mask = NDArray[np.bool_]
 
 
@@ -78,7 +76,7 @@ class Minimality(Attack):
 
 def _no_conclusion(released: Released, original: Original, algorithm: str) -> str | None:
     """Why nothing can be concluded at all."""
-    if algorithm not in LEAST_GENERAL:
+    if not ALGORITHMS[algorithm].least_general:
         return "not-least-general"
     if not any(model.column is not None for model in released.models):
         return "no-sensitive-model"
@@ -144,7 +142,7 @@ def _lower(released: Released, original: Original, node: _Node, column: int) -> 
         return _Lower(True, None, None)
     suspects = np.zeros(len(keys), dtype=np.bool_)
     for model in released.models:
-        suspects |= could_fail(model, released.stats.view(model.column), keys // width, sizes)
+        suspects |= model.part_could_fail(released.stats.view(model.column), keys // width, sizes)
     found = np.flatnonzero(suspects)
     return _Lower(False, len(found), group == found[0] if len(found) == 1 else None)
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, tried
-from shoal.attacks.certainty import category_histogram, expected_by_chance
+from shoal.attacks.certainty import expected_by_chance
 from shoal.attacks.exposure import similarity
+from shoal.models.sensitivity import category_histogram
 
 
 class Similarity(Attack):
@@ -22,7 +23,7 @@ class Similarity(Attack):
     attacker = "A neighbour who knows a person's quasi-identifiers and the declared categories of the sensitive values."
     attempt = "Looks for classes with a single category of sensitive values; a success is a record in one."
     baseline = "records whose category is certain from the overall frequencies alone"
-    remedy = "Require several categories in every class: p-plus-alpha-sensitive or group-leakage."
+    remedy = "Require several categories in every class."
     position = 20
     on_sensitive = True
 

@@ -41,7 +41,7 @@ class Skewness(Attack):
         "explains."
     )
     baseline = "the mean belief when the same values are dealt over the classes at random"
-    remedy = "Limit how far classes may differ from the whole: t-closeness, or alpha-k-anonymity for single values."
+    remedy = "Limit how far classes may differ from the whole, or how frequent single values may be in a class."
     position = 30
     on_sensitive = True
 

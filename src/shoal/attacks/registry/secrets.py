@@ -7,7 +7,6 @@ hold is read from the new policy.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -19,17 +18,7 @@ from shoal.attacks.released_labels import UnreadableError
 from shoal.attacks.scene import Ints
 from shoal.attacks.scene_setup import as_written
 from shoal.hierarchies.hierarchy import Label
-from shoal.models import (
-    DistinctLDiversity,
-    EntropyLDiversity,
-    GroupLeakage,
-    Model,
-    PAlphaSensitive,
-    PPlusAlphaSensitive,
-    PSensitive,
-    RecursiveCLDiversity,
-)
-from shoal.models.tolerance import TOLERANCE
+from shoal.models import Model
 from shoal.policy import Policy
 
 Key = tuple[str, Label]
@@ -91,19 +80,9 @@ class Secrets:
 
 def promised(models: Sequence[Model], column: str) -> tuple[int, int]:
     """Distinct values and distinct categories that the models on a column promise in each class."""
-    values, categories = 1, 0
-    for model in models:
-        if model.column != column:
-            continue
-        if isinstance(model, (PSensitive, PAlphaSensitive)):
-            values = max(values, model.p)
-        elif isinstance(model, (DistinctLDiversity, RecursiveCLDiversity)):
-            values = max(values, model.l)
-        elif isinstance(model, EntropyLDiversity):  # an entropy of ln l takes l values at least
-            values = max(values, math.ceil(model.l - TOLERANCE))
-        elif isinstance(model, (PPlusAlphaSensitive, GroupLeakage)):
-            categories = max(categories, model.p)
-    return values, categories
+    on_column = [model for model in models if model.column == column]
+    values = max((model.least_values for model in on_column), default=1)
+    return values, max((model.least_categories for model in on_column), default=0)
 
 
 def categories_read_as_now(policy: Policy, released: ReleasedSecret) -> bool:

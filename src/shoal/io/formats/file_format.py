@@ -20,7 +20,7 @@ ROWS_AT_A_TIME = 1 << 17
 """Rows of a batch at most."""
 
 
-class TableWriter(Protocol):
+class FormatWriter(Protocol):
     """Writes tables as files that carry the table and nothing else; the same rows always give the same bytes."""
 
     def write(
@@ -45,7 +45,7 @@ class FileFormat:
     """Reads the columns asked for, or all."""
     read_batches: Callable[[DataSource, Sequence[str]], Iterator[tuple[pa.RecordBatch, float]]] | None = None
     """Reads batches of records, each with the share of the file read so far; None where a file is read as a whole."""
-    writer: TableWriter | None = None
+    writer: FormatWriter | None = None
     written_suffixes: tuple[str, ...] = ()
 
     def batches(self, source: DataSource, columns: Sequence[str]) -> Iterator[tuple[pa.RecordBatch, float]]:

@@ -9,7 +9,7 @@ from shoal.errors import OutputError
 from shoal.formatting import listing
 from shoal.io.formats.csv_file import CSV
 from shoal.io.formats.excel import EXCEL
-from shoal.io.formats.file_format import FileFormat, TableWriter
+from shoal.io.formats.file_format import FileFormat, FormatWriter
 from shoal.io.formats.parquet_file import PARQUET
 from shoal.io.formats.statistics_file import STATISTICS
 from shoal.policy.file_kinds import FileKind, sniff_kind
@@ -23,7 +23,7 @@ def format_of(path: Path) -> FileFormat:
     return FORMATS[sniff_kind(path)]
 
 
-def writer_of(path: Path) -> TableWriter:
+def writer_of(path: Path) -> FormatWriter:
     """The writer of a release by the suffix of its path; `OutputError` where no format that is written has it."""
     suffix = path.suffix.lower()
     for each in _ALL:

@@ -26,7 +26,7 @@ from shoal.io.read import column_names
 from shoal.io.sink import (
     ReleaseData,
     ReleaseTable,
-    Written,
+    WrittenRelease,
     document_paths,
     policy_files,
     write_documents,
@@ -76,11 +76,11 @@ class PostgresSink:
     def __exit__(self, *error: object) -> None:
         self._open.close()
 
-    def write(self, result: Result, reading: Reading, progress: Progress) -> Written:
+    def write(self, result: Result, reading: Reading, progress: Progress) -> WrittenRelease:
         """Write the release to a hidden file, where it is verified."""
         self._streamed = reading.table is None
         write_result(result, reading, self._file, progress)
-        return Written(self._file, sha256_of(self._file))
+        return WrittenRelease(self._file, sha256_of(self._file))
 
     def commit(self, texts: Mapping[str, str]) -> ReleaseData | None:
         """Write the table, read it back, and commit it together with its documents."""

@@ -25,7 +25,7 @@ from pyarrow import ArrowException, fs
 from shoal.encode.recoder import Recoder
 from shoal.encode.result import Result, splits_duplicates
 from shoal.errors import DataError, OutputError
-from shoal.io.sink import ReleaseData, TextOf, Written, document_paths, no_output, policy_files, write_documents
+from shoal.io.sink import ReleaseData, TextOf, WrittenRelease, document_paths, no_output, policy_files, write_documents
 from shoal.io.source import CountedTable, Reading
 from shoal.io.spark import check
 from shoal.io.spark.cluster import Named, in_order, mapped, spark_errors, unfolded
@@ -140,7 +140,7 @@ class SparkData:
         return unfolded(self.reading.given.frame.session, table, released.counts)
 
 
-def counted_release(released: Any, reading: SparkReading, *, files: bool) -> Written:
+def counted_release(released: Any, reading: SparkReading, *, files: bool) -> WrittenRelease:
     """A released frame as the verifier gets it: its distinct rows in order, counted; of files the order, too."""
     names = [name for name in released.columns if name not in reading.uncounted]
     others = [name for name in released.columns if name in reading.uncounted]
@@ -157,7 +157,7 @@ def counted_release(released: Any, reading: SparkReading, *, files: bool) -> Wri
         with spark_errors():
             return check.rows_not_in(_columns(released, others), theirs, text_of)
 
-    return Written(
+    return WrittenRelease(
         CountedTable(table, counts),
         content_hash(table, counts),
         rows_out_of_order=out_of_order if files else None,
@@ -197,7 +197,7 @@ class SparkMemorySink:
     def __exit__(self, *error: object) -> None:
         pass
 
-    def write(self, result: Result, reading: Reading, progress: Progress) -> Written:  # noqa: ARG002
+    def write(self, result: Result, reading: Reading, progress: Progress) -> WrittenRelease:  # noqa: ARG002
         """A count of all released rows."""
         self._data = _data_of(result, reading)
         with spark_errors():
@@ -235,7 +235,7 @@ class SparkSink:
     def __exit__(self, *error: object) -> None:
         self._open.close()
 
-    def write(self, result: Result, reading: Reading, progress: Progress) -> Written:  # noqa: ARG002
+    def write(self, result: Result, reading: Reading, progress: Progress) -> WrittenRelease:  # noqa: ARG002
         """Write files under a hidden name; of a table that commits by itself, count the rows that it will have."""
         self._data = _data_of(result, reading)
         target, session = self._target, self._data.reading.given.frame.session

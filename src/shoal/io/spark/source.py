@@ -54,7 +54,7 @@ class SparkSource:
 
     data: Any
 
-    def opened(self) -> AbstractContextManager[object]:
+    def snapshot(self) -> AbstractContextManager[object]:
         """Nothing is open: Spark reads when it has to."""
         return nullcontext()
 

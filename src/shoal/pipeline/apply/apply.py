@@ -28,7 +28,7 @@ from shoal.errors import OutputError, PolicyError, WithheldError
 from shoal.evidence import Evidence, sealed
 from shoal.formatting import number, pluralize
 from shoal.io import FrameKind, from_arrow, in_order_of_cells
-from shoal.io.sink import FileSink, MemorySink, Written, policy_files
+from shoal.io.sink import FileSink, MemorySink, WrittenRelease, policy_files
 from shoal.io.source import Reading, TableSource, read_columns
 from shoal.pipeline.apply.applied_evidence import applied_evidence
 from shoal.pipeline.apply.encode_new import NewRecords, encode_new
@@ -37,13 +37,14 @@ from shoal.pipeline.apply.published import Base, read_base, together
 from shoal.pipeline.apply.withheld import Withheld, row_reasons, withheld_reasons
 from shoal.pipeline.registry_options import RegistryOptions
 from shoal.pipeline.run import Clock, Job, commit, run
+from shoal.pipeline.verify import verify
 from shoal.policy import Policy
 from shoal.search.extension.extend import Extended, Extension
 from shoal.search.extension.published_classes import Before
 from shoal.search.problem import Progress, no_progress
 from shoal.table.classes import Histogram
 from shoal.table.recoding import SUPPRESSED, Recoding
-from shoal.verification import Check, Verification, verify
+from shoal.verification import Check, Verification
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,11 +254,11 @@ class ApplyJob(Job):
                 coarse_policy=self.policy.changed(suppressed="drop"),  # what is withheld leaves no row
             )
 
-    def verify(self, result: Result, reading: Reading, written: Written) -> Verification:
+    def verify(self, result: Result, reading: Reading, written: WrittenRelease) -> Verification:
         """The independent check of everything together, and of the new records."""
         return verify_joined(self.base, result.table, written.release, reading.table, replaces=self.replaces)
 
-    def attack(self, result: Result, written: Written, progress: Progress) -> AttackReport | None:  # noqa: ARG002
+    def attack(self, result: Result, written: WrittenRelease, progress: Progress) -> AttackReport | None:  # noqa: ARG002
         """What attackers get out of what is published."""
         table = together([self.base.table, result.table]) if self.replaces else result.table
         return attack_tables(self.policy, table, seed=abs(self.policy.algorithm.seed), progress=progress)

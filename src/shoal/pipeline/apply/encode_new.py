@@ -21,7 +21,6 @@ from shoal.errors import DataError, PolicyError
 from shoal.hierarchies import BuiltHierarchy, Hierarchy, HierarchyError, HierarchySource, boundary_caps
 from shoal.hierarchies.hierarchy import Label
 from shoal.hierarchies.labels import range_ends
-from shoal.models import AlpDif, AlphaKAnonymity
 from shoal.pipeline.apply.published import Base
 from shoal.policy import Policy
 from shoal.policy.hierarchy_source import hierarchy_source
@@ -158,10 +157,8 @@ class _Encoder:
     def _limited(self, name: str) -> Iterator[Label]:
         """The values that a model names: it asks for them whether they occur or not."""
         for model in self._policy.models():
-            if model.column == name and isinstance(model, AlpDif):
-                yield from as_written(self._policy, name, list(model.limits))
-            elif model.column == name and isinstance(model, AlphaKAnonymity) and isinstance(model.alpha, Mapping):
-                yield from as_written(self._policy, name, list(model.alpha))
+            if model.column == name:
+                yield from as_written(self._policy, name, list(model.named_values()))
 
 
 def _built(

@@ -26,13 +26,12 @@ from shoal.policy import Policy
 from shoal.table.classes import ClassStats, Histogram
 from shoal.table.recoding import Recoding
 from shoal.verification.ranges import quasi_labels
+from shoal.verification.stated_policy import stated
 
 NEVER = ("the bound but for what is reached", "distributions", "search", "seed", "utility", "composition", "versions")
 """What is compared with nothing: only making the release again would tell."""
 BY_ORIGINAL = ("records", "measures", "heights, values and ncp of columns", "columns of the data", "bound")
 """What only the original tells."""
-_BY_RESOLVED = frozenset({"t-closeness"})
-"""Models whose figures need the order or the tree of the sensitive values, which the original builds."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ def shown_by_release(release: Path, policy: Policy) -> dict[str, Any]:
     scene = released_scene(rows, policy)
     hierarchies = tuple(cast("Hierarchy", _Shown(labels)) for labels in rows.labels)
     recoding = Recoding(rows.quasi, hierarchies, rows.owner.astype(np.int32), rows.cells.T, weights=rows.weights)
-    models = [model for model in policy.models() if model.name not in _BY_RESOLVED]
+    models = [model for model in policy.models() if not model.needs_order]
     return {
         "class_sizes": describe_sizes(recoding),
         "exposure": describe_exposure(scene.stats),
@@ -110,7 +109,7 @@ def _columns(policy: Policy, rows: Rows, recoding: Recoding, summary: ReleaseSum
 
 def _least_levels(policy: Policy, rows: Rows) -> dict[str, list[int]]:
     """The levels that a column cannot have, by its labels alone: those below the level at which one first stands."""
-    kinds = quasi_labels(policy)
+    kinds = quasi_labels(stated(policy))
     least = {
         name: max(kinds[name].level(label, labels) for label in labels)
         for name, labels in zip(rows.quasi, rows.labels, strict=True)

@@ -129,7 +129,7 @@ def _content(policy: Policy, algorithm: str, metric: str, folder: Path, data: Pl
 def _options(policy: Policy, algorithm: str, metric: str) -> dict[str, Any]:
     """The options of the policy that the algorithm takes."""
     given = policy.algorithm.model_dump(exclude_unset=True)
-    takes = ALGORITHMS[algorithm].options
+    takes = ALGORITHMS[algorithm].option_names
     kept = (
         given
         if algorithm == policy.algorithm.name

@@ -224,10 +224,8 @@ def _hashes(policy: Policy, path: Path | None, loaded: TableSource | None) -> di
         found["data"] = _data_hash(path)
     for name, column in policy.columns.items():
         declared = column.hierarchy
-        if declared is not None and declared.levels is not None:
-            found[f"columns.{name}.hierarchy"] = file_hash(policy.path(declared.levels.path))
-        elif declared is not None and isinstance(declared.tree, str):
-            found[f"columns.{name}.hierarchy"] = file_hash(policy.path(declared.tree))
+        if declared is not None and declared.file is not None:
+            found[f"columns.{name}.hierarchy"] = file_hash(policy.path(declared.file))
     return found
 
 

@@ -216,7 +216,7 @@ def pick_node(picture: Picture, levels: Mapping[str, int]) -> PolicyEdit:
         problems = [_not_pickable(picture, wanted)]
     if problems:
         raise PolicyError(problems)
-    algorithm = next(name for name, entry in ALGORITHMS.items() if "node" in entry.options)
+    algorithm = next(name for name, entry in ALGORITHMS.items() if "node" in entry.option_names)
     return PolicyEdit(("algorithm",), {"name": algorithm, "node": wanted})
 
 

@@ -12,7 +12,7 @@ from shoal.pipeline.prepare import Prepared, prepare_again
 from shoal.policy import Policy
 from shoal.present.forecast import estimate_text
 from shoal.search import ALGORITHMS
-from shoal.search.cost import SearchTime, Speed
+from shoal.search.cost import SearchTime, Speed, search_time
 from shoal.search.engine import LocalEngine
 from shoal.search.evaluation import Evaluator
 from shoal.search.kernels.compile_cache import is_compiled
@@ -67,7 +67,7 @@ def estimate_time(
     """
     problem = prepare_again(table, policy).resolved.problem
     speed = measure(problem)
-    search = ALGORITHMS[policy.algorithm.name].cost(problem, speed)
+    search = search_time(ALGORITHMS[policy.algorithm.name], problem, speed)
     compiling = search.kernels is not None and not is_compiled(search.kernels)
     fixed = [_other_stages(problem)]
     if new_process:

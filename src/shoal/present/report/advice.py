@@ -7,12 +7,13 @@ from collections.abc import Iterator
 
 from shoal.evidence.evidence import Evidence, ModelFacts, QuasiFacts
 from shoal.formatting import number, percent, pluralize
+from shoal.models import at_least as demands_at_least
 from shoal.present.attacks import by_severity, remedy_sentence
 from shoal.present.html.markup import Markup, bullets, join, name_of, names_of, tag
 from shoal.present.report.attackers import titled
 from shoal.present.report.losses import has_boundary
-from shoal.present.report.requirements import flat_parameters, model_head, parameter_name, words_of
-from shoal.present.report.words import AT_LEAST
+from shoal.present.report.requirements import flat_parameters, model_head, parameter_name
+from shoal.search import algorithms_by
 
 _PLACES = 10_000
 _LISTED = 3
@@ -44,7 +45,7 @@ def _parameters(evidence: Evidence) -> Iterator[tuple[ModelFacts, str, float]]:
 def _free(evidence: Evidence) -> Iterator[Markup]:
     """Parameters that this very release satisfies more strictly than required."""
     for model, parameter, asked in _parameters(evidence):
-        at_least = words_of(model.model).bounds.get(parameter.partition("[")[0]) == AT_LEAST
+        at_least = demands_at_least(model.model, parameter) is True
         reached = model.reached[parameter]
         if reached is None:
             continue
@@ -110,7 +111,8 @@ def _remedies(evidence: Evidence) -> Iterator[Markup]:
 
 def _commands(evidence: Evidence) -> list[Markup]:
     """What to run to try a change before deciding on it."""
-    others = ",".join(dict.fromkeys([evidence.algorithm, "mondrian", "greedy-clustering"]))
+    local = algorithms_by("classes")
+    others = ",".join(dict.fromkeys([evidence.algorithm, *local]))
     asked = [model.asked for model in evidence.models]
     least = max([2, *(int(each["p"]) for each in asked if "p" in each)])
     k = next((int(each["k"]) for each in asked if "k" in each), None)
@@ -125,8 +127,8 @@ def _commands(evidence: Evidence) -> list[Markup]:
     if evidence.levels is not None:
         tries.append(
             join(
-                "This algorithm releases each column at one level everywhere. A local one (mondrian, top-down, "
-                "greedy-clustering) keeps each class as detailed as its own records allow, and mostly loses far less."
+                f"This algorithm releases each column at one level everywhere. A local one ({', '.join(local)}) keeps "
+                "each class as detailed as its own records allow, and usually loses far less."
             )
         )
     return tries

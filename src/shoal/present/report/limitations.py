@@ -6,7 +6,63 @@ from collections.abc import Sequence
 
 from shoal.evidence.evidence import Evidence, SensitiveFacts
 from shoal.present.html.markup import Markup, bullets, join, name_of, names_of, paragraph, row, table, tag
-from shoal.present.report.words import NOT_PROTECTED, PUBLISHED, RELEASED_AS, ROLES
+
+_ROLES = {
+    "identifier": "identifier",
+    "quasi": "quasi-identifier",
+    "sensitive": "sensitive",
+    "insensitive": "insensitive",
+}
+
+_RELEASED_AS = {
+    "identifier": "not released",
+    "quasi": "generalized",
+    "insensitive": "unchanged",
+}
+
+_PUBLISHED = {
+    "values": "values, unchanged",
+    "categories": "categories instead of values",
+    "both": "values and their categories",
+}
+
+_NOT_PROTECTED = (
+    (
+        "Several records of one person.",
+        "The models count records, not people. If a person has several records, a class of k records may hold fewer "
+        "than k people, perhaps only one. Classes count people only if the table has one row per person.",
+    ),
+    (
+        "Knowledge from elsewhere.",
+        "Someone who knows more about a person than the quasi-identifiers (a date of admission, a relative's illness, "
+        "an answer that can be ruled out) may narrow down a class further than the figures say.",
+    ),
+    (
+        "Likely guesses.",
+        "A class with several sensitive values can still make one of them much more likely than the others. Only "
+        "models on sensitive columns limit this, and only as far as their limits go.",
+    ),
+    (
+        "Presence.",
+        "The models do not hide whether a person is in the table. If being in it is itself sensitive, that is not "
+        "protected.",
+    ),
+    (
+        "Other releases.",
+        "Two releases about the same people, each safe alone, can be joined. The models look at this one only.",
+    ),
+    (
+        "Wrong roles.",
+        "A column by which people can be recognized, but which the policy does not declare as a quasi-identifier, is "
+        "not generalized, and the classes do not take it into account.",
+    ),
+    (
+        "General patterns.",
+        "What the table shows about groups (a region, an age band) is true of the people in these groups, whether or "
+        "not their records are in it.",
+    ),
+)
+"""What the models do not protect from, whichever are required: in short, and in a sentence."""
 
 
 def limitations_section(evidence: Evidence) -> list[Markup]:
@@ -17,7 +73,7 @@ def limitations_section(evidence: Evidence) -> list[Markup]:
         join(tag("strong", "No model on ", name_of(name), "."), " A class may reveal the value of this column.")
         for name in unwatched
     ]
-    always = [join(tag("strong", short), " ", sentence) for short, sentence in NOT_PROTECTED]
+    always = [join(tag("strong", short), " ", sentence) for short, sentence in _NOT_PROTECTED]
     lead = "The models limit what the quasi-identifiers reveal. They do not make a release harmless."
     return [paragraph(lead), bullets([*open_columns, *always]), tag("h3", "Columns"), *_columns(evidence)]
 
@@ -28,7 +84,7 @@ def _of_role(evidence: Evidence, role: str) -> list[str]:
 
 def _columns(evidence: Evidence) -> list[Markup]:
     rows = [
-        row(name_of(name), ROLES[column.role], _released(evidence, name)) for name, column in evidence.columns.items()
+        row(name_of(name), _ROLES[column.role], _released(evidence, name)) for name, column in evidence.columns.items()
     ]
     as_is = _of_role(evidence, "insensitive")
     return [
@@ -54,7 +110,7 @@ def _listed(names: Sequence[str], head: str, tail: str = "") -> Markup:
 def _released(evidence: Evidence, name: str) -> str:
     column = evidence.columns[name]
     if isinstance(column, SensitiveFacts):
-        return PUBLISHED[column.published]
+        return _PUBLISHED[column.published]
     if column.role == "quasi" and (evidence.levels or {}).get(name) == 0:
         return "not generalized (level 0)"
-    return RELEASED_AS[column.role]
+    return _RELEASED_AS[column.role]

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from shoal.evidence.evidence import BoundFacts, Evidence, QuasiFacts, ValueGroup
 from shoal.formatting import number, percent, pluralize
+from shoal.metrics import METRICS
 from shoal.present.html.markup import (
     Markup,
     join,
@@ -19,7 +20,6 @@ from shoal.present.html.markup import (
     tag,
 )
 from shoal.present.plots.bars import loss_plot
-from shoal.present.report.words import MEASURES
 
 _LEVELS = (
     "A level is a step up the column's hierarchy: 0 is the value as it was, and the last level tells nothing, except "
@@ -216,10 +216,10 @@ def _refined(refined: Mapping[str, object] | None) -> list[Markup]:
 def _measures(measures: Mapping[str, float]) -> Markup:
     pairs = []
     for name, value in measures.items():
-        words = MEASURES.get(name)
+        words = METRICS.get(name)
         if words is None:
             pairs.append((row(name_of(name), number(value), ""), ""))
             continue
         better = "more is better" if words.higher_is_better else "less is better"
-        pairs.append((row(words.title, number(value), join(f"{words.scale}, {better}")), words.sentence))
+        pairs.append((row(words.title, number(value), join(f"{words.scale}, {better}")), words.summary))
     return paired_table("Every measure of the release.", ["Measure", "Value", "Range and direction"], pairs)

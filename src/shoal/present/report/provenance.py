@@ -9,9 +9,21 @@ from shoal.evidence.evidence import Evidence
 from shoal.facts import plain
 from shoal.formatting import data_size, duration, number, pluralize
 from shoal.present.html.markup import Markup, join, more, name_of, paragraph, row, table, tag
-from shoal.present.report.words import STAGES
 from shoal.present.yaml_text import yaml_text
 
+_STAGES = {
+    "read": "Reading the data",
+    "encode": "Preparing columns and hierarchies",
+    "search": "Searching for the release",
+    "recode": "Generalizing the records",
+    "write": "Writing the release",
+    "verify": "Independent check",
+    "bound": "Bounding the least possible loss",
+    "attack": "Attacking the release",
+    "compose": "Comparing with earlier releases",
+    "evidence": "Measuring the release",
+    "utility": "Measuring utility for the task",
+}
 _LONGEST = 160
 """Facts longer than this are counted on the page; the evidence holds them in full."""
 _FURTHER = ("applied", "engine")
@@ -92,7 +104,7 @@ def _not_done(not_done: Mapping[str, str]) -> list[Markup]:
 def _cost(evidence: Evidence) -> list[Markup]:
     memory = evidence.peak_memory_bytes
     rows = [
-        *(row(STAGES.get(name, name), duration(value)) for name, value in evidence.seconds_by_stage.items()),
+        *(row(_STAGES.get(name, name), duration(value)) for name, value in evidence.seconds_by_stage.items()),
         row("All stages", duration(evidence.seconds)),
         row("Peak memory", "not known" if memory is None else data_size(memory)),
     ]

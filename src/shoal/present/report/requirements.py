@@ -6,9 +6,13 @@ from collections.abc import Iterator, Mapping
 
 from shoal.evidence.evidence import Evidence, ModelFacts, WeakestClass
 from shoal.formatting import number, pluralize
+from shoal.models import MODELS, at_least, model_title
 from shoal.present.html.markup import Markup, join, name_of, paired_table, paragraph, row, tag
-from shoal.present.report.words import CLASS, MODELS, ModelWords
 
+_CLASS = (
+    "A class is a group of released records that are equal in all quasi-identifiers, the columns by which a person "
+    "might be recognized. Someone who recognizes a person by them finds the class, not the record."
+)
 MISSING = "(missing)"
 _GREEK = {"alpha": "α", "beta": "β", "delta": "δ", "epsilon": "ε"}
 
@@ -16,7 +20,7 @@ _GREEK = {"alpha": "α", "beta": "β", "delta": "δ", "epsilon": "ε"}
 def requirements_section(evidence: Evidence) -> list[Markup]:
     """A row for each model with what it means under it."""
     return [
-        paragraph(CLASS),
+        paragraph(_CLASS),
         paired_table(
             "The privacy models. Reached is what even the weakest class has; it may be better than what is required.",
             ["Model", "Required", "Reached", "Holds"],
@@ -27,22 +31,20 @@ def requirements_section(evidence: Evidence) -> list[Markup]:
 
 def model_head(model: ModelFacts) -> Markup:
     """A model by its title and the column it is on."""
-    title = words_of(model.model).title
+    title = model_title(model.model)
     return join(title, " on ", name_of(model.sensitive)) if model.sensitive is not None else join(title)
 
 
-def words_of(name: str) -> ModelWords:
-    """A model in words."""
-    return MODELS.get(name, ModelWords(name, ""))
-
-
 def _pair(model: ModelFacts) -> tuple[Markup, Markup]:
-    words, reached = words_of(model.model), dict(flat_parameters(model.reached))
-    asked = [_required(words, parameter, value) for parameter, value in flat_parameters(model.asked)]
+    reached, summary = (
+        dict(flat_parameters(model.reached)),
+        MODELS[model.model].summary if model.model in MODELS else "",
+    )
+    asked = [_required(model.model, parameter, value) for parameter, value in flat_parameters(model.asked)]
     got = [join(parameter_name(parameter), " =\u00a0", _figure(model, value)) for parameter, value in reached.items()]
     mark = tag("span", "yes" if model.holds else "no", class_="mark good" if model.holds else "mark")
     weakest = (_weakest(parameter, found) for parameter, found in (model.weakest or {}).items())
-    explained = join(words.sentence, *(join(" ", each) for each in weakest))
+    explained = join(summary, *(join(" ", each) for each in weakest))
     return row(model_head(model), _lines(asked), _lines(got), mark), explained
 
 
@@ -86,8 +88,8 @@ def flat_parameters(parameters: Mapping[str, object]) -> Iterator[tuple[str, obj
                 yield f"{name}[{of}]", limit
 
 
-def _required(words: ModelWords, parameter: str, value: object) -> Markup:
-    bound = words.bounds.get(parameter.partition("[")[0])
+def _required(model: str, parameter: str, value: object) -> Markup:
+    bound = {True: "at least", False: "at most", None: ""}[at_least(model, parameter)]
     return join(parameter_name(parameter), f" {bound}\u00a0" if bound else ": ", _value(value))
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.hierarchies.ranges import ancestors
-from shoal.models import DistinctLDiversity, PAlphaSensitive, PSensitive, least_size
+from shoal.models import least_size
 from shoal.search.engine import LocalEngine
 from shoal.search.local.ranged_columns import RangedColumn, ranged_columns
 from shoal.search.problem import Problem
@@ -101,13 +101,8 @@ class _Nearness:
         self.k = least_size(problem.models)
         self.values: dict[str, int] = {}
         for model in problem.models:
-            if isinstance(model, (PSensitive, PAlphaSensitive)):
-                self._need(str(model.column), model.p)
-            elif isinstance(model, DistinctLDiversity):
-                self._need(str(model.column), model.l)
-
-    def _need(self, column: str, values: int) -> None:
-        self.values[column] = max(self.values.get(column, 1), values)
+            if model.column is not None and model.superset_closed and model.least_values > 1:
+                self.values[model.column] = max(self.values.get(model.column, 1), model.least_values)
 
     def least(self, items: Ints, mates: Ints) -> Floats:
         """The least mean cell loss of a class that holds each of some tuples of a block; 1 where it can be in none."""

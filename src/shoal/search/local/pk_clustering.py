@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import PolicyError, PolicyProblem, did_you_mean
-from shoal.models import DistinctLDiversity, KAnonymity, Model, PSensitive
+from shoal.models import Model
 from shoal.models.exact import exact
 from shoal.search.local.blocks import Blocks, Classes, Rows
 from shoal.search.local.information_loss import INT64_LIMIT, InformationLoss, Nodes, Whole
@@ -120,13 +120,12 @@ class _Requirements:
     def of(cls, blocks: Blocks, names: Sequence[str]) -> _Requirements:
         k, distinct, others = 1, dict.fromkeys(names, 1), []
         for model in blocks.class_models:
-            if isinstance(model, KAnonymity):
-                k = max(k, model.k)
-            elif isinstance(model, PSensitive | DistinctLDiversity):
-                p = model.p if isinstance(model, PSensitive) else model.l
-                distinct[model.sensitive] = max(distinct[model.sensitive], p)
-            else:
+            if not model.only_counts or model.least_categories:
                 others.append(model)
+                continue
+            k = max(k, model.least_records)
+            if model.column is not None:
+                distinct[model.column] = max(distinct[model.column], model.least_values)
         return cls(blocks, k, tuple(distinct.values()), tuple(others), int(np.count_nonzero(blocks.row_block >= 0)))
 
     def report(self, done: int) -> None:

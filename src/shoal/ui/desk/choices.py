@@ -2,87 +2,87 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
+from shoal.declarations import Parameter, ParameterKind
 from shoal.metrics import METRICS
 from shoal.models import MODELS
-from shoal.policy.model_specs import MODEL_SPECS, SensitiveModelSpec
-from shoal.policy.spec import AlgorithmSpec
-from shoal.search import ALGORITHMS, shared_options
-from shoal.ui import words
+from shoal.policy.algorithm_spec import AlgorithmSpec
+from shoal.search import ALGORITHMS, all_options, shared_options
 from shoal.ui.desk.desk import Desk
+from shoal.ui.starting_points import PRESETS
 
 
 def choices(_: Desk, __: Mapping[str, Any]) -> dict[str, Any]:
     """Everything that can be chosen, with what the page says about it."""
     return {
-        "models": [_model(name) for name in MODEL_SPECS],
+        "models": [_model(name) for name in MODELS],
         "algorithms": [_algorithm(name) for name in ALGORITHMS],
         "options": {
-            name: {"kind": kind, "label": label, "help": help_, "default": _default(name)}
-            for name, (kind, label, help_) in words.OPTIONS.items()
+            name: {"kind": option.kind.value, "label": option.label, "help": option.help, "default": _default(name)}
+            for name, option in all_options().items()
         },
         "measures": [
-            {"name": name, "text": words.MEASURES[name], "higher": metric.higher_is_better}
-            for name, metric in METRICS.items()
+            {"name": name, "text": metric.short, "higher": metric.higher_is_better} for name, metric in METRICS.items()
         ],
-        "distances": [list(pair) for pair in words.DISTANCES.items()],
-        "presets": [preset.to_dict() for preset in words.PRESETS],
+        "presets": [preset.to_dict() for preset in PRESETS],
     }
 
 
 def _model(name: str) -> dict[str, Any]:
-    spec, text = MODEL_SPECS[name], words.MODEL_CARDS[name]
-    shapes = spec.model_json_schema()["properties"]
+    model, card = MODELS[name], MODELS[name].card
     return {
         "name": name,
-        "title": words.model_title(name),
-        "fear": text.fear,
-        "protects": text.protects,
-        "audience": text.audience,
-        "example": text.example,
-        "leaves_open": list(text.leaves_open),
-        "sensitive": issubclass(spec, SensitiveModelSpec),
-        "categories": MODELS[name].needs_categories,
-        "parameters": [
-            {"name": each, "kind": kind_of(shapes[each]), **words.PARAMETERS[name][each].to_dict()}
-            for each in spec.model_fields
-            if each not in {"model", "sensitive"}
-        ],
+        "title": model.title,
+        "fear": card.fear,
+        "protects": card.protects,
+        "audience": card.audience,
+        "example": card.example,
+        "leaves_open": list(card.leaves_open),
+        "sensitive": model.reads_sensitive(),
+        "categories": model.needs_categories,
+        "parameters": [_parameter(each) for each in model.parameters],
     }
 
 
-def kind_of(shape: Mapping[str, Any]) -> str:
-    """What a parameter is, from the policy's schema: the page has a control for each kind."""
-    if "enum" in shape:
-        return "choice"
-    if "oneOf" in shape:
-        return "by-value-or-one"
-    if shape.get("type") == "object":
-        return "by-category" if shape["additionalProperties"].get("type") == "number" else "limits"
-    return {"integer": "whole", "number": "number"}[shape["type"]]
+def _parameter(parameter: Parameter) -> dict[str, Any]:
+    """A parameter as the page has it: no bound is null."""
+    return {
+        "name": parameter.name,
+        "kind": parameter.kind.value,
+        "label": parameter.label,
+        "help": parameter.help,
+        "start": parameter.start,
+        "low": parameter.low,
+        "high": None if math.isinf(parameter.high) else parameter.high,
+        "open_low": parameter.open_low,
+        "step": parameter.step,
+        "parts": [part.name for part in parameter.parts],
+        "choices": [[choice, f"{choice}: {meaning}"] for choice, meaning in parameter.choices.items()],
+    }
 
 
 def _algorithm(name: str) -> dict[str, Any]:
-    entry, text = ALGORITHMS[name], words.ALGORITHM_CARDS[name]
-    role, help_ = words.WEIGHTS.get(name, ("", ""))
+    algorithm = ALGORITHMS[name]
+    weights = next((option for option in algorithm.options if option.kind is ParameterKind.WEIGHTS), None)
     return {
         "name": name,
-        "scope": text.scope,
-        "does": text.does,
-        "when": text.when,
-        "drawback": text.drawback,
-        "options": [option for option in words.OPTIONS if option in entry.options | {"seed"}],
-        "needs": sorted(entry.needs),
+        "scope": {"full-domain": "one level per column", "local": "each class separately"}[algorithm.scope],
+        "does": algorithm.does,
+        "when": algorithm.when,
+        "drawback": algorithm.drawback,
+        "options": [option for option in all_options() if option in algorithm.option_names | {"seed"}],
+        "needs": sorted(algorithm.needs),
         "shared": sorted(shared_options(name)),
-        "weights": {"role": role, "help": help_},
+        "weights": {"role": weights.of, "help": weights.help} if weights else {"role": "", "help": ""},
     }
 
 
 def _default(option: str) -> Any:
-    default = AlgorithmSpec.model_fields[option].get_default(call_default_factory=True)
-    return list(default) if isinstance(default, (set, tuple)) else default
+    """What the policy has where an option is left out."""
+    return AlgorithmSpec.model_fields[option].get_default(call_default_factory=True)
 
 
 ANSWERS = {"choices": choices}

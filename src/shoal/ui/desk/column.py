@@ -13,8 +13,8 @@ from shoal.encode.sensitive import Values
 from shoal.errors import InputError, PolicyProblem
 from shoal.hierarchies import BuiltHierarchy, HierarchyError, Label
 from shoal.policy.check_columns import check_column
+from shoal.policy.draft import Draft, PartialSpec, read_part
 from shoal.policy.hierarchy_source import hierarchy_source
-from shoal.policy.parts import Draft, Part, read_part
 from shoal.policy.spec import ColumnSpec, HierarchySpec
 from shoal.ui.desk import table as desk_table
 from shoal.ui.desk.desk import Desk
@@ -37,7 +37,7 @@ def as_values(column: Profile) -> Values:
     return Values(tuple(labels), np.arange(len(labels), dtype=np.int32), np.array(counts, dtype=np.int64))
 
 
-def declared(desk: Desk, name: str) -> tuple[Part[ColumnSpec], list[PolicyProblem]]:
+def declared(desk: Desk, name: str) -> tuple[PartialSpec[ColumnSpec], list[PolicyProblem]]:
     """What the policy says of a column, as far as it is right, and what is wrong with it."""
     content = desk.document()
     columns = content.get("columns") if isinstance(content, Mapping) else None
@@ -51,10 +51,9 @@ def declared(desk: Desk, name: str) -> tuple[Part[ColumnSpec], list[PolicyProble
 
 def in_a_file(spec: HierarchySpec | None, where: str) -> list[PolicyProblem]:
     """A hierarchy in a separate file: the session has only its table, and no file of the server is ever read."""
-    if spec is None or (spec.levels is None and not isinstance(spec.tree, str)):
+    if spec is None or spec.file is None:
         return []
-    path = spec.levels.path if spec.levels is not None else spec.tree
-    message = f"the hierarchy is in the file {path!r}, which this page does not have."
+    message = f"the hierarchy is in the file {spec.file!r}, which this page does not have."
     fix = "Import the file, so that the policy contains the hierarchy."
     return [PolicyProblem(where, message, fix, code="hierarchy-in-file")]
 

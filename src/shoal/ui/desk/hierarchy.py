@@ -16,6 +16,7 @@ from shoal.draft.propose import propose
 from shoal.draft.widths import round_widths
 from shoal.draft.yaml_lines import flow
 from shoal.hierarchies import BuiltHierarchy, HierarchyError, Label, boundary_caps, capped_levels
+from shoal.hierarchies.kinds import HIERARCHY_KINDS
 from shoal.policy.spec import HierarchySpec
 from shoal.policy.yaml_text import parse_yaml
 from shoal.ui.desk.column import build, counted, declared, profile
@@ -27,7 +28,6 @@ _DRAWN = 1000
 """Groups of a level that are drawn to scale, at most; the answer says how many there are."""
 _PAGE = 100
 """Groups in one list, at most."""
-_TO_SCALE = {"intervals", "dates"}
 
 
 def hierarchy(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
@@ -93,7 +93,7 @@ class _CountedHierarchy:
             filled = [records for _, records in groups if records]
             entry: dict[str, Any] = {"level": level, "groups": len(groups), "filled": len(filled)}
             entry["smallest"] = min(filled, default=0)
-            if kind in _TO_SCALE and 0 < level < tree.height and len(groups) <= _DRAWN:
+            if HIERARCHY_KINDS[kind].on_a_scale and 0 < level < tree.height and len(groups) <= _DRAWN:
                 entry["drawn"] = [[tree.labels[node], records] for node, records in groups]
             levels.append(entry)
         return {"built": True, "height": tree.height, "root": tree.labels[tree.root], "levels": levels}

@@ -11,6 +11,7 @@ import pyarrow as pa
 from shoal.encode.resolve import data_problems, unknown_columns
 from shoal.errors import PolicyError, PolicyProblem
 from shoal.io.source import TableSource
+from shoal.models import model_title
 from shoal.pipeline.forecast import Forecast, TimeEstimate, estimate_time, forecast
 from shoal.pipeline.prepare import Prepared, prepare_again
 from shoal.pipeline.run import check_utility
@@ -25,7 +26,6 @@ from shoal.table.distinct_rows import DistinctRows
 from shoal.ui.desk import document
 from shoal.ui.desk.desk import Desk
 from shoal.ui.desk.document import CheckedPolicy
-from shoal.ui.words import model_title
 
 _PREPARED = "prepared"
 """Where the desk keeps the encoded table."""
@@ -86,7 +86,7 @@ def _of_options(ready: Prepared) -> Iterator[PolicyProblem]:
     """What is wrong with the algorithm's options and the task, which a run would say only after it began."""
     problem, policy = ready.resolved.problem, ready.policy
     try:
-        if "group" in ALGORITHMS[policy.algorithm.name].options:
+        if ALGORITHMS[policy.algorithm.name].search == "one-result":
             RangeOptions.read(problem)
         else:
             ranged_columns(problem)

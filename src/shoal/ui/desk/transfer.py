@@ -7,7 +7,7 @@ from typing import Any
 
 from shoal.errors import InputError, PolicyError, PolicyProblem
 from shoal.hierarchies import Hierarchy, HierarchyError, Label, Tree, levels_of_text, to_levels_csv, to_nested
-from shoal.policy.parts import Draft, read_part
+from shoal.policy.draft import Draft, read_part
 from shoal.policy.spec import HierarchySpec
 from shoal.policy.yaml_text import dump_yaml, parse_yaml
 from shoal.ui.desk.column import build, counted, declared, profile

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError
-from shoal.metrics import METRICS
+from shoal.metrics import METRICS, metric_title
 from shoal.pipeline.compare.point import risks
 from shoal.pipeline.compare.result import frontier
 from shoal.pipeline.forecast import pick_node as node_edit
@@ -17,7 +17,6 @@ from shoal.present.comparison_page import RISKS
 from shoal.present.html.markup import Markup
 from shoal.present.plots.lattice_plot import lattice_figure, node_lines
 from shoal.present.plots.scatter import Dot, legend, scatter_plot
-from shoal.present.report.words import MEASURES
 from shoal.ui.desk.desk import Desk
 from shoal.ui.server.runs import OUT, STATUS
 from shoal.ui.server.workspace import read_json
@@ -50,7 +49,7 @@ def runs_plot(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
         for place, run in enumerate(shown)
     ]
     return {
-        "measures": [[name, MEASURES[name].title if name in MEASURES else name] for name in METRICS],
+        "measures": [[name, metric.title] for name, metric in METRICS.items()],
         "risks": [[name, head, words] for name, (head, words) in RISKS.items()],
         "algorithms": algorithms,
         "points": [
@@ -72,7 +71,7 @@ def runs_plot(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
 
 def _scatter(dots: list[Dot], across: str, up: str) -> Markup:
     side = "more is better" if METRICS[across].higher_is_better else "less is better"
-    title = MEASURES[across].title.partition(" (")[0] if across in MEASURES else across
+    title = metric_title(across).partition(" (")[0]
     described = "; ".join(f"{dot.name}: {dot.x:.4g}, {dot.y:.4g}" for dot in dots)
     head = RISKS[up][0]
     return scatter_plot(dots, across=f"{title}, {side}", up=f"{head}, less is better", description=f"{described}.")

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from shoal.errors import InputError
 from shoal.hierarchies.hierarchy import Label
 from shoal.io import canonical_text
+from shoal.models import model_title
 from shoal.table.classes import Histogram
 from shoal.ui.desk.desk import Desk
 from shoal.ui.run.saved_run import Ints, SavedRun, saved_run
-from shoal.ui.words import model_title
 
 _PAGE = 100
 """Records or classes in one answer, at most."""

@@ -15,7 +15,7 @@ from shoal.errors import InputError
 from shoal.evidence import Evidence
 from shoal.hierarchies.decimals import parse_decimal
 from shoal.io import canonical_text, sha256_of
-from shoal.models import MODELS
+from shoal.models import MODELS, model_title
 from shoal.pipeline.why.explain import Why, explain
 from shoal.present.attacks import by_severity, remedy_sentence
 from shoal.present.report.attackers import attackers_section
@@ -26,7 +26,6 @@ from shoal.present.why import explanation
 from shoal.ui.desk.desk import Desk
 from shoal.ui.run.saved_run import SavedRun, saved_run
 from shoal.ui.server.runs import OUT
-from shoal.ui.words import model_title
 
 _SECTIONS = {
     "verdict": summary_section,

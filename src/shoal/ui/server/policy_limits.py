@@ -82,7 +82,7 @@ def session_problems(policy: Policy) -> list[PolicyProblem]:
 def _hierarchy_files(policy: Policy) -> Iterator[PolicyProblem]:
     for name, column in policy.columns.items():
         given = column.hierarchy
-        if given is not None and (given.levels is not None or isinstance(given.tree, str)):
+        if given is not None and given.file is not None:
             where = f"columns.{name}.hierarchy"
             fix = "Import the file in the step Hierarchies: the policy then contains the hierarchy itself."
             message = "a hierarchy in a separate file cannot be used on this page."

@@ -185,6 +185,8 @@ export interface Run {
   state: "running" | "done" | "failed" | "cancelled" | "interrupted";
   started: number;
   stage?: string;
+  /** Whether it waits for other runs. */
+  waiting?: boolean;
   share?: number;
   seconds?: number;
   summary?: RunSummary;

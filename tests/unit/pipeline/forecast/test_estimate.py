@@ -49,10 +49,9 @@ def test_compiling_for_the_first_time_is_counted_where_it_happens(
 
 
 def test_models_that_do_not_prune_may_need_every_node() -> None:
-    shape = (10, 10, 10, 10)
-    assert cost.best_node_checks(shape, True)[1] < cost.best_node_checks(shape, False)[1] == 10_000
-    shape = (5, 5, 5)
-    assert cost.minimal_node_checks(shape, True)[1] + 125 == cost.minimal_node_checks(shape, False)[1]
+    shape, (optimal, incognito) = (5, 5, 5), (ALGORITHMS["optimal"], ALGORITHMS["incognito"])
+    assert optimal.checks(shape, prunes=True)[1] < optimal.checks(shape, prunes=False)[1] == 125
+    assert incognito.checks(shape, prunes=True)[1] + 125 == incognito.checks(shape, prunes=False)[1]
 
 
 def test_compiled_kernels_pay_only_for_long_searches() -> None:

@@ -16,7 +16,7 @@ from shoal.errors import DataError
 from shoal.io.spark.check import _later, _stretches
 from shoal.io.spark.cluster import COUNT
 from shoal.io.spark.counts import Codebook, _keys_of, _packed_batch, unpacked
-from shoal.verification.text import text_column
+from shoal.verification.canonical_text import text_column
 
 cells = st.none() | st.sampled_from(["", "a", "b", "B", "é", "𝄞", "\uffff"])
 

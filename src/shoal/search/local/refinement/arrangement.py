@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.models import KAnonymity, least_size
+from shoal.models import least_size
 from shoal.search.kernels.load import load_refinement_kernels
 from shoal.search.local.blocks import Blocks, Classes
 from shoal.search.local.boxes import Boxes, cell_metric
@@ -44,7 +44,7 @@ class Arrangement:
         """Records that a class must have at least."""
         self.fresh = self.least if self.least > 1 else int(np.bincount(self.row_class[self.row_class >= 0]).min())
         """Records that a gathered class gets: where no model says how many, as many as the smallest class has."""
-        self.only_sizes = all(isinstance(model, KAnonymity) for model in blocks.class_models)
+        self.only_sizes = all(model.only_counts and model.column is None for model in blocks.class_models)
         self.joins = np.full((len(row_class), JOINS), -1, dtype=np.int32)
         self._metric = cell_metric(blocks.problem)
         self._plain = prices_of(blocks, self.columns)

@@ -1,0 +1,31 @@
+"""The directive ``shoal-declared``: the models, measures or algorithms of this installation by what they declare."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from shoal.present.catalog import catalog
+
+
+class ShoalDeclared(SphinxDirective):
+    """A list of what there is, made when the page is built."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """A list with an item for each."""
+        items = nodes.bullet_list()
+        for name, said, particulars in catalog(self.arguments[0]):
+            text = nodes.paragraph("", "", nodes.literal(text=name), nodes.Text(f" ({particulars}): {said}"))
+            items += nodes.list_item("", text)
+        return [items]
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register the directive."""
+    app.add_directive("shoal-declared", ShoalDeclared)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

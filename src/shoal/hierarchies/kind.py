@@ -1,0 +1,91 @@
+"""What a kind of hierarchy declares: its key in a policy, the fields under it, their short form, and how it is built.
+
+The policy's schema, its checks, the page and the attacks read these declarations. A new kind is one file of this
+package and its entry in `shoal.hierarchies.kinds` (and the verifier's own reading of its labels).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum, StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+from shoal.hierarchies.source import HierarchySource
+
+REQUIRED: Final = object()
+"""The default of a field that must be given."""
+
+
+class FieldKind(StrEnum):
+    """What a field of a hierarchy's declaration may be."""
+
+    NUMBER = "number"
+    NUMBERS = "numbers"
+    CUTS = "cuts"
+    """Lists of cut points, the outer ones perhaps infinite."""
+    BOUNDS = "bounds"
+    """The smallest and the largest value."""
+    WHOLES = "whole numbers"
+    TEXT = "text"
+    TEXTS = "texts"
+    CHARACTER = "character"
+    CHOICE = "choice"
+    VALUES = "values"
+    """Values of the column, null for the missing one."""
+    PATH = "path"
+    """A file, relative to the policy."""
+    TREE = "tree"
+    """Nested groups, or the path of a YAML file that has them."""
+    PRESENT = "present"
+    """No more than ``true``."""
+
+
+class Known(Enum):
+    """How much of a hierarchy is known from its declaration alone, without any value of the data."""
+
+    NOTHING = 0
+    LEVELS = 1
+    NODES = 2
+
+
+@dataclass(frozen=True)
+class HierarchyField:
+    """One field of a hierarchy's declaration."""
+
+    name: str
+    kind: FieldKind
+    help: str = ""
+    default: Any = REQUIRED
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class HierarchyKind:
+    """One kind of hierarchy."""
+
+    key: str
+    """Its key in a policy: ``hierarchy: {intervals: …}``."""
+    summary: str
+    fields: tuple[HierarchyField, ...]
+    """What may be written under the key. Where it is one field of the same name, its value is written there itself."""
+    build: Callable[[Mapping[str, Any], Path, str], HierarchySource]
+    """The declared hierarchy from the fields, the folder of the policy and the place in it; raises `HierarchyError`."""
+    example: str = ""
+    short_forms: tuple[dict[str, Any], ...] = ()
+    """JSON Schema of the short forms."""
+    expand: Callable[[Any], Any] = lambda value: value
+    """The mapping of fields that a short form stands for; anything else as it is."""
+    by_name: bool = False
+    """Whether a policy may give its name alone."""
+    known: Known = Known.NOTHING
+    listed: bool = False
+    """Whether its labels mean what the declaration lists, rather than what they say themselves."""
+    on_a_scale: bool = False
+    """Whether its leaves are points on a scale, such as numbers and dates."""
+
+    @property
+    def single(self) -> bool:
+        """Whether the value of its only field is written under the key itself."""
+        return len(self.fields) == 1 and self.fields[0].name == self.key

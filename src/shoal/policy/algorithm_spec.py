@@ -1,0 +1,97 @@
+"""The algorithm and its options in a policy file, made from what the algorithms declare."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from shoal.declarations import Parameter, ParameterKind
+from shoal.errors import did_you_mean
+from shoal.metrics import METRICS
+from shoal.policy.declared_fields import declared_spec
+from shoal.policy.draft import Draft, PartialSpec, read_part
+from shoal.policy.spec import ColumnSpec, Spec
+from shoal.search import ALGORITHMS, DEFAULT_ALGORITHM, all_options
+
+_EMPTY: dict[ParameterKind, Any] = {ParameterKind.LEVELS: {}, ParameterKind.COLUMNS: [], ParameterKind.WEIGHTS: {}}
+Columns = Mapping[str, PartialSpec[ColumnSpec]]
+_MAPPINGS = {ParameterKind.LEVELS, ParameterKind.WEIGHTS}
+
+
+class _NamedAlgorithm(Spec):
+    """The algorithm and its options."""
+
+    short_forms = ({"type": "string"},)
+    example = f"{{name: {DEFAULT_ALGORITHM}}}"
+
+    name: str = DEFAULT_ALGORITHM
+
+    @classmethod
+    def written_out(cls, value: Any) -> Any:
+        """A name alone."""
+        return {"name": value} if isinstance(value, str) else value
+
+
+def _optional(option: Parameter) -> Parameter:
+    """An option that one algorithm needs, but not every policy."""
+    return replace(option, default=_EMPTY.get(option.kind)) if option.required else option
+
+
+if TYPE_CHECKING:
+
+    class AlgorithmSpec(_NamedAlgorithm):
+        """The algorithm and its options."""
+
+        def __getattr__(self, name: str) -> Any:
+            """Each declared option."""
+else:
+    AlgorithmSpec = declared_spec(
+        "AlgorithmSpec",
+        _NamedAlgorithm,
+        [_optional(option) for option in all_options().values()],
+        globals(),
+        doc=str(_NamedAlgorithm.__doc__),
+    )
+
+
+def read_algorithm(
+    raw: Any, columns: Mapping[str, PartialSpec[ColumnSpec]], draft: Draft
+) -> PartialSpec[AlgorithmSpec]:
+    """Read the algorithm and note what is wrong with its name and its options."""
+    mappings = frozenset(option.name for option in all_options().values() if option.kind in _MAPPINGS)
+    part = read_part(AlgorithmSpec, {} if raw is None else raw, "algorithm", draft, by_entry=mappings)
+    spec = part.value
+    if spec is None:
+        return part
+    own = {name: option for name, option in all_options().items() if option.kind is ParameterKind.MEASURE}
+    if "name" not in part.damaged:
+        if spec.name not in ALGORITHMS:
+            fix = did_you_mean(spec.name, ALGORITHMS)
+            draft.add("algorithm.name", f"unknown algorithm {spec.name!r}.", fix, code="unknown-algorithm")
+        else:
+            own = {option.name: option for option in ALGORITHMS[spec.name].options}
+            for key in sorted(spec.model_fields_set - {"name", "seed", *own}):
+                fix = f"Its options: {', '.join(sorted({'seed', *own}))}."
+                draft.add(f"algorithm.{key}", f"{spec.name} has no such option.", fix, code="unknown-option")
+    for option in own.values():
+        _check_option(option, getattr(spec, option.name), columns, draft)
+    return part
+
+
+def _check_option(option: Parameter, value: Any, columns: Columns, draft: Draft) -> None:
+    """A measure must exist; columns must have the role that the option is about, and weights lie in their range."""
+    where = f"algorithm.{option.name}"
+    if option.kind is ParameterKind.MEASURE and value not in METRICS:
+        draft.add(where, f"unknown measure {value!r}.", did_you_mean(value, METRICS), code="unknown-measure")
+    if option.kind not in {ParameterKind.COLUMNS, *_MAPPINGS}:
+        return
+    known = [name for name, column in columns.items() if column.role in {option.of, None}]
+    for name in value or ():
+        if name not in known:
+            kind = "a quasi-identifier" if option.of == "quasi" else f"a {option.of} column"
+            draft.add(f"{where}.{name}", f"is not {kind}.", did_you_mean(name, known), code="wrong-column")
+    if option.kind is ParameterKind.WEIGHTS:
+        for name, weight in value.items():
+            if not option.allows(weight):
+                draft.add(f"{where}.{name}", f"must be {option.rule} (given: {weight}).", code="out-of-range")

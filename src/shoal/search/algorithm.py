@@ -1,0 +1,177 @@
+"""What an algorithm declares: its options, how it works, what it costs, and what its result means for attackers.
+
+The searches themselves are loaded when they run, so that a policy can be read and checked without them.
+"""
+
+from __future__ import annotations
+
+import importlib
+from abc import ABC
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from shoal.declarations import Parameter, ParameterKind
+from shoal.metrics import DEFAULT_METRIC
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from shoal.search.diagnosis.diagnosis import Diagnosis
+    from shoal.search.engine import LocalEngine
+    from shoal.search.problem import Problem, SearchResult
+
+Sees = Literal["sizes", "classes", "table"]
+"""What the models look at: sizes of classes only, sensitive values of a class, or the whole release."""
+
+
+@dataclass(frozen=True)
+class Growth:
+    """Seconds of a search on n distinct rows of r records, on the machine that was measured.
+
+    fixed + a·n + b·n² + c·r + d·r² + e·n·r, from ``fewest`` to ``most`` times as much.
+    """
+
+    fixed: float
+    rows: float = 0.0
+    rows_squared: float = 0.0
+    records: float = 0.0
+    records_squared: float = 0.0
+    rows_by_records: float = 0.0
+    fewest: float = 0.55
+    most: float = 1.8
+
+    def seconds(self, rows: int, records: int) -> float:
+        """What that is for a table."""
+        return (
+            self.fixed
+            + self.rows * rows
+            + self.rows_squared * rows**2
+            + self.records * records
+            + self.records_squared * records**2
+            + self.rows_by_records * rows * records
+        )
+
+
+class Algorithm(ABC):
+    """An algorithm by what it declares; one subclass per file of `shoal.search.algorithms`."""
+
+    name: ClassVar[str]
+    """Name in the policy file."""
+    summary: ClassVar[str]
+    """What it makes, in a phrase."""
+    does: ClassVar[str]
+    """What it does, in a sentence for somebody who has to choose."""
+    when: ClassVar[str]
+    """When to choose it."""
+    drawback: ClassVar[str]
+    """What speaks against it."""
+    implementation: ClassVar[str]
+    """Where the search is, ``module:function``; loaded when it runs."""
+    options: ClassVar[tuple[Parameter, ...]] = ()
+    """Its options beside ``name`` and ``seed``."""
+    scope: ClassVar[Literal["full-domain", "local"]]
+    """Whether a column has one level everywhere, or each class its own labels."""
+    search: ClassVar[Literal["best-node", "minimal-nodes", "one-path", "one-result", "classes"]]
+    """What it looks for: the best node of the lattice, all minimal ones, the first on a path, the one result that its
+    options lead to, or classes of a local recoding, starting from the most general release."""
+    least_general: ClassVar[bool] = False
+    """Whether it releases a node only if every less general one fails, which an attacker may draw conclusions from."""
+    splits_duplicates: ClassVar[bool] = False
+    """Whether records with equal quasi-identifiers may get different labels. Then which of them gets which must not
+    depend on the order of the rows: the pipeline puts them into an order of their content first."""
+    works_on_records: ClassVar[bool] = False
+    """Whether it moves single records, so that each needs a row of codes in memory."""
+    bytes_per_row: ClassVar[int] = 0
+    """Memory for each distinct row beyond what every algorithm needs."""
+    growth: ClassVar[Mapping[Sees, Growth]] = {}
+    """How its time grows with the table, as measured; empty for a search over the lattice, see `checks`."""
+    finds_at: ClassVar[str] = "shoal.search.diagnosis.relaxations:always"
+    """The function that says whether it finds a release where the most general node satisfies."""
+    judge_at: ClassVar[str] = ""
+    """Of one result: the function that says why it does not satisfy, without recoding, or None where it does."""
+    groups_at: ClassVar[str] = ""
+    """Of one result: the function that gives the group of each distinct row, which is a class or is suppressed."""
+    position: ClassVar[int] = 1000
+    """Where it stands in lists."""
+
+    @property
+    def option_names(self) -> frozenset[str]:
+        """The options that the policy may give it besides ``name`` and ``seed``."""
+        return frozenset(option.name for option in self.options)
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """Options without which it cannot run."""
+        return frozenset(option.name for option in self.options if option.required)
+
+    def run(self, problem: Problem, engine: LocalEngine) -> SearchResult:
+        """Find a recoding; raises `InfeasibleError` when there is none."""
+        result: SearchResult = _load(self.implementation)(problem, engine)
+        return result
+
+    @property
+    def finds(self) -> Callable[[Problem], bool]:
+        """Whether it finds a release where the most general node satisfies."""
+        return _load(self.finds_at)
+
+    @property
+    def judge(self) -> Callable[[Problem, LocalEngine], Diagnosis | None] | None:
+        """For an algorithm with one result: why that does not satisfy, without recoding; None where it does."""
+        return _load(self.judge_at) if self.judge_at else None
+
+    @property
+    def groups(self) -> Callable[[Problem], NDArray[np.int64]] | None:
+        """For an algorithm with one result: the group of each distinct row, which is a class or is suppressed."""
+        return _load(self.groups_at) if self.groups_at else None
+
+    def checks(self, shape: Sequence[int], *, prunes: bool) -> tuple[float, float]:
+        """How many nodes of a lattice it looks at, at least and at most; ``prunes``: whether the models let it."""
+        raise NotImplementedError(f"{self.name} does not search the lattice")
+
+    def growth_of(self, sees: Sees, options: Mapping[str, Any]) -> Growth:  # noqa: ARG002 - see subclasses
+        """How its time grows with these options."""
+        return self.growth[sees]
+
+    def loads_kernels(self, options: Mapping[str, Any]) -> bool:
+        """Whether a search that is not over the lattice loads compiled kernels."""
+        return bool(options.get("refine"))
+
+
+def _load(place: str) -> Callable[..., Any]:
+    """A function by ``module:function``."""
+    module, _, function = place.partition(":")
+    loaded: Callable[..., Any] = getattr(importlib.import_module(module), function)
+    return loaded
+
+
+SEED = Parameter(
+    "seed",
+    ParameterKind.WHOLE,
+    "Random choices are drawn from this number; the same number gives the same result.",
+    title="Seed",
+    default=0,
+    low=-float("inf"),
+)
+METRIC = Parameter(
+    "metric",
+    ParameterKind.MEASURE,
+    "The measure that the algorithm minimizes.",
+    title="Measure to minimize",
+    default=DEFAULT_METRIC,
+)
+REFINE = Parameter(
+    "refine",
+    ParameterKind.SECONDS,
+    "Keep improving the result for at most this many seconds. Empty for not at all.",
+    title="Seconds of further improvement",
+    default=None,
+)
+RANGES = Parameter(
+    "ranges",
+    ParameterKind.COLUMNS,
+    "Numbers of these columns are released as the tight range of their class, such as 22<=30.",
+    title="Columns released as ranges",
+    default=[],
+)

@@ -1,0 +1,129 @@
+"""Distinct rows with how often each occurs: what a verification needs of a table, without all its rows.
+
+A release is sorted, so equal rows stand together and are counted as runs: in a text file line by line, elsewhere cell
+by cell. An original comes in any order, so its rows are grouped batch by batch, with Arrow's own group-by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, groupby
+from typing import Any, BinaryIO
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.verification.canonical_text import Codes, places, text_column
+
+_BLOCK = 1 << 22
+_GROUPED_AT_ONCE = 300_000
+_LINE, _QUOTE, _RETURN = b"\n", b'"', b"\r"
+
+
+@dataclass(frozen=True, eq=False)
+class CountedRows:
+    """A table of which each row stands for so many equal ones."""
+
+    table: Any
+    """Arrow table."""
+    counts: Codes
+    read: int | None = None
+    """Of an original: how many records were read, by another count than that of the rows."""
+    blank: int | None = None
+    """Of an original: how many records have nothing in any of the columns that are apart."""
+
+
+def runs(columns: Sequence[Any], counts: Codes | None = None) -> tuple[list[Any], Codes]:
+    """Columns with neighbouring equal rows made one, and how many rows each stands for."""
+    rows = len(columns[0]) if columns else 0
+    if counts is None:
+        counts = np.ones(rows, dtype=np.int64)
+    if rows < 2:
+        return list(columns), counts
+    new = np.zeros(rows, dtype=np.bool_)
+    new[0] = True
+    for column in columns:
+        codes = places(column)[1]
+        new[1:] |= codes[1:] != codes[:-1]
+    starts = np.flatnonzero(new)
+    if len(starts) == rows:
+        return list(columns), counts
+    chosen = pa.array(starts)
+    return [column.take(chosen) for column in columns], np.add.reduceat(counts, starts)
+
+
+def line_runs(file: BinaryIO, seen: Any = None) -> tuple[list[bytes], list[int]]:
+    """The lines of a text file, neighbouring equal ones once with their number; a ``seen`` hash is fed every byte.
+
+    A line here ends where a line feed stands outside quotes, so it is a whole record.
+    """
+    lines: list[bytes] = []
+    counts: list[int] = []
+    for line, same in groupby(_records(file, seen)):
+        lines.append(line)
+        counts.append(sum(1 for _ in same))
+    return lines, counts
+
+
+def _records(file: BinaryIO, seen: Any) -> Iterator[bytes]:
+    return chain.from_iterable(record_blocks(file, seen))
+
+
+def record_blocks(file: BinaryIO, seen: Any = None) -> Iterator[list[bytes]]:
+    """The records of each block; one that goes on in the next block, or in quotes over a line feed, is kept back."""
+    rest = b""
+    while block := file.read(_BLOCK):
+        if seen is not None:
+            seen.update(block)
+        joined = rest + block
+        lines = joined.split(_LINE)
+        rest = lines.pop()
+        if _QUOTE in joined:
+            lines, still = _joined(lines)
+            rest = still + _LINE + rest if still is not None else rest
+        yield lines
+    if rest:
+        yield [rest]
+
+
+def _joined(lines: list[bytes]) -> tuple[list[bytes], bytes | None]:
+    """Records whose quotes hold a line feed put together, and what is left open at the end."""
+    whole: list[bytes] = []
+    opened: bytes | None = None
+    for line in lines:
+        joined = line if opened is None else opened + _LINE + line
+        opened = joined if joined.count(_QUOTE) % 2 else None
+        if opened is None:
+            whole.append(joined)
+    return whole, opened
+
+
+def distinct_rows(batches: Iterable[Any], names: Sequence[str]) -> tuple[dict[str, Any], Codes]:
+    """The distinct rows of some batches as columns of text, and how often each occurs."""
+    keys = [f"c{place}" for place in range(len(names))]
+    parts: list[Any] = []
+    waiting = 0
+    for batch in batches:
+        columns = [batch.column(name) for name in names]
+        texts = [
+            text_column(each if isinstance(each, pa.ChunkedArray) else pa.chunked_array([each]), name)
+            for name, each in zip(names, columns, strict=True)
+        ]
+        part = pa.table(dict(zip(keys, texts, strict=True)))
+        part = part.append_column("n", pa.array(np.ones(part.num_rows, dtype=np.int64)))
+        parts.append(_grouped([part], keys))
+        waiting += parts[-1].num_rows
+        if waiting > _GROUPED_AT_ONCE + 2 * parts[0].num_rows:
+            parts = [_grouped(parts, keys)]
+            waiting = 0
+    if not parts:
+        return {name: pa.chunked_array([pa.array([], pa.string())]) for name in names}, np.zeros(0, dtype=np.int64)
+    whole = _grouped(parts, keys)
+    counts = np.asarray(whole.column("n"), dtype=np.int64)
+    return {name: whole.column(key) for name, key in zip(names, keys, strict=True)}, counts
+
+
+def _grouped(parts: Sequence[Any], keys: Sequence[str]) -> Any:
+    grouped = pa.concat_tables(parts).group_by(list(keys), use_threads=False).aggregate([("n", "sum")])
+    return grouped.select([*keys, "n_sum"]).rename_columns([*keys, "n"])

@@ -1,0 +1,93 @@
+"""The policy as the verifier reads it: plain data, with every default filled in, by a reader of its own.
+
+`shoal.policy` reads and checks policy files; what it hands over here is the mapping that a complete policy file would
+have. Nothing else of it is used, so that no mistake in a model, a hierarchy or a search can hide itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from shoal.verification.canonical_text import Label
+
+
+class CompletePolicy(Protocol):
+    """What can be read: an object that gives the policy as plain data."""
+
+    def complete(self) -> dict[str, Any]:
+        """The policy as plain data, with every default filled in."""
+        ...
+
+    def path(self, relative: str) -> Path:
+        """A path of the policy, relative to its file."""
+        ...
+
+
+@dataclass(frozen=True)
+class StatedColumn:
+    """A column as the policy states it."""
+
+    role: str
+    hierarchy: Mapping[str, Any]
+    """The kind of the hierarchy with its declaration; empty where none is declared."""
+    boundary: int | list[Label] | None
+    """A level, or labels."""
+    categories: Mapping[str, list[Label]]
+    """The values of each category, the most sensitive first."""
+    publish: str
+    """Of a sensitive column: ``values``, ``categories`` or ``both``."""
+
+
+@dataclass(frozen=True)
+class StatedPolicy:
+    """What a release must satisfy."""
+
+    columns: Mapping[str, StatedColumn]
+    privacy: tuple[Mapping[str, Any], ...]
+    """Each model with its parameters; ``sensitive`` where it is about sensitive columns."""
+    ranges: frozenset[str]
+    """The quasi-identifiers that may be released as ranges of numbers."""
+    suppression: float
+    """The largest share of records that may be left out."""
+    suppressed: str
+    """``drop``, or ``star`` where suppressed records are rows of ``*``."""
+    folder: Path
+
+    @staticmethod
+    def read(document: Mapping[str, Any], folder: Path) -> StatedPolicy:
+        """Read a complete policy; paths in it are relative to the folder."""
+        return StatedPolicy(
+            {name: _column(column) for name, column in document["columns"].items()},
+            tuple(document["privacy"]),
+            frozenset((document.get("algorithm") or {}).get("ranges") or ()),
+            document["suppression"],
+            document["suppressed"],
+            folder,
+        )
+
+    def names(self, role: str) -> list[str]:
+        """The columns of a role, in the policy's order."""
+        return [name for name, column in self.columns.items() if column.role == role]
+
+    def path(self, relative: str) -> Path:
+        """A path of the policy."""
+        return self.folder / relative
+
+
+def stated(policy: CompletePolicy) -> StatedPolicy:
+    """A policy as the verifier reads it."""
+    return StatedPolicy.read(policy.complete(), policy.path(""))
+
+
+def _column(given: Mapping[str, Any]) -> StatedColumn:
+    kinds = given.get("hierarchy") or {}
+    return StatedColumn(
+        given["role"],
+        {kind: declared for kind, declared in kinds.items() if declared is not None},
+        given.get("boundary"),
+        given.get("categories") or {},
+        given.get("publish") or "values",
+    )
