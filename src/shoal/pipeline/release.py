@@ -13,7 +13,7 @@ import pyarrow as pa
 from shoal.attacks.scene_setup import rows_of_release
 from shoal.encode.result import Origin, Result
 from shoal.errors import InputError
-from shoal.evidence import sealed
+from shoal.evidence import Evidence, sealed
 from shoal.formatting import number, pluralize
 from shoal.io import FrameKind, from_arrow
 from shoal.io.sink import FileSink, ReleaseData
@@ -25,7 +25,7 @@ from shoal.pipeline.verify import verify
 from shoal.pipeline.why.explain import Why, explain
 from shoal.pipeline.why.find import Matches
 from shoal.policy import Policy
-from shoal.present import write_report
+from shoal.present.report.page import write_report
 from shoal.table.recoding import Recoding
 
 
@@ -34,7 +34,7 @@ class Release:
     """A release that has been verified."""
 
     policy: Policy
-    evidence: Mapping[str, Any]
+    evidence: Evidence
     """What was asked, what holds, what was lost: the content of ``*.evidence.json``."""
     result: Result = field(repr=False)
     """What it was made from; never part of what is written."""

@@ -244,7 +244,7 @@ def _answer(solution: Solution, algorithm: str, record: int | None, own: int | N
 
 def _reached(solution: Solution, at: int) -> list[dict[str, Any]]:
     """The models as asked, and what one class reaches."""
-    described = describe_models(solution.problem.models, solution.stats)
+    described = [each.to_dict() for each in describe_models(solution.problem.models, solution.stats)]
     for each, model in zip(described, solution.problem.models, strict=True):
         view = solution.stats.view(model.column)
         strengths = model.strengths(view).items()

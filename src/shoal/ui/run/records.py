@@ -14,7 +14,6 @@ from shoal.errors import InputError
 from shoal.hierarchies.hierarchy import Label
 from shoal.io import canonical_text
 from shoal.models import model_title
-from shoal.present.report.figures import entries_of, part_of
 from shoal.table.classes import Histogram
 from shoal.ui.desk.desk import Desk
 from shoal.ui.run.saved_run import Ints, SavedRun, saved_run
@@ -205,8 +204,8 @@ def _weakest(run: SavedRun) -> list[dict[str, Any]]:
             "labels": weakest["labels"],
             "class": _number_of(run, weakest["labels"]),
         }
-        for model in entries_of(run.evidence, "models")
-        for parameter, weakest in part_of(model, "weakest").items()
+        for model in run.evidence["models"]
+        for parameter, weakest in model["weakest"].items()
     ]
 
 
