@@ -39,8 +39,8 @@ from shoal.pipeline.registry_options import RegistryOptions
 from shoal.pipeline.run import Clock, Job, commit, run
 from shoal.pipeline.verify import verify
 from shoal.policy import Policy
-from shoal.search.extension.extend import Extended, Extension
-from shoal.search.extension.published_classes import Before
+from shoal.search.extension.extend import Extension, ExtensionResult
+from shoal.search.extension.published_classes import PublishedClasses
 from shoal.search.problem import Progress, no_progress
 from shoal.table.classes import Histogram
 from shoal.table.recoding import SUPPRESSED, Recoding
@@ -185,7 +185,7 @@ class Joining:
     new: NewRecords
     fits: Fitting
     extension: Extension
-    extended: Extended
+    extended: ExtensionResult
 
     @cached_property
     def withheld(self) -> tuple[Withheld, ...]:
@@ -292,7 +292,7 @@ def _extension(new: NewRecords, base: Base, n_classes: int, *, alone: bool) -> E
         held = Histogram.of(rows.owner, numbers[codes], n_classes, len(code_of), rows.weights)
         entries[name] = (held.class_of, held.values, held.counts)
     secrets = {name: problem.table.row_sensitive[name] for name in problem.sensitive_columns}
-    return Extension(problem.models, problem.domains, Before(sizes, entries), secrets, alone)
+    return Extension(problem.models, problem.domains, PublishedClasses(sizes, entries), secrets, alone)
 
 
 def verify_joined(
