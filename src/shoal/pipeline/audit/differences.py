@@ -55,7 +55,7 @@ def differing_figures(verification: Verification, evidence: Mapping[str, Any], *
         "suppressed": verification.suppressed,
     }
     smallest = next(
-        (each.facts.get("smallest_class") for each in verification.checks if each.name == "k-anonymity"), None
+        (each.facts["smallest_class"] for each in verification.checks if "smallest_class" in each.facts), None
     )
     known = {name: value for name, value in counts.items() if value is not None}
     if smallest is not None:
