@@ -294,7 +294,8 @@ def test_a_release_by_the_algorithm_of_the_command_is_that_of_its_policy(cli: Cl
     for options in ([], ["--original", released / "hospital.csv"]):
         ran = cli("verify", path, "--policy", policy, *options)
         assert ran.code == 0, ran.out
-        assert "made under this policy, by another algorithm (mondrian)" in ran.out
+        assert "ok    evidence-policy" in ran.out
+        assert "(mondrian)" in ran.out
 
 
 def test_a_recorded_leak_that_is_none_is_named(cli: Cli, released: Path) -> None:
@@ -341,7 +342,7 @@ def test_evidence_may_lie_elsewhere(cli: Cli, released: Path) -> None:
     ran = verify(cli, released, "--evidence", released / "kept.json")
     assert ran.code == 0, ran.out
     assert "ok    hash" in ran.out
-    assert "ok    evidence-attacks: 7 attacks made again" in ran.out
+    assert "ok    evidence-attacks: 7 attacks" in ran.out
     rows = rows_of(released / "hospital-release.csv")
     cell_changed(rows)
     write_rows(released / "hospital-release.csv", rows)
@@ -357,7 +358,7 @@ def test_another_policy_is_not_the_one_of_the_evidence_but_another_file_that_say
     policy.write_text(f"{text}\n# read and approved\n", encoding="utf-8")
     ran = verify(cli, released)
     assert ran.code == 0, ran.out
-    assert "made under this policy, from another file" in ran.out
+    assert "ok    evidence-policy" in ran.out
     policy.write_text(text.replace("k: 5", "k: 4"), encoding="utf-8")
     ran = verify(cli, released)
     assert ran.code == 1
@@ -388,7 +389,7 @@ def test_limits_on_attacks_are_read_from_the_evidence(cli: Cli, released: Path) 
     assert verify(cli, released, "--fail-on", "similarity>0", "--fail-on", "background>11").code == 0
     ran = verify(cli, released, "--fail-on", "similarity>0", "--fail-on", "background>0")
     assert ran.code == 1
-    assert "ok    similarity>0: not exceeded" in ran.out
+    assert "ok    similarity>0" in ran.out
     assert "FAIL  background>0: 11 of 1,141 records" in ran.out
     told = json.loads(verify(cli, released, "--fail-on", "background>0.9%", "--json").out)
     assert told["passed"] is True
@@ -406,7 +407,8 @@ def test_a_limit_that_is_exceeded_keeps_a_release_from_being_written(cli: Cli, r
     policy, out = released / "hospital.yaml", released / "other.csv"
     ran = cli("anonymize", policy, "--out", out, "--fail-on", "linkage-insensitive>5%", "--fail-on", "homogeneity>0")
     assert ran.code == 1
-    assert "linkage-insensitive>5% is exceeded: 186 of 1,141" in ran.err
+    assert ran.error == "exposed"
+    assert "186 of 1,141" in ran.err
     assert snapshot(released) == before
     told = json.loads(cli("anonymize", policy, "--out", out, "--fail-on", "background>0", "--json").out)
     assert told["exit_code"] == 1

@@ -121,8 +121,8 @@ def understand(page: Page, run: str) -> None:
     """Attackers, the reasons for a record, and a node of the lattice that is picked."""
     to(page, "understand", run, "summary")
     page.wait_for_text("What attackers can learn")
-    page.click("[id^=remedy-] a[href^='#/privacy']")
-    page.wait_for("location.hash.startsWith('#/privacy')")
+    page.click("[id^=remedy-] a[href^='#/privacy/']")
+    page.wait_for("document.activeElement.id === `add-${location.hash.slice('#/privacy/'.length)}`")
     to(page, "understand", run, "why")
     page.write("#why-record", "17")
     page.click("#why-ask")

@@ -18,7 +18,7 @@ def sentence(code: str, facts: Mapping[str, Any]) -> str:
     if "distinct" in facts and "present" in facts:
         different = "1 value" if facts["distinct"] == 1 else f"{facts['distinct']:,} different values"
         words["values"] = f"{different} in {pluralize(facts['present'], 'record')}"
-    return read_texts("wording")[code].format_map(words)
+    return str(read_texts("wording")[code]).format_map(words)
 
 
 @cache

@@ -38,7 +38,7 @@ from shoal.search import ALGORITHMS
 from shoal.search.bounds.lower_bound import LowerBound
 from shoal.search.engine import LocalEngine
 from shoal.search.problem import Progress, no_progress
-from shoal.utility import Part, check_task, measure_task
+from shoal.utility import EncodedRecords, check_task, measure_task
 from shoal.verification import Verification
 
 
@@ -58,7 +58,7 @@ class Clock:
             self.stages[name] = self.stages.get(name, 0.0) + time.perf_counter() - start
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Job:
     """A new release: what happens at each stage. Applying a published recoding replaces some of them."""
 
@@ -121,7 +121,7 @@ class Job:
             return None
         without = self.policy.changed(utility=None)
 
-        def anonymized(table: pa.Table) -> Part:
+        def anonymized(table: pa.Table) -> EncodedRecords:
             """Some of the records, anonymized under the same policy."""
             return _part(table, make_release(TableSource(table, reading.names), without))
 
@@ -251,8 +251,8 @@ def check_utility(policy: Policy, reading: Reading, resolved: Resolved) -> None:
         check_task(policy, reading.table, resolved.of_records(reading.rows))
 
 
-def _part(table: pa.Table, result: Result) -> Part:
-    return Part(table, result.resolved.of_records(result.rows), result.record_recoding)
+def _part(table: pa.Table, result: Result) -> EncodedRecords:
+    return EncodedRecords(table, result.resolved.of_records(result.rows), result.record_recoding)
 
 
 def make_release(data: Any, policy: Policy, clock: Clock | None = None, progress: Progress = no_progress) -> Result:

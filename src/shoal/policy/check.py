@@ -41,7 +41,7 @@ def check(raw: Mapping[Any, Any], known_keys: list[str]) -> Draft:
     for key in raw:
         if key not in known_keys:
             name = "null" if key is None else str(key)
-            draft.add(name, "no such key in a policy.", did_you_mean(name, known_keys), code="unknown-key")
+            draft.add(name, "policies have no such key.", did_you_mean(name, known_keys), code="unknown-key")
     _read_data(raw.get("data"), draft)
     columns = _read_columns(raw.get("columns"), draft)
     asked = _read_models(raw.get("privacy"), draft)
@@ -55,7 +55,7 @@ def check(raw: Mapping[Any, Any], known_keys: list[str]) -> Draft:
         columns[name] = check_column(name, column, draft)
     roles = {name: column.role for name, column in columns.items()}
     if columns and not {"quasi", None} & set(roles.values()):
-        draft.add("columns", "no column has the role quasi, so there is nothing to hide a record by.",
+        draft.add("columns", "no column has the role quasi, so there is nothing to generalize.",
                   "Give the role quasi to the columns that others may know.", code="no-quasi-identifier")  # fmt: skip
     for each in asked:
         check_model(each, asked, columns, roles, draft)
@@ -80,7 +80,7 @@ def _read_data(raw: Any, draft: Draft) -> None:
         draft.data = None
         return
     if draft.data.sheet is not None and Path(draft.data.path).suffix.lower() not in SUFFIXES[FileKind.EXCEL]:
-        draft.add("data.sheet", f"{draft.data.path} is no workbook, so it has no sheets.",
+        draft.add("data.sheet", f"{draft.data.path} is not a workbook, so it has no sheets.",
                   f"Leave sheet out; workbooks are {', '.join(SUFFIXES[FileKind.EXCEL])}.",
                   code="not-a-workbook")  # fmt: skip
 

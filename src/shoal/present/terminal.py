@@ -55,11 +55,9 @@ def parameters(values: Mapping[str, Any]) -> str:
 def model_lines(models: Sequence[Mapping[str, Any]], indent: str) -> Iterator[str]:
     """Each model with what was required and what is reached."""
     for model in models:
-        column = f" of {model['sensitive']}" if model["sensitive"] else ""
-        yield (
-            f"{indent}{model['model']}{column}: required {parameters(model['asked'])}; "
-            f"reached {parameters(model['reached'])}"
-        )
+        column = f" on {model['sensitive']}" if model["sensitive"] else ""
+        required, reached = parameters(model["asked"]), parameters(model["reached"])
+        yield f"{indent}{model['model']}{column}: {required} required; {reached} reached"
 
 
 def release_lines(evidence: Mapping[str, Any]) -> Iterator[str]:
@@ -132,15 +130,15 @@ def _withheld_because(each: Mapping[str, Any]) -> str:
         return f"{each['column']} is {each['what']} ({pluralize(each['values'], 'value')})"
     if each["reason"] == "no class":
         return "no published class covers their values"
-    column = f" of {each['sensitive']}" if each["sensitive"] else ""
+    column = f" on {each['sensitive']}" if each["sensitive"] else ""
     among = "together with the records published before" if each["seen"] == "together" else "among the new records"
     reached = ", ".join(
         f"{name} = {number(low)}" if low == high else f"{name} = {number(low)} to {number(high)}"
         for name, (low, high) in each["reached"].items()
     )
     return (
-        f"{pluralize(each['classes'], 'class')} would fail {each['model']}{column} {among}: reached {reached}; "
-        f"required {parameters(each['asked'])}"
+        f"{pluralize(each['classes'], 'class')} would fail {each['model']}{column} {among}: "
+        f"{parameters(each['asked'])} required; {reached} reached"
     )
 
 

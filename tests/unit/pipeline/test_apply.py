@@ -41,6 +41,7 @@ def applied(release: Any, new: Any, **options: Any) -> shoal.Applied | None:
         return None
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::shoal.errors.DisclosureWarning")
 @pytest.mark.parametrize("run", ["optimal", "mondrian", "greedy-clustering in ranges", "range"])
 @pytest.mark.parametrize("model", MODELS)
@@ -447,7 +448,7 @@ def test_outputs_are_not_overwritten_and_inputs_never(published: Path) -> None:
     for name in ("release.csv", "new.csv"):
         with pytest.raises(OutputError, match="is an input as well"):
             done.write(published / name, force=True)
-    with pytest.raises(OutputError, match="suffix"):
+    with pytest.raises(OutputError, match=r"part\.txt"):
         done.write(published / "part.txt")
     assert snapshot(published) == before
     done.write(published / "part.csv")

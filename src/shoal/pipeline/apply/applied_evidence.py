@@ -21,8 +21,8 @@ from shoal.evidence import class_sizes, describe_exposure, describe_models
 from shoal.pipeline.apply.published import Base
 from shoal.pipeline.apply.withheld import Withheld
 from shoal.policy import Policy
-from shoal.search.extension.extend import Extended, Extension
-from shoal.search.extension.published_classes import Groups, World
+from shoal.search.extension.extend import Extension, ExtensionResult
+from shoal.search.extension.published_classes import Groups, Perspective
 from shoal.table.classes import ClassStats
 
 
@@ -31,7 +31,7 @@ def applied_evidence(
     union: pa.Table,
     base: Base,
     extension: Extension,
-    extended: Extended,
+    extended: ExtensionResult,
     withheld: Sequence[Withheld],
     *,
     replaces: bool,
@@ -56,11 +56,11 @@ def applied_evidence(
     return changes
 
 
-def _union_stats(extension: Extension, extended: Extended) -> ClassStats:
+def _union_stats(extension: Extension, extended: ExtensionResult) -> ClassStats:
     """Statistics of everything published, for the sensitive columns that a model reads."""
     groups = Groups.of(extended.row_class, extension.secrets, extension.domains)
-    world = World(groups, extension.before, extension.domains, together=True)
-    return world.stats(groups.counts, np.flatnonzero(world.sizes(groups.counts)))
+    perspective = Perspective(groups, extension.before, extension.domains, together=True)
+    return perspective.stats(groups.counts, np.flatnonzero(perspective.sizes(groups.counts)))
 
 
 def _together(policy: Policy, union: pa.Table) -> dict[str, Any]:

@@ -39,8 +39,8 @@ from shoal.pipeline.registry_options import RegistryOptions
 from shoal.pipeline.run import Clock, Job, commit, run
 from shoal.pipeline.verify import verify
 from shoal.policy import Policy
-from shoal.search.extension.extend import Extended, Extension
-from shoal.search.extension.published_classes import Before
+from shoal.search.extension.extend import Extension, ExtensionResult
+from shoal.search.extension.published_classes import PublishedClasses
 from shoal.search.problem import Progress, no_progress
 from shoal.table.classes import Histogram
 from shoal.table.recoding import SUPPRESSED, Recoding
@@ -185,7 +185,7 @@ class Joining:
     new: NewRecords
     fits: Fitting
     extension: Extension
-    extended: Extended
+    extended: ExtensionResult
 
     @cached_property
     def withheld(self) -> tuple[Withheld, ...]:
@@ -204,25 +204,21 @@ class Joining:
         return tuple(found)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True)
 class ApplyJob(Job):
     """Records that join a published recoding: classes are found among those published instead of being searched."""
 
     base: Base
     replaces: bool
-    _joining: list[Joining] = field(default_factory=list)
-
-    @property
-    def joining(self) -> Joining:
-        """Which records join which classes, once that is known."""
-        return self._joining[-1]
+    joining: Joining = field(init=False)
+    """Which records join which classes, once they are encoded."""
 
     def encode(self, reading: Reading) -> Resolved:
         """The new records in codes, and the classes that each may join."""
         new = encode_new(reading.rows, self.base)
         fits = fitting(new, self.base)
         extension = _extension(new, self.base, len(fits.nodes), alone=not self.replaces)
-        self._joining.append(Joining(new, fits, extension, extension.extend(fits.candidates)))
+        self.joining = Joining(new, fits, extension, extension.extend(fits.candidates))
         return new.resolved
 
     def search(self, reading: Reading, resolved: Resolved, clock: Clock, progress: Progress) -> Result:
@@ -296,7 +292,7 @@ def _extension(new: NewRecords, base: Base, n_classes: int, *, alone: bool) -> E
         held = Histogram.of(rows.owner, numbers[codes], n_classes, len(code_of), rows.weights)
         entries[name] = (held.class_of, held.values, held.counts)
     secrets = {name: problem.table.row_sensitive[name] for name in problem.sensitive_columns}
-    return Extension(problem.models, problem.domains, Before(sizes, entries), secrets, alone)
+    return Extension(problem.models, problem.domains, PublishedClasses(sizes, entries), secrets, alone)
 
 
 def verify_joined(

@@ -60,8 +60,8 @@ def _column(run: SavedRun, name: str) -> dict[str, Any]:
     if role == "quasi":
         return told | _quasi(run, name)
     if role == "sensitive":
-        labels: Sequence[Label] = run.origin.problem.domains[name].values
-        codes = run.origin.problem.table.row_sensitive[name][run.row_of].astype(np.int64)
+        labels: Sequence[Label] = run.problem.domains[name].values
+        codes = run.problem.table.row_sensitive[name].astype(np.int64)
         told["published"] = run.policy.published(name)
     else:
         labels, codes = run.values(name)

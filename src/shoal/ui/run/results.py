@@ -59,18 +59,14 @@ def _remedies(evidence: Evidence) -> list[dict[str, Any]]:
 
 
 def _models_against(attack: str) -> list[dict[str, str]]:
-    return [
-        {"name": name, "title": model_title(name)}
-        for name, model in MODELS.items()
-        if attack in getattr(model, "stops", ())
-    ]
+    return [{"name": name, "title": model_title(name)} for name, model in MODELS.items() if attack in model.stops]
 
 
 def why(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
     """Why a record (``record``) or a class (``class``) was generalized so far, in words and column by column."""
     run = saved_run(desk, query)
     given = {"record": query.get("record"), "in_class": query.get("class")}
-    answer = explain(run.origin, run.recoding, run.policy.algorithm.name, **given)
+    answer = explain(run.problem, run.recoding, run.policy.algorithm.name, **given)
     assert isinstance(answer, Why), "only values can fit several records"
     facts = {"record": answer.record, "class": answer.number, "size": answer.size}
     return {**asdict(explanation(answer, model_title)), **facts}

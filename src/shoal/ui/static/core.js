@@ -288,7 +288,7 @@ export function send(path, file, progress) {
  * What the page knows: `table`, `policy` (the document), `yaml`, `revision` (of the file), `problems`, `runs`, `limits`, `suffixes` (of files that can be read), `shared`.
  * @type {PageState}
  */
-export const state = { table: null, policy: {}, yaml: "", revision: "", problems: [], runs: [], limits: { bytes: Infinity, rows: Infinity }, suffixes: [], shared: false, reviewed: null };
+export const state = { table: null, policy: {}, yaml: "", revision: "", problems: [], runs: [], limits: { bytes: Infinity, rows: Infinity }, suffixes: [], shared: false, models: {}, algorithm: "", reviewed: null };
 /** @type {Set<(what: ChangeKind) => void>} */
 const listeners = new Set();
 /** @type {Policy[]} */
@@ -454,11 +454,11 @@ export function columns(role) {
 }
 
 /**
- * The sensitive columns that no model is on; k-anonymity is on none.
+ * The sensitive columns that no model is on; some models are on none.
  * @returns {string[]}
  */
 export function unprotected() {
-  const asked = Array.isArray(state.policy.privacy) ? state.policy.privacy.filter((entry) => entry?.model !== "k-anonymity") : [];
+  const asked = Array.isArray(state.policy.privacy) ? state.policy.privacy.filter((entry) => state.models[entry?.model]?.sensitive ?? true) : [];
   return columns("sensitive").filter((name) => !asked.some((entry) => [entry?.sensitive ?? name].flat().includes(name)));
 }
 

@@ -5,13 +5,13 @@ import { editQuietly, keepingOpen, stepper, ticks } from "./privacy_controls.js"
 /** @import { AlgorithmChoice, AlgorithmEntry, Child, Choices, Policy } from "./types" */
 
 /**
- * The algorithm as the policy has it; one that says nothing means optimal.
+ * The algorithm as the policy has it; one that says nothing means the default.
  * @param {Policy} policy
  * @returns {AlgorithmEntry}
  */
 function algorithmOf(policy) {
   const said = policy.algorithm;
-  return typeof said === "string" ? { name: said } : { name: "optimal", ...(said ?? {}) };
+  return typeof said === "string" ? { name: said } : { name: state.algorithm, ...(said ?? {}) };
 }
 
 /**

@@ -63,7 +63,7 @@ function card(entry, place, known, again) {
   return [
     h("h3", { id: `model-${place}-head` }, model.title, " ", h("code", {}, model.name)),
     h("p", {}, model.protects),
-    h("div", { class: "parameters" }, model.parameters.map((each) => parameter(entry, place, each, known))),
+    h("div", { class: "parameters" }, model.parameters.map((each) => parameter(entry, place, each))),
     on(entry, place, model, again),
     h("div", { id: `model-${place}-problems` }),
     h("div", { id: `model-${place}-live`, class: "live", "aria-live": "off" }),
@@ -99,8 +99,8 @@ function on(entry, place, model, again) {
   }), hint];
 }
 
-/** @param {ModelEntry} entry @param {number} place @param {Parameter} bounds @param {Choices} known @returns {Child} */
-function parameter(entry, place, bounds, known) {
+/** @param {ModelEntry} entry @param {number} place @param {Parameter} bounds @returns {Child} */
+function parameter(entry, place, bounds) {
   const id = `model-${place}-${bounds.name}`;
   const value = entry[bounds.name];
   const set = (/** @type {number | string} */ chosen) => editQuietly((policy) => { policy.privacy[place][bounds.name] = chosen; });
@@ -163,7 +163,7 @@ function byValue(entry, place, bounds, parts) {
     h("button", { type: "button", id: `${id}-${number}-remove`, "aria-label": `Remove the limit of ${spoken(key)}`,
       onclick: () => edit((policy) => { delete policy.privacy[place][bounds.name][key]; }) }, "Remove")));
   return h("fieldset", { class: "limits" },
-    h("legend", {}, parts[0] ? "alp: largest belief on average; dif: how far a class may exceed it" : `${bounds.label}: ${bounds.help}`),
+    h("legend", {}, `${bounds.label}: ${bounds.help}`),
     rows.length ? h("ul", { class: "by-value" }, rows) : h("p", { class: "warning" }, "Add at least one value to protect."),
     adder(entry, place, bounds, parts[0] ? bounds.start : 0.5));
 }
@@ -274,7 +274,7 @@ export function drawPresets(box, known) {
   keepingOpen(box, () => fill(box, h("details", { id: "presets" }, h("summary", {}, "Common starting points"),
     h("p", { class: "soft" }, "Nobody can decide for you: start here, then look at what it costs and what attackers can still learn."),
     h("ul", { class: "cards" }, known.presets.map((preset) => h("li", { class: "card" }, h("h3", {}, preset.title), h("p", {}, preset.why),
-      h("button", { type: "button", id: `preset-${preset.id}`, onclick: () => begin(preset) }, `Start with k = ${preset.k}`)))))));
+      h("button", { type: "button", id: `preset-${preset.id}`, onclick: () => begin(preset) }, "Start with this")))))));
 }
 
 /** @param {Preset} preset */
@@ -282,13 +282,14 @@ function begin(preset) {
   edit((policy) => {
     /** @type {ModelEntry[]} */
     const models = policy.privacy = structuredClone(asked());
-    const size = models.find((entry) => entry.model === "k-anonymity");
-    if (size) size.k = preset.k; else models.unshift({ model: "k-anonymity", k: preset.k });
-    if (preset.suppression !== null) policy.suppression = preset.suppression;
-    if (!preset.categories) return;
-    const covered = models.filter((entry) => entry.model === "p-plus-alpha-sensitive").flatMap(columnsOf);
+    const { size, categories, suppression } = structuredClone(preset);
+    const entry = models.find((each) => each.model === size.model);
+    if (entry) Object.assign(entry, size); else models.unshift(size);
+    if (suppression !== undefined) policy.suppression = suppression;
+    if (!categories) return;
+    const covered = models.filter((each) => each.model === categories.model).flatMap(columnsOf);
     for (const name of columns("sensitive").filter((each) => categoriesOf(each).length > 1 && !covered.includes(each)))
-      models.push({ model: "p-plus-alpha-sensitive", p: 2, alpha: 1, sensitive: name });
+      models.push({ ...categories, sensitive: name });
   });
   say(`${preset.title} is set.`);
 }

@@ -188,7 +188,7 @@ function row(run, onTick) {
     tick,
     h("span", {}, h("strong", {}, Number(run.number)), run.name ? [" ", run.name] : null),
     h("span", { class: `badge ${kind}` }, text),
-    policy ? h("span", {}, policy.algorithm?.name ?? "optimal", h("br"), h("span", { class: "soft" }, modelsInShort(policy, columns("sensitive"), titles))) : "…",
+    policy ? h("span", {}, policy.algorithm?.name ?? state.algorithm, h("br"), h("span", { class: "soft" }, modelsInShort(policy, columns("sensitive"), titles))) : "…",
     summary?.released === undefined ? "–" : count(summary.released),
     summary?.suppressed === undefined ? "–" : count(summary.suppressed),
     summary?.classes === undefined ? "–" : count(summary.classes),

@@ -94,15 +94,15 @@ function writeRoot(page, tree) {
 }
 
 /**
- * Limits of group leakage name categories of the column: they follow their names.
+ * Limits by category follow the names of the categories.
  * @param {Policy} policy
  * @param {SensitivePage} page
  */
 function renameLimits(policy, page) {
   for (const model of policy.privacy ?? []) {
     const about = model.sensitive === undefined || [model.sensitive].flat().includes(page.name);
-    if (!about || model.model !== "group-leakage" || typeof model.alpha !== "object" || model.alpha === null) continue;
-    model.alpha = Object.fromEntries(Object.entries(model.alpha).map(([name, limit]) => [page.renamed.get(name) ?? name, limit]));
+    for (const key of about ? state.models[model.model]?.by_category ?? [] : [])
+      model[key] = Object.fromEntries(Object.entries(model[key] ?? {}).map(([name, limit]) => [page.renamed.get(name) ?? name, limit]));
   }
   page.renamed.clear();
 }

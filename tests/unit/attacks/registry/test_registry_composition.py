@@ -209,6 +209,7 @@ def releases(draw: st.DrawFn) -> tuple[list[Any], list[Any], list[list[Any]], in
     return people, now, earlier, draw(st.integers(1, 4))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at_a_time", [2, 100_000])
 @settings(max_examples=150)
 @given(case=releases())
