@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.hierarchies.ranges import ancestors
 from shoal.models import least_size
 from shoal.models.base import Model
 from shoal.search.evaluation import class_holds
@@ -226,15 +227,11 @@ class TuplePartition:
     def box_of(self, items: list[int]) -> tuple[NDArray[np.int64], float]:
         """The box that holds some tuples, and its cost."""
         codes = self.boxes.codes[:, items]
-        low, high = codes.min(axis=1), codes.max(axis=1)
-        node, cost = low.astype(np.int64), 0.0
-        for c, (_, last, parents, costs) in enumerate(self._trees.by_column):
-            at = int(node[c])
-            while last[at] < high[c]:
-                at = int(parents[at])
-            node[c] = at
-            cost += costs[at]
-        return node, float(cost)
+        low, high, nodes, cost = codes.min(axis=1), codes.max(axis=1), [], 0.0
+        for c, j in enumerate(self.boxes.columns):
+            nodes.append(int(ancestors(self.boxes.problem.hierarchies[j], low[[c]], high[[c]])[0]))
+            cost += self.boxes.node_cost[c][nodes[-1]]
+        return np.array(nodes, dtype=np.int64), float(cost)
 
     def update(self, each: int) -> None:
         """Work out the box, cost and size of a class anew."""
