@@ -16,6 +16,8 @@ from shoal.search.lattice.nodes import cell_bounds, summarize
 from support.model_cases import COLUMN
 from support.search_cases import Case, cases, problem_of, table_of
 
+pytestmark = pytest.mark.slow
+
 EVERY = sorted(METRICS)
 CELL = [name for name in EVERY if isinstance(METRICS[name], CellMetric)]
 NEVER_CHEAPER_BY_SUPPRESSING = [*CELL, "discernibility", "suppressed"]

@@ -72,7 +72,7 @@ def test_the_demo_runs_again_but_not_over_an_edited_file(cli: Cli, tmp_path: Pat
 
 def test_existing_outputs_name_both_ways_to_replace_them(cli: Cli, clinic: Path) -> None:
     assert cli("anonymize", clinic / "policy.yaml").code == 0
-    assert "replace with --force (force=True in Python)" in cli("anonymize", clinic / "policy.yaml").err
+    assert "--force (force=True in Python)" in cli("anonymize", clinic / "policy.yaml").err
 
 
 def test_a_missing_folder_is_told_once(cli: Cli, clinic: Path) -> None:
@@ -145,7 +145,7 @@ def test_a_release_that_lacks_a_column_has_no_classes_to_count(cli: Cli, clinic:
     ran = cli("verify", clinic / "release.csv", "--policy", clinic / "policy.yaml")
     assert ran.code == 1
     assert "None" not in ran.out
-    assert "does NOT hold (12 records)." in ran.out
+    assert "does NOT hold (12 records)" in ran.out
 
 
 def test_one_class_is_one_class(cli: Cli, clinic: Path) -> None:

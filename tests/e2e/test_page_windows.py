@@ -32,7 +32,7 @@ def page(ui: Ui, tmp_path: Path) -> Iterator[Page]:
         opened.wait_for("!!document.querySelector('#file')")
         opened.upload("#file", table)
         opened.wait_for("document.querySelector('.about').innerText.startsWith('TABLE')".replace("TABLE", table.name))
-        opened.wait_for_text("What each column is")
+        opened.wait_for_text("Columns and their roles")
         yield opened
 
 
@@ -57,7 +57,7 @@ def test_a_column_keeps_its_role_whatever_it_is_called(page: Page, place: int) -
 
 def test_what_one_window_changes_the_other_takes_over_and_says_so(page: Page) -> None:
     first, second = second_window(page, f"{page.value('location.origin')}/")
-    page.wait_for_text("What each column is")
+    page.wait_for_text("Columns and their roles")
     page._session = first
     page.select("#role-3", "insensitive")
     policy_of(page)
@@ -92,7 +92,7 @@ def test_typed_text_is_kept_and_asks_before_it_replaces_a_newer_policy(page: Pag
     wait_until(lambda: policy_of(page)["columns"]["age"]["role"] == "insensitive", "the new role")
     assert "k: 7" in page.value("document.querySelector('#yaml').value")
     page.click("#yaml-write")
-    page.wait_for_text("has changed since you began to type", within="dialog")
+    page.wait_for_text("has changed since you started typing", within="dialog")
     page.click("dialog button.strong")
     wait_until(lambda: policy_of(page)["privacy"][0] == {"model": "k-anonymity", "k": 7}, "the typed policy")
     page.click("#undo")

@@ -87,7 +87,7 @@ PLACES = [
     ("sensitive", f"C{IMAGE}"), ("privacy", SCRIPT), ("runs", IMAGE), ("understand/001/summary", SCRIPT),
     ("understand/001/records", IMAGE), ("understand/001/columns", IMAGE), ("understand/001/classes", IMAGE),
     ("understand/001/why/3", IMAGE), ("understand/001/lattice", IMAGE), ("understand/001/all", IMAGE),
-    ("take/001", IMAGE), (f"understand/{IMAGE}", IMAGE), (f"{IMAGE}/x", IMAGE), ("%", IMAGE),
+    ("download/001", IMAGE), (f"understand/{IMAGE}", IMAGE), (f"{IMAGE}/x", IMAGE), ("%", IMAGE),
 ]  # fmt: skip
 
 

@@ -74,7 +74,7 @@ def started(ui: Ui, client: Client) -> tuple[str, int]:
     set_policy(client, slow_policy())
     number = client.run(name="long")
     wait_until(lambda: any(True for _ in ui.workspace.glob(f"session-*/runs/{number}/work")), "the work of the run")
-    wait_until(lambda: client.state_of(number)["stage"] != "waiting for other runs", "the first progress of the run")
+    wait_until(lambda: client.state_of(number).get("waiting") is False, "the first progress of the run")
     process = worker(ui, "run.main")
     assert process is not None
     return number, process
@@ -138,7 +138,7 @@ def test_what_happens_to_one_run_is_told_and_the_others_go_on(begun: tuple[Ui, C
     ui, client, done = begun
     killed, process = started(ui, client)
     waiting = client.run(name="waits")
-    assert client.state_of(waiting)["stage"] == "waiting for other runs"
+    assert client.state_of(waiting)["waiting"] is True
     os.kill(process, signal.SIGKILL)
     after = client.finished(killed)
     assert after["state"] == "failed"

@@ -19,7 +19,7 @@ from support.way import cuts_of, make_tree_by_keys, policy_of, run_shown, settle
 pytestmark = pytest.mark.browser
 
 HOSPITAL = Path(shoal.__file__).parent / "data" / "hospital.csv"
-STEPS = ("data", "hierarchies", "sensitive", "privacy", "runs", "understand", "take")
+STEPS = ("data", "hierarchies", "sensitive", "privacy", "runs", "understand", "download")
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def give_the_wards_a_tree(page: Page) -> None:
     page.wait_for_text("none", within="#tree-unplaced-count")
     page.click(tree_row(page, "Cold side"))
     page.click("#tree-limit")
-    page.wait_for_text("at most this far", within="[role=tree]")
+    page.wait_for_text("boundary", within="[role=tree]")
     ward = policy_of(page)["columns"]["ward"]
     assert ward == {
         "role": "quasi",
@@ -109,9 +109,9 @@ def ask_for_too_much_first(page: Page) -> None:
     to(page, "privacy")
     page.write("#model-0-k", "700")
     page.press("Tab")
-    page.wait_for_text("No release can have this privacy", within="#outlook")
+    page.wait_for_text("These requirements cannot be met", within="#outlook")
     page.click("#change-0")
-    page.wait_for_text("A release with this privacy exists", within="#outlook")
+    page.wait_for_text("These requirements can be met", within="#outlook")
     page.write("#model-0-k", "5")
     page.press("Tab")
     page.wait_for("document.querySelector('#outlook-state')?.innerText === 'Up to date.'")
@@ -120,9 +120,9 @@ def ask_for_too_much_first(page: Page) -> None:
 def understand(page: Page, run: str) -> None:
     """Attackers, the reasons for a record, and a node of the lattice that is picked."""
     to(page, "understand", run, "summary")
-    page.wait_for_text("What each attacker gets")
-    page.click("[id^=remedy-] a[href^='#/privacy']")
-    page.wait_for("location.hash.startsWith('#/privacy')")
+    page.wait_for_text("What attackers can learn")
+    page.click("[id^=remedy-] a[href^='#/privacy/']")
+    page.wait_for("document.activeElement.id === `add-${location.hash.slice('#/privacy/'.length)}`")
     to(page, "understand", run, "why")
     page.write("#why-record", "17")
     page.click("#why-ask")
@@ -215,15 +215,15 @@ def test_from_an_uploaded_file_to_a_download_with_the_keyboard_alone(page: Page,
     page.press("i", "n", "s")
     page.tab_to("#steps a[href='#/privacy']")
     page.press("Enter")
-    page.wait_for_text("What must hold")
+    page.wait_for_text("Privacy requirements")
     page.tab_to("#model-0-k-less")
     page.press("Enter")
     page.tab_to("#steps a[href='#/runs']")
     page.press("Enter")
     page.tab_to("#run-start")
     page.press("Enter")
-    page.wait_for("!!document.querySelector('[id$=-take]')", seconds=60)
-    page.tab_to("[id$=-take]")
+    page.wait_for("!!document.querySelector('[id$=-download]')", seconds=60)
+    page.tab_to("[id$=-download]")
     page.press("Enter")
     page.wait_for("!!document.querySelector('#download-csv-release')")
 
@@ -247,7 +247,7 @@ def test_a_file_that_is_too_large_or_no_table_is_refused_in_words(tmp_path: Path
     with serving(tmp_path / "ui", "--max-upload", "2KB") as ui, Page(tmp_path) as page:
         page.goto(ui.shown)
         page.upload("#file", large)
-        page.wait_for_text("large.csv has 4,004 bytes; at most 2,000 are taken here.")
+        page.wait_for_text("large.csv has 4,004 bytes; the limit here is 2,000.")
         page.upload("#file", odd)
         page.wait_for("document.querySelectorAll('.complaint').length === 2")
         assert not any(url.endswith("large.csv") for url in page.seen.requests)

@@ -11,7 +11,6 @@ import pytest
 import shoal
 from shoal.errors import DataError, PolicyError, VerificationError
 from shoal.io.spark import cluster as spark
-from shoal.io.spark import sink as spark_sink
 from shoal.io.spark import source as spark_source
 from support.spark_cases import COLUMNS, as_bytes, policy, table
 
@@ -46,7 +45,7 @@ def test_a_value_invented_beside_the_cells_is_found(session: Any, monkeypatch: p
 
         return real(given, invented, empty)
 
-    monkeypatch.setattr(spark_sink, "mapped", spoilt)
+    monkeypatch.setattr(spark, "mapped", spoilt)
     asked = policy(OPTIMAL, columns=columns, engine={"name": "spark", "cells": 155})
     with pytest.raises(VerificationError, match="insensitive"):
         shoal.anonymize(session.createDataFrame(table()), asked)

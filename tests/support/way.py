@@ -72,7 +72,7 @@ def start_run(page: Page, name: str) -> str:
 
 def take_away(page: Page, number: str, folder: Path, data: Path) -> None:
     """Download everything of a run; what is downloaded verifies, and the command line makes it again."""
-    to(page, "take", number)
+    to(page, "download", number)
     page.wait_for("!!document.querySelector('#download-csv-release')")
     for form in ("csv", "parquet"):
         place, again = folder / form, folder / f"{form}-again"

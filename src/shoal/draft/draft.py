@@ -15,7 +15,7 @@ from shoal.draft.profile import Profile
 from shoal.draft.propose import Proposal
 from shoal.draft.roles import Decision, by_name, decide, searchable
 from shoal.draft.text_format import MissingMarks, TextFormat, text_format
-from shoal.draft.write import Facts, policy_text
+from shoal.draft.write import PolicyDraft, policy_text
 from shoal.errors import DataError
 from shoal.io import DataSource, FileKind, Place, base_name, column_names, encode, read_table, sniff_kind
 from shoal.io.formats.excel import sheet_read
@@ -50,7 +50,7 @@ def draft_facts(
     separator: str | None = None,
     encoding: str | None = None,
     sheet: str | int | None = None,
-) -> Facts:
+) -> PolicyDraft:
     """Everything in a draft, column by column, before it is written as text."""
     kind = _kind(path)
     if sheet is not None and kind is not FileKind.EXCEL:
@@ -65,13 +65,13 @@ def draft_facts(
     marks = _marks(table)
     decided = _decisions(table, marks.missing) if table.num_rows else map(by_name, table.column_names)
     fitted = searchable(_with_a_quasi_identifier(list(decided)))
-    return Facts(
+    return PolicyDraft(
         data=_relative(path, folder) if isinstance(path, Path) else path.text,
         output=f"{draft_name(path)}-release.csv",
-        found=found,
+        text_format=found,
         sheet=sheet_read(source) if kind is FileKind.EXCEL else None,
         marks=marks,
-        fitted=fitted,
+        columns=fitted,
         records=table.num_rows,
         unique=_unique(table, [each.name for each in fitted.decisions if each.role == "quasi"], marks.missing),
         unreadable=tuple(unreadable.items()),

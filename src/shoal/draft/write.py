@@ -10,7 +10,7 @@ from shoal.draft.propose import Proposal
 from shoal.draft.roles import MOST_NODES, Decision, SearchableDecisions
 from shoal.draft.text_format import MissingMarks, TextFormat
 from shoal.draft.wording import read_texts, sentence
-from shoal.draft.yaml_lines import Plain, comment, flow, indented, key, scalar, shown
+from shoal.draft.yaml_lines import Plain, comment, flow, indented, key, scalar, short_text
 from shoal.formatting import listing, percent, pluralize
 from shoal.models import MODELS
 from shoal.policy import Policy
@@ -22,18 +22,18 @@ P = 2
 
 
 @dataclass(frozen=True)
-class Facts:
+class PolicyDraft:
     """Everything in a draft."""
 
     data: str
     """The data file, relative to the policy."""
     output: str
-    found: TextFormat | None
+    text_format: TextFormat | None
     """How the text file is written; ``None`` for other kinds of files."""
     sheet: str | None
     """The sheet of a workbook."""
     marks: MissingMarks
-    fitted: SearchableDecisions
+    columns: SearchableDecisions
     records: int
     unique: int
     """Records that no other equals on all quasi-identifiers."""
@@ -43,12 +43,18 @@ class Facts:
     @property
     def decisions(self) -> list[Decision]:
         """The columns in the order of the file."""
-        return self.fitted.decisions
+        return self.columns.decisions
 
 
-def policy_text(facts: Facts) -> str:
+def policy_text(facts: PolicyDraft) -> str:
     """The draft as YAML text."""
-    sections = [_comment("head", data=shown(facts.data)), _data(facts), _columns(facts), _privacy(facts), _rest(facts)]
+    sections = [
+        _comment("head", data=short_text(facts.data)),
+        _data(facts),
+        _columns(facts),
+        _privacy(facts),
+        _rest(facts),
+    ]
     return "\n\n".join("\n".join(section) for section in sections) + "\n"
 
 
@@ -57,16 +63,16 @@ def _comment(key: str, **figures: Any) -> list[str]:
     return comment(*(text.format_map(figures) for text in read_texts("policy_comments")[key]))
 
 
-def _data(facts: Facts) -> list[str]:
+def _data(facts: PolicyDraft) -> list[str]:
     lines = [f"path: {scalar(facts.data)}"]
     if facts.sheet is not None:
         lines.append(f"sheet: {scalar(facts.sheet)}")
-    if facts.found is not None:
-        lines += [*comment(f"separator: {facts.found.why_separator}."), f"separator: {scalar(facts.found.separator)}"]
-        lines += [*comment(f"encoding: {facts.found.why_encoding}."), f"encoding: {scalar(facts.found.encoding)}"]
+    if (text := facts.text_format) is not None:
+        lines += [*comment(f"separator: {text.why_separator}."), f"separator: {scalar(text.separator)}"]
+        lines += [*comment(f"encoding: {text.why_encoding}."), f"encoding: {scalar(text.encoding)}"]
     lines += _comment("missing")
     cells = {
-        mark: f"{pluralize(sum(where.values()), 'cell')} ({listing([shown(name) for name in where], most=6)})"
+        mark: f"{pluralize(sum(where.values()), 'cell')} ({listing([short_text(name) for name in where], most=6)})"
         for mark, where in facts.marks.counts.items()
     }
     for mark in facts.marks.missing[1:]:
@@ -74,13 +80,13 @@ def _data(facts: Facts) -> list[str]:
     for mark, reasons in facts.marks.doubtful.items():
         name, reason = next(iter(reasons.items()))
         lines += _comment(
-            "doubtful-mark", mark=scalar(mark), cells=cells[mark], column=shown(name), reason=sentence(reason, {})
+            "doubtful-mark", mark=scalar(mark), cells=cells[mark], column=short_text(name), reason=sentence(reason, {})
         )
     lines.append(f"missing: {flow(facts.marks.missing)}")
     return [*_comment("data"), "data:", *indented(lines, 1)]
 
 
-def _columns(facts: Facts) -> list[str]:
+def _columns(facts: PolicyDraft) -> list[str]:
     lines = [f"# {line}" for line in read_texts("policy_comments")["roles"]]
     if facts.records:
         count = sum(each.role == "quasi" for each in facts.decisions)
@@ -89,11 +95,11 @@ def _columns(facts: Facts) -> list[str]:
         lines += _comment("unique", columns=columns, unique=facts.unique, records=records, share=share)
     else:
         lines += _comment("no-records")
-    if facts.fitted.left_out:
-        columns = pluralize(facts.fitted.left_out, "more column")
-        lines += _comment("left-out", columns=columns, limit=MOST_NODES, nodes=facts.fitted.nodes, most=MOST_SEARCHED)
+    if facts.columns.left_out:
+        columns = pluralize(facts.columns.left_out, "more column")
+        lines += _comment("left-out", columns=columns, limit=MOST_NODES, nodes=facts.columns.nodes, most=MOST_SEARCHED)
     for name, kind in facts.unreadable:
-        lines += _comment("unreadable", column=shown(name), type=kind)
+        lines += _comment("unreadable", column=short_text(name), type=kind)
     return [*lines, "columns:", *(line for each in facts.decisions for line in indented(_column(each), 1))]
 
 
@@ -127,7 +133,7 @@ def _categories(decision: Decision) -> list[str]:
     ]
 
 
-def _privacy(facts: Facts) -> list[str]:
+def _privacy(facts: PolicyDraft) -> list[str]:
     """Requirements by the simplest model of class sizes and the simplest of sensitive values."""
     with_column = [name for name, model in MODELS.items() if "sensitive" in {each.name for each in fields(model)}]
     by_size, by_values = next(name for name in MODELS if name not in with_column), with_column[0]
@@ -143,7 +149,7 @@ def _privacy(facts: Facts) -> list[str]:
     return [*lines, *(f"  - {flow({'model': by_values, 'p': P, 'sensitive': name})}" for name in protected)]
 
 
-def _rest(facts: Facts) -> list[str]:
+def _rest(facts: PolicyDraft) -> list[str]:
     default = Policy.model_fields["algorithm"].get_default(call_default_factory=True).name
     others = [f"{name} ({algorithm.summary})" for name, algorithm in ALGORITHMS.items() if name != default]
     return [

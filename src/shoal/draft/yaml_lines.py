@@ -54,7 +54,7 @@ def key(name: str) -> str:
     return f"{written}:" if len(written) <= _LONGEST_KEY else f"? {written}\n:"
 
 
-def shown(text: str) -> str:
+def short_text(text: str) -> str:
     """A text as a comment names it: on one line and not too long."""
     written = scalar(text)
     return written if len(written) <= _SHOWN else written[:_SHOWN] + "…"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -17,9 +17,8 @@ import numpy as np
 
 from shoal.declarations import Parameter, ParameterKind
 from shoal.errors import PolicyProblem, did_you_mean
-from shoal.formatting import number
 from shoal.hierarchies.hierarchy import Label
-from shoal.models.limits import FrozenMapping, frozen, limit_name, quoted
+from shoal.models.limits import frozen, limit_name, quoted
 from shoal.models.parameters import parameter_problems, sensitive_problems, unknown_problems, whole
 from shoal.models.sensitivity import category_problems
 from shoal.models.tolerance import TOLERANCE
@@ -44,6 +43,7 @@ class Strength:
 class Shortfall:
     """By what one class, or the whole release, fails one parameter of a model."""
 
+    code: Literal["below-minimum", "above-maximum"]
     parameter: str
     """As in `Model.strengths`: ``k``, ``alpha[HIV]``."""
     quantity: str
@@ -52,45 +52,12 @@ class Shortfall:
     """Whether the quantity is a number of things."""
     reached: float
     required: float
-    at_least: bool
     column: str | None
     """The sensitive column."""
     key: str = ""
     """The value or category that a limit is about, as messages show it."""
     of_class: bool = True
     """False where the whole release falls short."""
-
-    @property
-    def code(self) -> str:
-        """On which side of its limit the figure lies."""
-        return "below-minimum" if self.at_least else "above-maximum"
-
-    def to_dict(self) -> dict[str, Any]:
-        """The shortfall as plain data."""
-        return {
-            "code": self.code,
-            "parameter": self.parameter,
-            "quantity": self.quantity,
-            "reached": self.reached,
-            "required": self.required,
-            "of_class": self.of_class,
-        }
-
-    def __str__(self) -> str:
-        of = f" of {self.key} in {self.column}" if self.key else f" of {self.column}" if self.column else ""
-        reached, required = number(self.reached), number(self.required)
-        if reached == required:  # a figure that misses its limit by little must not look equal to it
-            reached, required = f"{self.reached:.9g}", f"{self.required:.9g}"
-        if self.counted and self.quantity:
-            found = f"{reached} {_singular(self.quantity) if self.reached == 1 else self.quantity}{of}"
-        else:
-            found = f"{self.quantity or self.parameter.partition('[')[0]} {reached}{of}"
-        where = "" if self.of_class else " in the whole release"
-        return f"{found}{where}, " + (f"{required} required" if self.at_least else f"at most {required} allowed")
-
-
-def _singular(nouns: str) -> str:
-    return nouns.removesuffix("ies") + "y" if nouns.endswith("ies") else nouns.removesuffix("s")
 
 
 @dataclass(frozen=True)
@@ -107,14 +74,18 @@ class Card:
 
 
 @dataclass(frozen=True)
-class _Limit:
-    """One number of a model that can be changed alone."""
+class ModelLimit:
+    """One number that a model asks for, and that can be changed alone."""
 
     parameter: Parameter
+    path: tuple[Any, ...]
+    """The keys that lead to it in the model's entry of a policy."""
     value: float
-    key: str
-    changed: Callable[[float], dict[str, Any]]
-    """The field to replace when the number becomes another."""
+
+    @property
+    def key(self) -> str:
+        """The value or category that it is about, as messages show it; empty where it is about all."""
+        return quoted(self.path[1]) if len(self.path) > 1 else ""
 
 
 @dataclass(frozen=True)
@@ -260,50 +231,52 @@ class Model(ABC):
 
     def shortfalls(self, view: ClassView, index: int) -> tuple[Shortfall, ...]:
         """What one class lacks, and what the whole release lacks; nothing where both hold."""
-        fails, limits = not self.holds(view)[index], self._limits()
+        fails, limits = not self.holds(view)[index], self.single_limits()
         found: list[tuple[float, Shortfall]] = []
         for name, strength in self.strengths(view).items():
             reached, limit = float(strength.per_class[index]), limits[name]
             short = limit.value - reached if strength.at_least else reached - limit.value
             if short > 0 and math.isfinite(short) and (fails if strength.of_class else short > TOLERANCE):
-                quantity, counted = limit.parameter.quantity, limit.parameter.kind is ParameterKind.WHOLE
-                side = (strength.at_least, self.column, limit.key, strength.of_class)
-                found.append((short, Shortfall(name, quantity, counted, reached, limit.value, *side)))
-        clear = [fall for short, fall in found if short > TOLERANCE]
-        return tuple(clear or (fall for _, fall in found))
-
-    def lacks(self, view: ClassView, index: int) -> str:
-        """In words, what one class lacks ("2 distinct values of condition, 3 required")."""
-        return "; ".join(map(str, self.shortfalls(view, index))) or "nothing"
+                shortfall = Shortfall(
+                    code="below-minimum" if strength.at_least else "above-maximum",
+                    parameter=name,
+                    quantity=limit.parameter.quantity,
+                    counted=limit.parameter.kind is ParameterKind.WHOLE,
+                    reached=reached,
+                    required=float(limit.value),
+                    column=self.column,
+                    key=limit.key,
+                    of_class=strength.of_class,
+                )
+                found.append((short, shortfall))
+        clear = [each for short, each in found if short > TOLERANCE]
+        return tuple(clear or (each for _, each in found))
 
     def relaxed(self, parameter: str, value: float) -> Self:
         """A copy with one parameter, named as in `strengths`, set to another value; the copy is not validated."""
-        limits = self._limits()
+        limits = self.single_limits()
         if parameter not in limits:
             known = did_you_mean(parameter, limits)
             raise ValueError(f"{self.name} has no parameter {parameter!r} to relax. {known}")
-        limit = limits[parameter]
-        return replace(
-            self, **limit.changed(whole(parameter, value) if limit.parameter.kind is ParameterKind.WHOLE else value)
-        )
+        (name, *keys), counts = limits[parameter].path, limits[parameter].parameter.kind is ParameterKind.WHOLE
+        changed: Any = whole(parameter, value) if counts else value
+        return replace(self, **{name: getattr(self, name).with_item(keys, changed) if keys else changed})
 
-    def _limits(self) -> dict[str, _Limit]:
-        """Every number that can be changed alone, by its name in `strengths`."""
-        found: dict[str, _Limit] = {}
+    def single_limits(self) -> dict[str, ModelLimit]:
+        """Every number that can be changed alone, by its name in `strengths`: ``k``, ``alpha[HIV]``, ``dif[HIV]``."""
+        found: dict[str, ModelLimit] = {}
         for each in self.parameters:
             value = getattr(self, each.name)
-            if not isinstance(value, Mapping):
-                if each.at_least is not None:
-                    found[each.name] = _Limit(each, value, "", _plain_change(each.name))
-                continue
-            for key, limit in value.items():
-                if isinstance(limit, Mapping):
-                    for part in each.parts:
-                        found[limit_name(part.name, key)] = _Limit(
-                            part, limit[part.name], quoted(key), _nested_change(each.name, value, key, part.name)
-                        )
-                else:
-                    found[limit_name(each.name, key)] = _Limit(each, limit, quoted(key), _change(each.name, value, key))
+            if isinstance(value, Mapping):
+                for key, limit in value.items():
+                    if isinstance(limit, Mapping):
+                        for part in each.parts:
+                            path = (each.name, key, part.name)
+                            found[limit_name(part.name, key)] = ModelLimit(part, path, limit[part.name])
+                    else:
+                        found[limit_name(each.name, key)] = ModelLimit(each, (each.name, key), limit)
+            elif each.at_least is not None:
+                found[each.name] = ModelLimit(each, (each.name,), value)
         return found
 
     def parameter_problems(self) -> list[PolicyProblem]:
@@ -325,15 +298,3 @@ class Model(ABC):
             else:
                 problems += unknown_problems(each.name, named, domain.values, of="value", column=domain.column)
         return problems
-
-
-def _plain_change(name: str) -> Callable[[float], dict[str, Any]]:
-    return lambda new: {name: new}
-
-
-def _change(name: str, limits: Mapping[Any, Any], key: Any) -> Callable[[float], dict[str, Any]]:
-    return lambda new: {name: FrozenMapping(limits).with_item(key, new)}
-
-
-def _nested_change(name: str, limits: Mapping[Any, Any], key: Any, part: str) -> Callable[[float], dict[str, Any]]:
-    return lambda new: {name: FrozenMapping(limits).with_item(key, FrozenMapping(limits[key]).with_item(part, new))}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from shoal.hierarchies.hierarchy import Label
@@ -35,9 +34,10 @@ class FrozenMapping(Mapping[Any, Any]):
     def __repr__(self) -> str:
         return repr(self._items)
 
-    def with_item(self, key: Any, value: Any) -> FrozenMapping:
-        """A copy with one item changed."""
-        return FrozenMapping({**self._items, key: value})
+    def with_item(self, path: Sequence[Any], value: Any) -> FrozenMapping:
+        """A copy with the item at the end of a path of keys changed."""
+        first, *rest = path
+        return FrozenMapping({**self._items, first: self._items[first].with_item(rest, value) if rest else value})
 
 
 def frozen(value: Any) -> Any:
@@ -48,32 +48,6 @@ def frozen(value: Any) -> Any:
 def limit_name(parameter: str, key: Label) -> str:
     """The name of one limit of a mapping, for example ``alpha[HIV]``."""
     return f"{parameter}[{MISSING_NAME if key is None else key}]"
-
-
-@dataclass(frozen=True)
-class ModelLimit:
-    """One number that a model asks for."""
-
-    name: str
-    """As `Model.strengths` names it: ``k``, ``alpha[HIV]``, ``dif[HIV]``."""
-    path: tuple[str | None, ...]
-    """The keys that lead to it in the model's entry of a policy."""
-    value: float
-
-
-def limits_of(model: Any) -> Iterator[ModelLimit]:
-    """Every number that a model asks for."""
-    for each in fields(model):
-        value = getattr(model, each.name)
-        if isinstance(value, Mapping):
-            for key, limit in value.items():
-                if isinstance(limit, Mapping):
-                    for part, number in limit.items():
-                        yield ModelLimit(limit_name(part, key), (each.name, key, part), float(number))
-                else:
-                    yield ModelLimit(limit_name(each.name, key), (each.name, key), float(limit))
-        elif isinstance(value, (int, float)) and not isinstance(value, bool):
-            yield ModelLimit(each.name, (each.name,), float(value))
 
 
 def quoted(value: Label) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from shoal.errors import did_you_mean
 from shoal.hierarchies.text import is_scalar, scalar_text
+from shoal.models import MODELS
 from shoal.policy.algorithm_spec import read_algorithm
 from shoal.policy.check_columns import check_column, usable
 from shoal.policy.check_models import ModelEntry, check_model, read_model, usable_models
@@ -40,7 +41,7 @@ def check(raw: Mapping[Any, Any], known_keys: list[str]) -> Draft:
     for key in raw:
         if key not in known_keys:
             name = "null" if key is None else str(key)
-            draft.add(name, "no such key in a policy.", did_you_mean(name, known_keys), code="unknown-key")
+            draft.add(name, "policies have no such key.", did_you_mean(name, known_keys), code="unknown-key")
     _read_data(raw.get("data"), draft)
     columns = _read_columns(raw.get("columns"), draft)
     asked = _read_models(raw.get("privacy"), draft)
@@ -54,7 +55,7 @@ def check(raw: Mapping[Any, Any], known_keys: list[str]) -> Draft:
         columns[name] = check_column(name, column, draft)
     roles = {name: column.role for name, column in columns.items()}
     if columns and not {"quasi", None} & set(roles.values()):
-        draft.add("columns", "no column has the role quasi, so there is nothing to hide a record by.",
+        draft.add("columns", "no column has the role quasi, so there is nothing to generalize.",
                   "Give the role quasi to the columns that others may know.", code="no-quasi-identifier")  # fmt: skip
     for each in asked:
         check_model(each, asked, columns, roles, draft)
@@ -79,7 +80,7 @@ def _read_data(raw: Any, draft: Draft) -> None:
         draft.data = None
         return
     if draft.data.sheet is not None and Path(draft.data.path).suffix.lower() not in SUFFIXES[FileKind.EXCEL]:
-        draft.add("data.sheet", f"{draft.data.path} is no workbook, so it has no sheets.",
+        draft.add("data.sheet", f"{draft.data.path} is not a workbook, so it has no sheets.",
                   f"Leave sheet out; workbooks are {', '.join(SUFFIXES[FileKind.EXCEL])}.",
                   code="not-a-workbook")  # fmt: skip
 
@@ -114,7 +115,7 @@ def _given(raw: Any) -> str:
 def _read_models(raw: Any, draft: Draft) -> list[ModelEntry]:
     if not isinstance(raw, (list, tuple)) or not raw:
         draft.add("privacy", f"must be a list with at least one model{_given(raw)}.",
-                  "Write privacy: [{model: k-anonymity, k: 5}].", code="wrong-type")  # fmt: skip
+                  f"Write privacy: [{next(iter(MODELS.values())).example}].", code="wrong-type")  # fmt: skip
         return []
     read = [read_model(content, f"privacy[{place}]", draft) for place, content in enumerate(raw)]
     return [each for each in read if each is not None]

@@ -58,7 +58,7 @@ class EngineSpec(Spec):
     )
     blocks: Budget | None = Field(
         None,
-        description="spark: into how many blocks mondrian divides the classes that it has the cluster cut; when left "
+        description="spark: into how many blocks a local recoding divides the classes that the cluster cuts; when left "
         f"out, {BLOCKS} where there are at least {LEAST:,} distinct records, and none below",
     )
     settings: Settings = Field(default_factory=dict, description="spark: settings of the session, such as spark.master")
@@ -78,13 +78,13 @@ def check_engine(raw: Mapping[Any, Any], draft: Draft) -> None:
         for key in sorted(spec.model_fields_set - {"name"}):
             draft.add(
                 f"engine.{key}",
-                "belongs to Spark, and the engine is this machine.",
+                "is a setting of the Spark engine, but the engine is this machine.",
                 "Write name: spark.",
                 code="wrong-engine",
             )
         for key in ("data", "output"):
             if is_spark(raw.get(key)):
-                draft.add(f"{key}.spark", "is a table of Spark's, and the engine is this machine.",
+                draft.add(f"{key}.spark", "is a Spark table, but the engine is this machine.",
                           "Add engine: spark.", code="wrong-engine")  # fmt: skip
 
 

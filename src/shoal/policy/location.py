@@ -144,8 +144,8 @@ def _parts(name: str) -> Sequence[str]:
     found = _NAME.fullmatch(name)
     if found is None or "\0" in name:
         raise DataError(
-            f"{name!r} is no name of a table: write table or schema.table, and a part that holds a dot or a quote in "
-            'double quotes, as in "my.schema".patients.',
+            f"{name!r} is not the name of a table: write table or schema.table, and put a part with a dot or a quote "
+            'into double quotes, as in "my.schema".patients.',
             code="invalid-table-name",
         )
     given = [part for part in found.groups() if part is not None]

@@ -32,7 +32,7 @@ class Place:
         table = rest.removeprefix("table:") if rest.startswith("table:") else None
         if not kind or not (rest if table is None else table):
             raise DataError(
-                f"{text!r} is no place of Spark's. Write spark:parquet:/folder or spark:delta:table:name.",
+                f"{text!r} is not a Spark location. Write spark:parquet:/folder or spark:delta:table:name.",
                 code="unreadable-address",
             )
         return cls(kind, None if table is not None else unquote(rest), table, options)

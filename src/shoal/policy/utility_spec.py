@@ -78,7 +78,7 @@ def read_utility(raw: Any, columns: Mapping[str, PartialSpec[ColumnSpec]], draft
                   "Hold out a part of the records, such as 0.25.", code="out-of-range")  # fmt: skip
     if spec.sample < LEAST_SAMPLE:
         draft.add("utility.sample", f"must be at least {LEAST_SAMPLE} (given: {spec.sample}).",
-                  "Fewer records tell next to nothing about a model.", code="out-of-range")  # fmt: skip
+                  "Fewer records say next to nothing about a model.", code="out-of-range")  # fmt: skip
     if spec.seed < 0:
         draft.add("utility.seed", f"must be 0 or more (given: {spec.seed}).", code="out-of-range")
     _check_columns(spec, columns, draft)

@@ -78,7 +78,7 @@ def _words(detail: Any, loc: tuple[str | int, ...], spec: type[BaseModel] | None
     if kind == "missing":
         field = holder.model_fields.get(str(loc[-1])) if holder else None
         meaning = f" ({field.description})" if field is not None and field.description else ""
-        return "is required and not there.", f"Add {loc[-1]}: …{meaning}."
+        return "is required but missing.", f"Add {loc[-1]}: …{meaning}."
     if kind in {"model_type", "model_attributes_type"}:
         inner = _holder(spec, (*loc, ""))
         assert inner is not None, "a spec that lacks a mapping stands within a spec"

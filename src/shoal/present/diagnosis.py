@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from shoal.formatting import listing, pluralize
 from shoal.hierarchies.hierarchy import Label
+from shoal.present.shortfalls import shortfalls_text
 
 if TYPE_CHECKING:
     from shoal.search.diagnosis.diagnosis import BlockedClass, Blocker, Diagnosis
@@ -118,9 +119,9 @@ def _weaker(change: ParameterChange, naming: Naming, changes: Sequence[Parameter
 
 
 def _examples(blocker: Blocker) -> list[str]:
-    if blocker.table_lacks is not None:
-        return [f"the table as a whole: {blocker.table_lacks}"]
-    return [f"{_class(example)}: {example.lacks}" for example in blocker.examples]
+    if blocker.table_lacks:
+        return [f"the table as a whole: {shortfalls_text(blocker.table_lacks)}"]
+    return [f"{_class(example)}: {shortfalls_text(example.lacks)}" for example in blocker.examples]
 
 
 def _class(example: BlockedClass) -> str:

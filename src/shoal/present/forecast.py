@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from shoal.formatting import listing, pluralize
 from shoal.present.diagnosis import Naming, blocker_head, exact, suggestion
+from shoal.present.shortfalls import shortfalls_text
 
 if TYPE_CHECKING:
     from shoal.pipeline.forecast.forecast import AlgorithmNote, Forecast, ForecastFacts, ModelForecast, ParameterReach
@@ -84,8 +85,8 @@ def _best(reaches: Sequence[ParameterReach]) -> str:
 
 
 def _blocking(found: ModelForecast, budget: int) -> Iterator[str]:
-    if found.table_lacks is not None:
-        yield f"In the table as a whole: {found.table_lacks}."
+    if found.table_lacks:
+        yield f"In the table as a whole: {shortfalls_text(found.table_lacks)}."
     if not found.failing_classes:
         return
     required = _required(found)
@@ -95,7 +96,7 @@ def _blocking(found: ModelForecast, budget: int) -> Iterator[str]:
             does = f"{'falls' if one else 'fall'} short of {required} and would be suppressed"
         else:
             does = f"{'blocks' if one else 'block'} {required}"
-        yield f"{_records_in(example)} {does}: {example.lacks}{_kept_apart(example)}."
+        yield f"{_records_in(example)} {does}: {shortfalls_text(example.lacks)}{_kept_apart(example)}."
     more = found.failing_classes - len(found.examples)
     if more:
         records = pluralize(found.failing_records - sum(each.records for each in found.examples), "record")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from shoal.formatting import listing, number, pluralize
 from shoal.hierarchies.hierarchy import Label
-from shoal.present.report.figures import is_number
-from shoal.present.report.requirements import flat_parameters
+from shoal.present.shortfalls import shortfalls_text
+from shoal.present.terminal import parameters
 
 if TYPE_CHECKING:
     from shoal.pipeline.why.explain import ColumnWhy, LeftOut, Why
@@ -132,7 +132,7 @@ def _suppressed(why: Why, each: LeftOut, naming: Naming) -> str:
 
 def _models(why: Why, naming: Naming) -> Iterator[str]:
     for model in why.models:
-        required, reached = _parameters(model["asked"]), _parameters(model["reached"])
+        required, reached = parameters(model["asked"]), parameters(model["reached"])
         yield f"{_named(model['model'], model['sensitive'], naming)}: {required} required; {reached} reached here"
 
 
@@ -249,19 +249,11 @@ def _failing(judgement: Judgement, naming: Naming) -> str:
 
 
 def _lacking(found: Sequence[Lack], naming: Naming) -> str:
-    return "; ".join(f"{_named(each.model, each.sensitive, naming)} ({each.lacks})" for each in found)
+    return "; ".join(f"{_named(each.model, each.sensitive, naming)} ({shortfalls_text(each.lacks)})" for each in found)
 
 
 def _named(model: str, sensitive: str | None, naming: Naming) -> str:
     return f"{naming(model)} on {sensitive}" if sensitive else naming(model)
-
-
-def _parameters(given: Mapping[str, Any]) -> str:
-    found = []
-    for name, value in flat_parameters(given):
-        figure = "unlimited" if value is None else number(value) if is_number(value) else str(value)
-        found.append(f"{name} = {figure}")
-    return ", ".join(found)
 
 
 def _cells(cells: Mapping[str, Label]) -> str:

@@ -87,7 +87,7 @@ def worked(_: Setting) -> Section:
 
 
 @dataclass(frozen=True)
-class Run:
+class ClusteringRun:
     """One release of an experiment."""
 
     kind: str
@@ -124,12 +124,12 @@ class _Encoded:
         self._bounded = prepare(table.select([*HIERARCHIES, *SENSITIVE]), policy(CPKA, 4, 2))
         self._free = prepare_again(self._bounded, policy(PK, 4, 2))
 
-    def run(self, kind: str, k: int, p: int) -> Run:
+    def run(self, kind: str, k: int, p: int) -> ClusteringRun:
         """Cluster, check the models with the verifier, and measure."""
         chosen, clock = policy(kind, k, p), Clock()
         release = make_release(self._free if kind == PK else self._bounded, chosen, clock)
         recoding = release.recoding
-        return Run(
+        return ClusteringRun(
             kind, k, p, METRICS["ntil"].of(ReleaseSummary.of(recoding)), clock.stages["search"],
             self._violations(release), recoding.suppressed, recoding.n_classes, verify(release.table, chosen).passed,
         )  # fmt: skip
@@ -146,7 +146,7 @@ def experiments(setting: Setting) -> list[Section]:
     grid = [(k, p) for k, p in GRID if not setting.quick or (k in (4, 10) and p in (2, 4))]
     encoded, runs = _Encoded(table), []
     encoded.run(OURS, 4, 2)  # load the kernels
-    without_p: dict[int, Run] = {}
+    without_p: dict[int, ClusteringRun] = {}
     for index, (k, p) in enumerate(grid):
         for part, kind in enumerate(KINDS):
             setting.progress(f"{kind}, k = {k}, p = {p}", (index + part / len(KINDS)) / len(grid))
@@ -158,7 +158,7 @@ def experiments(setting: Setting) -> list[Section]:
     return _sections({kind: [run for run in runs if run.kind == kind] for kind in KINDS}, runs, table.num_rows)
 
 
-def _sections(of: Mapping[str, Sequence[Run]], runs: Sequence[Run], records: int) -> list[Section]:
+def _sections(of: Mapping[str, Sequence[ClusteringRun]], runs: Sequence[ClusteringRun], records: int) -> list[Section]:
     header = ("algorithm", "k", "p", "NTIL", "seconds", "constraint violations", "suppressed", "classes", "verified")
     rows = tuple(
         (e.kind, e.k, e.p, round(e.ntil, 6), round(e.seconds, 3), e.violations, e.suppressed, e.classes,
@@ -201,7 +201,7 @@ def _sections(of: Mapping[str, Sequence[Run]], runs: Sequence[Run], records: int
     ]
 
 
-def _figures(of: Mapping[str, Sequence[Run]]) -> dict[str, Any]:
+def _figures(of: Mapping[str, Sequence[ClusteringRun]]) -> dict[str, Any]:
     """The figures in the texts: ranges of each algorithm, and mean ratios of two."""
     names = dict(zip(("cpka", "pk", "cka", "ours"), KINDS, strict=True))
     figures: dict[str, Any] = {
@@ -226,7 +226,7 @@ def _figures(of: Mapping[str, Sequence[Run]]) -> dict[str, Any]:
     }
 
 
-def _lines(of: Mapping[str, Sequence[Run]], k: int, what: str, kinds: Sequence[str]) -> list[Line]:
+def _lines(of: Mapping[str, Sequence[ClusteringRun]], k: int, what: str, kinds: Sequence[str]) -> list[Line]:
     """A measure against p at one k, one line per algorithm."""
     return [
         Line(kind, tuple((run.p, float(getattr(run, what))) for run in of[kind] if run.k == k), KINDS.index(kind),
@@ -235,7 +235,7 @@ def _lines(of: Mapping[str, Sequence[Run]], k: int, what: str, kinds: Sequence[s
     ]  # fmt: skip
 
 
-def _drawing(of: Mapping[str, Sequence[Run]], what: str, up: str, number: int) -> Drawing:
+def _drawing(of: Mapping[str, Sequence[ClusteringRun]], what: str, up: str, number: int) -> Drawing:
     """A figure of the paper: one panel per k."""
     ks = dict.fromkeys(run.k for run in of[CPKA])
     panels = [Panel(f"k = {k}", tuple(_lines(of, k, what, KINDS))) for k in ks]
@@ -244,7 +244,7 @@ def _drawing(of: Mapping[str, Sequence[Run]], what: str, up: str, number: int) -
 
 
 def _table_drawing(
-    of: Mapping[str, Sequence[Run]], what: str, up: str, kinds: Sequence[str], column: int, records: int
+    of: Mapping[str, Sequence[ClusteringRun]], what: str, up: str, kinds: Sequence[str], column: int, records: int
 ) -> Drawing:
     """A table of the paper as a plot, each panel with its own scale; on as many records, what it prints is dashed."""
     panels = []
@@ -256,7 +256,7 @@ def _table_drawing(
     return Drawing(f"campan-{what}", f"the paper prints a table: {up} against p, a panel each k", svg)
 
 
-def _printed_beside_ours(name: str, runs: Sequence[Run], what: str, column: int, records: int) -> Sheet:
+def _printed_beside_ours(name: str, runs: Sequence[ClusteringRun], what: str, column: int, records: int) -> Sheet:
     """A table of the paper beside ours."""
     header = ("k", "p", f"paper, {RECORDS} records", f"measured, {records} records")
     return Sheet(name, header, tuple((run.k, run.p, GRID[run.k, run.p][column], getattr(run, what)) for run in runs))

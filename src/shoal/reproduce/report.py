@@ -26,7 +26,7 @@ _SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_|<>
 
 
 @dataclass(frozen=True)
-class Facts:
+class RunFacts:
     """What a run was."""
 
     papers: tuple[str, ...]
@@ -36,7 +36,7 @@ class Facts:
     seconds: float
 
 
-def texts_of(sections: Sequence[Section], facts: Facts) -> dict[str, str]:
+def texts_of(sections: Sequence[Section], facts: RunFacts) -> dict[str, str]:
     """The files by name, the report first."""
     texts = {REPORT: report(sections, facts)}
     for section in sections:
@@ -71,7 +71,7 @@ def _csv(sheet: Sheet) -> str:
     return text.getvalue()
 
 
-def report(sections: Sequence[Section], facts: Facts) -> str:
+def report(sections: Sequence[Section], facts: RunFacts) -> str:
     """The report in Markdown."""
     lines = ["# The papers, reproduced", "", _run(facts), "", *_summary(sections, facts), *_slips(sections)]
     for paper in facts.papers:
@@ -82,7 +82,7 @@ def report(sections: Sequence[Section], facts: Facts) -> str:
     return "\n".join(lines)
 
 
-def _run(facts: Facts) -> str:
+def _run(facts: RunFacts) -> str:
     if facts.records is None:
         data = "Worked tables only; no data was needed."
     else:
@@ -99,7 +99,7 @@ def _run(facts: Facts) -> str:
     )
 
 
-def _summary(sections: Sequence[Section], facts: Facts) -> list[str]:
+def _summary(sections: Sequence[Section], facts: RunFacts) -> list[str]:
     """One line a paper: how its statements came out."""
     lines = [f"| paper | statements | {' | '.join(VERDICTS)} |", f"|---|---:|{'---:|' * len(VERDICTS)}"]
     for paper in facts.papers:

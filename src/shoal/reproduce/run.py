@@ -14,7 +14,7 @@ from shoal.errors import InputError, OutputError, did_you_mean
 from shoal.io import in_order_of_content
 from shoal.reproduce import campan, mahesh, man, sun, wang
 from shoal.reproduce.paper import Section, Setting, Statement, Task
-from shoal.reproduce.report import Facts, texts_of, write_folder
+from shoal.reproduce.report import RunFacts, texts_of, write_folder
 from shoal.search.problem import Progress, no_progress
 
 PAPERS = {"sun": sun.TASKS, "man": man.TASKS, "mahesh": mahesh.TASKS, "wang": wang.TASKS, "campan": campan.TASKS}
@@ -27,7 +27,7 @@ class Reproduction:
     """The sections and where their files are."""
 
     sections: tuple[Section, ...]
-    facts: Facts
+    facts: RunFacts
     paths: tuple[Path, ...]
     """The report first, then sheets and plots."""
 
@@ -82,7 +82,7 @@ def reproduce(
         setting = replace(setting, adult=in_order_of_content(load_adult(data, complete=True, download=download)))
     sections = _make(tasks, setting, progress)
     records = None if setting.adult is None else setting.adult.num_rows
-    facts = Facts(tuple(names), records, quick, time.perf_counter() - started)
+    facts = RunFacts(tuple(names), records, quick, time.perf_counter() - started)
     texts = texts_of(sections, facts)
     write_folder(folder, texts, force=force)
     return Reproduction(tuple(sections), facts, tuple(folder / name for name in texts))

@@ -142,7 +142,7 @@ def worked(_: Setting) -> Section:
 
 
 @dataclass(frozen=True)
-class Point:
+class SearchPoint:
     """One point of a figure."""
 
     model: str
@@ -190,7 +190,7 @@ def with_health(table: pa.Table, seed: int) -> pa.Table:
     return table.append_column("health", pa.array(VALUES).take(pa.array(drawn)))
 
 
-def minimal_nodes(table: pa.Table, point: Point, *, repeat: int = 1) -> MinimalNodes:
+def minimal_nodes(table: pa.Table, point: SearchPoint, *, repeat: int = 1) -> MinimalNodes:
     """Every minimal node by Incognito, how long that takes, and what each leaves open."""
     problem, times = point.problem("incognito", table), []
     for _ in range(repeat):
@@ -210,7 +210,7 @@ def minimal_nodes(table: pa.Table, point: Point, *, repeat: int = 1) -> MinimalN
     return MinimalNodes(len(nodes), vulnerable, max(exposed), min(ratios), checks, statistics.median(times))
 
 
-def top_down(table: pa.Table, point: Point) -> tuple[float, float]:
+def top_down(table: pa.Table, point: SearchPoint) -> tuple[float, float]:
     """Seconds and distortion ratio of the top-down local recoding."""
     ordered = table.select([*HIERARCHIES, "health"])
     problem = point.problem("top-down", ordered)
@@ -233,7 +233,7 @@ def attacked(setting: Setting) -> list[Section]:
     steps = [(share, draw, model) for share in SUPPRESSED for draw in range(draws) for model in MODELS]
     for index, (share, draw, model) in enumerate(steps):
         setting.progress("similarity attack", index / len(steps))
-        point = Point(model, size, suppression=share)
+        point = SearchPoint(model, size, suppression=share)
         attacks[share, draw, model] = minimal_nodes(with_health(table, SEED + draw), point)
     header = (
         "model", "suppression", "draw", "minimal nodes", "open", "records open at worst", "least distortion ratio",
@@ -306,7 +306,7 @@ def _most_exposed(records: int) -> tuple[float, float]:
 
 
 @dataclass(frozen=True)
-class Measured:
+class Distortion:
     """A point of Figures 2 and 3: Incognito, and the top-down local recoding."""
 
     seconds: float
@@ -318,7 +318,7 @@ class Measured:
 
 Axes = Mapping[str, Sequence[tuple[float, dict[str, Any]]]]
 """The points of each figure: the value across, and what is asked there."""
-Figures = Mapping[tuple[str, float, str], Measured]
+Figures = Mapping[tuple[str, float, str], Distortion]
 """What was measured by axis, value across and model."""
 
 
@@ -331,17 +331,17 @@ def figures(setting: Setting) -> list[Section]:
         "alpha": [(x, {"alpha": x, "size": size}) for x in (ALPHAS[1::2] if setting.quick else ALPHAS)],
     }
     table = with_health(setting.records(QUICK_RECORDS), SEED)
-    minimal_nodes(table, Point(PLAIN, 2))  # load the kernels
+    minimal_nodes(table, SearchPoint(PLAIN, 2))  # load the kernels
     steps = [(axis, x, given, model) for axis, points in axes.items() for x, given in points for model in MODELS]
-    known: dict[Point, Measured] = {}
-    found: dict[tuple[str, float, str], Measured] = {}
+    known: dict[SearchPoint, Distortion] = {}
+    found: dict[tuple[str, float, str], Distortion] = {}
     for index, (axis, x, given, model) in enumerate(steps):
         setting.progress("time and distortion ratio", index / len(steps))
-        point = Point(model, **given)
+        point = SearchPoint(model, **given)
         key = replace(point, alpha=0) if model == PLAIN else point  # α says nothing to p-sensitivity
         if key not in known:
             whole = minimal_nodes(table, point, repeat=1 if setting.quick else 3)
-            known[key] = Measured(whole.seconds, whole.ratio, whole.checks, *top_down(table, point))
+            known[key] = Distortion(whole.seconds, whole.ratio, whole.checks, *top_down(table, point))
         found[axis, x, model] = known[key]
     header = (
         "axis", "value", "model", "Incognito seconds", "Incognito distortion ratio", "nodes checked",

@@ -91,7 +91,7 @@ def worked(_: Setting) -> Section:
 
 
 @dataclass(frozen=True)
-class Point:
+class LimitPoint:
     """One point of a figure."""
 
     model: str
@@ -113,7 +113,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Run:
+class LimitRun:
     """What a point measures, averaged over the draws."""
 
     records: int
@@ -130,21 +130,21 @@ class Run:
     seconds: float
 
 
-def _average(table: pa.Table, point: Point, draws: int) -> Run:
+def _average(table: pa.Table, point: LimitPoint, draws: int) -> LimitRun:
     """The average over random samples, as the paper averages three."""
     runs = [_once(random_sample(table, point.records, seed=seed), point) for seed in range(draws)]
     means: dict[str, Any] = {name: statistics.fmean(getattr(run, name) for run in runs) for name in MEASURES}
     return replace(runs[0], **means)
 
 
-def _once(table: pa.Table, point: Point) -> Run:
+def _once(table: pa.Table, point: LimitPoint) -> LimitRun:
     """One release."""
     release = make_release(table, point.policy(), Clock(), no_progress)
     recoding = release.recoding
     view = release_stats(release.resolved, recoding).view("marital-status")
     every, protected = _homogeneous(view, point.protected)
     reached = AlpDif({"Divorced": {"alp": 1, "dif": 1}}, sensitive="marital-status").reached(view)
-    return Run(
+    return LimitRun(
         point.records, point.k, point.model, homogeneous=every, protected=protected,
         alp=float(reached["alp[Divorced]"] or 0), suppressed=recoding.suppressed,
         precision=METRICS["precision"].of(ReleaseSummary.of(recoding)), seconds=_seconds(release.resolved.problem),
@@ -171,16 +171,20 @@ def _homogeneous(view: ClassView, protected: Sequence[str]) -> tuple[int, int]:
     return int(sizes.sum()), int(sizes[np.isin(only, counted)].sum())
 
 
-def _points(ks: Sequence[int], records: int) -> dict[str, list[Point]]:
+def _points(ks: Sequence[int], records: int) -> dict[str, list[LimitPoint]]:
     """The points of Figures 4-6, 7-9 and 10."""
-    compared = [Point("k-anonymity", k, records) for k in ks] + [Point("(alp, dif)", k, records, LIMITS) for k in ks]
+    compared = [LimitPoint("k-anonymity", k, records) for k in ks] + [
+        LimitPoint("(alp, dif)", k, records, LIMITS) for k in ks
+    ]
     varied = [
-        Point(f"alp = {alp:g}", k, records, {"Divorced": {"alp": alp, "dif": 0.3}}, ("Divorced",))
+        LimitPoint(f"alp = {alp:g}", k, records, {"Divorced": {"alp": alp, "dif": 0.3}}, ("Divorced",))
         for alp in (0.43, 0.41)
         for k in ks
     ]
     strict = {"Divorced": {"alp": 0.4, "dif": 0.3}}
-    grown = [Point(f"k = {k}", k, step * records // 6, strict, ("Divorced",)) for k in (2, 3) for step in range(1, 7)]
+    grown = [
+        LimitPoint(f"k = {k}", k, step * records // 6, strict, ("Divorced",)) for k in (2, 3) for step in range(1, 7)
+    ]
     return {"compared": compared, "varied": varied, "grown": grown}
 
 
@@ -192,7 +196,7 @@ def experiments(setting: Setting) -> list[Section]:
     points = _points(KS[::4], 1_500) if setting.quick else _points(KS, RECORDS)
     load_kernels()
     total, done = sum(map(len, points.values())), 0
-    found: dict[str, list[Run]] = {}
+    found: dict[str, list[LimitRun]] = {}
     for name, of in points.items():
         found[name] = []
         for point in of:
@@ -202,21 +206,21 @@ def experiments(setting: Setting) -> list[Section]:
     return [_compared(found["compared"], table.num_rows, draws), _varied(found["varied"]), _grown(found["grown"])]
 
 
-def _by_model(runs: Sequence[Run]) -> dict[str, list[Run]]:
-    groups: dict[str, list[Run]] = {}
+def _by_model(runs: Sequence[LimitRun]) -> dict[str, list[LimitRun]]:
+    groups: dict[str, list[LimitRun]] = {}
     for run in runs:
         groups.setdefault(run.model, []).append(run)
     return groups
 
 
-def _ends(runs: Sequence[Run]) -> dict[str, str]:
+def _ends(runs: Sequence[LimitRun]) -> dict[str, str]:
     """Each measure at the smallest and at the largest k (or number of records)."""
     return {
         name: from_to(getattr(runs[0], name), getattr(runs[-1], name), digits) for name, (_, digits) in MEASURES.items()
     }
 
 
-def _compared(runs: Sequence[Run], population: int, draws: int) -> Section:
+def _compared(runs: Sequence[LimitRun], population: int, draws: int) -> Section:
     plain, limited = _by_model(runs).values()
     rises = sum(after.precision > before.precision + 1e-9 for before, after in pairwise(limited))
     figures = {
@@ -234,7 +238,7 @@ def _compared(runs: Sequence[Run], population: int, draws: int) -> Section:
     return WANG.section("compared", figures, sheets=[_sheet("wang-compared", runs)], drawings=drawings)
 
 
-def _varied(runs: Sequence[Run]) -> Section:
+def _varied(runs: Sequence[LimitRun]) -> Section:
     models = _by_model(runs)
     loose, strict = models.values()
     highest = max(run.alp for run in runs)
@@ -259,7 +263,7 @@ def _varied(runs: Sequence[Run]) -> Section:
     return WANG.section("varied", figures, sheets=[_sheet("wang-alp", runs)], drawings=drawings, found=found)
 
 
-def _grown(runs: Sequence[Run]) -> Section:
+def _grown(runs: Sequence[LimitRun]) -> Section:
     models = _by_model(runs)
     first, second = models.values()
     figures = {
@@ -276,7 +280,7 @@ def _grown(runs: Sequence[Run]) -> Section:
     return WANG.section("grown", figures, sheets=[_sheet("wang-records", runs)], drawings=[drawing])
 
 
-def _sheet(name: str, runs: Sequence[Run]) -> Sheet:
+def _sheet(name: str, runs: Sequence[LimitRun]) -> Sheet:
     header = ("records", "k", "model", *(title for title, _ in MEASURES.values()))
     rows = [(run.records, run.k, run.model, *(round(getattr(run, name), 6) for name in MEASURES)) for run in runs]
     return Sheet(name, header, tuple(rows))
@@ -285,7 +289,7 @@ def _sheet(name: str, runs: Sequence[Run]) -> Sheet:
 _UP = {"homogeneous": "records open to the homogeneity attack", "seconds": "seconds", "precision": "precision"}
 
 
-def _plot(runs: Sequence[Run], what: str, across: str, *, by: str = "k") -> str:
+def _plot(runs: Sequence[LimitRun], what: str, across: str, *, by: str = "k") -> str:
     lines = []
     for kind, (model, of) in enumerate(_by_model(runs).items()):
         lines.append(Line(model, tuple((float(getattr(run, by)), getattr(run, what)) for run in of), kind))
@@ -296,7 +300,7 @@ def _plot(runs: Sequence[Run], what: str, across: str, *, by: str = "k") -> str:
     return line_plot([Panel("", tuple(lines))], title=title, across=across, up=_UP[what])
 
 
-def _drawings(prefix: str, figures: Mapping[str, int], runs: Sequence[Run]) -> list[Drawing]:
+def _drawings(prefix: str, figures: Mapping[str, int], runs: Sequence[LimitRun]) -> list[Drawing]:
     names = {"homogeneous": "homogeneity", "seconds": "time", "precision": "precision"}
     return [
         Drawing(f"{prefix}-{names[what]}", f"as Figure {number}: {_UP[what]} against k", _plot(runs, what, "k"))

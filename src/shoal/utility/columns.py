@@ -27,7 +27,7 @@ Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class EncodedRecords:
     """A table, encoded, and its recoding."""
 
     table: pa.Table
@@ -35,7 +35,7 @@ class Part:
     recoding: Recoding
 
 
-Anonymize = Callable[[pa.Table], Part]
+Anonymize = Callable[[pa.Table], EncodedRecords]
 """Anonymizes some of the records under the same policy."""
 
 
@@ -60,7 +60,7 @@ class Domain:
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class ValueColumn:
     """A column of some records."""
 
     domain: Domain
@@ -69,25 +69,25 @@ class Column:
     last: Codes
     """The last one, which may be the same."""
 
-    def take(self, rows: Rows) -> Column:
+    def take(self, rows: Rows) -> ValueColumn:
         """The column of some of the records."""
-        return Column(self.domain, self.first[rows], self.last[rows])
+        return ValueColumn(self.domain, self.first[rows], self.last[rows])
 
 
-def original_columns(policy: Policy, table: pa.Table, resolved: Resolved) -> dict[str, Column]:
+def original_columns(policy: Policy, table: pa.Table, resolved: Resolved) -> dict[str, ValueColumn]:
     """The released columns of the original records, in the order of the policy: every cell is one value."""
     columns = {}
     for name, spec in policy.columns.items():
         if spec.role == "identifier":
             continue
         domain, codes = _original(name, spec, table, resolved)
-        columns[name] = Column(domain, codes, codes)
+        columns[name] = ValueColumn(domain, codes, codes)
     return columns
 
 
 def released_columns(
-    originals: Mapping[str, Column], table: pa.Table, resolved: Resolved, recoding: Recoding
-) -> dict[str, Column]:
+    originals: Mapping[str, ValueColumn], table: pa.Table, resolved: Resolved, recoding: Recoding
+) -> dict[str, ValueColumn]:
     """The same columns as they are released, of the records that are; values are numbered as in ``originals``.
 
     ``table``, ``resolved`` and ``recoding`` may be of some of the records only. A label of theirs then covers all the
@@ -101,7 +101,7 @@ def released_columns(
             place = recoding.quasi.index(name)
             ends = _ends(domain, recoding.hierarchies[place])
             nodes = recoding.nodes[recoding.row_class[kept], place]
-            columns[name] = Column(domain, ends[0][nodes], ends[1][nodes])
+            columns[name] = ValueColumn(domain, ends[0][nodes], ends[1][nodes])
             continue
         if name in resolved.sensitive:
             values, codes = resolved.sensitive[name].domain.values, resolved.sensitive[name].codes
@@ -109,7 +109,7 @@ def released_columns(
             found, codes = encode(table.column(name))
             values = tuple(found)
         cells = _codes_of(domain, values)[codes[kept]]
-        columns[name] = Column(domain, cells, cells)
+        columns[name] = ValueColumn(domain, cells, cells)
     return columns
 
 

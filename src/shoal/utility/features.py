@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.utility.columns import Column, Domain, Floats
+from shoal.utility.columns import Domain, Floats, ValueColumn
 
 MOST_INDICATORS = 64
 """A column of more categories has an indicator a group of them, so that the width of the table stays in bounds."""
@@ -31,7 +31,7 @@ class Layout:
     words: str
     """The same for a reader."""
 
-    def cells(self, column: Column) -> Floats:
+    def cells(self, column: ValueColumn) -> Floats:
         """The numbers of each cell, one row a record."""
         size = np.int64(self.domain.size)
         distinct, inverse = np.unique(column.first * size + column.last, return_inverse=True)
@@ -69,7 +69,7 @@ class Layout:
         return np.column_stack([known, means[:, 1]])
 
 
-def layout_of(column: Column) -> Layout:
+def layout_of(column: ValueColumn) -> Layout:
     """How a column becomes numbers; ``column`` has the original training records, whose commonest values count."""
     domain = column.domain
     if domain.numbers is not None:
@@ -93,7 +93,7 @@ def _by_level(domain: Domain) -> Layout | None:
     return None
 
 
-def _commonest(column: Column) -> Layout:
+def _commonest(column: ValueColumn) -> Layout:
     """The commonest values of the original training records, and one indicator for all others."""
     domain = column.domain
     counts = np.bincount(column.first, minlength=domain.size)
@@ -103,6 +103,6 @@ def _commonest(column: Column) -> Layout:
     return Layout(domain, group_of, f"the {len(chosen)} commonest of {domain.size} categories, and all others")
 
 
-def matrix(layouts: Sequence[Layout], columns: Mapping[str, Column]) -> Floats:
+def matrix(layouts: Sequence[Layout], columns: Mapping[str, ValueColumn]) -> Floats:
     """The records as rows of numbers."""
     return np.hstack([layout.cells(columns[layout.domain.name]) for layout in layouts])

@@ -20,7 +20,7 @@ from shoal.policy import Policy
 from shoal.policy.utility_spec import UtilitySpec
 from shoal.search.problem import Progress, no_progress
 from shoal.table.distinct_rows import DistinctRows
-from shoal.utility.columns import Anonymize, Codes, Column, Floats, Rows, original_columns, released_columns
+from shoal.utility.columns import Anonymize, Codes, Floats, Rows, ValueColumn, original_columns, released_columns
 from shoal.utility.features import Layout, layout_of, matrix
 from shoal.utility.learners import libraries, predictions
 from shoal.utility.scores import Predicted, Resampled, differences, figures
@@ -81,7 +81,7 @@ def measure_models(
 
 
 def _records(
-    layouts: Sequence[Layout], columns: Mapping[str, Column], rows: Rows, target: str, rng: np.random.Generator
+    layouts: Sequence[Layout], columns: Mapping[str, ValueColumn], rows: Rows, target: str, rng: np.random.Generator
 ) -> _Records:
     """Some records; a class that is released in a generalized form is drawn from the values under it."""
     taken = {name: column.take(rows) for name, column in columns.items()}

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.utility.columns import Column, Domain, Floats
+from shoal.utility.columns import Domain, Floats, ValueColumn
 
 Mask = NDArray[np.bool_]
 
@@ -69,7 +69,7 @@ def _some_values(domain: Domain, share: float, rng: np.random.Generator) -> Mask
     return wanted
 
 
-def answer(query: Query, columns: Mapping[str, Column]) -> float:
+def answer(query: Query, columns: Mapping[str, ValueColumn]) -> float:
     """The expected number of records that are asked for; exact where every cell is one value."""
     chance: Floats | None = None
     for name, wanted in query.wanted.items():
@@ -91,7 +91,7 @@ class QueryAnswer:
 
 
 def compare_answers(
-    queries: Sequence[Query], originals: Mapping[str, Column], released: Mapping[str, Column], records: int
+    queries: Sequence[Query], originals: Mapping[str, ValueColumn], released: Mapping[str, ValueColumn], records: int
 ) -> list[QueryAnswer]:
     """Each query answered from the original and from the release."""
     answers = []
@@ -102,13 +102,13 @@ def compare_answers(
     return answers
 
 
-def all_generalized(columns: Mapping[str, Column], quasi: Sequence[str]) -> dict[str, Column]:
+def all_generalized(columns: Mapping[str, ValueColumn], quasi: Sequence[str]) -> dict[str, ValueColumn]:
     """The columns if every quasi-identifier were released as its root: the least that a release can tell."""
     blurred = dict(columns)
     for name in quasi:
         column = columns[name]
         first, last = np.zeros_like(column.first), np.full_like(column.last, column.domain.size - 1)
-        blurred[name] = Column(column.domain, first, last)
+        blurred[name] = ValueColumn(column.domain, first, last)
     return blurred
 
 

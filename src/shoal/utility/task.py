@@ -13,7 +13,7 @@ from shoal.errors import PolicyError, PolicyProblem
 from shoal.policy import Policy
 from shoal.policy.utility_spec import UtilitySpec
 from shoal.search.problem import Progress, no_progress
-from shoal.utility.columns import Anonymize, Column, Part, original_columns, released_columns
+from shoal.utility.columns import Anonymize, EncodedRecords, ValueColumn, original_columns, released_columns
 from shoal.utility.conditions import read_queries
 from shoal.utility.learners import check_installed
 from shoal.utility.model_task import held_out, measure_models
@@ -48,7 +48,7 @@ def check_task(policy: Policy, table: pa.Table, resolved: Resolved) -> None:
         raise PolicyError(problems, policy.source)
 
 
-def _target_problems(spec: UtilitySpec, originals: Mapping[str, Column]) -> list[PolicyProblem]:
+def _target_problems(spec: UtilitySpec, originals: Mapping[str, ValueColumn]) -> list[PolicyProblem]:
     column = originals[str(spec.target)]
     classes = len(np.unique(column.first))
     where = "utility.target"
@@ -65,7 +65,7 @@ def _target_problems(spec: UtilitySpec, originals: Mapping[str, Column]) -> list
 
 
 def measure_task(
-    policy: Policy, release: Part, anonymize: Anonymize, progress: Progress = no_progress
+    policy: Policy, release: EncodedRecords, anonymize: Anonymize, progress: Progress = no_progress
 ) -> dict[str, Any]:
     """What the release is worth for the task, as plain data. The policy names one, and `check_task` has passed it."""
     spec = policy.utility
@@ -79,7 +79,7 @@ def measure_task(
     return found
 
 
-def _measure_queries(policy: Policy, spec: UtilitySpec, release: Part) -> dict[str, Any]:
+def _measure_queries(policy: Policy, spec: UtilitySpec, release: EncodedRecords) -> dict[str, Any]:
     """Answer the queries from the release, and compare with the original."""
     originals = original_columns(policy, release.table, release.resolved)
     released = released_columns(originals, release.table, release.resolved, release.recoding)

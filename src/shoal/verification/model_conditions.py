@@ -65,13 +65,14 @@ class Case:
 def k_anonymity(case: Case) -> Judged:
     """n ≥ k."""
     sizes, k = case.classes.sizes, case.spec["k"]
-    return Judged(
-        sizes >= k, {"k": k, "smallest_class": int(sizes.min())}, lambda i: f"{_records(sizes[i])}, {k} asked"
-    )
+    facts = {"k": k, "smallest_class": int(sizes.min())}
+    return Judged(sizes >= k, facts, lambda i: f"{sizes[i]} record{'' if sizes[i] == 1 else 's'}, {k} required")
 
 
-def _records(count: Any) -> str:
-    return "1 record" if count == 1 else f"{count} records"
+def _distinct(count: Any, things: str) -> str:
+    """``1 distinct category``, ``2 distinct values``."""
+    single = {"categories": "category", "values": "value"}[things]
+    return f"{count} distinct {single if count == 1 else things}"
 
 
 def p_sensitive(case: Case) -> Judged:
@@ -79,7 +80,7 @@ def p_sensitive(case: Case) -> Judged:
     asked = case.spec["p"] if case.spec["model"] == "p-sensitive" else case.spec["l"]
     distinct = _distinct_values(case)
     facts = {"asked": asked, "fewest_values": int(distinct.min())}
-    return Judged(distinct >= asked, facts, lambda i: f"{distinct[i]} distinct values, {asked} asked")
+    return Judged(distinct >= asked, facts, lambda i: f"{_distinct(distinct[i], 'values')}, {asked} required")
 
 
 def p_alpha_sensitive(case: Case) -> Judged:
@@ -99,11 +100,10 @@ def group_leakage(case: Case) -> Judged:
     counts = {name: case.tally.of_category(places[name], case.n) for name in case.spec["alpha"] if name in places}
     shares = _shares(case, counts, case.spec["alpha"])
     shares.facts.update(p=case.spec["p"], fewest_categories=int(distinct.min()))
-    words = f"distinct categories, {case.spec['p']} asked"
     return Judged(
         shares.holds & (distinct >= case.spec["p"]),
         shares.facts,
-        lambda i: f"{distinct[i]} {words}; {shares.detail(i)}",
+        lambda i: f"{_distinct(distinct[i], 'categories')}, {case.spec['p']} required; {shares.detail(i)}",
     )
 
 
@@ -144,7 +144,7 @@ def entropy_l_diversity(case: Case) -> Judged:
     entropy = case.tally.per_class(-share * np.log(share), case.n)
     asked = math.log(case.spec["l"])
     facts = {"l": case.spec["l"], "smallest_l": float(math.exp(entropy.min()))}
-    return Judged(entropy >= asked - TOLERANCE, facts, lambda i: f"entropy {entropy[i]:.6g}, {asked:.6g} asked")
+    return Judged(entropy >= asked - TOLERANCE, facts, lambda i: f"entropy {entropy[i]:.6g}, {asked:.6g} required")
 
 
 def recursive_cl_diversity(case: Case) -> Judged:
@@ -158,7 +158,7 @@ def recursive_cl_diversity(case: Case) -> Judged:
     holds = _decide(first, tail, lambda most, rest: case.spec["l"] == 1 or most < limit * rest)
     ratio = None if bool((tail == 0).any()) else float((first / np.maximum(tail, 1)).max())
     facts = {"l": case.spec["l"], "c": case.spec["c"], "largest_ratio": ratio}
-    return Judged(holds, facts, lambda i: f"{first[i]} of the commonest value, fewer than {limit} x {tail[i]} asked")
+    return Judged(holds, facts, lambda i: f"{first[i]} of the commonest value, fewer than {limit} x {tail[i]} required")
 
 
 def t_closeness(case: Case) -> Judged:
@@ -228,11 +228,13 @@ def _weighted(case: Case, distinct: Codes, what: str) -> Judged:
     heavy = _decide(steps, np.full(case.n, m - 1), lambda total, unit: Fraction(total, unit) >= alpha)
     facts = {"p": p, "alpha": alpha_stated, f"fewest_{what}": int(distinct.min())}
     facts["smallest_weight"] = float(Fraction(int(steps.min()), m - 1))
-    words = f"distinct {what}, {p} asked; weight"
     return Judged(
         (distinct >= p) & heavy,
         facts,
-        lambda i: f"{distinct[i]} {words} {Fraction(int(steps[i]), m - 1)}, {alpha_stated:g} asked",
+        lambda i: (
+            f"{_distinct(distinct[i], what)}, {p} required; weight {Fraction(int(steps[i]), m - 1)}, {alpha_stated:g} "
+            "required"
+        ),
     )
 
 

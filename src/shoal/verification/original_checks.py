@@ -81,13 +81,13 @@ def check_boundaries(
             cells["only_missing" if excused else "above"] += found
             if not excused:
                 above.setdefault(name, []).append(quoted(label))
-    message = "no label stands above every boundary under it"
+    message = "no label is above every boundary under it"
     if above:
         shown = "; ".join(f"{name}: {', '.join(texts[:5])}" for name, texts in above.items())
-        message = f"{cells['above']:,} cells stand above every boundary under them ({shown})"
+        message = f"{cells['above']:,} cells are above every boundary under them ({shown})"
     if cells["only_missing"]:
         message += (
-            f"; {cells['only_missing']:,} cells are roots that only missing values may become, as the original tells"
+            f"; {cells['only_missing']:,} cells are roots that only missing values may become; the original decides"
         )
     return [Check("boundaries", not above, message, {**cells, "labels": above})]
 

@@ -79,7 +79,7 @@ def _order(wrong: int, rows: int, row: int) -> Check:
     if not wrong:
         return Check("order", True, "the rows are sorted by their cells", {"out_of_order": 0})
     message = (
-        f"{wrong:,} of {rows:,} rows stand before one that sorts ahead of them, the first in row "
+        f"{wrong:,} of {rows:,} rows come before one that sorts ahead of them, the first in row "
         f"{row:,}; sort the rows by the text of their cells from left to right, missing cells last: "
         "their order may be that of the input"
     )

@@ -41,6 +41,7 @@ def applied(release: Any, new: Any, **options: Any) -> shoal.Applied | None:
         return None
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::shoal.errors.DisclosureWarning")
 @pytest.mark.parametrize("run", ["optimal", "mondrian", "greedy-clustering in ranges", "range"])
 @pytest.mark.parametrize("model", MODELS)
@@ -182,7 +183,7 @@ def test_values_that_cannot_be_read_are_counted_by_column_and_never_told() -> No
         ("condition", "in no category"): (1, 1),
     }
     assert [place for place in (3, 4, 5, 6) if done.reasons[place] is not None] == [3, 4, 5, 6]
-    text = json.dumps(done.evidence)
+    text = json.dumps(done.evidence.to_dict())
     for value in ("Atlantis", "Utopia", "Zombie", '"old"'):
         assert value not in text
 

@@ -118,6 +118,7 @@ ROWS = st.lists(
 ).filter(lambda rows: any(sex is not None for _, sex, _ in rows))  # a column without any value is refused
 
 
+@pytest.mark.slow
 @given(ROWS, st.sampled_from(["optimal", "greedy-lattice", "mondrian", "top-down", "greedy-clustering"]), st.booleans())
 def test_a_search_on_distinct_rows_finds_what_a_search_on_records_finds(
     rows: list[tuple[int, str | None, str]], algorithm: str, diverse: bool

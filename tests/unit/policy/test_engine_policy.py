@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from shoal.evidence.policy import describe_policy
 
 import shoal
 from shoal.errors import DataError, PolicyError
-from shoal.evidence.policy import describe_policy
 from shoal.io.source import data_source
 
 BASE: dict[str, Any] = {
@@ -46,7 +46,7 @@ def test_tables_of_spark_are_places_as_one_text() -> None:
         ({"engine": "sparc"}, "engine.name", "must be one of local, spark"),
         ({"engine": {"name": "spark", "cells": 0}}, "engine.cells", "above 0"),
         ({"engine": {"name": "spark", "blocks": True}}, "engine.blocks", "above 0"),
-        ({"engine": {"cells": 5}}, "engine.cells", "belongs to Spark"),
+        ({"engine": {"cells": 5}}, "engine.cells", "setting of the Spark engine"),
         ({"engine": {"name": "spark", "settings": {"spark.master": None}}}, "engine.settings", "a single value"),
         ({"data": {"spark": {"path": "x"}}}, "data.spark", "engine: spark"),
         ({"output": {"spark": {"path": "x"}}}, "output.spark", "engine: spark"),

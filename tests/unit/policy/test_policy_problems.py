@@ -221,7 +221,7 @@ def test_a_column_has_one_role(role: Any) -> None:
 
 def test_a_column_without_a_role_is_told() -> None:
     problem = one_problem(hospital("columns", "name", to={}))
-    assert (problem.where, problem.message) == ("columns.name.role", "is required and not there.")
+    assert (problem.where, problem.code) == ("columns.name.role", "missing-key")
 
 
 @pytest.mark.parametrize(("name", "where"), [(None, "columns.null"), ((1, 2), "columns.[1, 2]")])

@@ -27,6 +27,7 @@ from shoal.models import (
     RecursiveCLDiversity,
 )
 from shoal.present.diagnosis import diagnosis_text, suggestion
+from shoal.present.shortfalls import shortfalls_text
 from shoal.search import ALGORITHMS
 from shoal.search.diagnosis.diagnosis import Diagnosis
 from shoal.search.diagnosis.relaxations import Relaxation, outward
@@ -149,7 +150,7 @@ def test_what_is_said_to_block_does_and_is_counted_and_named(case: Case) -> None
     message = diagnosis_text(diagnosis)
     for blocker in diagnosis.blockers:
         assert blocker.model in message
-        assert all(example.lacks in message for example in blocker.examples)
+        assert all(shortfalls_text(example.lacks) in message for example in blocker.examples)
         assert blocker.examples or blocker.table_lacks
 
 
@@ -306,7 +307,7 @@ def test_the_facts_are_plain_data() -> None:
         "sensitive": None,
         "classes": 1,
         "records": 2,
-        "table_lacks": None,
+        "table_lacks": [],
     }
     first = found["relaxations"][0]
     assert (first["code"], first["share"], first["records"]) == ("suppression", 0.4, 2)

@@ -116,6 +116,7 @@ def test_a_record_joins_a_class_that_may_take_it_or_none_with_a_reason(case: Cas
             assert case.alone or found.why[tried].together
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(cases(SHARES, choices=1))
 def test_with_limits_on_shares_as_few_records_as_possible_are_withheld(case: Case) -> None:

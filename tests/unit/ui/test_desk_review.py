@@ -27,7 +27,6 @@ from shoal.ui.desk.desk import Desk
 from shoal.ui.desk.main import ANSWERS, answer
 from shoal.ui.server.runs import STATUS, Runs
 from shoal.ui.server.workspace import Workspace, read_json, write_json
-from shoal.ui.starting_points import PRESETS
 from support.ui_server import Client, serving
 
 K = {"model": "k-anonymity", "k": 5}
@@ -150,11 +149,15 @@ def test_what_the_page_begins_with_is_a_policy_without_problems(desk: Desk, name
     assert check(desk) == []
 
 
-def test_the_beginnings_that_others_use_say_why() -> None:
-    for preset in PRESETS:
-        assert str(preset.k) in preset.title
-        assert len(preset.why) > 40
-    assert [preset.k for preset in PRESETS] == [3, 10, 12]
+def test_the_starting_points_are_policies_without_problems_and_say_why(desk: Desk) -> None:
+    points = desk_choices.starting_points()
+    assert [point["size"]["k"] for point in points] == [3, 10, 12]
+    for point in points:
+        assert str(point["size"]["k"]) in point["title"]
+        assert len(point["why"]) > 40
+        on_categories = [{**point["categories"], "sensitive": "condition"}] if "categories" in point else []
+        change(desk, privacy=[point["size"], *on_categories], suppression=point.get("suppression", 0))
+        assert check(desk) == []
 
 
 # what is wrong

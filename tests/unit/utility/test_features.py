@@ -12,7 +12,7 @@ from utility_cases import cells_of, released, rows
 
 from oracles.utility_oracle import expected_indicators, expected_number
 from shoal.hierarchies import Mask
-from shoal.utility.columns import Column, Domain
+from shoal.utility.columns import Domain, ValueColumn
 from shoal.utility.features import MOST_INDICATORS, layout_of
 
 
@@ -40,9 +40,9 @@ def test_a_cell_is_the_expectation_over_the_values_that_it_may_be(drawn: Any, k:
         assert by_released[name] == sorted(map(tuple, np.round(expected, 9).tolist()))
 
 
-def column(domain: Domain, first: list[int], last: list[int] | None = None) -> Column:
+def column(domain: Domain, first: list[int], last: list[int] | None = None) -> ValueColumn:
     ends = np.array(first if last is None else last, dtype=np.int64)
-    return Column(domain, np.array(first, dtype=np.int64), ends)
+    return ValueColumn(domain, np.array(first, dtype=np.int64), ends)
 
 
 def test_an_ungeneralized_cell_has_exactly_its_own_number() -> None:

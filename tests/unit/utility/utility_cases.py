@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from shoal.encode.result import Result
 from shoal.pipeline.run import make_release
 from shoal.policy import Policy
-from shoal.utility.columns import Column, original_columns, released_columns
+from shoal.utility.columns import ValueColumn, original_columns, released_columns
 
 TREE = {"America": ["USA", "Canada"], "Asia": {"East": ["China", "Japan"], "India": []}}
 UNDER = {
@@ -50,8 +50,8 @@ class Case:
 
     table: pa.Table
     made: Result
-    originals: Mapping[str, Column]
-    released: Mapping[str, Column]
+    originals: Mapping[str, ValueColumn]
+    released: Mapping[str, ValueColumn]
 
 
 def table_of(drawn: Sequence[Row]) -> pa.Table:

@@ -26,7 +26,7 @@ def test_a_release_in_the_order_of_the_original_fails(
 ) -> None:
     found = verify(as_it_stands(release), make_policy(), original)
     assert failed(found) == {"order"}
-    assert "3 of 12 rows stand before one that sorts ahead of them, the first in row 2" in str(found)
+    assert "3 of 12 rows come before one that sorts ahead of them, the first in row 2" in str(found)
     assert "sort the rows by the text of their cells" in str(found)
     assert verify(as_it_stands(by_cells(release)), make_policy(), original).passed
 

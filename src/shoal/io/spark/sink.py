@@ -28,7 +28,8 @@ from shoal.errors import DataError, OutputError
 from shoal.io.sink import ReleaseData, TextOf, WrittenRelease, document_paths, no_output, policy_files, write_documents
 from shoal.io.source import CountedTable, Reading
 from shoal.io.spark import check
-from shoal.io.spark.cluster import Named, in_order, mapped, spark_errors, unfolded
+from shoal.io.spark import cluster as spark
+from shoal.io.spark.cluster import Named, spark_errors
 from shoal.io.spark.coarsening import CoarseColumn
 from shoal.io.spark.source import NO_TEXT, SparkReading, place_of
 from shoal.io.staging import FORCE, Staged
@@ -120,24 +121,24 @@ class SparkData:
         rows = self._from_counts(as_text) if counted else self._recoded(as_text)
         shown = [name for name in rows.names if not name.startswith(ORDER)]
         keys = [f"{ORDER}{name}" if f"{ORDER}{name}" in rows.names else name for name in shown]
-        return in_order(rows, keys, shown)
+        return spark.in_order(rows, keys, shown)
 
     def _recoded(self, as_text: bool) -> Named:
         """The records recoded where they are."""
         given, result = self.reading.given.frame, self.result
         workers = OnWorkers(Recoder.of(result, list(given.names)), self.reading.coarse, as_text)
         empty = workers.empty(given.arrow_types())
-        rows, suppressed = mapped(given, workers, empty), result.recoding.suppressed
+        rows, suppressed = spark.mapped(given, workers, empty), result.recoding.suppressed
         if result.policy.suppressed != "star" or not suppressed:
             return rows
-        more = unfolded(given.session, workers.stars(empty), np.array([suppressed], dtype=np.int64))
+        more = spark.unfolded(given.session, workers.stars(empty), np.array([suppressed], dtype=np.int64))
         return Named(rows.frame.union(more.frame), rows.names)
 
     def _from_counts(self, as_text: bool) -> Named:
         """The records unfolded from how many of each distinct row go to which class."""
         released = self.result.released
         table = with_order(released.table, as_text=as_text)
-        return unfolded(self.reading.given.frame.session, table, released.counts)
+        return spark.unfolded(self.reading.given.frame.session, table, released.counts)
 
 
 def counted_release(released: Any, reading: SparkReading, *, files: bool) -> WrittenRelease:

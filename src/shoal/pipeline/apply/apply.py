@@ -19,12 +19,13 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.attacks.battery import AttackReport, attack_tables
-from shoal.attacks.registry import NewRelease, signature_of
+from shoal.attacks.registry.people import NewRelease
+from shoal.attacks.registry.signature import signature_of
 from shoal.attacks.scene_setup import rows_of_release
 from shoal.encode.resolve import Resolved, unknown_columns, used_columns
 from shoal.encode.result import Result
 from shoal.errors import OutputError, PolicyError, WithheldError
-from shoal.evidence import sealed
+from shoal.evidence import Evidence, sealed
 from shoal.formatting import number, pluralize
 from shoal.io import FrameKind, from_arrow, in_order_of_cells
 from shoal.io.sink import FileSink, MemorySink, WrittenRelease, policy_files
@@ -56,7 +57,7 @@ class Applied:
     original: pa.Table = field(repr=False)
     """The new records as they came in: the columns that the policy names, in the order of the data."""
     base: Base = field(repr=False)
-    evidence: Mapping[str, Any] = field(repr=False)
+    evidence: Evidence = field(repr=False)
     withheld: tuple[Withheld, ...]
     """Every reason for which records are withheld, with their number."""
     reasons: tuple[str | None, ...] = field(repr=False)
@@ -203,25 +204,21 @@ class Joining:
         return tuple(found)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(eq=False, kw_only=True)
 class ApplyJob(Job):
     """Records that join a published recoding: classes are found among those published instead of being searched."""
 
     base: Base
     replaces: bool
-    _joining: list[Joining] = field(default_factory=list)
-
-    @property
-    def joining(self) -> Joining:
-        """Which records join which classes, once that is known."""
-        return self._joining[-1]
+    joining: Joining = field(init=False)
+    """Which records join which classes, once they are encoded."""
 
     def encode(self, reading: Reading) -> Resolved:
         """The new records in codes, and the classes that each may join."""
         new = encode_new(reading.rows, self.base)
         fits = fitting(new, self.base)
         extension = _extension(new, self.base, len(fits.nodes), alone=not self.replaces)
-        self._joining.append(Joining(new, fits, extension, extension.extend(fits.candidates)))
+        self.joining = Joining(new, fits, extension, extension.extend(fits.candidates))
         return new.resolved
 
     def search(self, reading: Reading, resolved: Resolved, clock: Clock, progress: Progress) -> Result:
@@ -272,7 +269,7 @@ class ApplyJob(Job):
         if not self.replaces:
             return new
         rows = rows_of_release(together([self.base.table, result.table]), self.policy)
-        shown = signature_of(self.policy, rows.labels, rows.cells, rows.owner, rows.sensitive, rows.weights)
+        shown = signature_of(self.policy, rows)
         return replace(new, shown=shown)
 
     def more_evidence(self, result: Result, reading: Reading, facts: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002

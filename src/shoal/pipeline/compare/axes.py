@@ -15,6 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from shoal.errors import InputError, did_you_mean
 from shoal.hierarchies.decimals import parse_decimal
+from shoal.models import MODELS
 from shoal.policy import Policy
 from shoal.policy.fields import Share
 from shoal.policy.model_specs import ModelSpec, build_model
@@ -129,9 +130,7 @@ def read_settings(texts: list[str]) -> dict[str, Values]:
     for text in texts:
         key, sign, values = text.partition("=")
         if not sign or not key.strip():
-            raise InputError(
-                f"--set {text}: write model.parameter=values, such as t-closeness.t=0.1,0.2.", code="bad-setting"
-            )
+            raise InputError(f"--set {text}: write model.parameter=values, such as {_example()}.", code="bad-setting")
         if key.strip() in settings:
             raise InputError(f"--set {key.strip()} is listed twice. Give all its values at once.", code="set-twice")
         settings[key.strip()] = values
@@ -197,3 +196,9 @@ def _value_problems(policy: Policy, axis: Axis, value: Number) -> Iterator[str]:
             yield from (f"{changed.model}.{each}" for each in build_model(changed, "?").parameter_problems())
     except ValidationError as error:
         yield f"{axis.parameter} {error.errors()[0]['msg']}."
+
+
+def _example() -> str:
+    """A setting that a policy may have: ``k-anonymity.k=2,3``."""
+    model = next(iter(MODELS.values()))
+    return f"{model.name}.{model.parameters[0].name}=2,3"

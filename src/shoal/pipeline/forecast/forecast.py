@@ -16,8 +16,7 @@ from typing import Literal
 import numpy as np
 
 from shoal.io.source import TableSource
-from shoal.models.base import Model
-from shoal.models.limits import limits_of
+from shoal.models.base import Model, Shortfall
 from shoal.pipeline.prepare import Prepared, prepare_again
 from shoal.policy import Policy
 from shoal.present.forecast import forecast_text
@@ -65,8 +64,8 @@ class ModelForecast:
     suppressed: int | None
     """Records suppressed at the most general node for this model alone; None where suppression does not help."""
     examples: tuple[BlockedClass, ...]
-    table_lacks: str | None
-    """What the most general release as a whole lacks where every class of it holds; None where it lacks nothing."""
+    table_lacks: tuple[Shortfall, ...]
+    """What the most general release as a whole lacks where every class of it holds."""
 
 
 @dataclass(frozen=True)
@@ -242,14 +241,14 @@ def _judge_model(top: _Top, index: int) -> ModelForecast:
         failing_records=int(stats.sizes[failing].sum()),
         suppressed=top.suppressed([model]),
         examples=tuple(largest_failing(model, stats, failing, lambda each: top.classes.labels(top.problem, each))),
-        table_lacks=None if failing.any() or model.table_holds(view) else model.lacks(view, 0),
+        table_lacks=() if failing.any() or model.table_holds(view) else model.shortfalls(view, 0),
     )
 
 
 def _reaches(top: _Top, index: int) -> Iterator[ParameterReach]:
     models, stats, budget = top.problem.models, top.classes.stats, top.problem.budget
     model = models[index]
-    required = {limit.name: limit.value for limit in limits_of(model)}
+    required = {name: limit.value for name, limit in model.single_limits().items()}
     for parameter, strength in model.strengths(stats.view(model.column)).items():
         alone = strongest([model], 0, parameter, stats, budget)
         together = alone if len(models) == 1 else strongest(models, index, parameter, stats, budget)

@@ -16,7 +16,7 @@ import numpy as np
 
 from shoal.errors import InfeasibleError
 from shoal.hierarchies.hierarchy import Label
-from shoal.models.base import Model
+from shoal.models.base import Model, Shortfall
 from shoal.search.diagnosis.relaxations import Finds, Relaxation, always, reachable_alone, relaxations
 from shoal.search.engine import Grouping, LocalEngine
 from shoal.search.evaluation import evaluate_stats
@@ -36,7 +36,7 @@ class BlockedClass:
     labels: Mapping[str, Label]
     """What it releases in the columns that still tell something; every other column is fully generalized."""
     records: int
-    lacks: str
+    lacks: tuple[Shortfall, ...]
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Blocker:
     records: int
     examples: tuple[BlockedClass, ...] = ()
     """The largest classes that fail."""
-    table_lacks: str | None = None
+    table_lacks: tuple[Shortfall, ...] = ()
     """What the table as a whole lacks, where every class of it holds."""
 
 
@@ -156,7 +156,7 @@ def blockers(
             records = int(stats.sizes[failing].sum())
             yield Blocker(model.name, model.column, int(failing.sum()), records, examples)
         elif not model.table_holds(view):
-            lacks = model.lacks(view, 0)
+            lacks = model.shortfalls(view, 0)
             yield Blocker(model.name, model.column, stats.n_classes, int(stats.sizes.sum()), table_lacks=lacks)
 
 
@@ -166,4 +166,4 @@ def largest_failing(
     """The largest classes that fail a model."""
     sizes, view = stats.sizes, stats.view(model.column)
     for index in sorted(np.flatnonzero(failing).tolist(), key=lambda index: (-int(sizes[index]), index))[:_EXAMPLES]:
-        yield BlockedClass(labels(index), int(sizes[index]), model.lacks(view, index))
+        yield BlockedClass(labels(index), int(sizes[index]), model.shortfalls(view, index))

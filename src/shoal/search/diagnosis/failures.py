@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.hierarchies.hierarchy import Label
-from shoal.models.base import Model
+from shoal.models.base import Model, Shortfall
 from shoal.search.evaluation import evaluate_stats
 from shoal.table.classes import ClassStats
 
@@ -23,8 +23,7 @@ class Lack:
 
     model: str
     sensitive: str | None
-    lacks: str
-    """As the model says it: ``2 distinct values of condition, 3 asked``."""
+    lacks: tuple[Shortfall, ...]
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,7 @@ def judge(models: Sequence[Model], stats: ClassStats, allowed: int) -> Judgement
         for model in models:
             view = rest.view(model.column)
             if model.whole_table and not model.table_holds(view):
-                whole.append(Lack(model.name, model.column, model.lacks(view, 0)))  # a class kept lacks nothing itself
+                whole.append(Lack(model.name, model.column, model.shortfalls(view, 0)))  # classes kept hold
     return Judgement(holds, tuple(failures), left_out, allowed, tuple(whole))
 
 
@@ -118,7 +117,7 @@ def lacks(models: Sequence[Model], stats: ClassStats, classes: Sequence[int]) ->
         held = model.holds(view)
         for each, index in zip(found, classes, strict=True):
             if not held[index]:
-                each.append(Lack(model.name, model.column, model.lacks(view, index)))
+                each.append(Lack(model.name, model.column, model.shortfalls(view, index)))
     return [tuple(each) for each in found]
 
 

@@ -19,7 +19,6 @@ import numpy as np
 from shoal.edits import PolicyEdit
 from shoal.hierarchies.boundaries import capped_levels
 from shoal.models.base import Model, Strength
-from shoal.models.limits import limits_of
 from shoal.models.tolerance import TOLERANCE
 from shoal.search.engine import LocalEngine
 from shoal.search.evaluation import evaluate_stats
@@ -152,7 +151,7 @@ def _weaker_parameters(problem: Problem, stats: ClassStats, values: Sequence[tup
     edits, parameters = [], []
     for index, parameter, value in values:
         model, entry = problem.models[index], problem.entry_of(index)
-        path = next(limit.path for limit in limits_of(model) if limit.name == parameter)
+        path = model.single_limits()[parameter].path
         plain = int(value) if float(value).is_integer() else value
         edits.append(PolicyEdit(("privacy", entry, *path), plain, model.column))
         at_least = model.strengths(stats.view(model.column))[parameter].at_least

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from importlib import resources
 from typing import Any
 
 from shoal.declarations import Parameter, ParameterKind
 from shoal.metrics import METRICS
 from shoal.models import MODELS
 from shoal.policy.algorithm_spec import AlgorithmSpec
+from shoal.policy.yaml_text import parse_yaml
 from shoal.search import ALGORITHMS, all_options, shared_options
 from shoal.ui.desk.desk import Desk
-from shoal.ui.starting_points import PRESETS
 
 
 def choices(_: Desk, __: Mapping[str, Any]) -> dict[str, Any]:
@@ -27,8 +28,15 @@ def choices(_: Desk, __: Mapping[str, Any]) -> dict[str, Any]:
         "measures": [
             {"name": name, "text": metric.short, "higher": metric.higher_is_better} for name, metric in METRICS.items()
         ],
-        "presets": [preset.to_dict() for preset in PRESETS],
+        "presets": starting_points(),
     }
+
+
+def starting_points() -> list[dict[str, Any]]:
+    """Common starting points for a policy, each with its reasons."""
+    text = resources.files("shoal.data").joinpath("starting_points.yaml").read_text(encoding="utf-8")
+    found: list[dict[str, Any]] = parse_yaml(text, "the starting points")
+    return found
 
 
 def _model(name: str) -> dict[str, Any]:

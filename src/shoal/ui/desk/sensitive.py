@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from shoal.encode.sensitive import SensitiveColumn, encode_sensitive
 from shoal.errors import InputError
-from shoal.models import Model
+from shoal.models import MODELS, Model
 from shoal.models.sensitivity import category_distance, category_weight
-from shoal.models.t_closeness import DISTANCES, TCloseness
 from shoal.policy.policy import published
 from shoal.policy.spec import ColumnSpec
 from shoal.table.classes import ClassView, Histogram, SensitiveDomain
@@ -21,6 +20,9 @@ from shoal.ui.desk.column import as_values, declared, in_a_file, profile
 from shoal.ui.desk.desk import Desk
 from shoal.ui.desk.document import problem_to_page
 
+_BY_DISTANCE: Any = next(model for model in MODELS.values() if model.needs_order)
+"""The model that is about distances between values."""
+DISTANCES = next(each.choices for each in _BY_DISTANCE.parameters if each.choices)
 _FULL = 15
 """Up to so many values, the distances between all of them are told; beyond, those from one value."""
 _PAGE = 200
@@ -96,8 +98,11 @@ def _distances(column: SensitiveColumn, query: Mapping[str, Any]) -> dict[str, A
     return {**facts, **listed, "apart": [[row[place] for place in near]], "count": len(values)}
 
 
-def _model(domain: SensitiveDomain, distance: str) -> TCloseness:
-    return TCloseness(1.0, distance=distance, sensitive=domain.column)
+def _model(domain: SensitiveDomain, distance: str) -> Any:
+    """The model that measures distances between values, with the loosest limit."""
+    limit, kind = _BY_DISTANCE.parameters
+    given = {limit.name: limit.high, kind.name: distance, "sensitive": domain.column}
+    return _BY_DISTANCE(**given)
 
 
 def _from(domain: SensitiveDomain, distance: str, present: NDArray[np.int32], place: int) -> list[float]:

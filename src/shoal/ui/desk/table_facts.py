@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.draft import Facts
+from shoal.draft import PolicyDraft
 from shoal.draft.calendar import date_form
 from shoal.draft.profile import Profile
 from shoal.draft.propose import Proposal, propose
@@ -28,7 +28,7 @@ _FEW_ODD = 5
 _MOSTLY = 0.9
 
 
-def describe_table(path: Path, table: pa.Table, facts: Facts) -> dict[str, Any]:
+def describe_table(path: Path, table: pa.Table, facts: PolicyDraft) -> dict[str, Any]:
     """The table, with what the draft says of each column."""
     decided = {each.name: each for each in facts.decisions}
     columns = []
@@ -84,10 +84,10 @@ def _values(profile: Profile, kind: str) -> dict[str, Any]:
     }
 
 
-def _reading(path: Path, facts: Facts) -> dict[str, Any]:
+def _reading(path: Path, facts: PolicyDraft) -> dict[str, Any]:
     """How the file was read, as far as it could be read in another way, and why."""
-    if facts.found is not None:
-        found = facts.found
+    if facts.text_format is not None:
+        found = facts.text_format
         why = [found.why_separator, found.why_encoding]
         return {"reading": {"separator": found.separator, "encoding": found.encoding}, "why_reading": why}
     if facts.sheet is None:

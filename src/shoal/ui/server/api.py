@@ -9,9 +9,12 @@ from typing import Any
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, Response
 
+from shoal.declarations import ParameterKind
 from shoal.edits import PolicyEdit, apply_edits
 from shoal.errors import InputError, ShoalError
 from shoal.io import readable_suffixes
+from shoal.models import MODELS
+from shoal.policy.algorithm_spec import AlgorithmSpec
 from shoal.policy.yaml_text import dump_yaml, parse_yaml
 from shoal.ui.desk import INTERNAL, NEWEST, document
 from shoal.ui.server.guard import SESSION
@@ -57,6 +60,14 @@ class Api:
             "limits": {"bytes": self._settings.max_upload, "rows": self._settings.max_rows},
             "suffixes": readable_suffixes(),
             "shared": self._settings.shared,
+            "algorithm": AlgorithmSpec().name,
+            "models": {
+                name: {
+                    "sensitive": model.reads_sensitive(),
+                    "by_category": [each.name for each in model.parameters if each.kind is ParameterKind.BY_CATEGORY],
+                }
+                for name, model in MODELS.items()
+            },
         }
 
     async def upload(self, request: Request) -> Response:

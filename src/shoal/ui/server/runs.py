@@ -99,7 +99,8 @@ class Runs:
         facts = {"number": number, **read_json(folder / STATUS)}
         active = self._active.get(number)
         if active is not None:
-            facts |= {"stage": active.stage, "share": active.share, "seconds": time.monotonic() - active.begun}
+            facts |= {"waiting": active.process is None, "stage": active.stage, "share": active.share}
+            facts["seconds"] = time.monotonic() - active.begun
         return facts
 
     def file(self, number: str, *parts: str) -> Path:

@@ -100,13 +100,13 @@ def read_secret(path: Path, what: str) -> str:
     """A password or token from the first line of a file that others may not read."""
     try:
         mode = path.stat().st_mode & 0o077
-        lines = path.read_text(encoding="utf-8").splitlines()
+        with path.open(encoding="utf-8") as file:
+            secret = file.readline().strip()
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"The {what} file {path} cannot be read: {error}.", code="secret-unreadable") from None
     if mode:
         message = f"Other users can read the {what} file {path}. Change that first: chmod 600 {path}"
         raise InputError(message, code="secret-not-private")
-    secret = lines[0].strip() if lines else ""
     if len(secret) < 12:
         message = f"The {what} in {path} has {len(secret)} characters; use 12 or more, on the first line."
         raise InputError(message, code="secret-too-short")

@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import json
 import os
-import re
 import secrets
 import shutil
 import time
@@ -18,11 +17,10 @@ from typing import Any
 
 from shoal.errors import InputError
 
-_UNSAFE = re.compile(r"[\x00-\x1f\x7f<>:\"/\\|?*]")
+_UNSAFE = frozenset('<>:"/\\|?*')
 _LONGEST, _LONGEST_SUFFIX = 200, 20
 """Bytes of a file name and of what follows its last point, at most; file systems take 255."""
 _LOCK = ".lock"
-RUN = re.compile(r"[0-9]{3,6}")
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,7 @@ class Workspace:
     def run(self, number: str) -> Path:
         """The folder of a run."""
         folder = self.runs / number
-        if not RUN.fullmatch(number) or not folder.is_dir():
+        if not _is_run_number(number) or not folder.is_dir():
             raise InputError(f"There is no run {number!r}.", code="unknown-run")
         return folder
 
@@ -98,8 +96,13 @@ class Workspace:
             return {self.without_paths(key): self.without_paths(each) for key, each in value.items()}
         if isinstance(value, (list, tuple)):
             return [self.without_paths(each) for each in value]
-        folder = rf"{re.escape(str(self.folder))}[/\\](?:(?:incoming|data|runs[/\\][0-9]+)[/\\])?"
-        return re.sub(folder, "", value) if isinstance(value, str) else value
+        if not isinstance(value, str) or str(self.folder) not in value:
+            return value
+        runs = [path for path in self.runs.iterdir() if _is_run_number(path.name)] if self.runs.is_dir() else []
+        for folder in (*runs, self.data, self.folder / "incoming", self.folder):
+            for separator in ("/", "\\"):
+                value = value.replace(f"{folder}{separator}", "")
+        return value
 
     def delete(self) -> None:
         """Remove everything, also where something was just being written."""
@@ -133,11 +136,15 @@ def write_bytes(path: Path, content: bytes) -> None:
     aside.replace(path)
 
 
+def _is_run_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and 3 <= len(text) <= 6
+
+
 def safe_name(given: str) -> str:
     """A file name from what a browser says, without any way out of the folder: only its last part, no odd signs."""
-    last = unicodedata.normalize("NFC", given).replace("\\", "/").rsplit("/", 1)[-1]
+    last = unicodedata.normalize("NFC", given).replace("\\", "/").rpartition("/")[2]
     plain = "".join("_" if unicodedata.category(each) in {"Cc", "Cf", "Cs"} else each for each in last)
-    name = _UNSAFE.sub("_", plain).strip(" .")
+    name = "".join("_" if each in _UNSAFE else each for each in plain).strip(" .")
     if not name or name.startswith("-"):
         name = f"table{name}"
     if len(name.encode()) <= _LONGEST:

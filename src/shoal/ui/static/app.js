@@ -6,13 +6,13 @@ import * as sensitive from "./sensitive.js";
 import * as privacy from "./privacy.js";
 import * as runs from "./runs.js";
 import * as understand from "./understand.js";
-import * as take from "./take.js";
+import * as download from "./download.js";
 import { finished } from "./run_choice.js";
 
 /** @import { Step } from "./types" */
 
 /** @type {Step[]} */
-const PAGES = [data, hierarchies, sensitive, privacy, runs, understand, take];
+const PAGES = [data, hierarchies, sensitive, privacy, runs, understand, download];
 /** @type {Step | null} */
 let current = null;
 let leave = () => {};
@@ -59,7 +59,7 @@ function steps() {
 function onward() {
   const { page, rest } = place();
   const next = state.table ? PAGES[PAGES.indexOf(page) + 1] : undefined;
-  const run = next === take && finished().some((each) => each.number === rest[0]) ? `/${rest[0]}` : "";
+  const run = next === download && finished().some((each) => each.number === rest[0]) ? `/${rest[0]}` : "";
   fill(byId("onward"), next ? ["Next: ", h("a", { href: `#/${next.id}${run}`, id: "next-step" }, next.title)] : null);
 }
 
@@ -76,7 +76,7 @@ function head() {
   const chosen = theme();
   fill(byId("top"),
     h("p", { class: "brand" }, h("img", { src: "/static/icon.svg", alt: "", width: "28", height: "28" }), " Shoal"),
-    h("p", { class: "soft about" }, state.table ? `${state.table.name}: ${count(state.table.records, "record")}` : "a table about people becomes one that may be published"),
+    h("p", { class: "soft about" }, state.table ? `${state.table.name}: ${count(state.table.records, "record")}` : "turns a table about people into one that can be published"),
     h("div", { class: "buttons" },
       h("button", { type: "button", id: "undo", disabled: !history.canUndo, onclick: () => history.undo() }, "Undo"),
       h("button", { type: "button", id: "redo", disabled: !history.canRedo, onclick: () => history.redo() }, "Redo"),
@@ -85,11 +85,11 @@ function head() {
 }
 
 async function end() {
-  if (!await confirmed("End the session? The table, the policy and all runs are deleted here. Downloads stay yours.", "End and delete")) return;
+  if (!await confirmed("End the session? The table, the policy and all runs will be deleted here. Your downloads are not affected.", "End and delete")) return;
   await attempt(async () => {
     await api.post("/api/end");
     tellOthers();
-    document.body.replaceChildren(h("main", {}, h("h1", {}, "The session has ended"), h("p", {}, "Every file of it is deleted. You may close this page.")));
+    document.body.replaceChildren(h("main", {}, h("h1", {}, "The session has ended"), h("p", {}, "All its files have been deleted. You can close this page.")));
   });
 }
 
@@ -106,10 +106,10 @@ function policy() {
   const focused = document.activeElement === area;
   fill(aside, h("details", { open },
     h("summary", { id: "policy-head" }, "Policy file", problems ? h("span", { class: "badge bad" }, count(problems, "problem")) : h("span", { class: "badge good" }, "no problems")),
-    h("p", { class: "soft" }, "Every click changes this file. ", h("code", {}, "shoal anonymize"), " runs it as it stands."),
+    h("p", { class: "soft" }, "Everything you do here changes this file. ", h("code", {}, "shoal anonymize"), " runs it as it is."),
     problemList(state.problems), area, h("div", { id: "yaml-said", role: "alert" }),
-    h("div", { class: "buttons" }, h("button", { type: "button", id: "yaml-write", onclick: () => writeYaml(area) }, "Write these changes"),
-      h("button", { type: "button", id: "yaml-forget", onclick: () => { area.value = area.defaultValue; policy(); } }, "Give up what I typed"))));
+    h("div", { class: "buttons" }, h("button", { type: "button", id: "yaml-write", onclick: () => writeYaml(area) }, "Save changes"),
+      h("button", { type: "button", id: "yaml-forget", onclick: () => { area.value = area.defaultValue; policy(); } }, "Discard changes"))));
   if (focused) area.focus({ preventScroll: true });
   policyChanged();
 }
@@ -122,12 +122,12 @@ function policyChanged() {
 
 /** @param {HTMLTextAreaElement} area */
 async function writeYaml(area) {
-  if (area.defaultValue !== state.yaml && !await confirmed("The policy has changed since you began to type. Write your text over it? Undo brings back what is there now.", "Write mine")) return;
+  if (area.defaultValue !== state.yaml && !await confirmed("The policy has changed since you started typing. Overwrite it with your text? You can undo this.", "Overwrite")) return;
   try {
     await editYaml(area.value);
     area.defaultValue = area.value;
     policy();
-    say("The policy is written.");
+    say("The policy is saved.");
   } catch (error) { fill(byId("yaml-said"), h("p", { class: "complaint" }, error instanceof Error ? error.message : String(error))); }
 }
 

@@ -37,7 +37,7 @@ export function askName(title, label, given, yes, refuse = () => "") {
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const name = input.value.trim();
-      const why = name === "" ? "Write a name." : refuse(name);
+      const why = name === "" ? "Enter a name." : refuse(name);
       if (why) { fill(said, why); input.focus(); } else answer(name);
     });
     setTimeout(() => input.select(), 0);

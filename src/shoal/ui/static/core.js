@@ -154,6 +154,17 @@ export function count(number, one, many) {
 export function rounded(number, digits) { return Number(number.toPrecision(digits)).toLocaleString("en", { maximumFractionDigits: 6 }); }
 
 /**
+ * A share as a percentage: 5.7%, 100%, less than 0.1%.
+ * @param {number} share
+ * @returns {string}
+ */
+export function percent(share) {
+  if (share > 0 && share < 0.001) return "less than 0.1%";
+  if (share > 0.999 && share < 1) return "more than 99.9%";
+  return `${(100 * share).toLocaleString("en", { maximumFractionDigits: 1 })}%`;
+}
+
+/**
  * Some labels with commas between them, and how many more there are.
  * @param {Value[]} labels
  * @param {number} most
@@ -259,7 +270,7 @@ export const api = {
  */
 export function send(path, file, progress) {
   return new Promise((resolve, reject) => {
-    if (file.size > state.limits.bytes) throw new Told({ message: `${file.name} has ${count(file.size, "byte")}; at most ${count(state.limits.bytes)} are taken here.` });
+    if (file.size > state.limits.bytes) throw new Told({ message: `${file.name} has ${count(file.size, "byte")}; the limit here is ${count(state.limits.bytes)}.` });
     const asked = new XMLHttpRequest();
     asked.open("PUT", path);
     asked.upload.onprogress = (event) => progress(event.lengthComputable ? event.loaded / event.total : 0);
@@ -268,7 +279,7 @@ export function send(path, file, progress) {
       try { content = JSON.parse(asked.responseText); } catch { content = { error: { message: asked.responseText.trim() } }; }
       if (content.error) reject(new Told(content.error)); else resolve(withBarePolicy(content));
     };
-    asked.onerror = () => reject(new Told({ message: "The upload was broken off." }));
+    asked.onerror = () => reject(new Told({ message: "The upload was interrupted." }));
     asked.send(file);
   });
 }
@@ -277,7 +288,7 @@ export function send(path, file, progress) {
  * What the page knows: `table`, `policy` (the document), `yaml`, `revision` (of the file), `problems`, `runs`, `limits`, `suffixes` (of files that can be read), `shared`.
  * @type {PageState}
  */
-export const state = { table: null, policy: {}, yaml: "", revision: "", problems: [], runs: [], limits: { bytes: Infinity, rows: Infinity }, suffixes: [], shared: false, reviewed: null };
+export const state = { table: null, policy: {}, yaml: "", revision: "", problems: [], runs: [], limits: { bytes: Infinity, rows: Infinity }, suffixes: [], shared: false, models: {}, algorithm: "", reviewed: null };
 /** @type {Set<(what: ChangeKind) => void>} */
 const listeners = new Set();
 /** @type {Policy[]} */
@@ -408,12 +419,12 @@ async function catchUp() {
   if (JSON.stringify(now.table) !== JSON.stringify(state.table)) {
     history.clear();
     update(now, "table");
-    notice("Another window of this session opened or reread the table. This window shows it now.");
+    notice("Another window of this session opened another table or read this one again. This window now shows it.");
   } else if (now.yaml !== state.yaml) {
     remember();
     update(now, "policy");
     update({}, "saved");
-    notice("The policy was changed in another window of this session. This window shows it now; Undo brings back what stood here.");
+    notice("The policy was changed in another window of this session. This window now shows the change; Undo restores what was here.");
   } else update({ runs: now.runs, revision: now.revision }, "runs");
 }
 
@@ -443,11 +454,11 @@ export function columns(role) {
 }
 
 /**
- * The sensitive columns that no model is on; k-anonymity is on none.
+ * The sensitive columns that no model is on; some models are on none.
  * @returns {string[]}
  */
 export function unprotected() {
-  const asked = Array.isArray(state.policy.privacy) ? state.policy.privacy.filter((entry) => entry?.model !== "k-anonymity") : [];
+  const asked = Array.isArray(state.policy.privacy) ? state.policy.privacy.filter((entry) => state.models[entry?.model]?.sensitive ?? true) : [];
   return columns("sensitive").filter((name) => !asked.some((entry) => [entry?.sensitive ?? name].flat().includes(name)));
 }
 
@@ -458,7 +469,7 @@ export function unprotected() {
  * @returns {HTMLElement | null}
  */
 export function unprotectedWarning(names = unprotected(), todo = h("a", { href: "#/privacy" }, "Add a model for it.")) {
-  return names.length ? h("p", { class: "warning unprotected" }, `No model protects ${names.join(", ")}: who finds a person's class may read the value there. `, todo) : null;
+  return names.length ? h("p", { class: "warning unprotected" }, `No model protects ${names.join(", ")}: anyone who finds a person's class may be able to read the value. `, todo) : null;
 }
 
 /**
@@ -520,7 +531,7 @@ export function problemList(problems) {
  */
 export function complain(error) {
   if (!(error instanceof Told)) console.error(error);
-  notice(error instanceof Told ? error.message : "Something went wrong on this page. Reload it; your work is kept.");
+  notice(error instanceof Told ? error.message : "Something went wrong on this page. Reload it; your work is saved.");
 }
 
 /**
@@ -569,7 +580,7 @@ export function confirmed(question, yes) {
     const dialog = h("dialog", { "aria-label": question },
       h("p", {}, question),
       h("form", { method: "dialog", class: "buttons" },
-        h("button", { value: "no", type: "submit" }, "Keep things as they are"),
+        h("button", { value: "no", type: "submit" }, "Cancel"),
         h("button", { value: "yes", type: "submit", class: "strong" }, yes)));
     dialog.addEventListener("close", () => { resolve(dialog.returnValue === "yes"); dialog.remove(); });
     document.body.append(dialog);

@@ -19,12 +19,12 @@ const written = (at) => (at === -Infinity ? "-inf" : at === Infinity ? "inf" : a
  */
 export function intervalsEditor({ spec, facts, answer, change, kept }) {
   const { histogram } = facts;
-  if (!histogram) return h("p", { class: "warning" }, "Not every value of this column is a number, so there is no histogram. Choose another kind, or declare what is no number as missing.");
+  if (!histogram) return h("p", { class: "warning" }, "Not all values of this column are numbers, so there is no histogram. Choose another kind, or list the other values as missing.");
   const byCuts = spec.cuts?.length > 0;
   const numeric = { ...facts, histogram };
   const use = (/** @type {"widths" | "cuts"} */ form) => { kept[byCuts ? "cuts" : "widths"] = spec; change(kept[form] ?? (form === "cuts" ? cutsFrom(spec, histogram) : { widths: [niceWidth(histogram)] })); };
   /** @type {["widths" | "cuts", string][]} */
-  const forms = [["widths", "equal widths"], ["cuts", "cut points of your own"]];
+  const forms = [["widths", "equal widths"], ["cuts", "custom cut points"]];
   return h("div", {},
     h("fieldset", { class: "plain" }, h("legend", {}, "Intervals of"), forms.map(([form, text]) => h("label", { class: "option" },
       h("input", { type: "radio", name: "interval-form", id: `form-${form}`, value: form, checked: byCuts === (form === "cuts"), onchange: () => use(form) }), ` ${text}`))),
@@ -96,7 +96,7 @@ function numberInput(id, label, given, write, attributes = {}) {
     const blank = input.value.trim() === "";
     const fine = blank ? write.empty !== undefined : Number.isFinite(at);
     input.setAttribute("aria-invalid", String(!fine));
-    if (!fine) { say("Write a number."); return; }
+    if (!fine) { say("Enter a number."); return; }
     if (blank) write.empty?.(); else write.number(at);
   });
   return input;
@@ -126,11 +126,11 @@ function widthsPart(spec, facts, answer, change, kept) {
       numberInput(`width-${place + 1}`, `Width at level ${place + 1}`, width, { number: (at) => write({ widths: widths.map((each, other) => (other === place ? at : each)) }) }), " ",
       h("button", { type: "button", id: `width-remove-${place + 1}`, disabled: widths.length < 2, onclick: () => write({ widths: widths.filter((_, other) => other !== place) }) }, "Remove")))),
     h("div", { class: "buttons" }, h("button", { type: "button", id: "width-add", onclick: () => write({ widths: [...widths, 2 * (widths.at(-1) ?? 1)] }) }, "Add a level")),
-    h("p", { class: "soft" }, "Each width must be a multiple of the one before, so that every interval lies within one of the next level. The last level is always everything, *."),
-    h("details", { open: kept.open ?? (Boolean(bounds) || Boolean(spec.origin)), ontoggle: (event) => { kept.open = event.target.open; } }, h("summary", {}, "Where intervals begin, and which values there may be"),
-      field("Count from", numberInput("origin", "Count from", spec.origin ?? 0, { number: (at) => write({ origin: at === 0 ? undefined : at }) }), "Widths of 10 counted from 5 make [5, 15), [15, 25)."),
-      h("div", { class: "buttons" }, h("span", {}, "Values may run from "), numberInput("bound-low", "Smallest value that there may be", bounds?.[0], bound(0)), h("span", {}, " to "), numberInput("bound-high", "Largest value that there may be", bounds?.[1], bound(1))),
-      h("p", { class: "soft" }, "Left empty, there are no bounds. With bounds, intervals stop there and a value outside is an error. Choose bounds that everyone knows (0 to 120 years), never the smallest and largest of the data: they would tell a record's exact value.")),
+    h("p", { class: "soft" }, "Each width must be a multiple of the previous one, so that every interval lies within one of the next level. The last level is always *."),
+    h("details", { open: kept.open ?? (Boolean(bounds) || Boolean(spec.origin)), ontoggle: (event) => { kept.open = event.target.open; } }, h("summary", {}, "Start and range of the intervals"),
+      field("Start at", numberInput("origin", "Start at", spec.origin ?? 0, { number: (at) => write({ origin: at === 0 ? undefined : at }) }), "Widths of 10 starting at 5 give [5, 15), [15, 25)."),
+      h("div", { class: "buttons" }, h("span", {}, "Values range from "), numberInput("bound-low", "Smallest possible value", bounds?.[0], bound(0)), h("span", {}, " to "), numberInput("bound-high", "Largest possible value", bounds?.[1], bound(1))),
+      h("p", { class: "soft" }, "If empty, there are no bounds. With bounds, intervals end there and values outside are an error. Choose bounds that everyone knows (0 to 120 years), never the smallest and largest values of the data: they would reveal exact values.")),
     picture(facts, answer));
 }
 
@@ -194,9 +194,9 @@ function cutsPart(spec, facts, answer, change) {
   const fresh = numberInput("cut-new", "New cut point", "", { number: add, empty: () => {} });
   const end = (/** @type {"low" | "high"} */ which, /** @type {number} */ outer, /** @type {string} */ text) => numberInput(`cut-${which}`, text, Number.isFinite(model[which]) ? model[which] : "", { number: (at) => write({ [which]: at }), empty: () => write({ [which]: outer }) }, { placeholder: "open" });
   return h("div", {},
-    h("p", { class: "soft" }, "Click into the histogram to cut there; drag a cut, or move it with the arrow keys. A cut belongs to the interval on its right: 65 begins [65, …)."),
+    h("p", { class: "soft" }, "Click the histogram to add a cut; drag a cut, or move it with the arrow keys. A cut belongs to the interval on its right: 65 starts [65, …)."),
     picture(facts, answer, (scale) => cuttable(facts, model, scale, write, add)),
-    h("div", { class: "buttons" }, h("label", { for: "cut-new" }, "Cut at"), fresh, h("button", { type: "button", id: "cut-add", onclick: () => fresh.dispatchEvent(new Event("change")) }, "Add the cut")),
+    h("div", { class: "buttons" }, h("label", { for: "cut-new" }, "Cut at"), fresh, h("button", { type: "button", id: "cut-add", onclick: () => fresh.dispatchEvent(new Event("change")) }, "Add cut")),
     h("div", { class: "buttons" }, h("span", {}, "Lowest end "), end("low", -Infinity, "Lowest end, empty for open"), h("span", {}, " highest end "), end("high", Infinity, "Highest end, empty for open")),
     h("div", { class: "buttons" },
       h("button", { type: "button", id: "cut-level-add", onclick: () => write({ levels: model.levels + 1, points: model.points.map((point, place) => (place % 2 && point.upto === model.levels ? { ...point, upto: model.levels + 1 } : point)) }) }, "Add a level"),

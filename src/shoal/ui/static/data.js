@@ -1,5 +1,5 @@
 // Step 1: load a table, look at it, and say what each column is.
-import { api, attempt, choice, columnFacts, confirmed, count, edit, field, fill, h, history, currentTable, problemList, problemsOf, say, send, shown, state, table, tellOthers, unprotected, unprotectedWarning, update, watch } from "./core.js";
+import { api, attempt, choice, columnFacts, confirmed, count, edit, field, fill, h, history, currentTable, percent, problemList, problemsOf, say, send, shown, state, table, tellOthers, unprotected, unprotectedWarning, update, watch } from "./core.js";
 
 /** @import { ModelEntry, Opened, Reading, ReadingControl, Stop, Table } from "./types" */
 
@@ -9,13 +9,13 @@ export const title = "Data";
 const ROLES = [
   ["identifier", "identifier: names a person, not released"],
   ["quasi", "quasi-identifier: others may know it, generalized"],
-  ["sensitive", "sensitive: kept secret, protected"],
-  ["insensitive", "insensitive: released as it is"],
-  ["", "not named: not released"],
+  ["sensitive", "sensitive: must not be linked to a person, protected"],
+  ["insensitive", "insensitive: released unchanged"],
+  ["", "not in the policy: not released"],
 ];
 const PAGE = 25;
 /**
- * Whether the reader opened or closed "How the file was read"; open from the start where a sheet has to be chosen.
+ * Whether the reader opened or closed "File options"; open from the start where a sheet has to be chosen.
  * @type {boolean | null}
  */
 let readingOpen = null;
@@ -38,7 +38,7 @@ function drawLoader(section) {
   const bar = h("progress", { max: "1", value: 0, hidden: true, "aria-label": "Upload" });
   const input = h("input", { type: "file", id: "file", accept: state.suffixes.join(",") });
   const open = async (/** @type {() => Promise<Opened>} */ action) => {
-    if ((state.runs.length || history.canUndo) && !await confirmed(`Open another table? The policy${state.runs.length ? " and the runs" : ""} of this one ${state.runs.length ? "are" : "is"} deleted.`, "Open it")) return;
+    if ((state.runs.length || history.canUndo) && !await confirmed(`Open another table? The policy${state.runs.length ? " and the runs" : ""} of this one will be deleted.`, "Open")) return;
     bar.hidden = false;
     await attempt(async () => { opened(await action()); });
     bar.hidden = true;
@@ -48,8 +48,8 @@ function drawLoader(section) {
     take(input.files?.[0]);
     input.value = "";  // the same file, put right, may be chosen again
   });
-  const drop = h("div", { class: "drop" }, field("A file of records, one row a person", input,
-    `CSV, Parquet, Excel, SPSS, SAS or Stata; up to ${count(state.limits.rows)} records and ${count(Math.round(state.limits.bytes / 1e6))} MB. ${state.shared ? "It goes to this server and is deleted when your session ends." : "It stays on this machine."}`), bar);
+  const drop = h("div", { class: "drop" }, field("Table, with one row per person", input,
+    `CSV, Parquet, Excel, SPSS, SAS or Stata; up to ${count(state.limits.rows)} records and ${count(Math.round(state.limits.bytes / 1e6))} MB. ${state.shared ? "It is sent to this server and deleted when your session ends." : "It stays on this machine."}`), bar);
   drop.addEventListener("dragover", (event) => { event.preventDefault(); drop.classList.add("over"); });
   drop.addEventListener("dragleave", () => drop.classList.remove("over"));
   drop.addEventListener("drop", (event) => {
@@ -57,7 +57,7 @@ function drawLoader(section) {
     drop.classList.remove("over");
     take(event.dataTransfer?.files[0]);
   });
-  const example = h("p", {}, h("button", { type: "button", id: "example", onclick: () => open(() => api.desk("open_example")) }, "Use the hospital example"));
+  const example = h("p", {}, h("button", { type: "button", id: "example", onclick: () => open(() => api.desk("open_example")) }, "Open the hospital example"));
   if (state.table) fill(section, h("details", {}, h("summary", { id: "load-head" }, "Open another table"), drop, example));
   else fill(section, h("h2", { id: "load-head" }, "Load a table"), drop, example);
 }
@@ -76,20 +76,20 @@ function opened({ table: facts, policy, yaml, revision }) {
 
 /** @param {HTMLElement} root */
 function drawTable(root) {
-  if (!state.table) { fill(root, h("p", { class: "soft" }, state.shared ? "Your files are seen by nobody else here, and deleted when your session ends." : "Nothing leaves this machine: the page, the work and the files are all on it.")); return; }
+  if (!state.table) { fill(root, h("p", { class: "soft" }, state.shared ? "Nobody else here can see your files. They are deleted when your session ends." : "Nothing leaves this machine.")); return; }
   const facts = state.table;
   const preview = h("div");
   fill(root,
     h("section", { "aria-labelledby": "about-head" },
       h("h2", { id: "about-head" }, facts.name),
       h("p", {}, `${count(facts.records, "record")} in ${count(facts.columns.length, "column")}. `,
-        facts.unique ? `On the suggested quasi-identifiers together ${count(facts.unique, "record is", "records are")} unique: who knows these values of a person finds the record.` : ""),
-      facts.unreadable.length ? h("p", { class: "warning" }, `Not readable, and never released: ${facts.unreadable.map((each) => `${each.name} (${each.kind})`).join(", ")}.`) : null,
+        facts.unique ? `By the suggested quasi-identifiers, ${count(facts.unique, "record is", "records are")} unique: anyone who knows these values of a person can find the record.` : ""),
+      facts.unreadable.length ? h("p", { class: "warning" }, `Cannot be read and will not be released: ${facts.unreadable.map((each) => `${each.name} (${each.kind})`).join(", ")}.`) : null,
       reading(facts)),
-    h("section", { "aria-labelledby": "columns-head" }, h("h2", { id: "columns-head" }, "What each column is"),
-      h("p", { class: "soft" }, "Guessed from names and values, always to the safe side. Read the reasons, and correct what is wrong."),
+    h("section", { "aria-labelledby": "columns-head" }, h("h2", { id: "columns-head" }, "Columns and their roles"),
+      h("p", { class: "soft" }, "Suggested from names and values, erring on the side of caution. Read the reasons and correct what is wrong."),
       h("div", { id: "roles" })),
-    h("section", { "aria-labelledby": "rows-head" }, h("h2", { id: "rows-head" }, "The first look"), preview));
+    h("section", { "aria-labelledby": "rows-head" }, h("h2", { id: "rows-head" }, "Preview"), preview));
   drawRoles();
   drawRows(preview, 0);
 }
@@ -102,10 +102,10 @@ function drawTable(root) {
 function reading(facts) {
   const controls = readingControls(facts.reading);
   const { sheet, sheets = [] } = facts.reading;
-  return h("details", { id: "reading", open: readingOpen ?? sheets.length > 1, ontoggle: (event) => { readingOpen = event.target.open; } }, h("summary", { id: "reading-head" }, "How the file was read", sheets.length > 1 ? h("span", { class: "soft" }, `: the sheet “${sheet}”, one of ${sheets.length}`) : null),
+  return h("details", { id: "reading", open: readingOpen ?? sheets.length > 1, ontoggle: (event) => { readingOpen = event.target.open; } }, h("summary", { id: "reading-head" }, "File options", sheets.length > 1 ? h("span", { class: "soft" }, `: sheet “${sheet}” of ${sheets.length}`) : null),
     facts.why_reading.length ? h("ul", {}, facts.why_reading.map((why) => h("li", {}, why))) : null,
     controls.map(({ element }) => element),
-    controls.length ? h("button", { type: "button", id: "reread", onclick: () => attempt(() => reread(controls)) }, "Read it again") : null,
+    controls.length ? h("button", { type: "button", id: "reread", onclick: () => attempt(() => reread(controls)) }, "Read the file again") : null,
     marks());
 }
 
@@ -113,20 +113,20 @@ function reading(facts) {
 function readingControls({ separator, encoding, sheet, sheets = [] }) {
   if (sheets.length > 1) {
     const control = choice("sheet", sheets.map((name) => [name, name]), sheet, () => {});
-    return [{ name: "sheet", read: () => control.value, element: field("Sheet", control, "A workbook has several; one of them is the table.") }];
+    return [{ name: "sheet", read: () => control.value, element: field("Sheet", control, "The sheet of the workbook that holds the table.") }];
   }
   if (separator === undefined) return [];
   const mark = h("input", { id: "separator", size: "3", value: separator === "\t" ? "\\t" : separator });
   const coding = h("input", { id: "encoding", size: "12", value: encoding });
   return [
-    { name: "separator", read: () => (mark.value === "\\t" ? "\t" : mark.value), element: field("Separator", mark, "The character between two cells; \\t for a tab.") },
-    { name: "encoding", read: () => coding.value, element: field("Encoding", coding, "How the file writes letters, such as utf-8 or, from older programs, windows-1252.") },
+    { name: "separator", read: () => (mark.value === "\\t" ? "\t" : mark.value), element: field("Separator", mark, "The character between cells; \\t for a tab.") },
+    { name: "encoding", read: () => coding.value, element: field("Encoding", coding, "The text encoding, such as utf-8, or windows-1252 from older programs.") },
   ];
 }
 
 /** @param {ReadingControl[]} controls */
 async function reread(controls) {
-  if (!await confirmed("Read the file in another way? Roles, hierarchies and models are drafted anew, and what you changed is gone.", "Read it again")) return;
+  if (!await confirmed("Read the file again with these options? Roles, hierarchies and models are drafted again, and your changes are lost.", "Read the file again")) return;
   opened(await api.desk("reread", { options: Object.fromEntries(controls.map(({ name, read }) => [name, read()])) }));
 }
 
@@ -143,9 +143,9 @@ function marks() {
       const data = typeof policy.data === "string" ? { path: policy.data } : policy.data;
       policy.data = { ...data, missing: [...new Set([...given.filter((mark) => mark === ""), ...chosen])] };
     });
-    say("The marks of a missing value are changed.");
+    say("Missing values changed.");
   } });
-  return field("Cells that mean: no value", input, "Besides empty ones, a line each, such as ? or NA. Values are counted anew.");
+  return field("Missing values", input, "Cells that mean “no value” besides empty ones, such as ? or NA. One per line.");
 }
 
 function drawRoles() {
@@ -158,11 +158,11 @@ function drawRoles() {
     return [
       h("strong", {}, each.name),
       h("span", {}, each.kind, h("br"), h("span", { class: "soft" }, count(each.distinct, "value"))),
-      each.missing ? `${count(each.missing)} (${(100 * each.missing / records).toFixed(1)} %)` : "none",
+      each.missing ? `${count(each.missing)} (${percent(each.missing / records)})` : "none",
       choice(`role-${place}`, ROLES, role, (chosen) => setRole(each.name, chosen), { "aria-label": `Role of ${each.name}` }),
-      h("div", {}, role === each.role ? each.why : `You decided. (Suggested: ${each.role}. ${each.why})`,
+      h("div", {}, role === each.role ? each.why : `Your choice. (Suggested: ${each.role}. ${each.why})`,
         each.warning ? h("span", { class: "warning" }, ` ${each.warning}`) : null,
-        each.odd.length ? h("span", { class: "warning" }, ` All values are numbers but ${each.odd.join(", ")}: no intervals can be made so. What means "no value" belongs under "How the file was read".`) : null,
+        each.odd.length ? h("span", { class: "warning" }, ` All values except ${each.odd.join(", ")} are numbers, so intervals cannot be used. List values that mean “no value” under “File options”.`) : null,
         unprotected().includes(each.name) ? unprotectedWarning([each.name]) : null,
         problemList(problemsOf(each.name))),
       h("span", { class: "samples" }, each.samples.map((sample) => [h("code", { title: sample }, brief(sample)), " "])),
@@ -213,6 +213,6 @@ async function drawRows(box, offset) {
   fill(box,
     table(`Records ${count(offset + 1)} to ${count(last)} of ${count(answer.records)}`, answer.columns.map((name) => [name, h("br"), h("span", { class: "soft" }, columnFacts(name)?.kind ?? "")]), answer.rows.map((row) => row.map((value) => h("span", { title: value }, shown(value)))), { class: "preview" }),
     h("div", { class: "buttons" },
-      h("button", { type: "button", id: "rows-before", disabled: offset === 0, onclick: () => drawRows(box, Math.max(0, offset - PAGE)) }, "Earlier records"),
-      h("button", { type: "button", id: "rows-after", disabled: last >= answer.records, onclick: () => drawRows(box, last) }, "Later records")));
+      h("button", { type: "button", id: "rows-before", disabled: offset === 0, onclick: () => drawRows(box, Math.max(0, offset - PAGE)) }, "Previous records"),
+      h("button", { type: "button", id: "rows-after", disabled: last >= answer.records, onclick: () => drawRows(box, last) }, "Next records")));
 }

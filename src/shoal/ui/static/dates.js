@@ -24,10 +24,10 @@ export function datesEditor({ spec, answer, stale, change }) {
     change(event.target.value.trim() ? { ...rest, units, format: event.target.value.trim() } : { ...rest, units });
   } });
   return h("div", {},
-    h("fieldset", { class: "plain" }, h("legend", {}, "A date becomes, level by level, its"), UNITS.map(([unit, text]) => h("label", { class: "option" },
+    h("fieldset", { class: "plain" }, h("legend", {}, "Generalize dates to"), UNITS.map(([unit, text]) => h("label", { class: "option" },
       h("input", { type: "checkbox", id: `unit-${unit}`, checked: units.includes(unit), onchange: (event) => set(unit, event.target.checked) }), ` ${text}`))),
-    h("p", { class: "soft" }, "A week lies within no month or year: after it only everything, *, can follow."),
-    field("How the dates are written", format, "Empty for 2024-03-14. Otherwise with %d for day, %m for month, %Y for year, %H:%M for the time: %d.%m.%Y reads 14.03.2024."),
+    h("p", { class: "soft" }, "Weeks cross months and years, so only * can follow them."),
+    field("Date format", format, "Leave empty for 2024-03-14. Otherwise use %d for the day, %m for the month, %Y for the year and %H:%M for the time: %d.%m.%Y reads 14.03.2024."),
     timeline(answer, stale ? [] : units));
 }
 

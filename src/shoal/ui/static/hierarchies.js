@@ -16,12 +16,12 @@ export const id = "hierarchies";
 export const title = "Hierarchies";
 
 const KINDS = [
-  ["flat", "keep the value or hide it: nothing in between"],
-  ["tree", "group values by hand: a city, its region, its country"],
-  ["intervals", "numbers become intervals: 37, 35 to 40, 20 to 40"],
-  ["dates", "dates become months, quarters, years"],
-  ["mask", "codes lose characters: 14248, 1424*, 142**"],
-  ["order", "values in an order join their neighbours: low, low to middle"],
+  ["flat", "keep or hide the value, nothing in between"],
+  ["tree", "groups of values: city, region, country"],
+  ["intervals", "intervals of numbers: 37, 35 to 40, 20 to 40"],
+  ["dates", "months, quarters, years of dates"],
+  ["mask", "masked codes: 14248, 1424*, 142**"],
+  ["order", "neighbours in an order: low, low to middle"],
 ];
 /**
  * What was made before another kind was chosen, by column and kind; and what is known of columns. For one table only.
@@ -43,10 +43,10 @@ export function render(root, rest) {
   const name = known.includes(rest.join("/")) ? rest.join("/") : known[0];
   const parts = { list: h("nav", { "aria-label": "Columns" }), body: h("div") };
   fill(root, h("h1", {}, title),
-    h("p", {}, "A hierarchy says what a value may become, step by step, so that people look alike: a town its county, an age an interval. The less a value has to change, the more the release is worth."),
+    h("p", {}, "A hierarchy defines how a value is generalized step by step so that people look alike: a town becomes its county, an age an interval. The less values have to change, the more useful the release is."),
     parts.list, parts.body);
   if (name === undefined) {
-    fill(parts.body, h("p", {}, "No column is a quasi-identifier yet. ", h("a", { href: "#/data" }, "Say what each column is first.")));
+    fill(parts.body, h("p", {}, "No column is a quasi-identifier yet. ", h("a", { href: "#/data" }, "Assign roles first.")));
     return () => {};
   }
   /** @type {HierarchyPage} */
@@ -80,7 +80,7 @@ function drawList(page) {
   };
   const secret = columns("sensitive");
   fill(page.parts.list, h("ul", { class: "tabs" }, columns("quasi").map(link)),
-    secret.length ? [h("p", { class: "soft" }, "Sensitive columns need a hierarchy only for the distances of t-closeness:"), h("ul", { class: "tabs" }, secret.map(link))] : null);
+    secret.length ? [h("p", { class: "soft" }, "Sensitive columns need a hierarchy only for distances between their values:"), h("ul", { class: "tabs" }, secret.map(link))] : null);
 }
 
 /** @param {HierarchyPage} page */
@@ -129,8 +129,8 @@ function frame(page) {
   const quasi = column(page).role === "quasi";
   fill(page.parts.body,
     h("section", { "aria-labelledby": "column-head" }, boxes.head, boxes.editor),
-    h("section", { "aria-labelledby": "levels-head" }, h("h2", { id: "levels-head" }, "Level by level"), boxes.levels),
-    quasi ? h("section", { "aria-labelledby": "limit-head" }, h("h2", { id: "limit-head" }, "How far at most"), boxes.limit) : null,
+    h("section", { "aria-labelledby": "levels-head" }, h("h2", { id: "levels-head" }, "Levels"), boxes.levels),
+    quasi ? h("section", { "aria-labelledby": "limit-head" }, h("h2", { id: "limit-head" }, "Boundary"), boxes.limit) : null,
     h("section", { "aria-labelledby": "files-head" }, h("h2", { id: "files-head" }, "Files"), transferPart(page.name, (tree) => take(page, tree))));
 }
 
@@ -143,14 +143,14 @@ function drawBody(page) {
   const kind = spec === null && own.role === "sensitive" ? "" : kindOf(spec);
   if (page.kind !== kind && page.stale) page.answer = null;  // what is known is about another kind
   page.kind = kind;
-  const pairs = [...(own.role === "sensitive" ? [["", "none: values are simply different"]] : []), ...KINDS, ...(kind === "levels" ? [["levels", "in a file that is not here: import it below"]] : [])];
+  const pairs = [...(own.role === "sensitive" ? [["", "none: values are just different"]] : []), ...KINDS, ...(kind === "levels" ? [["levels", "in a separate file: import it below"]] : [])];
   fill(boxes.head, h("h2", { id: "column-head" }, name),
     h("p", { class: "soft" }, `${count(facts.distinct, "different value")}, ${facts.kind}; ${facts.missing ? `missing in ${count(facts.missing, "record")}` : "none missing"}.`,
       facts.values.length < facts.found ? ` Only the ${count(facts.values.length)} most frequent values are listed here.` : ""),
-    field("How values are blurred", choice("kind", pairs, kind, (next) => setKind(page, kind, next)), "What you made under another choice is kept while the page is open."));
+    field("Kind of hierarchy", choice("kind", pairs, kind, (next) => setKind(page, kind, next)), "Your settings for the other kinds are kept while this page is open."));
   drawEditor(page, kind, spec);
   boxes.levels.setAttribute("aria-busy", String(page.stale));
-  fill(boxes.levels, page.stale && page.answer ? h("p", { class: "soft", role: "status" }, "Counting anew …") : null, levelTable(page.answer, page.view, (changes) => look(page, changes)));
+  fill(boxes.levels, page.stale && page.answer ? h("p", { class: "soft", role: "status" }, "Counting …") : null, levelTable(page.answer, page.view, (changes) => look(page, changes)));
   const high = kind === "tree" ? height(readTree(spec.tree)) : page.answer?.height ?? 0;
   fill(boxes.limit, limitPart({ answer: page.answer, height: high, limit: readLimit(own.boundary), set: (boundary) => setBoundary(page, boundary), view: page.view, look: (changes) => look(page, changes), inTree: kind === "tree" }));
 }
@@ -172,7 +172,7 @@ function write(page, change) { return edit((policy) => change(policy.columns[pag
 /** @param {HierarchyPage} page @param {Boundary | undefined} boundary */
 function setBoundary(page, boundary) {
   write(page, (own) => { if (boundary === undefined) delete own.boundary; else own.boundary = boundary; });
-  say(boundary === undefined ? "No limit." : "The limit is set.");
+  say(boundary === undefined ? "No boundary." : "The boundary is set.");
 }
 
 /**
@@ -213,7 +213,7 @@ function drawEditor(page, kind, spec) {
   const given = { spec: spec?.[kind] ?? {}, facts: page.facts, answer: page.answer, stale: page.stale, change, kept: editors.forms ??= {} };
   const stays = (/** @type {Editor} */ editor) => { if (boxes.editor.firstChild !== editor.element) fill(boxes.editor, editor.element); editor.draw(); };
   if (kind === "tree" && typeof spec.tree !== "string") stays(editors.tree ??= treeEditor(treeParts(page)));
-  else if (kind === "tree") fill(boxes.editor, h("p", { class: "warning" }, "The tree is in a file that is not here: import it below."));
+  else if (kind === "tree") fill(boxes.editor, h("p", { class: "warning" }, "The tree is in a separate file: import it below."));
   else if (kind === "order") stays(editors.order ??= orderEditor({ spec: () => hierarchyOf(page.name)?.order ?? {}, values: () => page.values, change }));
   else if (kind === "intervals") fill(boxes.editor, intervalsEditor(given));
   else if (kind === "dates") fill(boxes.editor, datesEditor(given));

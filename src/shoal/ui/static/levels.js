@@ -11,21 +11,21 @@ import { choice, count, field, h, problemList, shown, table } from "./core.js";
  * @returns {HTMLElement}
  */
 export function levelTable(answer, view, look) {
-  if (!answer) return h("p", { class: "soft" }, "Looking at the levels …");
+  if (!answer) return h("p", { class: "soft" }, "Loading the levels …");
   const examples = answer.examples;
   const rows = answer.levels.map((level) => [
-    level.level === 0 ? "0: the value" : level.level === answer.height ? `${level.level}: everything` : String(level.level),
+    level.level === 0 ? "0: the value" : level.level === answer.height ? `${level.level}: everything (*)` : String(level.level),
     count(level.groups), count(level.smallest, "record"),
     ...examples.map((each) => [shown(each.path[level.level]), each.limited && level.level > 0 && each.path[level.level] === each.path[level.level - 1] && each.path[level.level] === each.path.at(-1) ? h("span", { class: "soft" }, " (stops here)") : null]),
   ]);
   return h("div", {},
     answer.problems.length ? problemList(answer.problems) : null,
     answer.built ? [
-      table("What each level makes of the values", ["Level", "Groups", "Smallest group", ...examples.map((each) => [shown(each.value), h("br"), h("span", { class: "soft" }, count(each.records, "record"))])], rows),
-      answer.reach < answer.height ? h("p", { class: "soft" }, `The limits leave nothing above level ${answer.reach}.`) : null,
-      h("div", { class: "buttons" }, h("label", { for: "example-value" }, "Follow another value"), h("input", { id: "example-value", value: view.value ?? "", autocomplete: "off", onchange: (event) => look({ value: event.target.value === "" ? undefined : event.target.value }) }),
-        view.value !== undefined && !examples.some((each) => each.value === view.value) ? h("span", { class: "warning" }, "The data have no such value.") : null),
-    ] : h("p", { class: "soft" }, "The levels can be shown once the problems are solved."));
+      table("Values at each level", ["Level", "Groups", "Smallest group", ...examples.map((each) => [shown(each.value), h("br"), h("span", { class: "soft" }, count(each.records, "record"))])], rows),
+      answer.reach < answer.height ? h("p", { class: "soft" }, `Because of the boundary, no value goes above level ${answer.reach}.`) : null,
+      h("div", { class: "buttons" }, h("label", { for: "example-value" }, "Show another value"), h("input", { id: "example-value", value: view.value ?? "", autocomplete: "off", onchange: (event) => look({ value: event.target.value === "" ? undefined : event.target.value }) }),
+        view.value !== undefined && !examples.some((each) => each.value === view.value) ? h("span", { class: "warning" }, "The data has no such value.") : null),
+    ] : h("p", { class: "soft" }, "The levels are shown once the problems are fixed."));
 }
 
 /**
@@ -45,16 +45,16 @@ export function readLimit(boundary) {
  * @returns {HTMLElement}
  */
 export function limitPart({ answer, height, limit, set, view, look, inTree }) {
-  const levels = Array.from({ length: height }, (_, level) => [String(level), level === 0 ? "level 0: values are never blurred" : `level ${level}${answer?.built && answer.examples[0] && !limit ? `, such as ${answer.examples[0].path[level] ?? "missing"}` : ""}`]);
-  const options = [["", "no limit: a value may become everything, *"], ...levels, ...(limit?.labels.length ? [["labels", "the groups named below"]] : [])];
+  const levels = Array.from({ length: height }, (_, level) => [String(level), level === 0 ? "level 0: values are never generalized" : `level ${level}${answer?.built && answer.examples[0] && !limit ? `, such as ${answer.examples[0].path[level] ?? "missing"}` : ""}`]);
+  const options = [["", "no boundary: up to * (everything)"], ...levels, ...(limit?.labels.length ? [["labels", "the groups listed below"]] : [])];
   const chosen = limit === null ? "" : limit.level === null ? "labels" : String(limit.level);
   if (limit?.level !== null && limit && limit.level >= height) options.push([chosen, `level ${limit.level}`]);
   return h("div", {},
-    h("p", { class: "soft" }, "A limit says how far a value may be blurred at most. What would have to go further is left out of the release, so a limit keeps data useful and costs records."),
-    field("Values may go at most to", choice("limit-level", options, chosen, (value) => { if (value !== "labels") set(value === "" ? undefined : Number(value)); })),
-    limit?.labels.length ? h("ul", { class: "chips", "aria-label": "Groups that values may become at most" }, limit.labels.map((label, place) => h("li", {}, shown(label), " ",
-      h("button", { type: "button", id: `limit-remove-${place}`, "aria-label": `Remove the limit ${label ?? "missing"}`, onclick: () => set(without(limit.labels, label)) }, "Remove")))) : null,
-    inTree ? h("p", { class: "soft" }, "Or select a group in the tree above and press “At most this far”.") : browser(answer, limit, set, view, look));
+    h("p", { class: "soft" }, "A boundary limits how far values may be generalized. Records that would need more are suppressed, so a boundary keeps data useful at the cost of records."),
+    field("Generalize at most to", choice("limit-level", options, chosen, (value) => { if (value !== "labels") set(value === "" ? undefined : Number(value)); })),
+    limit?.labels.length ? h("ul", { class: "chips", "aria-label": "Boundary groups" }, limit.labels.map((label, place) => h("li", {}, shown(label), " ",
+      h("button", { type: "button", id: `limit-remove-${place}`, "aria-label": `Remove the boundary ${label ?? "missing"}`, onclick: () => set(without(limit.labels, label)) }, "Remove")))) : null,
+    inTree ? h("p", { class: "soft" }, "Or select a group in the tree above and press “Set as boundary”.") : browser(answer, limit, set, view, look));
 }
 
 /** @param {Value[]} labels @param {Value} label @returns {Value[] | undefined} */
@@ -74,15 +74,15 @@ function browser(answer, limit, set, view, look) {
   const listed = answer.listed;
   const levels = answer.levels.slice(0, -1).map((level) => [String(level.level), `level ${level.level}: ${count(level.groups, "group")}`]);
   const labels = limit?.labels ?? [];
-  return h("details", { open: view.level !== undefined, id: "limit-browser" }, h("summary", { onclick: (event) => { if (view.level === undefined) { event.preventDefault(); look({ level: Math.min(1, answer.height - 1) }); } } }, "Limits for single groups"),
+  return h("details", { open: view.level !== undefined, id: "limit-browser" }, h("summary", { onclick: (event) => { if (view.level === undefined) { event.preventDefault(); look({ level: Math.min(1, answer.height - 1) }); } } }, "Boundaries for single groups"),
     listed ? h("div", {},
       h("div", { class: "buttons" }, h("label", { for: "browse-level" }, "Groups of"), choice("browse-level", levels, String(listed.level), (level) => look({ level: Number(level), offset: 0 })),
         h("label", { for: "browse-search" }, "Search"), h("input", { id: "browse-search", type: "search", value: view.search ?? "", onchange: (event) => look({ search: event.target.value, offset: 0 }) })),
-      h("ul", { class: "rows", "data-scroll": "browse" }, listed.groups.map(([label, records], place) => h("li", { class: "row" }, h("span", { class: "row-label" }, shown(label)), labels.includes(label) ? h("span", { class: "badge limit" }, "at most this far") : null,
+      h("ul", { class: "rows", "data-scroll": "browse" }, listed.groups.map(([label, records], place) => h("li", { class: "row" }, h("span", { class: "row-label" }, shown(label)), labels.includes(label) ? h("span", { class: "badge limit" }, "boundary") : null,
         h("span", { class: "row-amount" }, count(records, "record")),
-        h("button", { type: "button", id: `browse-${place}`, "aria-label": `${labels.includes(label) ? "Remove the limit" : "At most this far"}: ${label ?? "missing"}`, onclick: () => set(labels.includes(label) ? without(labels, label) : [...labels, label]) }, labels.includes(label) ? "Remove the limit" : "At most this far")))),
+        h("button", { type: "button", id: `browse-${place}`, "aria-label": `${labels.includes(label) ? "Remove the boundary" : "Set as boundary"}: ${label ?? "missing"}`, onclick: () => set(labels.includes(label) ? without(labels, label) : [...labels, label]) }, labels.includes(label) ? "Remove the boundary" : "Set as boundary")))),
       h("div", { class: "buttons" },
-        h("button", { type: "button", id: "browse-before", disabled: listed.offset === 0, onclick: () => look({ offset: Math.max(0, listed.offset - 100) }) }, "Earlier groups"),
-        h("button", { type: "button", id: "browse-after", disabled: listed.offset + listed.groups.length >= listed.found, onclick: () => look({ offset: listed.offset + listed.groups.length }) }, "Later groups"),
+        h("button", { type: "button", id: "browse-before", disabled: listed.offset === 0, onclick: () => look({ offset: Math.max(0, listed.offset - 100) }) }, "Previous groups"),
+        h("button", { type: "button", id: "browse-after", disabled: listed.offset + listed.groups.length >= listed.found, onclick: () => look({ offset: listed.offset + listed.groups.length }) }, "Next groups"),
         h("span", { class: "soft" }, `${count(listed.offset + Math.min(1, listed.groups.length))} to ${count(listed.offset + listed.groups.length)} of ${count(listed.found)}`))) : null);
 }

@@ -3,7 +3,7 @@ import { choice, field, h, say } from "./core.js";
 
 /** @import { EditorParts } from "./types" */
 
-const ALPHABETS = [["", "only the codes of the data count"], ["digits", "every code of digits exists"], ["letters", "every code of letters exists"], ["alphanumeric", "every code of letters and digits exists"], ["own", "every code of these characters exists:"]];
+const ALPHABETS = [["", "only codes in the data"], ["digits", "all codes of digits"], ["letters", "all codes of letters"], ["alphanumeric", "all codes of letters and digits"], ["own", "all codes of these characters:"]];
 
 /**
  * The editor for {mask: spec}; what three values become stands in the table of levels below it.
@@ -21,13 +21,13 @@ export function maskEditor({ spec, facts, change }) {
     const given = event.target.value.split(/[,;\s]+/).filter((part) => part !== "").map(Number);
     const fine = given.every((step) => Number.isInteger(step) && step > 0);
     event.target.setAttribute("aria-invalid", String(!fine));
-    if (!fine) { say("Write whole numbers with commas, such as 1, 3, 5."); return; }
+    if (!fine) { say("Enter whole numbers separated by commas, such as 1, 3, 5."); return; }
     write({ steps: given.length ? given : undefined });
   } });
   return h("div", {},
     field("Characters become * from", choice("mask-side", [["right", "the right: 14248, 1424*, 142**"], ["left", "the left: 14248, *4248, **248"]], spec.side ?? "right", (side) => write({ side }))),
-    field("Levels", steps, `How many characters each level masks, such as 2, 4. Left empty, every character is a level; the longest value has ${facts.longest} characters.`),
-    field("What a masked code stands for", choice("mask-alphabet", ALPHABETS, own ? "own" : spec.alphabet ?? "", (name) => write({ alphabet: name === "own" ? "0123456789" : name || undefined })),
-      "This only changes how the loss is counted. Where few codes exist, as with postal codes, let only those of the data count."),
+    field("Levels", steps, `Characters that each level masks, such as 2, 4. If empty, each character is a level; the longest value has ${facts.longest} characters.`),
+    field("Codes that a masked code covers", choice("mask-alphabet", ALPHABETS, own ? "own" : spec.alphabet ?? "", (name) => write({ alphabet: name === "own" ? "0123456789" : name || undefined })),
+      "Only affects how loss is measured. Where few of the possible codes are in use, as with postal codes, choose those in the data."),
     own || spec.alphabet === "0123456789" ? field("The characters", h("input", { id: "mask-characters", value: spec.alphabet, autocomplete: "off", onchange: (event) => { if (event.target.value) write({ alphabet: event.target.value }); } })) : null);
 }

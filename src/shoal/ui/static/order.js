@@ -33,14 +33,14 @@ function draw(editor) {
   own.at = Math.min(own.at, Math.max(0, values.length - 1));
   fill(editor.element,
     sizes(spec, given.change),
-    h("div", { class: "buttons", role: "toolbar", "aria-label": "What to do with the value in hand" },
-      h("span", { class: "soft" }, values.length ? ["In hand: ", shown(values[own.at])] : "No value yet"),
+    h("div", { class: "buttons", role: "toolbar", "aria-label": "Actions for the selected value" },
+      h("span", { class: "soft" }, values.length ? ["Selected: ", shown(values[own.at])] : "No value yet"),
       /** @type {[string, string, number][]} */ ([["order-up", "Earlier", own.at - 1], ["order-down", "Later", own.at + 1], ["order-first", "To the start", 0], ["order-last", "To the end", values.length - 1]]).map(([id, name, to]) =>
         h("button", { type: "button", id, disabled: !values.length || to < 0 || to >= values.length || to === own.at, onclick: () => moved(editor, values, own.at, to) }, name)),
-      h("button", { type: "button", id: "order-remove", disabled: !values.length, onclick: () => given.change({ ...spec, values: values.filter((_, place) => place !== own.at) }) }, "Take out"),
-      h("button", { type: "button", id: "order-sort", disabled: values.length < 2, onclick: () => given.change({ ...spec, values: sorted(values) }) }, "Sort by number and alphabet"),
-      h("button", { type: "button", id: "order-reverse", disabled: values.length < 2, onclick: () => given.change({ ...spec, values: [...values].reverse() }) }, "Turn around")),
-    twice.length ? h("p", { class: "warning" }, `${count(twice.length, "value stands", "values stand")} twice: `, twice.slice(0, 12).map((value) => [shown(value), " "])) : null,
+      h("button", { type: "button", id: "order-remove", disabled: !values.length, onclick: () => given.change({ ...spec, values: values.filter((_, place) => place !== own.at) }) }, "Remove"),
+      h("button", { type: "button", id: "order-sort", disabled: values.length < 2, onclick: () => given.change({ ...spec, values: sorted(values) }) }, "Sort"),
+      h("button", { type: "button", id: "order-reverse", disabled: values.length < 2, onclick: () => given.change({ ...spec, values: [...values].reverse() }) }, "Reverse")),
+    twice.length ? h("p", { class: "warning" }, `${count(twice.length, "value is", "values are")} listed twice: `, twice.slice(0, 12).map((value) => [shown(value), " "])) : null,
     h("div", { class: "field" }, h("label", { for: "order-search" }, "Search"), h("input", { id: "order-search", type: "search", value: own.search, oninput: (event) => { own.search = event.target.value; editor.draw(); } })),
     h("div", { class: "tree-halves" }, list(editor, values, data), rest(editor, spec, values, unplaced, data)));
 }
@@ -66,11 +66,11 @@ function sizes(spec, change) {
     const given = event.target.value.split(/[,;\s]+/).filter((part) => part !== "").map(Number);
     const fine = given.every((size) => Number.isInteger(size) && size > 1);
     event.target.setAttribute("aria-invalid", String(!fine));
-    if (!fine) { say("Write whole numbers from 2 on with commas."); return; }
+    if (!fine) { say("Enter whole numbers from 2 on, separated by commas."); return; }
     const { groups: _, ...rest } = spec;
     change(given.length ? { ...rest, groups: given } : rest);
   } });
-  return field("Neighbours that join at each level", input, "Such as 2, 6: pairs at the first level, six at the second. Each a multiple of the one before. Left empty, each level joins twice as many.");
+  return field("Neighbours per group at each level", input, "Such as 2, 6: pairs at the first level, six at the second. Each must be a multiple of the previous one. If empty, each level doubles.");
 }
 
 /** @param {OrderEditor} editor @param {Value[]} values @param {number} from @param {number} to */
@@ -99,7 +99,7 @@ function list(editor, values, data) {
   rows.addEventListener("dragover", (event) => { if (own.dragged !== null && place(event) !== null) event.preventDefault(); });
   rows.addEventListener("drop", (event) => { const to = place(event); const from = own.dragged; own.dragged = null; event.preventDefault(); if (from !== null && to !== null && to !== from) moved(editor, values, from, to); });
   return h("div", { class: "tree-box" }, rows, found.length > own.rows ? h("button", { type: "button", id: "order-more", onclick: () => { own.rows += ROWS; editor.draw(); } }, `Show more of ${count(found.length)}`) : null,
-    h("p", { class: "soft" }, "Click a value to take it in hand, drag it to its place. Keys: arrows choose, Alt with arrows moves, Delete takes out."));
+    h("p", { class: "soft" }, "Click a value to select it, or drag it. Keys: arrows select, Alt with arrows moves, Delete removes."));
 }
 
 /** @param {OrderEditor} editor @param {KeyboardEvent} event @param {Value[]} values */
@@ -130,5 +130,5 @@ function rest(editor, spec, values, unplaced, data) {
     unplaced.length ? h("div", { class: "buttons" }, h("button", { type: "button", id: "order-add-all", onclick: () => add(sorted(unplaced)) }, "Add all, sorted")) : null,
     h("ul", { class: "rows" }, found.slice(0, ROWS).map((value) => h("li", {}, h("button", { type: "button", class: "row", onclick: () => add([value]) }, h("span", { class: "row-label" }, "Add ", shown(value)), h("span", { class: "row-amount" }, count(data.get(value) ?? 0, "record"))))),
       found.length > ROWS ? h("li", { class: "soft" }, `${count(found.length - ROWS)} more: search for them.`) : null),
-    missing ? h("p", {}, "The missing value stays missing, unless it has a place in the order. ", h("button", { type: "button", id: "order-add-missing", onclick: () => add([null]) }, "Give it one at the end")) : null);
+    missing ? h("p", {}, "The missing value stays missing unless it is part of the order. ", h("button", { type: "button", id: "order-add-missing", onclick: () => add([null]) }, "Add it at the end")) : null);
 }

@@ -1,5 +1,5 @@
 // Step 4: the privacy that is asked for, what may be given up for it, and how it is reached; beside it what can be reached.
-import { api, applyEdits, attempt, byId, count, field, fill, h, currentTable, problemList, say, state, watch } from "./core.js";
+import { api, applyEdits, attempt, byId, count, field, fill, h, currentTable, percent, problemList, say, state, watch } from "./core.js";
 import { outlook, watchOutlook } from "./outlook.js";
 import { drawAlgorithm, drawAlgorithmProblems } from "./privacy_algorithm.js";
 import { editQuietly, keepingOpen, quiet } from "./privacy_controls.js";
@@ -18,13 +18,13 @@ export function render(root, [wanted] = []) {
   const parts = { asked: h("div"), add: h("div"), presets: h("div"), suppression: h("div"), algorithm: h("div"), outlook: h("div"),
     bar: h("button", { type: "button", class: "outlook-bar", id: "outlook-bar", onclick: () => { const head = byId("outlook-head"); head.scrollIntoView(); head.focus(); } }) };
   fill(root, h("h1", {}, title),
-    h("p", {}, "A release shows the same columns with less detail, so that records look alike. The records that look alike in all quasi-identifiers are called a ", h("strong", {}, "class"), ". A ", h("strong", {}, "model"), " is a rule that every class must obey."),
+    h("p", {}, "A release shows the same columns with less detail, so that records look alike. The records that look alike in all quasi-identifiers are called a ", h("strong", {}, "class"), ". A ", h("strong", {}, "model"), " is a rule that every class must satisfy."),
     h("div", { class: "with-outlook" },
       h("div", {},
-        h("section", { "aria-labelledby": "asked-head" }, h("h2", { id: "asked-head" }, "What must hold"), parts.presets, parts.asked, parts.add),
-        h("section", { "aria-labelledby": "suppression-head" }, h("h2", { id: "suppression-head" }, "Records that may be left out (suppressed)"), parts.suppression),
-        h("section", { "aria-labelledby": "algorithm-head" }, h("h2", { id: "algorithm-head" }, "How it is reached"), parts.algorithm)),
-      h("section", { class: "outlook", id: "outlook", "aria-labelledby": "outlook-head" }, h("h2", { id: "outlook-head", tabindex: "-1" }, "What can be reached"), parts.outlook)), parts.bar);
+        h("section", { "aria-labelledby": "asked-head" }, h("h2", { id: "asked-head" }, "Privacy requirements"), parts.presets, parts.asked, parts.add),
+        h("section", { "aria-labelledby": "suppression-head" }, h("h2", { id: "suppression-head" }, "Suppression"), parts.suppression),
+        h("section", { "aria-labelledby": "algorithm-head" }, h("h2", { id: "algorithm-head" }, "Algorithm"), parts.algorithm)),
+      h("section", { class: "outlook", id: "outlook", "aria-labelledby": "outlook-head" }, h("h2", { id: "outlook-head", tabindex: "-1" }, "Forecast"), parts.outlook)), parts.bar);
   const drawAll = (/** @type {Choices} */ choices) => {
     drawPresets(parts.presets, choices);
     drawAsked(parts.asked, choices);
@@ -70,8 +70,8 @@ const recordsOf = (share) => Math.floor(Math.round(share * 1e6) * currentTable()
 function drawSuppression(box) {
   const share = Number(state.policy.suppression) || 0;
   const said = h("p", { id: "suppression-records", role: "status" });
-  const tell = (/** @type {number} */ given) => fill(said, given === 0 ? "No record may be left out. A single unusual person can then decide how far everybody is blurred."
-    : `At most ${count(recordsOf(given), "record")} of ${count(currentTable().records)} may be left out (${Number((100 * given).toFixed(4))} %). They are not a random sample: say so to those who use the release.`);
+  const tell = (/** @type {number} */ given) => fill(said, given === 0 ? "No record may be suppressed. A single unusual person can then determine how far everybody is generalized."
+    : `At most ${count(recordsOf(given), "record")} of ${count(currentTable().records)} may be suppressed (${percent(given)}). They are not a random sample: tell those who use the release.`);
   const number = h("input", { type: "number", id: "suppression-percent", min: "0", max: "100", step: "0.5", value: Number((100 * share).toFixed(4)) });
   const slider = h("input", { type: "range", id: "suppression", min: "0", max: Math.max(20, Math.ceil(100 * share)), step: "0.1", "aria-describedby": "suppression-records", value: 100 * share });
   const set = (/** @type {number} */ percent) => {
@@ -86,17 +86,17 @@ function drawSuppression(box) {
   number.addEventListener("change", () => set(Number(number.value) || 0));
   const how = (/** @type {string} */ value, /** @type {string} */ text) => h("label", {}, h("input", { type: "radio", name: "suppressed", id: `suppressed-${value}`, checked: (state.policy.suppressed ?? "drop") === value,
     onchange: () => editQuietly((policy) => { policy.suppressed = value; }) }), " ", text);
-  fill(box, field("Share of the records", slider), h("div", { class: "field" }, h("label", { for: "suppression-percent" }, "The same as a number, in percent"), number), said,
-    h("fieldset", { class: "ticks" }, h("legend", {}, "What becomes of them"),
-      how("drop", "They are left out of the release."), how("star", "They stay as rows of * without sensitive values, so that their number is seen.")));
+  fill(box, field("Share of the records", slider), h("div", { class: "field" }, h("label", { for: "suppression-percent" }, "In percent"), number), said,
+    h("fieldset", { class: "ticks" }, h("legend", {}, "Suppressed records"),
+      how("drop", "are left out of the release"), how("star", "stay as rows of * without sensitive values, so that their number is visible")));
   tell(share);
 }
 
 /** @type {Record<Verdict, string>} */
 const HEADS = {
-  reachable: "A release with this privacy exists.",
-  unreachable: "No release can have this privacy.",
-  open: "Whether a release can have this privacy, only a run tells.",
+  reachable: "These requirements can be met.",
+  unreachable: "These requirements cannot be met.",
+  open: "Only a run can tell whether these requirements can be met.",
 };
 
 let spoken = "";
@@ -104,7 +104,7 @@ let spoken = "";
 /** Say the verdict aloud when it is another one. */
 function speak() {
   if (outlook.renewing) return;
-  const verdict = outlook.problems.length ? `${count(outlook.problems.length, "problem")} to be put right.` : outlook.forecast ? HEADS[outlook.forecast.verdict] : "";
+  const verdict = outlook.problems.length ? `${count(outlook.problems.length, "problem")} to fix.` : outlook.forecast ? HEADS[outlook.forecast.verdict] : "";
   if (spoken && verdict && verdict !== spoken) say(verdict);
   spoken = verdict;
 }
@@ -116,13 +116,13 @@ function drawOutlook(box) {
   box.classList.toggle("renewing", renewing);
   box.setAttribute("aria-busy", String(renewing));
   keepingOpen(box, () => fill(box,
-    h("p", { class: "soft renew", id: "outlook-state" }, renewing ? "Being looked at anew …" : "Up to date."),
+    h("p", { class: "soft renew", id: "outlook-state" }, renewing ? "Updating …" : "Up to date."),
     trouble ? h("p", { class: "complaint" }, trouble) : null,
-    problems.length ? [h("p", {}, h("strong", {}, `First ${problems.length === 1 ? "this has" : "these have"} to be put right:`)), problemList(problems)] : null,
+    problems.length ? [h("p", {}, h("strong", {}, "Fix this first:")), problemList(problems)] : null,
     forecast ? reached(forecast) : null,
     estimate ? h("div", { id: "outlook-time" }, h("p", {}, "A run takes ", h("strong", {}, estimate.typical), ` (${estimate.range}).`),
-      h("details", { id: "outlook-why-time" }, h("summary", {}, "Why so long?"), h("ul", {}, estimate.basis.map((each) => h("li", {}, each))))) : null,
-    h("p", {}, h("a", { href: "#/runs" }, "Go on to the run"))));
+      h("details", { id: "outlook-why-time" }, h("summary", {}, "How this is estimated"), h("ul", {}, estimate.basis.map((each) => h("li", {}, each))))) : null,
+    h("p", {}, h("a", { href: "#/runs" }, "Continue to the run"))));
 }
 
 /**
@@ -132,7 +132,7 @@ function drawOutlook(box) {
 function drawBar(bar) {
   const { problems, forecast, estimate, renewing } = outlook;
   bar.classList.toggle("renewing", renewing);
-  fill(bar, problems.length ? h("span", { class: "badge bad" }, `✗ ${count(problems.length, "problem")}`) : forecast ? badge(forecast.verdict) : h("span", {}, "What can be reached"),
+  fill(bar, problems.length ? h("span", { class: "badge bad" }, `✗ ${count(problems.length, "problem")}`) : forecast ? badge(forecast.verdict) : h("span", {}, "Forecast"),
     estimate ? h("span", { class: "soft" }, `a run takes ${estimate.typical}`) : null, h("span", { class: "soft" }, renewing ? "…" : "See more"));
 }
 
@@ -144,9 +144,9 @@ function reached(forecast) {
     h("p", {}, first),
     rest.length ? h("ul", {}, rest.map((each) => h("li", {}, each))) : null,
     forecast.by_algorithm !== forecast.verdict ? h("p", { class: "warning" }, "With the chosen algorithm: ", badge(forecast.by_algorithm)) : null,
-    forecast.suggestions.length ? h("div", { id: "outlook-changes" }, h("p", {}, h("strong", {}, "Any one of these changes would do:")),
+    forecast.suggestions.length ? h("div", { id: "outlook-changes" }, h("p", {}, h("strong", {}, "Any one of these changes would help:")),
       h("ul", { class: "changes" }, forecast.suggestions.map((change, place) => h("li", {}, h("button", { type: "button", id: `change-${place}`, onclick: () => apply(change) }, change.label))))) : null,
-    h("details", { id: "outlook-facts" }, h("summary", {}, "The table in figures"), h("ul", {}, forecast.table.map((each) => h("li", {}, each)))),
+    h("details", { id: "outlook-facts" }, h("summary", {}, "About the table"), h("ul", {}, forecast.table.map((each) => h("li", {}, each)))),
   ];
 }
 
@@ -154,6 +154,6 @@ function reached(forecast) {
 async function apply(change) {
   await attempt(async () => {
     await applyEdits(change.edits);
-    say(`Changed: ${change.label}. Undo takes it back.`);
+    say(`Changed: ${change.label}. You can undo this.`);
   });
 }

@@ -5,13 +5,13 @@ import { editQuietly, keepingOpen, stepper, ticks } from "./privacy_controls.js"
 /** @import { AlgorithmChoice, AlgorithmEntry, Child, Choices, Policy } from "./types" */
 
 /**
- * The algorithm as the policy has it; one that says nothing means optimal.
+ * The algorithm as the policy has it; one that says nothing means the default.
  * @param {Policy} policy
  * @returns {AlgorithmEntry}
  */
 function algorithmOf(policy) {
   const said = policy.algorithm;
-  return typeof said === "string" ? { name: said } : { name: "optimal", ...(said ?? {}) };
+  return typeof said === "string" ? { name: said } : { name: state.algorithm, ...(said ?? {}) };
 }
 
 /**
@@ -59,7 +59,7 @@ export function drawAlgorithm(box, known) {
   const entry = known.algorithms.find((each) => each.name === chosen.name);
   const kinds = [...new Set(known.algorithms.map((each) => each.scope))];
   keepingOpen(box, () => fill(box,
-    h("p", { class: "soft" }, "“One level a column” blurs a column alike for all records: easy to read. “Each class for itself” blurs each group of records only as far as it needs: far less is lost, and labels of different width stand side by side."),
+    h("p", { class: "soft" }, "“One level per column” generalizes a column equally for all records, which is easy to read. “Each class separately” generalizes each group of records only as far as needed: far less is lost, but labels of different width appear side by side."),
     kinds.map((kind) => h("fieldset", { class: "algorithms" }, h("legend", {}, kind[0].toUpperCase() + kind.slice(1)),
       h("div", { class: "cards" }, known.algorithms.filter((each) => each.scope === kind).map((each) => one(each, chosen.name))))),
     h("div", { id: "algorithm-problems" }),
@@ -84,7 +84,7 @@ function one(entry, chosen) {
   const id = `algorithm-${entry.name}`;
   return h("div", { class: "card", "data-chosen": entry.name === chosen ? "yes" : null },
     h("label", { class: "pick" }, h("input", { type: "radio", name: "algorithm", id, checked: entry.name === chosen, "aria-describedby": `${id}-about`, onchange: () => choose(entry) }), " ", h("strong", {}, entry.name)),
-    h("div", { id: `${id}-about` }, h("p", {}, entry.does), h("p", { class: "soft" }, h("strong", {}, "When: "), entry.when), h("p", { class: "soft" }, h("strong", {}, "But: "), entry.drawback)));
+    h("div", { id: `${id}-about` }, h("p", {}, entry.does), h("p", { class: "soft" }, h("strong", {}, "When: "), entry.when), h("p", { class: "soft" }, h("strong", {}, "Drawback: "), entry.drawback)));
 }
 
 /** Problems with the algorithm, of the policy itself and with the data. */
@@ -124,7 +124,7 @@ function option(name, chosen, entry, known) {
 function ranges(id, label, help, name, said) {
   const value = Array.isArray(said) ? said : [];
   const numbers = columns("quasi").filter((each) => ["whole numbers", "numbers"].includes(columnFacts(each)?.kind ?? "") || value.includes(each));
-  if (!numbers.length) return h("p", { class: "soft" }, `${label}: no quasi-identifier is a number.`);
+  if (!numbers.length) return h("p", { class: "soft" }, `${label}: no quasi-identifier is numeric.`);
   return ticks(id, label, numbers, new Set(value), (picked) => set(name, picked), help);
 }
 

@@ -50,7 +50,7 @@ export function stepper(id, label, value, bounds, onchange, help) {
   input.addEventListener("input", slowly);
   input.addEventListener("change", () => {
     const number = read(input.value, bounds);
-    if (number === null) { input.value = held; say(`${label} is ${held === "" ? "empty" : held} again: that was no ${bounds.kind === "whole" ? "whole number" : "number"}.`); } else take(number);
+    if (number === null) { input.value = held; say(`${label} is ${held === "" ? "empty" : held} again: that was not a ${bounds.kind === "whole" ? "whole number" : "number"}.`); } else take(number);
   });
   const move = (/** @type {number} */ sign) => () => {
     const from = read(input.value, bounds);

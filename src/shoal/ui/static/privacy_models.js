@@ -40,7 +40,7 @@ export function drawAsked(box, known) {
   keepingOpen(box, () => {
     fill(box, asked().length
       ? h("ul", { class: "asked" }, asked().map((entry, place) => h("li", { class: "card model" }, card(entry, place, known, again))))
-      : h("p", { class: "warning" }, "No model is asked for yet. Without one nothing is protected: add one below."), unprotectedWarning(unprotected(), "Add one below."));
+      : h("p", { class: "warning" }, "There is no model yet. Without one nothing is protected: add one below."), unprotectedWarning(unprotected(), "Add one below."));
     drawLive();
   });
 }
@@ -59,15 +59,15 @@ function card(entry, place, known, again) {
     say(`${model?.title ?? entry.model} is removed.`);
     document.getElementById("add-model-head")?.focus();
   } }, `Remove ${model?.title ?? entry.model}`);
-  if (!model) return [h("h3", {}, String(entry.model ?? "no model")), h("p", {}, "This model is not known."), h("div", { id: `model-${place}-problems` }), remove];
+  if (!model) return [h("h3", {}, String(entry.model ?? "no model")), h("p", {}, "This model is unknown."), h("div", { id: `model-${place}-problems` }), remove];
   return [
     h("h3", { id: `model-${place}-head` }, model.title, " ", h("code", {}, model.name)),
     h("p", {}, model.protects),
-    h("div", { class: "parameters" }, model.parameters.map((each) => parameter(entry, place, each, known))),
+    h("div", { class: "parameters" }, model.parameters.map((each) => parameter(entry, place, each))),
     on(entry, place, model, again),
     h("div", { id: `model-${place}-problems` }),
     h("div", { id: `model-${place}-live`, class: "live", "aria-live": "off" }),
-    h("details", { id: `model-${place}-more` }, h("summary", {}, "For whom, an example, and what it does not protect"), about(model)),
+    h("details", { id: `model-${place}-more` }, h("summary", {}, "Who it is for, an example, and what it does not protect"), about(model)),
     h("div", { class: "buttons" }, remove),
   ];
 }
@@ -75,7 +75,7 @@ function card(entry, place, known, again) {
 /** @param {ModelChoice} model @returns {Child[]} */
 function about(model) {
   return [h("p", {}, h("strong", {}, "For: "), model.audience), h("p", {}, h("strong", {}, "Example: "), model.example),
-    h("p", {}, h("strong", {}, "It does not protect:")), h("ul", {}, model.leaves_open.map((each) => h("li", {}, each)))];
+    h("p", {}, h("strong", {}, "What it does not protect:")), h("ul", {}, model.leaves_open.map((each) => h("li", {}, each)))];
 }
 
 /**
@@ -89,18 +89,18 @@ function about(model) {
 function on(entry, place, model, again) {
   if (!model.sensitive) return null;
   const names = columns("sensitive");
-  if (!names.length) return h("p", { class: "warning" }, "No column is sensitive. ", h("a", { href: "#/data" }, "Say which one is."));
+  if (!names.length) return h("p", { class: "warning" }, "No column is sensitive. ", h("a", { href: "#/data" }, "Assign roles."));
   const without = model.categories ? columnsOf(entry).filter((name) => !categoriesOf(name).length) : [];
-  const hint = without.length ? h("p", { class: "warning" }, `${without.join(", ")} has no categories yet. `, h("a", { href: "#/sensitive" }, "Put its values into categories.")) : null;
-  if (names.length === 1 && columnsOf(entry).includes(names[0])) return [h("p", {}, "On ", h("strong", {}, names[0]), "."), hint];
-  return [ticks(`model-${place}-on`, "On these sensitive columns", names, new Set(columnsOf(entry)), (chosen) => {
+  const hint = without.length ? h("p", { class: "warning" }, `${without.join(", ")} has no categories yet. `, h("a", { href: "#/sensitive" }, "Create categories.")) : null;
+  if (names.length === 1 && columnsOf(entry).includes(names[0])) return [h("p", {}, "Applies to ", h("strong", {}, names[0]), "."), hint];
+  return [ticks(`model-${place}-on`, "Sensitive columns", names, new Set(columnsOf(entry)), (chosen) => {
     if (!chosen.length) { say("A model needs a column. Remove the model instead."); again(); return; }
     edit((policy) => { policy.privacy[place].sensitive = chosen.length === 1 ? chosen[0] : chosen; });
   }), hint];
 }
 
-/** @param {ModelEntry} entry @param {number} place @param {Parameter} bounds @param {Choices} known @returns {Child} */
-function parameter(entry, place, bounds, known) {
+/** @param {ModelEntry} entry @param {number} place @param {Parameter} bounds @returns {Child} */
+function parameter(entry, place, bounds) {
   const id = `model-${place}-${bounds.name}`;
   const value = entry[bounds.name];
   const set = (/** @type {number | string} */ chosen) => editQuietly((policy) => { policy.privacy[place][bounds.name] = chosen; });
@@ -122,7 +122,7 @@ function oneOrByValue(entry, place, bounds, set) {
   const several = typeof entry[bounds.name] === "object" && entry[bounds.name] !== null;
   const id = `model-${place}-${bounds.name}`;
   return [
-    field("Limit", choice(`${id}-how`, [["one", "one limit for all values"], ["several", "a limit for each value that I name"]], several ? "several" : "one",
+    field("Limit", choice(`${id}-how`, [["one", "one limit for all values"], ["several", "a limit for each of some values"]], several ? "several" : "one",
       (how) => edit((policy) => { policy.privacy[place][bounds.name] = how === "one" ? bounds.start : {}; }))),
     several ? byValue(entry, place, bounds, [null]) : stepper(id, bounds.label, entry[bounds.name], { ...bounds, kind: "number" }, set, bounds.help),
   ];
@@ -138,7 +138,7 @@ function oneOrByValue(entry, place, bounds, set) {
 function byCategory(entry, place, bounds) {
   const names = [...new Set([...columnsOf(entry).flatMap(categoriesOf), ...Object.keys(entry[bounds.name] ?? {})])];
   return h("fieldset", { class: "limits" }, h("legend", {}, `${bounds.label}: ${bounds.help}`),
-    h("p", { class: "soft" }, "From the most to the least sensitive one; a less sensitive one may not have a smaller limit. Empty for no limit."),
+    h("p", { class: "soft" }, "From most to least sensitive; a less sensitive category cannot have a smaller limit. Leave empty for no limit."),
     names.map((name, number) => stepper(`model-${place}-${bounds.name}-${number}`, name, entry[bounds.name]?.[name], { ...bounds, kind: "number", optional: true, placeholder: "no limit" },
       (chosen) => editQuietly((policy) => {
         const limits = policy.privacy[place][bounds.name] ??= {};
@@ -163,8 +163,8 @@ function byValue(entry, place, bounds, parts) {
     h("button", { type: "button", id: `${id}-${number}-remove`, "aria-label": `Remove the limit of ${spoken(key)}`,
       onclick: () => edit((policy) => { delete policy.privacy[place][bounds.name][key]; }) }, "Remove")));
   return h("fieldset", { class: "limits" },
-    h("legend", {}, parts[0] ? "alp: largest belief on average; dif: how far a class may exceed it" : `${bounds.label}: ${bounds.help}`),
-    rows.length ? h("ul", { class: "by-value" }, rows) : h("p", { class: "warning" }, "Name at least one value to protect."),
+    h("legend", {}, `${bounds.label}: ${bounds.help}`),
+    rows.length ? h("ul", { class: "by-value" }, rows) : h("p", { class: "warning" }, "Add at least one value to protect."),
     adder(entry, place, bounds, parts[0] ? bounds.start : 0.5));
 }
 
@@ -186,13 +186,13 @@ function adder(entry, place, bounds, start) {
   };
   const put = (/** @type {string} */ key) => {
     edit((policy) => { (policy.privacy[place][bounds.name] ??= {})[key] ??= structuredClone(start); });
-    say(`${spoken(key)} has a limit.`);
+    say(`${spoken(key)} now has a limit.`);
   };
   input.addEventListener("focus", search, { once: true });
   input.addEventListener("input", later(search, 200));
   input.addEventListener("keydown", (event) => { if (event.key === "Enter" && input.value) put(input.value); });
   return h("div", { class: "field" }, h("label", { for: id }, "Value to protect"), list,
-    h("div", { class: "buttons" }, input, h("button", { type: "button", id: `${id}-button`, onclick: () => { if (input.value) put(input.value); else input.focus(); } }, "Give it a limit"),
+    h("div", { class: "buttons" }, input, h("button", { type: "button", id: `${id}-button`, onclick: () => { if (input.value) put(input.value); else input.focus(); } }, "Add a limit"),
       columnsOf(entry).some((name) => columnFacts(name)?.missing) ? h("button", { type: "button", id: `${id}-missing`, onclick: () => put(MISSING) }, "Limit the missing value") : null));
 }
 
@@ -209,7 +209,7 @@ export function drawLive() {
   });
 }
 
-const SIGNS = { reachable: ["good", "✓ reachable"], unreachable: ["bad", "✗ not reachable"], open: ["open", "? only a run tells"] };
+const SIGNS = { reachable: ["good", "✓ reachable"], unreachable: ["bad", "✗ not reachable"], open: ["open", "? only a run can tell"] };
 
 /**
  * A verdict as a word with a sign, never by colour alone.
@@ -222,7 +222,7 @@ export function badge(verdict) { return h("span", { class: `badge ${SIGNS[verdic
 function found(told, place) {
   const [first, ...rest] = told.sentences;
   return [h("p", {}, badge(told.alone), " ", first),
-    rest.length ? h("details", { id: `model-${place}-blocks-${told.sensitive ?? ""}` }, h("summary", {}, told.alone === "reachable" ? "Who stands out" : "What blocks"),
+    rest.length ? h("details", { id: `model-${place}-blocks-${told.sensitive ?? ""}` }, h("summary", {}, told.alone === "reachable" ? "Records that fall short" : "What blocks"),
       h("ul", {}, rest.map((each) => h("li", {}, each)))) : null];
 }
 
@@ -235,15 +235,15 @@ export function drawAdd(box, known) {
   const names = columns("sensitive");
   const open = !asked().length;
   keepingOpen(box, () => fill(box, h("details", { id: "add-model", open }, h("summary", { id: "add-model-head" }, "Add a model"),
-    h("p", { class: "soft" }, "Several models may be asked for at once; all of them hold. Choose by what you fear."),
+    h("p", { class: "soft" }, "You can combine several models; all of them will hold. Choose by what worries you."),
     h("ul", { class: "cards" }, known.models.map((model) => h("li", { class: "card" },
       h("h3", {}, model.fear), h("p", {}, h("strong", {}, model.title), ": ", model.protects),
-      model.categories && !names.some((name) => categoriesOf(name).length) ? h("p", { class: "soft" }, "Needs values in categories: ", h("a", { href: "#/sensitive" }, "make them first"), ".") : null,
+      model.categories && !names.some((name) => categoriesOf(name).length) ? h("p", { class: "soft" }, "Needs values in categories: ", h("a", { href: "#/sensitive" }, "create them first"), ".") : null,
       h("details", { id: `add-${model.name}-more` }, h("summary", {}, "More"), about(model)),
       h("button", { type: "button", id: `add-${model.name}`, disabled: model.sensitive && !names.length,
         "aria-describedby": model.sensitive && !names.length ? "add-model-needs" : null, onclick: () => add(model) },
       asked().some((entry) => entry.model === model.name) ? `Add another ${model.title}` : `Add ${model.title}`)))),
-    names.length ? null : h("p", { class: "soft", id: "add-model-needs" }, "All but k-anonymity need a sensitive column. ", h("a", { href: "#/data" }, "Say which one is.")))));
+    names.length ? null : h("p", { class: "soft", id: "add-model-needs" }, "The other models need a sensitive column. ", h("a", { href: "#/data" }, "Assign roles.")))));
 }
 
 /** @param {ModelChoice} model */
@@ -271,10 +271,10 @@ function add(model) {
  * @param {Choices} known
  */
 export function drawPresets(box, known) {
-  keepingOpen(box, () => fill(box, h("details", { id: "presets" }, h("summary", {}, "Beginnings that others use"),
-    h("p", { class: "soft" }, "Nobody can choose for you: begin here, then look at what it costs and what attackers still get."),
+  keepingOpen(box, () => fill(box, h("details", { id: "presets" }, h("summary", {}, "Common starting points"),
+    h("p", { class: "soft" }, "Nobody can decide for you: start here, then look at what it costs and what attackers can still learn."),
     h("ul", { class: "cards" }, known.presets.map((preset) => h("li", { class: "card" }, h("h3", {}, preset.title), h("p", {}, preset.why),
-      h("button", { type: "button", id: `preset-${preset.id}`, onclick: () => begin(preset) }, `Begin with k = ${preset.k}`)))))));
+      h("button", { type: "button", id: `preset-${preset.id}`, onclick: () => begin(preset) }, "Start with this")))))));
 }
 
 /** @param {Preset} preset */
@@ -282,13 +282,14 @@ function begin(preset) {
   edit((policy) => {
     /** @type {ModelEntry[]} */
     const models = policy.privacy = structuredClone(asked());
-    const size = models.find((entry) => entry.model === "k-anonymity");
-    if (size) size.k = preset.k; else models.unshift({ model: "k-anonymity", k: preset.k });
-    if (preset.suppression !== null) policy.suppression = preset.suppression;
-    if (!preset.categories) return;
-    const covered = models.filter((entry) => entry.model === "p-plus-alpha-sensitive").flatMap(columnsOf);
+    const { size, categories, suppression } = structuredClone(preset);
+    const entry = models.find((each) => each.model === size.model);
+    if (entry) Object.assign(entry, size); else models.unshift(size);
+    if (suppression !== undefined) policy.suppression = suppression;
+    if (!categories) return;
+    const covered = models.filter((each) => each.model === categories.model).flatMap(columnsOf);
     for (const name of columns("sensitive").filter((each) => categoriesOf(each).length > 1 && !covered.includes(each)))
-      models.push({ model: "p-plus-alpha-sensitive", p: 2, alpha: 1, sensitive: name });
+      models.push({ ...categories, sensitive: name });
   });
-  say(`${preset.title} is put in.`);
+  say(`${preset.title} is set.`);
 }

@@ -10,7 +10,7 @@ import { called, fetchRuns, keyOf, promisedTo, startRun } from "./runs_poll.js";
 export const id = "runs";
 export const title = "Run";
 
-const STATES = { done: ["good", "✓ done"], failed: ["bad", "✗ failed"], cancelled: ["open", "cancelled"], interrupted: ["bad", "interrupted"], running: ["open", "… going on"] };
+const STATES = { done: ["good", "✓ done"], failed: ["bad", "✗ failed"], cancelled: ["open", "cancelled"], interrupted: ["bad", "interrupted"], running: ["open", "… running"] };
 /** @type {Map<string, Policy | null>} */
 const policies = new Map();
 /** @type {Set<string>} */
@@ -37,8 +37,8 @@ export function render(root) {
   const button = h("button", { type: "button", class: "strong", id: "run-start", "aria-describedby": "run-why", onclick: () => begin(name, button) }, "Start the run");
   fill(root, h("h1", {}, title),
     h("section", { "aria-labelledby": "start-head" }, h("h2", { id: "start-head" }, "Start"),
-      h("p", {}, "A run makes the release from the policy as it stands, has it checked by code of its own, and tries what attackers would. Nothing is published by it."),
-      field("Name of the run", name, "If you like: to know it again among several."), h("div", { class: "buttons" }, button), parts.reason),
+      h("p", {}, "A run makes the release, verifies it independently and attacks it as an outsider would. It publishes nothing."),
+      field("Name of the run", name, "Optional, to tell runs apart."), h("div", { class: "buttons" }, button), parts.reason),
     h("div", {}, parts.going),
     h("section", { "aria-labelledby": "kept-head" }, h("h2", { id: "kept-head" }, "Runs"), parts.kept, parts.wrong, parts.compare));
   const drawGoing = goingOn(parts.going);
@@ -84,10 +84,10 @@ function drawReason(box, button) {
   button.disabled = problems.length > 0;
   const { forecast, estimate } = outlook;
   fill(box, h("div", { id: "run-why" },
-    problems.length ? [h("p", { class: "warning" }, "The run cannot start before this is put right:"), problemList(problems), h("p", {}, h("a", { href: "#/privacy" }, "Back to privacy"))] : null,
-    !problems.length && forecast && forecast.by_algorithm === "unreachable" ? h("p", { class: "warning" }, "No release can have this privacy; a run will say so too. ", h("a", { href: "#/privacy" }, "See what would help.")) : null,
+    problems.length ? [h("p", { class: "warning" }, "Fix this before you start the run:"), problemList(problems), h("p", {}, h("a", { href: "#/privacy" }, "Back to privacy"))] : null,
+    !problems.length && forecast && forecast.by_algorithm === "unreachable" ? h("p", { class: "warning" }, "These requirements cannot be met; a run will fail. ", h("a", { href: "#/privacy" }, "See what would help.")) : null,
     problems.length ? null : unprotectedWarning(),
-    !problems.length && estimate ? h("p", { class: outlook.renewing ? "soft renewing" : "soft", id: "run-estimate" }, `It will take ${estimate.typical} (${estimate.range}). Runs go one after the other.`) : null));
+    !problems.length && estimate ? h("p", { class: outlook.renewing ? "soft renewing" : "soft", id: "run-estimate" }, `It will take ${estimate.typical} (${estimate.range}). Runs are executed one at a time.`) : null));
 }
 
 /** @param {HTMLInputElement} name @param {HTMLButtonElement} button */
@@ -122,11 +122,11 @@ function left(run) {
   const { seconds = 0 } = run;
   if (seconds > estimate.high) return " Longer than estimated.";
   const [low, high] = [Math.max(estimate.low - seconds, 0), estimate.high - seconds];
-  return low < 1 ? ` At most ${duration(Math.max(high, 1))} to go.` : ` About ${duration(low)} to ${duration(high)} to go.`;
+  return low < 1 ? ` At most ${duration(Math.max(high, 1))} left.` : ` About ${duration(low)} to ${duration(high)} left.`;
 }
 
 /** @param {Run} run @returns {boolean} */
-const waits = (run) => run.stage === "waiting for its turn";
+const waits = (run) => run.waiting === true;
 
 /**
  * The runs that go on. Their cards stay while figures change, so that no click on them is lost.
@@ -142,7 +142,7 @@ function goingOn(box) {
     if (!known) {
       cards.clear();
       for (const run of going) cards.set(called(run), goingCard(run));
-      fill(box, going.length ? h("section", { "aria-labelledby": "going-head" }, h("h2", { id: "going-head" }, "Going on"), [...cards.values()].map((card) => card.element)) : null);
+      fill(box, going.length ? h("section", { "aria-labelledby": "going-head" }, h("h2", { id: "going-head" }, "Running"), [...cards.values()].map((card) => card.element)) : null);
     }
     for (const run of going) cards.get(called(run))?.show(run);
   };
@@ -153,13 +153,13 @@ function goingCard(run) {
   const bar = h("progress", { max: "1" });
   const words = h("p", { id: `run-${run.number}-words` });
   const element = h("div", { class: "card going", id: `run-${run.number}-going` },
-    h("h3", {}, run.kind === "lattice" ? `${called(run)}: the picture of all combinations` : called(run)), bar, words,
+    h("h3", {}, run.kind === "lattice" ? `${called(run)}: lattice` : called(run)), bar, words,
     h("button", { type: "button", id: `run-${run.number}-cancel`, onclick: () => attempt(async () => { await api.post(`/api/runs/${run.number}/cancel`); await fetchRuns(); }) }, `Cancel ${called(run)}`));
   const show = (/** @type {Run} */ now) => {
     const share = waits(now) ? 0 : now.share ?? 0;  // a stage that cannot tell how far it is says 0
     if (share > 0) bar.value = share; else bar.removeAttribute("value");
     bar.setAttribute("aria-label", `${called(now)}: ${now.stage ?? "starting"}`);
-    words.textContent = waits(now) ? "Waiting for its turn: runs go one after the other."
+    words.textContent = waits(now) ? "Waiting: runs are executed one at a time."
       : `${sentence(now.stage ?? "starting")}${share > 0 ? `, ${Math.round(100 * share)} % of this stage` : ""}. ${sentence(duration(now.seconds ?? 0))} so far.${left(now)}`;
   };
   return { element, show };
@@ -171,10 +171,10 @@ const sentence = (text) => text[0].toUpperCase() + text.slice(1);
 /** @param {HTMLElement} box @param {() => void} onTick */
 function drawKept(box, onTick) {
   const runs = releases();
-  if (!runs.length) { fill(box, h("p", { class: "soft" }, "There is none yet.")); return; }
+  if (!runs.length) { fill(box, h("p", { class: "soft" }, "There are no runs yet.")); return; }
   const present = new Set(state.runs.map(keyOf));
   for (const key of [...ticked]) if (!present.has(key)) ticked.delete(key);
-  fill(box, table("Runs of this table; tick two or more to compare them", ["Compare", "Run", "State", "Algorithm and models", "Released", "Left out", "Classes", "Loss", "Time", "What next"], runs.map((run) => row(run, onTick)), { class: "runs stacks" }));
+  fill(box, table("Runs of this table; select two or more to compare them", ["Compare", "Run", "State", "Algorithm and models", "Released", "Suppressed", "Classes", "Loss", "Time", "Actions"], runs.map((run) => row(run, onTick)), { class: "runs stacks" }));
 }
 
 /** @param {Run} run @param {() => void} onTick @returns {Child[]} */
@@ -188,7 +188,7 @@ function row(run, onTick) {
     tick,
     h("span", {}, h("strong", {}, Number(run.number)), run.name ? [" ", run.name] : null),
     h("span", { class: `badge ${kind}` }, text),
-    policy ? h("span", {}, policy.algorithm?.name ?? "optimal", h("br"), h("span", { class: "soft" }, modelsInShort(policy, columns("sensitive"), titles))) : "…",
+    policy ? h("span", {}, policy.algorithm?.name ?? state.algorithm, h("br"), h("span", { class: "soft" }, modelsInShort(policy, columns("sensitive"), titles))) : "…",
     summary?.released === undefined ? "–" : count(summary.released),
     summary?.suppressed === undefined ? "–" : count(summary.suppressed),
     summary?.classes === undefined ? "–" : count(summary.classes),
@@ -202,15 +202,15 @@ function row(run, onTick) {
 function next(run, policy) {
   const named = called(run);
   return h("div", { class: "buttons" },
-    run.state === "done" ? [h("a", { href: `#/understand/${run.number}`, id: `run-${run.number}-understand`, "aria-label": `Understand ${named}` }, "Understand"), h("a", { href: `#/take/${run.number}`, id: `run-${run.number}-take`, "aria-label": `Take away ${named}` }, "Take away")] : null,
-    policy ? h("button", { type: "button", id: `run-${run.number}-again`, "aria-label": `Use the policy of ${named} again`, onclick: () => { edit(replaceWith(policy)); say(`The policy is that of ${named} again. Undo takes it back.`); } }, "Use its policy again") : null,
+    run.state === "done" ? [h("a", { href: `#/understand/${run.number}`, id: `run-${run.number}-understand`, "aria-label": `Understand ${named}` }, "Understand"), h("a", { href: `#/download/${run.number}`, id: `run-${run.number}-download`, "aria-label": `Download ${named}` }, "Download")] : null,
+    policy ? h("button", { type: "button", id: `run-${run.number}-again`, "aria-label": `Restore the policy of ${named}`, onclick: () => { edit(replaceWith(policy)); say(`The policy of ${named} is restored. You can undo this.`); } }, "Restore its policy") : null,
     h("button", { type: "button", id: `run-${run.number}-rename`, "aria-label": `Rename ${named}`, onclick: () => rename(run) }, "Rename"),
     run.state === "running" ? null : h("button", { type: "button", id: `run-${run.number}-delete`, "aria-label": `Delete ${named}`, onclick: () => remove(run) }, "Delete"));
 }
 
 /** @param {Run} run */
 async function remove(run) {
-  if (!await confirmed(`Delete ${called(run)}? Its release and everything about it are deleted here.`, "Delete it")) return;
+  if (!await confirmed(`Delete ${called(run)}? Its release and everything about it will be deleted here.`, "Delete")) return;
   await attempt(async () => { await api.delete(`/api/runs/${run.number}`); await fetchRuns(); tellOthers(); });
   say(`${called(run)} is deleted.`);
   document.getElementById("run-name")?.focus();
@@ -220,7 +220,7 @@ async function remove(run) {
 function rename(run) {
   const input = h("input", { id: "run-new-name", maxlength: "200", value: run.name ?? "" });
   const dialog = h("dialog", { "aria-label": `Rename ${called(run)}` }, h("form", { method: "dialog" }, field("Name of the run", input),
-    h("div", { class: "buttons" }, h("button", { value: "yes", type: "submit", class: "strong", id: "run-rename" }, "Rename"), h("button", { value: "no", type: "submit", formnovalidate: true }, "Keep the name"))));
+    h("div", { class: "buttons" }, h("button", { value: "yes", type: "submit", class: "strong", id: "run-rename" }, "Rename"), h("button", { value: "no", type: "submit", formnovalidate: true }, "Save the name"))));
   dialog.addEventListener("close", () => {
     dialog.remove();
     if (dialog.returnValue === "yes") attempt(async () => { await api.put(`/api/runs/${run.number}`, { name: input.value.trim() }); await fetchRuns(); tellOthers(); });
@@ -239,7 +239,7 @@ function drawWrong(box) {
 
 /** @param {Run} run @returns {Child} */
 function reasons(run) {
-  if (run.state === "interrupted") return h("p", {}, "The server ended before the run was done. What it had written is deleted; start it again with its policy.");
+  if (run.state === "interrupted") return h("p", {}, "The server stopped before the run was done, and its files were deleted. Start it again with its policy.");
   const { message, reasons: why, problems, suggestions = [] } = run.error ?? { message: "" };
   return [
     problems ? problemList(problems) : h("p", { class: "told" }, why && suggestions.length ? why : message),

@@ -45,12 +45,12 @@ export function comparison(runs, higher, titles) {
     ["released records", ...runs.map(({ run }) => number(run.summary?.released))],
     ["classes", ...runs.map(({ run }) => number(run.summary?.classes))],
     ["time", ...runs.map(({ run }) => run.seconds === undefined ? "–" : duration(run.seconds))],
-    ...names.map((name) => [`${name === "suppressed" ? "records left out" : name} (${higher.has(name) ? "higher" : "lower"} is better)`, ...best(runs.map(({ run }) => run.summary?.measures?.[name]), higher.has(name))]),
+    ...names.map((name) => [`${name === "suppressed" ? "records suppressed" : name} (${higher.has(name) ? "higher" : "lower"} is better)`, ...best(runs.map(({ run }) => run.summary?.measures?.[name]), higher.has(name))]),
   ];
   const differing = differences(runs.map(({ policy }) => policy), titles);
   return h("section", { id: "comparison", "aria-labelledby": "comparison-head" }, h("h3", { id: "comparison-head" }, "Side by side"),
     table("What the runs reached", heads, rows),
-    differing.length ? table("In what their policies differ", heads, differing) : h("p", {}, "Their policies are the same."));
+    differing.length ? table("Differences between their policies", heads, differing) : h("p", {}, "Their policies are identical."));
 }
 
 /** @param {(number | undefined)[]} values @param {boolean} higher @returns {Child[]} */
@@ -91,5 +91,5 @@ function differences(policies, titles) {
   const all = policies.map((policy) => settings(policy, titles));
   const places = [...new Set(all.flatMap((each) => [...each.keys()]))];
   return places.filter((place) => new Set(all.map((each) => each.get(place)?.whole ?? "")).size > 1)
-    .map((place) => [place, ...all.map((each) => each.get(place)?.shown ?? h("em", { class: "missing" }, "not said"))]);
+    .map((place) => [place, ...all.map((each) => each.get(place)?.shown ?? h("em", { class: "missing" }, "not set"))]);
 }

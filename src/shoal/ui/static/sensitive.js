@@ -10,14 +10,14 @@ export const id = "sensitive";
 export const title = "Sensitive values";
 
 const WORDS = {
-  group: "category", groups: "categories", top: "no category", unplaced: "In no category yet",
-  unplacedHelp: "Values of the data without a category. Once there are categories, every value needs one, the missing value too.",
-  make: "Make a category of these …", made: "New category", up: "More sensitive", down: "Less sensitive",
+  group: "category", groups: "categories", top: "no category", unplaced: "Not categorized yet",
+  unplacedHelp: "Values without a category. Once there are categories, every value needs one, including the missing value.",
+  make: "Create a category …", made: "New category", up: "More sensitive", down: "Less sensitive",
 };
 const PUBLISHED = [
-  ["values", "The values", "An attacker who finds a person's group reads which values occur in it; whose is which the models keep secret as far as you ask."],
-  ["categories", "The categories only", "An attacker learns at most how sensitive a person's value is, never the value; readers of the release learn no more either."],
-  ["both", "Values and categories", "An attacker reads the values in a person's group and how sensitive you hold each to be; the models are judged on the values."],
+  ["values", "The values", "Someone who finds a person's class sees which values occur in it; the models limit how far they can tell whose is which."],
+  ["categories", "The categories only", "Someone learns at most how sensitive a person's value is, never the value itself. The same is true for readers of the release."],
+  ["both", "Values and categories", "Someone sees the values in a person's class and how sensitive each is considered; the models apply to the values."],
 ];
 
 /** @param {HTMLElement} root @param {string[]} rest @returns {Stop} */
@@ -25,9 +25,9 @@ export function render(root, rest) {
   const known = columns("sensitive");
   const name = known.includes(rest.join("/")) ? rest.join("/") : known[0];
   const parts = { list: h("nav", { "aria-label": "Sensitive columns" }), body: h("div") };
-  fill(root, h("h1", {}, title), h("p", {}, "A sensitive column holds what people keep to themselves, such as a diagnosis. It is released, and the privacy models keep an attacker from telling whose value is which."), parts.list, parts.body);
+  fill(root, h("h1", {}, title), h("p", {}, "A sensitive column contains what people keep to themselves, such as a diagnosis. It is released, and the privacy models keep others from telling whose value is which."), parts.list, parts.body);
   if (name === undefined) {
-    fill(parts.body, h("p", {}, "No column is sensitive yet. ", h("a", { href: "#/data" }, "Say what each column is first.")));
+    fill(parts.body, h("p", {}, "No column is sensitive yet. ", h("a", { href: "#/data" }, "Assign roles first.")));
     return () => {};
   }
   /** @type {SensitivePage} */
@@ -94,15 +94,15 @@ function writeRoot(page, tree) {
 }
 
 /**
- * Limits of group leakage name categories of the column: they follow their names.
+ * Limits by category follow the names of the categories.
  * @param {Policy} policy
  * @param {SensitivePage} page
  */
 function renameLimits(policy, page) {
   for (const model of policy.privacy ?? []) {
     const about = model.sensitive === undefined || [model.sensitive].flat().includes(page.name);
-    if (!about || model.model !== "group-leakage" || typeof model.alpha !== "object" || model.alpha === null) continue;
-    model.alpha = Object.fromEntries(Object.entries(model.alpha).map(([name, limit]) => [page.renamed.get(name) ?? name, limit]));
+    for (const key of about ? state.models[model.model]?.by_category ?? [] : [])
+      model[key] = Object.fromEntries(Object.entries(model[key] ?? {}).map(([name, limit]) => [page.renamed.get(name) ?? name, limit]));
   }
   page.renamed.clear();
 }
@@ -152,9 +152,9 @@ function drawBody(page) {
   const { facts } = drawn;
   const pairs = readCategories(column(page));
   fill(drawn.head, h("h2", { id: "categories-head" }, `${page.name}: categories`),
-    h("p", { class: "soft" }, `${count(facts.distinct, "different value")}${facts.missing ? `, missing in ${count(facts.missing, "record")}` : ""}. Categories run from the most sensitive to the least. Drag a category onto another to take its place. Models such as (p⁺, α) ask for values of several categories in every group of records that look alike.`),
-    !pairs.length ? h("p", {}, "There are no categories. Select values below and make one, or leave it so: then only models that count values can be used.") : null,
-    pairs.length === 1 ? h("p", { class: "warning" }, "One category weighs nothing: make a second one.") : null);
+    h("p", { class: "soft" }, `${count(facts.distinct, "different value")}${facts.missing ? `, missing in ${count(facts.missing, "record")}` : ""}. Categories are ordered from most to least sensitive. Drag a category onto another to take its place. Some models require several categories in every class.`),
+    !pairs.length ? h("p", {}, "There are no categories. Select values below and create one; without categories, only models that count values can be used.") : null,
+    pairs.length === 1 ? h("p", { class: "warning" }, "A single category has no weight: create a second one.") : null);
   drawn.editor.draw();
   fill(drawn.problems, answer?.problems.length ? problemList(answer.problems) : null);
   fill(drawn.rest, weights(answer), publishPart(page, pairs, answer), distancePart(page, answer));
@@ -164,9 +164,9 @@ function drawBody(page) {
 function weights(answer) {
   const known = answer?.categories;
   if (!known?.weights.length) return null;
-  return h("section", { "aria-labelledby": "weights-head" }, h("h2", { id: "weights-head" }, "What categories weigh"),
-    h("p", { class: "soft" }, "(p, α) and (p⁺, α) add up the weights of a group's records and ask for at least α in all. The most sensitive category weighs 0, so a group of secrets alone never reaches α."),
-    table("Weights, and how far categories lie apart", ["Category", "Weight", ...known.names.map((name) => `to ${name}`)], known.names.map((name, place) => [h("strong", {}, name), known.weights[place], ...known.apart[place]])));
+  return h("section", { "aria-labelledby": "weights-head" }, h("h2", { id: "weights-head" }, "Category weights"),
+    h("p", { class: "soft" }, "Models with a limit α on weights add up the weights of a class's records and require at least α. The most sensitive category weighs 0, so a class of only such values never reaches α."),
+    table("Weights and distances of categories", ["Category", "Weight", ...known.names.map((name) => `to ${name}`)], known.names.map((name, place) => [h("strong", {}, name), known.weights[place], ...known.apart[place]])));
 }
 
 /**
@@ -182,28 +182,28 @@ function publishPart(page, pairs, answer) {
     h("fieldset", { class: "plain" }, h("legend", { class: "visually-hidden" }, "What is published"), PUBLISHED.map(([value, text, tells]) => h("div", { class: "option-block" },
       h("label", { class: "option" }, h("input", { type: "radio", name: "publish", id: `publish-${value}`, value, checked: chosen === value, disabled: value !== "values" && !pairs.length, onchange: () => set(value), "aria-describedby": `publish-${value}-tells` }), ` ${text}`),
       h("p", { class: "soft", id: `publish-${value}-tells` }, tells, value === "both" ? ` A column ${page.name}_category is added.` : "")))),
-    column(page).publish === undefined ? h("p", { class: "soft" }, "Not said in the policy, so it follows from the models: categories where (p⁺, α) is the only one on this column, values otherwise.") : null);
+    column(page).publish === undefined ? h("p", { class: "soft" }, "The policy does not say, so the models decide: some publish categories when they are the only ones on this column.") : null);
 }
 
-const DISTANCES = [["equal", "equal: any two values are 1 apart"], ["ordered", "ordered: by their places in an order"], ["hierarchical", "hierarchical: by how high they first meet in the hierarchy"]];
+const DISTANCES = [["equal", "equal: any two values have distance 1"], ["ordered", "ordered: by position in an order"], ["hierarchical", "hierarchical: by the level of their common ancestor"]];
 
 /** @param {SensitivePage} page @param {SensitivityAnswer | null} answer @returns {HTMLElement} */
 function distancePart(page, answer) {
   const known = answer?.distances;
   const spec = longForm(column(page).hierarchy);
-  return h("section", { "aria-labelledby": "distance-head" }, h("h2", { id: "distance-head" }, "How far values lie apart"),
-    h("p", { class: "soft" }, "t-closeness asks that the values of every group are spread nearly as in the whole release; how near depends on the distance between two values."),
-    h("p", {}, spec ? `The values have a hierarchy of their own (${Object.keys(spec)[0]}). ` : "The values have no hierarchy of their own; the hierarchical distance takes the categories. ",
-      h("a", { href: `#/hierarchies/${encodeURIComponent(page.name)}`, id: "value-hierarchy" }, spec ? "Change it" : "Make one")),
+  return h("section", { "aria-labelledby": "distance-head" }, h("h2", { id: "distance-head" }, "Distances between values"),
+    h("p", { class: "soft" }, "Models that compare the distribution of a class with that of the whole release use a distance between values."),
+    h("p", {}, spec ? `The values have a hierarchy of their own (${Object.keys(spec)[0]}). ` : "The values have no hierarchy of their own; the hierarchical distance uses the categories. ",
+      h("a", { href: `#/hierarchies/${encodeURIComponent(page.name)}`, id: "value-hierarchy" }, spec ? "Change it" : "Create one")),
     known ? [
       field("Distance", choice("distance", DISTANCES, known.kind, (distance) => look(page, { distance }))),
       known.kinds[known.kind] ? h("p", { class: "warning" }, known.kinds[known.kind]) : distances(page, known),
-    ] : h("p", { class: "soft" }, "Distances can be shown once the problems above are solved."));
+    ] : h("p", { class: "soft" }, "Distances are shown once the problems above are fixed."));
 }
 
 /** @param {SensitivePage} page @param {Distances} known @returns {HTMLElement} */
 function distances(page, known) {
-  if (!known.values.length) return h("p", { class: "soft" }, "There is one value.");
+  if (!known.values.length) return h("p", { class: "soft" }, "There is only one value.");
   const figure = (/** @type {number} */ number) => Number(number.toFixed(4)).toString();
   if (known.from === undefined) return table("Distances between published values", ["", ...known.values.map(shown)], known.values.map((value, place) => [h("strong", {}, shown(value)), ...known.apart[place].map(figure)]));
   return h("div", {}, field("From the value", h("input", { id: "distance-from", value: known.from ?? "", autocomplete: "off", onchange: (event) => look(page, { value: event.target.value }) })),

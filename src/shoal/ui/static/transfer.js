@@ -19,7 +19,7 @@ export function transferPart(name, take) {
     fill(result, h("p", { class: "soft" }, `Reading ${file.name} …`));
     try {
       const found = await api.desk("import_hierarchy", { name, file: file.name, text: await read(file) });
-      fill(result, shownImport(file.name, found, { take: () => { fill(result); take(found.tree); say(`${file.name} is taken.`); }, leave: () => fill(result) }));
+      fill(result, shownImport(file.name, found, { take: () => { fill(result); take(found.tree); say(`${file.name} is imported.`); }, leave: () => fill(result) }));
       byId("import-head").focus();
     } catch (error) {
       if (!(error instanceof Told)) throw error;
@@ -27,12 +27,12 @@ export function transferPart(name, take) {
     }
   }));
   return h("div", {},
-    field("Import", input, "A table of levels (CSV: one line a value, then its groups from small to large, as ARX writes it) or a tree (YAML). It becomes a tree in the policy."),
+    field("Import", input, "A table of levels (CSV: one line per value, followed by its groups from small to large, as ARX writes it) or a tree (YAML). It becomes a tree in the policy."),
     result,
     h("div", { class: "buttons" }, h("span", {}, "Export this hierarchy as "),
       h("button", { type: "button", id: "export-csv", onclick: () => save(name, "csv") }, "a table of levels (CSV)"),
       h("button", { type: "button", id: "export-yaml", onclick: () => save(name, "yaml") }, "a tree (YAML)")),
-    h("p", { class: "soft" }, "The file holds values of your data: keep it in the house."));
+    h("p", { class: "soft" }, "The file contains values of your data: keep it internal."));
 }
 
 /** @param {File} file @returns {Promise<string>} */
@@ -53,12 +53,12 @@ const LISTED = 30;
  * @returns {HTMLElement}
  */
 function shownImport(file, found, { take, leave }) {
-  return h("section", { class: "card", "aria-labelledby": "import-head" }, h("h3", { id: "import-head", tabindex: "-1" }, `What ${file} holds`),
-    found.problems.length ? [h("p", { class: "warning" }, "It is no hierarchy yet. Taken as it is, it can be put right in the editor:"), problemList(found.problems)] : [
+  return h("section", { class: "card", "aria-labelledby": "import-head" }, h("h3", { id: "import-head", tabindex: "-1" }, `Contents of ${file}`),
+    found.problems.length ? [h("p", { class: "warning" }, "This is not a valid hierarchy yet. You can import it and fix it in the editor:"), problemList(found.problems)] : [
       h("p", {}, `${count(found.leaves, "value")} in ${count(found.groups, "group")}, ${count(found.height, "level")}.`),
-      found.lacking.count ? h("p", { class: "warning" }, `${count(found.lacking.count, "value")} of the data (${count(found.lacking.records, "record")}) ${found.lacking.count === 1 ? "is" : "are"} not in it and will have no place yet: `, someOf(found.lacking.values.map(([label]) => label), LISTED, found.lacking.count), ".") : h("p", {}, "Every value of the data has its place. No value stands twice."),
-      found.absent.count ? h("p", { class: "soft" }, `${count(found.absent.count, "value")} of it ${found.absent.count === 1 ? "is" : "are"} not in the data, which is allowed: `, someOf(found.absent.values, LISTED, found.absent.count), ".") : null],
-    h("div", { class: "buttons" }, h("button", { type: "button", id: "import-take", class: "strong", onclick: take }, "Take it"), h("button", { type: "button", id: "import-leave", onclick: leave }, "Leave it")));
+      found.lacking.count ? h("p", { class: "warning" }, `${count(found.lacking.count, "value")} of the data (${count(found.lacking.records, "record")}) ${found.lacking.count === 1 ? "is" : "are"} missing from it: `, someOf(found.lacking.values.map(([label]) => label), LISTED, found.lacking.count), ".") : h("p", {}, "It contains every value of the data, each once."),
+      found.absent.count ? h("p", { class: "soft" }, `${count(found.absent.count, "value")} of it ${found.absent.count === 1 ? "is" : "are"} not in the data, which is fine: `, someOf(found.absent.values, LISTED, found.absent.count), ".") : null],
+    h("div", { class: "buttons" }, h("button", { type: "button", id: "import-take", class: "strong", onclick: take }, "Import"), h("button", { type: "button", id: "import-leave", onclick: leave }, "Discard")));
 }
 
 /** @param {string} name @param {"csv" | "yaml"} form */

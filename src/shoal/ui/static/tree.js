@@ -24,8 +24,8 @@ export function treeEditor(given) {
 
 export const TREE = {
   group: "group", groups: "groups", top: "everything", unplaced: "Not placed yet",
-  unplacedHelp: "Values of the data that stand nowhere in the tree. The policy cannot run before each has a place.",
-  make: "Group these …", made: "New group",
+  unplacedHelp: "Values of the data that are not in the tree. The policy cannot run until each of them is placed.",
+  make: "Group …", made: "New group",
 };
 
 /** @param {TreeEditor} editor */
@@ -66,7 +66,7 @@ function toolbar(editor) {
   const limited = given.limit?.()?.labels ?? [];
   return h("div", {},
     h("div", { class: "field" }, h("label", { for: "tree-search" }, "Search values and names"), search),
-    h("div", { class: "buttons", role: "toolbar", "aria-label": "What to do with the selected" },
+    h("div", { class: "buttons", role: "toolbar", "aria-label": "Actions for the selection" },
       h("span", { class: "soft tree-chosen" }, some ? `${count(some)} selected` : "Nothing selected"),
       button("tree-group", given.words.make, some && !nodes.some((node) => given.flat && isGroup(node)) && inner.length === paths.length, () => makeGroup(editor)),
       button("tree-new", `${given.words.made} …`, !some || (one && isGroup(one) && !given.flat), () => newGroup(editor, one ? paths[0] : "")),
@@ -76,9 +76,9 @@ function toolbar(editor) {
       given.ordered ? [
         button("tree-up", given.words.up, one && isGroup(one), () => shiftedOn(editor, paths[0], -1)),
         button("tree-down", given.words.down, one && isGroup(one), () => shiftedOn(editor, paths[0], 1))] : null,
-      button("tree-remove", "Take out", inner.length && !labels.length, () => takeOut(editor, inner)),
-      given.setLimit ? button("tree-limit", nodes.length && nodes.every((node) => limited.includes(node.label)) ? "Remove this limit" : "At most this far", paths.length && !labels.length && inner.length === paths.length, () => toggleLimit(editor, paths)) : null,
-      button("tree-none", "Select none", some, () => { own.selected.clear(); editor.draw(); })),
+      button("tree-remove", "Remove", inner.length && !labels.length, () => takeOut(editor, inner)),
+      given.setLimit ? button("tree-limit", nodes.length && nodes.every((node) => limited.includes(node.label)) ? "Remove this boundary" : "Set as boundary", paths.length && !labels.length && inner.length === paths.length, () => toggleLimit(editor, paths)) : null,
+      button("tree-none", "Clear selection", some, () => { own.selected.clear(); editor.draw(); })),
     h("p", { class: "warning tree-said", role: "alert" }));
 }
 
@@ -88,9 +88,9 @@ const LISTED = 12;
 function notices(editor) {
   const { doubled, absent, empty } = editor.found;
   return h("ul", { class: "tree-notices" },
-    doubled.length ? h("li", { class: "warning" }, `${count(doubled.length, "value stands", "values stand")} in two places, and a value can have one: `, someOf(doubled.map((each) => each.label), LISTED), ". ",
-      h("button", { type: "button", id: "tree-doubled", onclick: () => { editor.own.selected = new Set(doubled.flatMap((each) => each.paths.slice(1).map((path) => `t:${path}`))); editor.draw(); say("The second places are selected. Take them out, or move them."); } }, "Select the second places")) : null,
-    absent.length ? h("li", { class: "soft" }, `${count(absent.length, "value is", "values are")} in the tree and not in the data, which is allowed: `, someOf(absent, LISTED), ".") : null,
+    doubled.length ? h("li", { class: "warning" }, `${count(doubled.length, "value is", "values are")} listed twice: `, someOf(doubled.map((each) => each.label), LISTED), ". ",
+      h("button", { type: "button", id: "tree-doubled", onclick: () => { editor.own.selected = new Set(doubled.flatMap((each) => each.paths.slice(1).map((path) => `t:${path}`))); editor.draw(); say("The duplicates are selected. Remove or move them."); } }, "Select the duplicates")) : null,
+    absent.length ? h("li", { class: "soft" }, `${count(absent.length, "value is", "values are")} in the tree and not in the data, which is fine: `, someOf(absent, LISTED), ".") : null,
     empty.length ? h("li", { class: "soft" }, `${count(empty.length, `${editor.given.words.group} is`, `${editor.given.words.groups} are`)} empty. `,
-      h("button", { type: "button", id: "tree-empty", onclick: () => change(editor, (root) => remove(root, editor.found.empty), "Empty ones deleted") }, "Delete what is empty")) : null);
+      h("button", { type: "button", id: "tree-empty", onclick: () => change(editor, (root) => remove(root, editor.found.empty), "Empty groups deleted") }, "Delete empty groups")) : null);
 }

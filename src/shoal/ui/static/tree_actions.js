@@ -62,14 +62,14 @@ function focusLabel(editor, label) {
 const taken = (editor, own) => (name) => {
   let found = false;
   walk(editor.root, (node) => { found ||= isGroup(node) && node.label === name && name !== own; });
-  return found ? "There is one of this name already." : "";
+  return found ? "This name is already in use." : "";
 };
 
 /** @param {TreeEditor} editor */
 export async function makeGroup(editor) {
   const { paths, labels } = chosen(editor);
   const { words } = editor.given;
-  const name = await askName(words.made, `Name of the ${words.group}`, "", "Make it", taken(editor));
+  const name = await askName(words.made, `Name of the ${words.group}`, "", "Create", taken(editor));
   if (name) change(editor, (root) => group(root, paths, labels, name, editor.given.flat), `${words.group} ${name} made`, name);
 }
 
@@ -80,7 +80,7 @@ export async function makeGroup(editor) {
  */
 export async function newGroup(editor, path) {
   const { words } = editor.given;
-  const name = await askName(words.made, `Name of the ${words.group}`, "", "Make it", taken(editor));
+  const name = await askName(words.made, `Name of the ${words.group}`, "", "Create", taken(editor));
   if (name) change(editor, (root) => { groupAt(root, path).kids.push({ label: name, kids: [] }); }, `${words.group} ${name} made`, name);
 }
 
@@ -130,7 +130,7 @@ export async function rename(editor, path) {
 /** @param {TreeEditor} editor @param {string[]} paths */
 export function takeOut(editor, paths) {
   const labels = uppermost(paths).map((path) => nodeAt(editor.root, path).label);
-  change(editor, (root) => remove(root, paths), `${labels.map(String).join(", ")} taken out`, nodeAt(editor.root, parentPath(paths[0]))?.label);
+  change(editor, (root) => remove(root, paths), `${labels.map(String).join(", ")} removed`, nodeAt(editor.root, parentPath(paths[0]))?.label);
 }
 
 /** @param {TreeEditor} editor @param {string[]} paths */

@@ -96,7 +96,7 @@ function rowElement(editor, row, total) {
     h("span", { class: "tick", "aria-hidden": "true" }, selected ? "☑" : "☐"),
     h("span", { class: "row-label" }, path === "" ? (node.label === "*" ? "* (everything)" : node.label) : node.label === null || node.label === "" ? shown(node.label) : marked(node.label, own.search)),
     note ? h("span", { class: "badge" }, note) : null,
-    stop ? h("span", { class: "badge limit" }, "at most this far") : null,
+    stop ? h("span", { class: "badge limit" }, "boundary") : null,
     double ? h("span", { class: "badge bad" }, "twice") : null,
     lacking ? h("span", { class: "badge" }, "not in the data") : null,
     isGroup(node) && !node.kids.length && path !== "" ? h("span", { class: "badge" }, "empty") : null,
@@ -117,7 +117,7 @@ export function treeBox(editor) {
   return h("div", { class: "tree-box" }, list,
     all.length > own.rows ? button("tree-more", `Show more of ${count(all.length)} rows`, true, () => { own.rows += ROWS; editor.draw(); }) : null,
     !all.length ? h("p", { class: "soft" }, own.search ? "Nothing found." : "Nothing here yet.") : null,
-    h("p", { class: "soft", id: "tree-keys" }, "Click to select, drag onto a group to move. Keys: arrows, Space selects, Enter opens and closes, F2 renames, Delete takes out, Ctrl+X and Ctrl+V move."));
+    h("p", { class: "soft", id: "tree-keys" }, "Click to select, drag onto a group to move. Keys: arrows, Space selects, Enter opens and closes, F2 renames, Delete removes, Ctrl+X and Ctrl+V move."));
 }
 
 /** @param {TreeEditor} editor @param {string} path */
@@ -252,7 +252,7 @@ export function spareBox(editor) {
   const box = h("div", { class: "tree-box spare", id: "tree-unplaced" },
     h("h3", {}, given.words.unplaced, " ", h("span", { class: `badge ${!spare.length ? "good" : given.flat && !editor.root.kids.length ? "" : "bad"}`, id: "tree-unplaced-count" }, spare.length ? `${count(spare.length, "value")}, ${count(records, "record")}` : "none")),
     h("p", { class: "soft" }, given.words.unplacedHelp),
-    spare.length ? h("div", { class: "buttons" }, button("tree-all-unplaced", "Select all of them", true, () => { for (const label of spare) own.selected.add(keyOf(label)); editor.draw(); })) : null,
+    spare.length ? h("div", { class: "buttons" }, button("tree-all-unplaced", "Select all", true, () => { for (const label of spare) own.selected.add(keyOf(label)); editor.draw(); })) : null,
     list, items.length > own.spare ? button("tree-more-unplaced", `Show more of ${count(items.length)}`, true, () => { own.spare += ROWS; editor.draw(); }) : null);
   box.addEventListener("dragover", (event) => { if (own.dragged?.some((key) => key.startsWith("t:"))) { event.preventDefault(); box.classList.add("over"); } });
   box.addEventListener("dragleave", () => box.classList.remove("over"));
@@ -272,7 +272,7 @@ function spareRow(editor, label) {
   const toggle = h("button", { type: "button", class: "row", id: `spare-${key}`, "aria-pressed": String(selected), draggable: "true", onclick: () => toggleSelected(editor, key) },
     h("span", { class: "tick", "aria-hidden": "true" }, selected ? "☑" : "☐"),
     h("span", { class: "row-label" }, label === null || label === "" ? shown(label) : marked(label, editor.own.search)),
-    label === null && !editor.given.missingMustBePlaced ? h("span", { class: "badge" }, "may stay here: it stays missing") : null,
+    label === null && !editor.given.missingMustBePlaced ? h("span", { class: "badge" }, "can stay here as missing") : null,
     h("span", { class: "row-amount" }, count(editor.values.get(label) ?? 0, "record")));
   toggle.addEventListener("dragstart", (event) => grabbed(editor, event, key));
   toggle.addEventListener("dragend", () => letGo(editor));

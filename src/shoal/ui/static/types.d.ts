@@ -134,6 +134,10 @@ export interface PageState {
   limits: { bytes: number; rows: number };
   suffixes: string[];
   shared: boolean;
+  /** What the steps need to know of each model. */
+  models: Record<string, { sensitive: boolean; by_category: string[] }>;
+  /** The algorithm where the policy names none. */
+  algorithm: string;
   /** The answer to the last change that was saved, and the policy that it is about. */
   reviewed: { policy: Policy; answer: Saved } | null;
 }
@@ -185,6 +189,8 @@ export interface Run {
   state: "running" | "done" | "failed" | "cancelled" | "interrupted";
   started: number;
   stage?: string;
+  /** Whether it waits for other runs. */
+  waiting?: boolean;
   share?: number;
   seconds?: number;
   summary?: RunSummary;
@@ -318,7 +324,6 @@ export interface Choices {
   algorithms: AlgorithmChoice[];
   options: Record<string, { kind: string; label: string; help: string; default: any }>;
   measures: { name: string; text: string; higher: boolean }[];
-  distances: [string, string][];
   presets: Preset[];
 }
 
@@ -351,6 +356,10 @@ export interface Parameter extends Bounds {
   name: string;
   label: string;
   help: string;
+  /** The names of the numbers of each entry of a mapping. */
+  parts: string[];
+  /** The words to choose from, each with its meaning. */
+  choices: [string, string][];
 }
 
 export interface AlgorithmChoice {
@@ -369,9 +378,11 @@ export interface Preset {
   id: string;
   title: string;
   why: string;
-  k: number;
-  suppression: number | null;
-  categories: boolean;
+  /** The model that every release needs. */
+  size: ModelEntry;
+  /** The model for each sensitive column that has categories. */
+  categories?: ModelEntry;
+  suppression?: number;
 }
 
 export type Verdict = "reachable" | "unreachable" | "open";

@@ -80,8 +80,8 @@ async function drawSummary({ run, body, alive, address }) {
   const about = await api.desk("about_run", { run: run.number, sections: ["verdict", "attackers"] });
   if (!alive()) return;
   fill(body, reported(about.verdict),
-    h("p", {}, "This is about this release. ", h("a", { href: `#/take/${run.number}` }, "Take it away"), ", or ", h("a", { href: address("all") }, "compare it with the other runs"), "."),
-    h("h3", {}, "What each attacker gets"), withRemedies(reported(about.attackers), about.remedies));
+    h("p", {}, "This is about one release. ", h("a", { href: `#/download/${run.number}` }, "Download it"), ", or ", h("a", { href: address("all") }, "compare it with the other runs"), "."),
+    h("h3", {}, "What attackers can learn"), withRemedies(reported(about.attackers), about.remedies));
 }
 
 /**
@@ -93,7 +93,7 @@ async function drawSummary({ run, body, alive, address }) {
 function withRemedies(section, remedies) {
   const rows = section.querySelectorAll("tbody");
   for (const { index, text, models } of remedies) rows[index]?.append(h("tr", { class: "why" }, h("td", { colspan: "3", id: `remedy-${index}` },
-    h("strong", {}, "What would stop it: "), text, " ",
+    h("strong", {}, "Remedy: "), text, " ",
     models.length ? models.map(({ name, title }, place) => [place ? ", " : "Models: ", h("a", { href: `#/privacy/${name}` }, title)]) : h("a", { href: "#/privacy" }, "Back to privacy"))));
   return section;
 }

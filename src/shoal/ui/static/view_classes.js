@@ -12,19 +12,19 @@ export async function drawClasses({ run, body, alive, address }) {
   if (!alive()) return;
   const list = h("div");
   fill(body,
-    h("p", {}, "A class is the records that are released alike: whoever knows a person's quasi-identifiers finds the class, not the record."),
+    h("p", {}, "A class is a group of records that are released alike: anyone who knows a person's quasi-identifiers finds the class, not the record."),
     reported(about.sizes),
     h("h3", {}, "Where each model is weakest"),
-    first.weakest.length ? weakestTable(first.weakest, address) : h("p", {}, "The evidence names no weakest class."),
+    first.weakest.length ? weakestTable(first.weakest, address) : h("p", {}, "The evidence lists no weakest class."),
     h("h3", {}, "All classes, the smallest first"), list);
   drawList({ run, list, alive, address }, first);
 }
 
 /** @param {WeakestClass[]} weakest @param {Address} address @returns {HTMLElement} */
 function weakestTable(weakest, address) {
-  return table("The class that satisfies each model least", ["Model", "Reached there", "See", "Its records", "What it shows"], weakest.map((each) => [
+  return table("The weakest class of each model", ["Model", "Reached there", "See", "Records", "Labels"], weakest.map((each) => [
     [each.title, each.sensitive === null ? "" : [" on ", h("bdi", {}, each.sensitive)]],
-    `${each.parameter} = ${each.strength === null ? "without limit" : rounded(each.strength, 6)}${each.as_weak > 1 ? ` (${count(each.as_weak)} classes are as weak)` : ""}`,
+    `${each.parameter} = ${each.strength === null ? "unlimited" : rounded(each.strength, 6)}${each.as_weak > 1 ? ` (${count(each.as_weak)} classes are as weak)` : ""}`,
     links(each.class, address), count(each.size), labels(each.labels)]));
 }
 

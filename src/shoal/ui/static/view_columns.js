@@ -1,23 +1,23 @@
 // Each column before and after, as bars with their figures.
-import { api, count, fill, h, rounded, shown, table } from "./core.js";
+import { api, count, fill, h, percent, rounded, shown, table } from "./core.js";
 
 /** @import { BarSpread, Child, HistogramSpread, ViewParts } from "./types" */
 
 /** @type {Record<string, string>} */
-const ROLES = { quasi: "quasi-identifier", sensitive: "sensitive", insensitive: "insensitive, released as it is" };
+const ROLES = { quasi: "quasi-identifier", sensitive: "sensitive", insensitive: "insensitive, released unchanged" };
 
 /** @param {ViewParts} parts */
 export async function drawColumns({ run, body, alive }) {
   const answer = await api.desk("distributions", { run: run.number });
   if (!alive()) return;
-  const share = (100 * answer.left_out / answer.records).toFixed(1);
+  const share = percent(answer.left_out / answer.records);
   fill(body,
-    h("p", {}, "Before counts every record of your file. After is what a reader of the release must think: a full bar where the released label says it, an outlined bar where a label says less and its records are spread evenly – over the values under the label, and over the width of an interval where values are numbers, for the release tells no more. The flatter the outlined bars are beside the full ones, the more was lost."),
+    h("p", {}, "“Before” counts all records of your file. “After” is what readers of the release can conclude: a filled bar where the released label says it, an outlined bar where a label says less and its records are spread evenly over the values or the interval that it covers. The flatter the outlined bars, the more was lost."),
     h("p", {}, answer.left_out
-      ? `${count(answer.left_out, "record")} of ${count(answer.records)} (${share} %) ${answer.left_out === 1 ? "was" : "were"} left out: counted before, and not after.`
-      : "No record was left out."),
+      ? `${count(answer.left_out, "record")} of ${count(answer.records)} (${share}) ${answer.left_out === 1 ? "was" : "were"} suppressed: counted before, not after.`
+      : "No record was suppressed."),
     h("div", { class: "spreads" }, answer.columns.map(figure)),
-    answer.not_released.length ? h("p", {}, "Not released at all: ", answer.not_released.map((name, at) => [at ? ", " : "", h("bdi", {}, name)]), ".") : null);
+    answer.not_released.length ? h("p", {}, "Not released: ", answer.not_released.map((name, at) => [at ? ", " : "", h("bdi", {}, name)]), ".") : null);
 }
 
 /** @param {BarSpread | HistogramSpread} column @param {number} place @returns {HTMLElement} */
@@ -86,6 +86,6 @@ function histogram(column) {
     h("div", { class: "histogram-line", "aria-hidden": "true" }, edges.map((edge, at) => at % every === 0 ? h("span", { style: { left: `${at * wide}%` } }, rounded(edge, 12)) : null)),
     h("p", { class: "soft key" }, h("span", { class: "length before" }), " left: before ", h("span", { class: "length full" }), " right: after, as the label says ", h("span", { class: "length hollow" }), " after, spread over the interval"),
     column.missing ? h("p", { class: "soft" }, `Without a value: ${count(column.missing[0])} before, ${count(column.missing[1])} after.`) : null,
-    h("details", {}, h("summary", {}, "The same as a table"),
-      table(`${column.name} before and after`, ["From", "Before", "After", "Of these for sure"], before.map((_, at) => [name(at), count(before[at]), amount(after[at]), amount(sure[at])]))));
+    h("details", {}, h("summary", {}, "As a table"),
+      table(`${column.name} before and after`, ["From", "Before", "After", "Of these certain"], before.map((_, at) => [name(at), count(before[at]), amount(after[at]), amount(sure[at])]))));
 }

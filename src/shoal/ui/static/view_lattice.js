@@ -10,8 +10,8 @@ export async function drawLattice({ body, rest, alive }) {
   const place = { going: h("div", { role: "status" }), box: h("div"), alive, number: rest[0] ?? lastLattice()?.number, shown: null };
   const draw = async () => { place.number = (await startRun("lattice")).number; };
   fill(body,
-    h("p", {}, "Where every column is released at one level, a release is a choice of levels: a node of the lattice. A node is minimal when it satisfies the policy and no less general one does; which minimal one is best is for you to say."),
-    h("div", { class: "buttons" }, h("button", { type: "button", id: "lattice-draw", class: "strong", onclick: () => attempt(async () => { await draw(); await follow(place); }) }, "Draw the lattice of the policy as it stands")),
+    h("p", {}, "If every column is released at one level, a release is a choice of levels: a node of the lattice. A node is minimal if it satisfies the policy and no less general node does. Which minimal node is best is your decision."),
+    h("div", { class: "buttons" }, h("button", { type: "button", id: "lattice-draw", class: "strong", onclick: () => attempt(async () => { await draw(); await follow(place); }) }, "Draw the lattice of this policy")),
     place.going, place.box);
   const stop = watch((what) => {
     if (!alive()) stop();
@@ -37,7 +37,7 @@ async function follow(place) {
   const run = state.runs.find((each) => each.number === place.number);
   if (!run) return;
   if (run.state === "running") {
-    fill(place.going, h("p", {}, `${run.stage ?? "Waiting"} … ${duration(run.seconds ?? 0)}`), h("progress", { max: "1", value: run.share ?? 0, "aria-label": "Looking at the lattice" }),
+    fill(place.going, h("p", {}, `${run.stage ?? "Waiting"} … ${duration(run.seconds ?? 0)}`), h("progress", { max: "1", value: run.share ?? 0, "aria-label": "Progress" }),
       h("div", { class: "buttons" }, h("button", { type: "button", id: "lattice-cancel", onclick: () => attempt(() => api.post(`/api/runs/${run.number}/cancel`)) }, "Stop")));
   } else if (place.shown !== run.number) {
     place.shown = run.number;
@@ -51,9 +51,9 @@ async function show({ box, alive }, run) {
   const answer = await api.desk("lattice_svg", { run });
   if (!alive()) return;
   const figure = reported(answer.figure);
-  const facts = h("div", { id: "lattice-facts", class: "card", "aria-live": "polite" }, h("p", { class: "soft" }, "Choose a node: click it, or tab to the picture and go on with the arrow keys."));
+  const facts = h("div", { id: "lattice-facts", class: "card", "aria-live": "polite" }, h("p", { class: "soft" }, "Choose a node with a click, or with Tab and the arrow keys."));
   fill(box,
-    answer.changed ? h("p", { class: "warning" }, "The policy has changed since this lattice was drawn: draw it again before you pick a node.") : null,
+    answer.changed ? h("p", { class: "warning" }, "The policy has changed since this lattice was drawn. Draw it again before you choose a node.") : null,
     answer.satisfiable ? null : h("p", { class: "warning" }, "No node satisfies the policy: relax it first."),
     figure, facts, minimalTable(answer, figure));
   for (const node of answer.minimal) lossUnder(figure, node);
@@ -73,7 +73,7 @@ function lossUnder(figure, { id, loss }) {
 function minimalTable({ minimal, metric, quasi }, figure) {
   if (!minimal.length) return null;
   const show = (/** @type {string} */ id) => nodesOf(figure).find((node) => node.dataset.node === id)?.focus();
-  return table(`${count(minimal.length, "minimal node")} in figures, the best by ${metric} first`, ["Node", metric, "Classes", "Left out", ...quasi.map((name) => `Level of ${name}`)], minimal.map((node) => [
+  return table(`${count(minimal.length, "minimal node")} in figures, the best by ${metric} first`, ["Node", metric, "Classes", "Suppressed", ...quasi.map((name) => `Level of ${name}`)], minimal.map((node) => [
     h("button", { type: "button", class: "plain", id: `node-${node.id}`, onclick: () => show(node.id) }, "Show", h("span", { class: "visually-hidden" }, ` ${Object.values(node.levels).join(" ")} in the picture`)),
     rounded(node.loss, 3), count(node.classes), count(node.suppressed), ...quasi.map((name) => node.levels[name])]));
 }
@@ -139,10 +139,10 @@ function describe(facts, node, { heights, quasi, changed, texts }, run) {
   const lines = texts[node.dataset.node ?? ""] ?? [];
   const minimal = node.dataset.state === "minimal";
   fill(facts, h("p", {}, h("strong", {}, lines[0])), lines.slice(1).map((line) => h("p", {}, line)),
-    h("ul", {}, quasi.map((name) => h("li", {}, h("bdi", {}, name), `: level ${levels[name]} of ${heights[name]}${levels[name] === 0 ? ", as it is" : ""}`))),
+    h("ul", {}, quasi.map((name) => h("li", {}, h("bdi", {}, name), `: level ${levels[name]} of ${heights[name]}${levels[name] === 0 ? ", unchanged" : ""}`))),
     minimal
       ? h("button", { type: "button", id: "lattice-pick", class: "strong", disabled: changed, onclick: () => attempt(() => pick(run, levels)) }, "Release this node")
-      : h("p", { class: "soft" }, node.dataset.state === "satisfied" ? "It satisfies, but a less general node does too: pick a minimal one." : "It does not satisfy the policy."));
+      : h("p", { class: "soft" }, node.dataset.state === "satisfied" ? "It satisfies the policy, but so does a less general node: choose a minimal one." : "It does not satisfy the policy."));
 }
 
 /** @param {string} run @param {Record<string, number>} levels */
@@ -150,5 +150,5 @@ async function pick(run, levels) {
   const { edits } = await api.desk("pick_node", { run, levels });
   await applyEdits(edits);
   location.hash = "#/runs";
-  say("The policy releases this node now. Start the run.");
+  say("The policy now releases this node. Start the run.");
 }

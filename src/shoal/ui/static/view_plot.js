@@ -14,12 +14,12 @@ export async function drawPlot(parts) {
   const again = (/** @type {Partial<typeof asked>} */ changes) => { Object.assign(asked, changes); attempt(() => drawPlot(parts)); };
   const words = answer.risks.find(([name]) => name === asked.up)?.[2];
   fill(body,
-    h("p", {}, `Each shape is a finished run, with its number. Down is less risk (${words}); ${answer.higher_is_better ? "right" : "left"} is less loss. The dashed steps mark the frontier: no other run is better in one and no worse in the other.`),
+    h("p", {}, `Each shape is a finished run with its number. Lower is less risk (${words}); further ${answer.higher_is_better ? "right" : "left"} is less loss. The dashed line is the frontier: no other run is better in one and at least as good in the other.`),
     h("div", { class: "columns-2" },
-      field("Across: what is lost", choice("plot-across", answer.measures, asked.across, (across) => again({ across }))),
-      field("Up: what risk is left", choice("plot-up", answer.risks.map(([name, head]) => [name, head]), asked.up, (up) => again({ up })))),
+      field("Across: loss", choice("plot-across", answer.measures, asked.across, (across) => again({ across }))),
+      field("Up: risk", choice("plot-up", answer.risks.map(([name, head]) => [name, head]), asked.up, (up) => again({ up })))),
     answer.figure ? plot(answer, answer.figure, address) : h("p", {}, "No finished run has these figures yet."),
-    answer.without.length ? h("p", { class: "soft" }, `Without such a figure, and not drawn: run ${answer.without.map(Number).join(", run ")}.`) : null,
+    answer.without.length ? h("p", { class: "soft" }, `Not drawn, since they have no such figure: run ${answer.without.map(Number).join(", run ")}.`) : null,
     answer.points.length ? pointTable(answer, address) : null);
 }
 

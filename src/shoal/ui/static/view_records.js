@@ -20,8 +20,8 @@ export async function drawRecords({ run, body, rest, alive, address }) {
   const first = await api.desk("before_after", question(place));
   if (!alive()) return;
   fill(body,
-    h("p", {}, "On the left each record as it is in your file, on the right what is released of it. Records that are released alike form a class. ",
-      h("span", { class: "changed-mark" }, "≈"), " marks what says less than the original. Choose a record's number to see why it came out so."),
+    h("p", {}, "On the left each record as in your file, on the right as released. Records that are released alike form a class. ",
+      h("span", { class: "changed-mark" }, "≈"), " marks values that are less exact than the original. Click a record's number to see why."),
     h("div", { class: "columns-2" },
       field("Search the original values", search, "Any part of a value."),
       field("In", choice("records-column", [["", "any column"], ...first.before.map((each) => [each.name, each.name])], asked.column, (column) => again({ column })))),
@@ -36,7 +36,7 @@ function filters({ only, address }, first) {
   const link = (/** @type {string} */ to, /** @type {string} */ text, /** @type {boolean} */ here) => h("a", { href: address(to), "aria-current": here ? "true" : null }, text);
   return h("p", { class: "filters" },
     link("records", "All records", only === null), " ",
-    first.left_out ? link("records/left-out", `Left out only (${count(first.left_out)})`, only === 0) : "No record was left out.", " ",
+    first.left_out ? link("records/left-out", `Suppressed only (${count(first.left_out)})`, only === 0) : "No record was suppressed.", " ",
     only ? link(`records/class/${only}`, `Class ${only} only`, true) : null);
 }
 
@@ -55,13 +55,13 @@ async function page(place) {
 /** @param {RecordsPlace} place @param {RecordsAnswer} answer */
 function drawPage(place, answer) {
   const end = answer.offset + answer.rows.length;
-  const said = answer.found ? `Records ${count(answer.offset + 1)} to ${count(end)} of ${count(answer.found)}, by class` : "No record fits";
+  const said = answer.found ? `Records ${count(answer.offset + 1)} to ${count(end)} of ${count(answer.found)}, by class` : "No matching records";
   const move = (/** @type {number} */ offset) => { asked.offset = offset; attempt(() => page(place)); };
   fill(place.box,
-    answer.found ? pairs(place, answer, said) : h("p", {}, "No record fits."),
+    answer.found ? pairs(place, answer, said) : h("p", {}, "No matching records."),
     h("div", { class: "buttons" },
-      h("button", { type: "button", id: "records-before", disabled: answer.offset === 0, onclick: () => move(Math.max(0, answer.offset - PAGE)) }, "Earlier records"),
-      h("button", { type: "button", id: "records-after", disabled: end >= answer.found, onclick: () => move(end) }, "Later records")));
+      h("button", { type: "button", id: "records-before", disabled: answer.offset === 0, onclick: () => move(Math.max(0, answer.offset - PAGE)) }, "Previous records"),
+      h("button", { type: "button", id: "records-after", disabled: end >= answer.found, onclick: () => move(end) }, "Next records")));
   say(said);
 }
 
@@ -90,7 +90,7 @@ function panes(place, answer, said) {
   return h("div", { class: "panes" },
     pane("Original", before, (row) => h("tr", {}, h("th", { scope: "row" }, recordLink(place, row)), order.map((at) => cell(row.before[at])))),
     pane("Released", after, (row) => h("tr", { class: row.after ? null : "left-out" }, h("th", { scope: "row" }, count(row.record)),
-      row.after ? row.after.map((value, at) => cell(value, row.changed?.[at])) : h("td", { colspan: after.length }, "left out"))));
+      row.after ? row.after.map((value, at) => cell(value, row.changed?.[at])) : h("td", { colspan: after.length }, "suppressed"))));
 }
 
 /**
@@ -130,9 +130,9 @@ function classRow(place, answer, row, previous, width) {
 
 /** @param {RecordsPlace} place @param {RecordsAnswer} answer @param {ReleasedRecord} row @returns {Child} */
 function classWords({ address }, { starred }, row) {
-  if (row.class === null) return starred ? "Left out: stands in the release as a row of * only" : "Left out: not in the release";
+  if (row.class === null) return starred ? "Suppressed: in the release as a row of *" : "Suppressed: not in the release";
   return [h("a", { href: address(`records/class/${row.class}`) }, `Class ${count(row.class)}`), `: ${count(row.size, "record")} released alike. `,
-    h("a", { href: address(`why/class/${row.class}`) }, "Why so?")];
+    h("a", { href: address(`why/class/${row.class}`) }, "Why?")];
 }
 
 /** @param {RecordsPlace} place @param {RecordsAnswer} answer @returns {HTMLElement} */
@@ -141,7 +141,7 @@ function cards(place, answer) {
   const released = (/** @type {ReleasedRecord} */ row, /** @type {string} */ name) => after.map((each, at) => each.of === name ? h("dd", { class: row.changed?.[at] ? "changed" : null }, "→ ", row.changed?.[at] ? changedMark() : null, each.name === name ? null : `${each.name}: `, shown(row.after?.[at])) : null);
   return h("ol", { class: "cards pair-cards" }, answer.rows.map((row, at) => h("li", { class: "card" },
     answer.rows[at - 1]?.class === row.class && at ? null : h("p", { class: "class-words" }, classWords(place, answer, row)),
-    h("h4", {}, "Record ", recordLink(place, row), row.after ? null : h("span", { class: "badge bad" }, "left out")),
+    h("h4", {}, "Record ", recordLink(place, row), row.after ? null : h("span", { class: "badge bad" }, "suppressed")),
     h("dl", {}, before.map((each, column) => h("div", {}, h("dt", {}, each.name), h("dd", {}, shown(row.before[column])),
       !row.after ? null : after.some(({ of }) => of === each.name) ? released(row, each.name) : h("dd", { class: "soft" }, "→ not released")))))));
 }

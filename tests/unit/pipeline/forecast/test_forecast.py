@@ -56,6 +56,7 @@ def forecast_under(**changes: Any) -> Forecast:
     return forecast(prepared(policy), policy)
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(cases(max_rows=20, eased=False))
 def test_the_verdict_holds_over_every_node(case: Case) -> None:
@@ -70,6 +71,7 @@ def test_the_verdict_holds_over_every_node(case: Case) -> None:
         assert not oracle.judge(table, oracle.top(table)).satisfied
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(cases(max_rows=20, eased=False))
 def test_each_model_alone_is_judged_as_every_node_judges_it(case: Case) -> None:
@@ -80,6 +82,7 @@ def test_each_model_alone_is_judged_as_every_node_judges_it(case: Case) -> None:
         assert told.alone == "open" or feasible is (told.alone == "reachable")
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(cases(max_rows=20, eased=False))
 def test_what_the_algorithm_is_said_to_find_it_finds(case: Case) -> None:
@@ -144,7 +147,7 @@ def test_where_only_a_run_tells_that_is_said() -> None:
     leaky = [{"model": "alp-dif", "limits": {"job 1": {"alp": 0.1, "dif": 1}}, "sensitive": "occupation"}]
     found = forecast_under(privacy=leaky)
     assert found.verdict == "open"
-    assert found.models[0].table_lacks is not None
+    assert found.models[0].table_lacks
     local = forecast_under(privacy=leaky, algorithm={"name": "mondrian"})
     assert local.by_algorithm == "unreachable"
 

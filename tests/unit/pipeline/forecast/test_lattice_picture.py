@@ -41,6 +41,7 @@ def drawn(policy: Policy) -> dict[str, Any]:
     return lattice_picture(prepare(TABLE, policy), policy)
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(cases(max_rows=20))
 def test_every_node_is_drawn_as_its_definition_judges_it(case: Case) -> None:
