@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.hierarchies.ranges import ancestors
 from shoal.models import least_size
 from shoal.models.base import Model
 from shoal.search.evaluation import class_holds
@@ -229,8 +228,11 @@ class TuplePartition:
         codes = self.boxes.codes[:, items]
         low, high, nodes, cost = codes.min(axis=1), codes.max(axis=1), [], 0.0
         for c, j in enumerate(self.boxes.columns):
-            nodes.append(int(ancestors(self.boxes.problem.hierarchies[j], low[[c]], high[[c]])[0]))
-            cost += self.boxes.node_cost[c][nodes[-1]]
+            hierarchy, node = self.boxes.problem.hierarchies[j], int(low[c])
+            while hierarchy.last[node] < high[c]:
+                node = int(hierarchy.parents[node])
+            nodes.append(node)
+            cost += self.boxes.node_cost[c][node]
         return np.array(nodes, dtype=np.int64), float(cost)
 
     def update(self, each: int) -> None:
