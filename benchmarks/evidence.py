@@ -22,7 +22,7 @@ import numpy as np
 
 import adult
 import shoal
-from shoal.present import write_report
+from shoal.present.report.page import write_report
 
 RECORDS = 1_000_000
 PRIVACY: list[dict[str, object]] = [{"model": "k-anonymity", "k": 5}, {"model": "p-sensitive", "p": 2}]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shoal import datasets, errors
-    from shoal.attacks.risk import Risk
+    from shoal.attacks.risk.risk import Risk
     from shoal.pipeline import Release, anonymize, publish
     from shoal.pipeline.apply.apply import Applied, apply
     from shoal.pipeline.attack import AttackReport, attack
@@ -30,7 +30,7 @@ _PUBLIC = {
     "Comparison": "shoal.pipeline.compare",
     "Policy": "shoal.policy",
     "Release": "shoal.pipeline",
-    "Risk": "shoal.attacks.risk",
+    "Risk": "shoal.attacks.risk.risk",
     "Verification": "shoal.verification",
     "anonymize": "shoal.pipeline",
     "apply": "shoal.pipeline.apply.apply",

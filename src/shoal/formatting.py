@@ -48,6 +48,16 @@ def data_size(size: float) -> str:
     return f"{size:.0f} {_UNITS[power]}" if power == 0 or size >= 100 else f"{size:.1f} {_UNITS[power]}"
 
 
+def duration(seconds: float) -> str:
+    """A duration: ``0.412 s``, ``12.3 s``, ``2 min 5 s``."""
+    if seconds < 60:
+        return (
+            "less than 0.001 s" if 0 < seconds < 0.001 else f"{seconds:.3f} s" if seconds < 10 else f"{seconds:.1f} s"
+        )
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes:,} min {rest} s"
+
+
 def parse_data_size(text: str) -> int:
     """A number of bytes from ``500MB``, ``2 GB``, ``1.5GiB`` or ``1000``; `ValueError` for anything else."""
     found = _SIZE.fullmatch(text)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import shoal
-from shoal.attacks.registry import Registry
+from shoal.attacks.registry.folder import Registry
 from shoal.evidence import evidence_problems
 from support.cli import Cli, snapshot
 
@@ -103,8 +103,7 @@ def test_the_evidence_has_the_composition_among_its_attacks_and_no_path(cli: Cli
     evidence = json.loads((town / "february.evidence.json").read_text(encoding="utf-8"))
     assert evidence_problems(evidence) == []
     found = evidence["composition"]
-    assert found["estimates"] == [each for each in evidence["attacks"] if each["name"] == "composition"]
-    assert found["assumption"].startswith("The person is in this release and in the earlier ones")
+    assert found["results"] == [each for each in evidence["attacks"] if each["name"] == "composition"]
     assert found["earlier"][0]["date"] == "2026-01-31"
     assert str(town) not in (town / "february.evidence.json").read_text(encoding="utf-8")
     assert "registry" not in evidence["policy"]
@@ -115,7 +114,7 @@ def test_python_tests_and_registers_alike(town: Path) -> None:
     january = shoal.publish(town / "january.yaml", as_of="2026-01-31")
     assert january.paths["registry"].name == "2026-01-31-january.json"
     release = shoal.anonymize(None, town / "february.yaml")
-    assert release.evidence["composition"]["estimates"][0]["records"] == 4
+    assert release.evidence["composition"]["results"][0]["records"] == 4
     assert len(Registry.open(town / "releases").entries) == 1
     release.write(town / "february.csv", as_of="2026-02-28")
     assert [entry.date for entry in Registry.open(town / "releases").entries] == ["2026-01-31", "2026-02-28"]
@@ -164,7 +163,7 @@ def test_a_registry_that_cannot_be_read_stops_the_run_before_the_search(cli: Cli
     before = snapshot(town)
     ran = cli("anonymize", town / "february.yaml", "--json")
     assert ran.code == 2
-    assert "2026-01-31-january.json is no entry of a registry" in json.loads(ran.out)["message"]
+    assert "2026-01-31-january.json is not an entry of a registry" in json.loads(ran.out)["message"]
     assert snapshot(town) == before
 
 

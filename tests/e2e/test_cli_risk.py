@@ -69,7 +69,7 @@ def test_a_release_is_a_table_like_any_other(cli: Cli, clinic: Path) -> None:
     found = shoal.risk(clinic / "release.csv", clinic / "policy.yaml")
     assert (found.records, found.classes, found.k) == (evidence["released"], evidence["classes"], 4)
     assert found.prosecutor.highest == 0.25
-    assert found.prosecutor.records_above == 4
+    assert found.prosecutor.records_above_threshold == 4
     assert found.suppressed_rows == 0
     assert repr(found) == "<Risk: 12 records in 2 classes, 0 unique, k 4, average risk 0.1667, 33.3% above 0.2>"
 
@@ -115,9 +115,9 @@ def test_a_population_makes_the_journalist_known(cli: Cli, clinic: Path, populat
     found = shoal.risk(clinic / "patients.csv", clinic / "policy.yaml", population=population)
     assert found.population is not None
     assert found.population.records == POPULATION
-    assert (found.population.absent_records, found.population.short_records) == (0, 0)
+    assert (found.population.records_absent, found.population.records_with_fewer) == (0, 0)
     assert found.journalist is not None
-    assert found.journalist.average == found.marketer == pytest.approx((9 + 3 / 2) / 12)
+    assert found.journalist.average == found.marketer.expected_share_linked == pytest.approx((9 + 3 / 2) / 12)
     assert found.journalist.highest == 1.0
 
 
@@ -127,7 +127,7 @@ def test_records_that_the_population_lacks_are_counted(cli: Cli, clinic: Path, p
     assert "1 record (8.3%)" in ran.out
     found = shoal.risk(clinic / "patients.csv", clinic / "policy.yaml", population=population).population
     assert found is not None
-    assert found.absent_records == 1
+    assert found.records_absent == 1
 
 
 def test_a_sampling_fraction_gives_an_estimate(cli: Cli, clinic: Path) -> None:

@@ -8,6 +8,7 @@ import random
 import re
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,9 @@ import pytest
 
 import shoal
 from e2e.conftest import POLICY, checked_json
-from shoal.attacks import ATTACKS
+from shoal.attacks.catalog import ATTACKS
 from shoal.evidence import VOLATILE, Evidence, evidence_problems, seal, without_volatile
-from shoal.present import write_report
+from shoal.present.report.page import write_report
 from shoal.search import ALGORITHMS
 from support.cli import Cli
 
@@ -143,7 +144,7 @@ def test_evidence_comes_back_from_its_file_and_gives_the_same_page(cli: Cli, cli
     result = json.loads(cli("anonymize", clinic / "policy.yaml", "--json").out)
     evidence = evidence_of(clinic)
     assert {key: value for key, value in result.items() if key != "paths"} == evidence
-    assert Evidence.model_validate(evidence).model_dump(exclude_unset=True) == evidence
+    assert Evidence.read(evidence).to_dict() == evidence
     assert write_report(evidence) == (clinic / "release.report.html").read_text(encoding="utf-8")
     assert evidence["evidence_sha256"] == seal(evidence)
 
@@ -155,7 +156,7 @@ def test_every_attack_is_in_the_evidence_as_shoal_attack_reports_it(cli: Cli, cl
         clinic / "release.csv", clinic / "policy.yaml", original=clinic / "patients.csv", seed=evidence["attack_seed"]
     )
     assert evidence["attacks"] == json.loads(json.dumps(report.to_dict()["attacks"]))
-    assert tuple(dict.fromkeys(each["name"] for each in evidence["attacks"])) == ATTACKS
+    assert list(dict.fromkeys(each["name"] for each in evidence["attacks"])) == list(ATTACKS)
     assert evidence["seconds_by_stage"]["attack"] > 0
 
 
@@ -218,7 +219,7 @@ def test_the_schema_of_the_evidence_is_printed_and_is_a_schema(cli: Cli) -> None
 def test_evidence_that_is_none_is_told_where_it_is_not(cli: Cli, clinic: Path) -> None:
     assert cli("anonymize", clinic / "policy.yaml").code == 0
     evidence = evidence_of(clinic)
-    assert evidence_problems([]) == ["it is no JSON object"]
+    assert evidence_problems([]) == ["it is not a JSON object"]
     assert evidence_problems({**evidence, "evidence_version": 2})[0].startswith("evidence_version: ")
     assert evidence_problems({**evidence, "surprise": 1})[0].startswith("surprise: ")
     del evidence["bound"], evidence["checks"], evidence["models"], evidence["columns"], evidence["seed"]
@@ -228,6 +229,6 @@ def test_evidence_that_is_none_is_told_where_it_is_not(cli: Cli, clinic: Path) -
 def test_every_key_is_documented_and_the_volatile_ones_are_named() -> None:
     documented = (ROOT / "docs" / "evidence.md").read_text(encoding="utf-8")
     keys = re.findall(r"^\| `([a-z_0-9]+)` ", documented, re.MULTILINE)
-    assert set(Evidence.model_fields) <= set(keys)
+    assert {each.name for each in fields(Evidence)} <= set(keys)
     volatile = documented.split("## Which facts differ from run to run")[1].split("\n## ")[0]
     assert set(re.findall(r"`([a-z_]+)`", volatile)) >= set(VOLATILE)

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from oracles import lattice_oracle as oracle
 from oracles import why_oracle
 from oracles.lattice_oracle import Label, Table
-from shoal.encode.result import Origin
 from shoal.errors import InfeasibleError
 from shoal.pipeline.why.explain import ColumnWhy, Why, explain
 from shoal.pipeline.why.find import Matches
 from shoal.search import ALGORITHMS
 from shoal.search.diagnosis.failures import FinerPart, Judgement, Lack, Split
+from shoal.search.problem import Problem
 from shoal.table.recoding import Recoding
 from support.search_cases import Case, cases, problem_of, table_of
 
@@ -34,10 +34,10 @@ def test_every_algorithm_is_asked() -> None:
     assert {*FULL_DOMAIN, *LOCAL, "range"} == set(ALGORITHMS)  # the ranges are asked in test_why_ranges.py
 
 
-def made(algorithm: str, case: Case) -> tuple[Origin, Recoding] | None:
+def made(algorithm: str, case: Case) -> tuple[Problem, Recoding] | None:
     problem, engine = problem_of(case if algorithm in FULL_DOMAIN else replace(case, weights=()))
     try:
-        return Origin(problem, None), ALGORITHMS[algorithm].run(problem, engine).recoding
+        return problem, ALGORITHMS[algorithm].run(problem, engine).recoding
     except InfeasibleError:
         return None
 
@@ -69,8 +69,8 @@ def check_part(part: FinerPart, told: why_oracle.Told, classes: why_oracle.Class
     assert models_of(part.lacks) == told.failing[cells]
 
 
-def asked(origin: Origin, recoding: Recoding, algorithm: str, **what: Any) -> Why:
-    found = explain(origin, recoding, algorithm, **what)
+def asked(problem: Problem, recoding: Recoding, algorithm: str, **what: Any) -> Why:
+    found = explain(problem, recoding, algorithm, **what)
     assert isinstance(found, Why)
     assert ("othing blocks" in str(found)) == any(column.verdict == "open" for column in found.columns)
     return found
@@ -83,16 +83,16 @@ def test_a_level_less_fails_as_the_answer_says(algorithm: str, case: Case, pick:
     result = made(algorithm, case)
     if result is None:
         return
-    origin, recoding = result
+    problem, recoding = result
     table, row = table_of(case), pick % len(case.rows)
     node = node_of(table, recoding)
-    found = asked(origin, recoding, algorithm, record=row + 1)
+    found = asked(problem, recoding, algorithm, record=row + 1)
     at = int(recoding.row_class[row])
     if at < 0:
         check_left_out(found, table, node, row)
         return
     members = np.flatnonzero(recoding.row_class == at).tolist()
-    by_class = asked(origin, recoding, algorithm, in_class=at + 1)
+    by_class = asked(problem, recoding, algorithm, in_class=at + 1)
     assert found.values == dict(zip(case.names, case.rows[row], strict=True))
     assert (found.size, found.number) == (len(members), at + 1)
     for j, (column, of_class) in enumerate(zip(found.columns, by_class.columns, strict=True)):
@@ -156,9 +156,9 @@ def test_a_class_parted_fails_as_the_answer_says(algorithm: str, case: Case, pic
     result = made(algorithm, case)
     if result is None:
         return
-    origin, recoding = result
+    problem, recoding = result
     table, row, release = table_of(case), pick % len(case.rows), labels(recoding)
-    found = asked(origin, recoding, algorithm, record=row + 1)
+    found = asked(problem, recoding, algorithm, record=row + 1)
     cells = release[row]
     if cells is None:
         (boundary,) = found.left_out
@@ -166,7 +166,7 @@ def test_a_class_parted_fails_as_the_answer_says(algorithm: str, case: Case, pic
         told = why_oracle.tell(table, oracle.classes_at(table, top, range(len(table.rows))), table.budget)
         assert models_of(boundary.lacks) == told.dropped_for[oracle.release(table, top, row)]
         return
-    by_class = asked(origin, recoding, algorithm, in_class=found.number)
+    by_class = asked(problem, recoding, algorithm, in_class=found.number)
     members = [other for other, each in enumerate(release) if each == cells]
     assert found.size == len(members)
     allowed = table.budget - sum(each is None for each in release)
@@ -238,9 +238,9 @@ def test_no_class_costs_less_than_the_cheapest_box(algorithm: str, case: Case, m
     result = made(algorithm, case)
     if result is None:
         return
-    origin, recoding = result
+    problem, recoding = result
     row = pick % len(case.rows)
-    found = asked(origin, recoding, algorithm, record=row + 1)
+    found = asked(problem, recoding, algorithm, record=row + 1)
     if found.suppressed:
         assert found.cheapest is None
         return
@@ -259,7 +259,7 @@ def test_values_find_the_records_that_have_them(case: Case, pick: int, column: i
     result = made("mondrian", case)
     if result is None:
         return
-    origin, recoding = result
+    problem, recoding = result
     release, row = labels(recoding), pick % len(case.rows)
     names = case.names[: column + 1]
     where = {name: case.rows[row][j] for j, name in enumerate(names)}
@@ -271,7 +271,7 @@ def test_values_find_the_records_that_have_them(case: Case, pick: int, column: i
             for j, name in enumerate(names)
         )
     ]
-    found = explain(origin, recoding, "mondrian", where=where)
+    found = explain(problem, recoding, "mondrian", where=where)
     alike = {(case.rows[other], recoding.row_class[other]) for other in fitting}
     if len(alike) == 1:
         assert isinstance(found, Why)

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 import shoal
-from shoal.attacks.estimate import Estimate
+from shoal.attacks.attack import AttackResult
 
 Rows = Sequence[Sequence[str | None]]
 
@@ -25,9 +25,9 @@ def policy_of(columns: Mapping[str, Any], *, privacy: Sequence[Any] | None = Non
     return shoal.Policy(columns=dict(columns), privacy=list(asked), **others)
 
 
-def found(report: shoal.AttackReport, name: str, sensitive: str | None = None) -> Estimate:
+def found(report: shoal.AttackReport, name: str, sensitive: str | None = None) -> AttackResult:
     """The one estimate of an attack."""
     (estimate,) = [
-        each for each in report.estimates if each.name == name and (sensitive is None or each.sensitive == sensitive)
+        each for each in report.attacks if each.name == name and (sensitive is None or each.sensitive == sensitive)
     ]
     return estimate

@@ -9,7 +9,10 @@ import numpy as np
 import pyarrow as pa
 
 import shoal
-from shoal.attacks.registry import Composition, Entry, NewRelease, compose_with, signature_of
+from shoal.attacks.registry.composition import Composition, compose_with
+from shoal.attacks.registry.entry import Entry
+from shoal.attacks.registry.people import NewRelease
+from shoal.attacks.registry.signature import signature_of
 from shoal.attacks.scene_setup import rows_of_release
 from shoal.table.distinct_rows import DistinctRows
 from shoal.table.recoding import Recoding
@@ -31,7 +34,7 @@ def policy_of(columns: Mapping[str, Any] = COLUMNS, *models: Any, **others: Any)
 def entry_of(policy: shoal.Policy, released: pa.Table, *, name: str = "first", date: str = "2026-01-31") -> Entry:
     """What a registry keeps of a released table."""
     rows = rows_of_release(released, policy)
-    signature = signature_of(policy, rows.labels, rows.cells, rows.owner, rows.sensitive, rows.weights)
+    signature = signature_of(policy, rows)
     return Entry(name, date, f"{name:0>64}", policy.sha256, signature)
 
 

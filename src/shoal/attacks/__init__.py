@@ -1,21 +1,5 @@
-"""Attackers: what a release still tells. One file an attacker, its definition and citation on top.
+"""Attackers: what a release still reveals; the risk of a table as it is; releases over time.
 
-Each attack is a function from a scene (`shoal.attacks.scene`) to an `Estimate`: who tried what, whom it exposed, and
-the baseline that it must exceed to be a leak.
+An attack is a class in `shoal.attacks.attackers`, one file each, or one that an installed package offers as an entry
+point of the group ``shoal.attacks``. It declares who the attacker is and turns a `Scene` into an `AttackResult`.
 """
-
-ATTACKS = (
-    "homogeneity",
-    "homogeneity-insensitive",
-    "similarity",
-    "skewness",
-    "background",
-    "minimality",
-    "inversion",
-    "downcoding",
-    "linkage",
-    "linkage-insensitive",
-    "inference",
-    "composition",
-)
-"""The names of all attacks, in the order of reports."""

@@ -1,63 +1,46 @@
-"""The attacks one after the other on a scene that is set, and what they found.
-
-Needs nothing of how tables are read, so that the pipeline can attack what it has just made.
-"""
+"""All attacks, one after the other, on a release."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from shoal.attacks import composition, downcoding, inference, inversion, linkage, minimality
-from shoal.attacks.background import background
-from shoal.attacks.earlier_releases import Earlier, composed
-from shoal.attacks.estimate import NEEDS_ORIGINAL, Estimate, not_applicable, not_tried
-from shoal.attacks.homogeneity import homogeneity, homogeneity_insensitive
-from shoal.attacks.inversion import RangeMethod
-from shoal.attacks.people import population_scene
-from shoal.attacks.scene import Population, Released
+from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, not_tried
+from shoal.attacks.catalog import ATTACKS
+from shoal.attacks.original import original_scene
+from shoal.attacks.registry.people import EarlierRelease
 from shoal.attacks.scene_setup import Rows, released_scene, rows_of_recoding, rows_of_release
-from shoal.attacks.similarity import similarity
-from shoal.attacks.skewness import skewness
 from shoal.encode.resolve import Resolved, resolve
 from shoal.errors import InputError
+from shoal.facts import Facts
+from shoal.formatting import listing, pluralize
 from shoal.policy import Policy
-from shoal.search import ALGORITHMS
 from shoal.search.problem import Progress, no_progress
 from shoal.table.distinct_rows import DistinctRows
 from shoal.table.recoding import Recoding
 
 RULED_OUT = 3
 """Values that the attacker with background knowledge can rule out, unless said otherwise."""
-BY_INSENSITIVE = ("homogeneity-insensitive", linkage.WITH_INSENSITIVE)
-"""The attacks by insensitive columns, which are not made where these were kept apart."""
-_NO_EARLIER = "no earlier release was given."
-_NOTHING_SENSITIVE = "the policy names no sensitive column."
 
 
-@dataclass(frozen=True)
-class AttackReport:
+@dataclass(frozen=True, eq=False)
+class AttackReport(Facts):
     """What each attack found."""
 
-    estimates: tuple[Estimate, ...]
+    attacks: tuple[AttackResult, ...]
     seed: int
 
     @property
-    def leaks(self) -> tuple[Estimate, ...]:
+    def leaks(self) -> tuple[AttackResult, ...]:
         """The attacks that got more than their baseline explains."""
-        return tuple(each for each in self.estimates if each.leak)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The report as plain data, ready for JSON."""
-        return {"attacks": [each.to_dict() for each in self.estimates], "seed": self.seed}
+        return tuple(each for each in self.attacks if each.leak)
 
     def __str__(self) -> str:
-        tried = sum(each.status == "tried" for each in self.estimates)
-        names = ", ".join(dict.fromkeys(each.name for each in self.leaks))
-        return f"{len(self.leaks)} of {tried} attacks found a leak{': ' + names if names else ''}"
+        tested = sum(each.status == "tried" for each in self.attacks)
+        names = listing(list(dict.fromkeys(each.name for each in self.leaks)))
+        return f"{len(self.leaks):,} of {pluralize(tested, 'attack')} found a leak{': ' + names if names else ''}"
 
 
 def attack_tables(
@@ -76,142 +59,66 @@ def attack_tables(
     With ``original``, ``resolved`` (of these rows) and ``recoding`` the released table is not needed, and nothing is
     encoded a second time; the report is the same as from the tables alone.
     """
-    check_options(seed, ruled_out)
     if original is not None and resolved is not None and recoding is not None:
         rows = rows_of_recoding(policy, original, resolved, recoding)
     else:
         rows, recoding = rows_of_release(released, policy), None
-    stage = Stage(policy, rows, [], seed, ruled_out, progress)
-    if original is None:
-        return stage.report()
-    return stage.report(original, resolved or resolve(policy, original), recoding)
+    if original is not None and resolved is None:
+        resolved = resolve(policy, original)
+    return attack_rows(policy, rows, original, resolved, recoding, seed=seed, ruled_out=ruled_out, progress=progress)
+
+
+def attack_rows(
+    policy: Policy,
+    rows: Rows,
+    original: DistinctRows | None = None,
+    resolved: Resolved | None = None,
+    recoding: Recoding | None = None,
+    *,
+    earlier: Sequence[EarlierRelease] = (),
+    seed: int = 0,
+    ruled_out: int = RULED_OUT,
+    progress: Progress = no_progress,
+) -> AttackReport:
+    """Every attack on the records of a release."""
+    check_options(seed, ruled_out)
+    scene = Scene(policy, rows, released_scene(rows, policy), earlier=earlier, seed=seed, ruled_out=ruled_out)
+    if original is not None and resolved is not None:
+        released, people = original_scene(scene.released, rows, policy, original, resolved, recoding)
+        scene = replace(scene, released=released, original=people, problem=resolved.problem, distinct=original)
+    results: list[AttackResult] = []
+    for index, attack in enumerate(ATTACKS.values()):
+        progress(f"attacking by {attack.name}", index / len(ATTACKS))
+        results += _results(attack, scene)
+    return AttackReport(tuple(results), seed)
+
+
+def _results(attack: type[Attack], scene: Scene) -> Iterator[AttackResult]:
+    """What one attack finds, on each sensitive column where it is on one."""
+    columns: list[str | None] = list(scene.released.stats.domains) if attack.on_sensitive else [None]
+    if not columns:
+        yield replace(not_applicable("no-sensitive-column"), name=attack.name)
+    elif attack.needs_earlier and not scene.earlier:
+        yield replace(not_tried("no-earlier-release"), name=attack.name)
+        return
+    for column in columns:
+        yield replace(_lacking(attack, scene) or attack.run(scene, column), name=attack.name, sensitive=column)
+
+
+def _lacking(attack: type[Attack], scene: Scene) -> AttackResult | None:
+    """Why an attack is not made, by what it declares to need; None where it is."""
+    if attack.needs_original and scene.original is None:
+        return not_tried("needs-original")
+    if attack.needs_insensitive and scene.rows.unseen:
+        return not_tried("columns-not-compared", columns=list(scene.rows.unseen))
+    if attack.needs_insensitive and scene.released.extras is None:
+        return not_applicable("no-insensitive-column")
+    return None
 
 
 def check_options(seed: int, ruled_out: int) -> None:
     """Refuse a seed or a number of values that makes no sense."""
     if seed < 0:
-        raise InputError(f"the seed is {seed}; a seed is a whole number from 0 on.")
+        raise InputError(f"The seed is {seed}; a seed is a whole number from 0 on.", code="seed")
     if ruled_out < 1:
-        raise InputError(f"{ruled_out} values are to be ruled out; at least 1 can be.")
-
-
-def _unseen(rows: Rows) -> str:
-    """Why attacks by insensitive columns were not made."""
-    names = ", ".join(rows.unseen)
-    return f"at this size {names} were released without being held against each other in memory."
-
-
-@dataclass(frozen=True, eq=False)
-class Stage:
-    """A release and what is known of the attackers."""
-
-    policy: Policy
-    rows: Rows
-    earlier: Sequence[Earlier]
-    seed: int
-    ruled_out: int
-    progress: Progress
-
-    def report(
-        self,
-        original: DistinctRows | None = None,
-        resolved: Resolved | None = None,
-        recoding: Recoding | None = None,
-    ) -> AttackReport:
-        """Set the scene and let everybody try."""
-        released = released_scene(self.rows, self.policy)
-        population = None
-        if original is not None and resolved is not None:
-            released, population = population_scene(released, self.rows, self.policy, original, resolved, recoding)
-        acts = list(self._acts(released, population, original, resolved))
-        estimates: list[Estimate] = []
-        for place, (name, act) in enumerate(acts):
-            self.progress(f"attacking by {name}", place / len(acts))
-            estimates += act()
-        return AttackReport(tuple(estimates), self.seed)
-
-    def _acts(
-        self,
-        released: Released,
-        population: Population | None,
-        original: DistinctRows | None,
-        resolved: Resolved | None,
-    ) -> Iterator[tuple[str, Callable[[], list[Estimate]]]]:
-        """Each attack by name, ready to be run, in the order of reports."""
-        yield "homogeneity", lambda: self._on_secrets("homogeneity", released, homogeneity)
-        yield (
-            "homogeneity-insensitive",
-            lambda: self._on_secrets("homogeneity-insensitive", released, self._homogeneity_insensitive),
-        )
-        yield "similarity", lambda: self._on_secrets("similarity", released, similarity)
-        yield "skewness", lambda: self._on_secrets("skewness", released, skewness)
-        yield (
-            "background",
-            lambda: self._on_secrets(
-                "background", released, lambda scene, column: background(scene, column, self.ruled_out)
-            ),
-        )
-        yield "minimality", lambda: [self._minimality(released, population)]
-        yield "inversion", lambda: [inversion.inversion(released, self._range_method(), population, self.seed)]
-        yield "downcoding", lambda: [self._downcoding(released, population)]
-        yield "linkage", lambda: self._linkage(released, population)
-        yield (
-            "inference",
-            lambda: self._on_secrets(
-                "inference", released, lambda scene, column: inference.inference(scene, column, self.seed)
-            ),
-        )
-        yield "composition", lambda: self._composition(released, population, original, resolved)
-
-    def _on_secrets(self, name: str, released: Released, one: Callable[[Released, str], Estimate]) -> list[Estimate]:
-        """An attack on each sensitive column."""
-        columns = list(released.stats.domains)
-        if not columns:
-            return [not_applicable(name, "Somebody who wants to know a secret.", _NOTHING_SENSITIVE)]
-        return [one(released, column) for column in columns]
-
-    def _homogeneity_insensitive(self, released: Released, column: str) -> Estimate:
-        if self.rows.unseen:
-            return not_tried("homogeneity-insensitive", linkage.ATTACKER_INSENSITIVE, _unseen(self.rows), column)
-        return homogeneity_insensitive(released, column)
-
-    def _minimality(self, released: Released, population: Population | None) -> Estimate:
-        if population is None:
-            return not_tried(minimality.NAME, minimality.ATTACKER, NEEDS_ORIGINAL)
-        return minimality.minimality(released, population, self.policy.algorithm.name)
-
-    def _downcoding(self, released: Released, population: Population | None) -> Estimate:
-        if population is None:
-            return not_tried(downcoding.NAME, downcoding.ATTACKER, NEEDS_ORIGINAL)
-        return downcoding.downcoding(released, population)
-
-    def _linkage(self, released: Released, population: Population | None) -> list[Estimate]:
-        if population is not None and self.rows.unseen:
-            first = linkage.linkage(released, population, self.seed)[0]
-            return [first, not_tried(linkage.WITH_INSENSITIVE, linkage.ATTACKER_INSENSITIVE, _unseen(self.rows))]
-        if population is not None:
-            return linkage.linkage(released, population, self.seed)
-        first = not_tried(linkage.NAME, linkage.ATTACKER, NEEDS_ORIGINAL)
-        return [first, not_tried(linkage.WITH_INSENSITIVE, linkage.ATTACKER_INSENSITIVE, NEEDS_ORIGINAL)]
-
-    def _composition(
-        self,
-        released: Released,
-        population: Population | None,
-        original: DistinctRows | None,
-        resolved: Resolved | None,
-    ) -> list[Estimate]:
-        if not released.stats.domains:
-            return [not_applicable(composition.NAME, composition.ATTACKER, _NOTHING_SENSITIVE)]
-        if not self.earlier:
-            return [not_tried(composition.NAME, composition.ATTACKER, _NO_EARLIER)]
-        row_tuple = None if resolved is None else resolved.problem.table.row_tuple
-        this = Earlier(released, self.policy)
-        return composed(this, population, original, row_tuple, self.earlier, self.seed)
-
-    def _range_method(self) -> RangeMethod | None:
-        asked, quasi = self.policy.algorithm, self.policy.names("quasi")
-        if ALGORITHMS[asked.name].search != "one-result":
-            return None
-        places = [tuple(quasi.index(name) for name in names) for names in (asked.group, asked.ranges)]
-        return RangeMethod(places[0], places[1], asked.safe)
+        raise InputError(f"{ruled_out} values are to be ruled out; it takes 1 or more.", code="ruled-out")

@@ -1,9 +1,9 @@
-"""What the attacks on single classes share: a class in which too few values are left makes a secret certain.
+"""What the attacks on single classes share: a class in which too few values are left makes a value certain.
 
-An attacker who can place a person in a class, and who can rule out m of its values for that person, is certain of the
-secret where the class has at most m + 1 values. m = 0 is the homogeneity attack. The honest baseline is the same
-attacker with the release as one class, that is with the overall frequencies of the secret alone: where those suffice -
-a secret with two values, one of which is ruled out - the classes gave nothing away.
+An attacker who can index a person in a class, and who can rule out m of its values for that person, is certain of the
+value where the class has at most m + 1 values. m = 0 is the homogeneity attack. The honest baseline is the same
+attacker with the release as one class, that is with the overall frequencies alone: where those suffice - a column with
+two values, one of which is ruled out - the classes reveal nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.attacks.estimate import shown
 from shoal.attacks.scene import Ints, Released
 from shoal.attacks.statistics import log_choose
 from shoal.table.classes import ClassStats
@@ -24,19 +23,17 @@ _LISTED = 10
 
 @dataclass(frozen=True)
 class Certain:
-    """Records whose secret is certain."""
+    """Records whose sensitive value is certain."""
 
     records: int
-    """Those with a value that the policy's models speak of."""
-    free: int
-    """Those with a value that the models leave free."""
+    """Those with a value that the policy's models protect."""
+    unprotected: int
+    """Those with a value that no model protects."""
     classes: int
     without_classes: int
-    """Records (of protected values) that the overall frequencies alone make certain."""
+    """Records (of protected values) that are certain from the overall frequencies alone."""
     by_value: Mapping[str, int]
-    """Those with a protected value, by value."""
-    by_free_value: Mapping[str, int]
-    """Those with a value left free."""
+    by_value_unprotected: Mapping[str, int]
 
 
 def certain(released: Released, column: str, ruled_out: int, *, stats: ClassStats | None = None) -> Certain:
@@ -45,21 +42,24 @@ def certain(released: Released, column: str, ruled_out: int, *, stats: ClassStat
     ``stats`` are groups to look at instead of the classes, of the same columns and values.
     """
     view = (released.stats if stats is None else stats).view(column)
-    histogram, names = view.histogram, [shown(value) for value in view.domain.values]
-    open_classes = histogram.distinct <= ruled_out + 1
-    entries = np.repeat(open_classes, histogram.distinct)
+    histogram, names = view.histogram, [value_name(value) for value in view.domain.values]
+    entries = np.repeat(histogram.distinct <= ruled_out + 1, histogram.distinct)
     counts = np.bincount(histogram.values[entries], weights=histogram.counts[entries], minlength=len(names))
     protected = released.is_protected(column)
     alone = int(np.count_nonzero(view.totals)) <= ruled_out + 1
-    owner = histogram.class_of[entries & protected[histogram.values]]
     return Certain(
         records=int(counts[protected].sum()),
-        free=int(counts[~protected].sum()),
-        classes=len(np.unique(owner)),
+        unprotected=int(counts[~protected].sum()),
+        classes=len(np.unique(histogram.class_of[entries & protected[histogram.values]])),
         without_classes=int(view.totals[protected].sum()) if alone else 0,
         by_value=most_first(names, np.where(protected, counts, 0).astype(np.int64)),
-        by_free_value=most_first(names, np.where(protected, 0, counts).astype(np.int64)),
+        by_value_unprotected=most_first(names, np.where(protected, 0, counts).astype(np.int64)),
     )
+
+
+def value_name(value: str | None) -> str:
+    """A sensitive value as results name it."""
+    return "(missing)" if value is None else value
 
 
 def expected_by_chance(sizes: Ints, totals: Ints) -> float:
@@ -73,5 +73,5 @@ def expected_by_chance(sizes: Ints, totals: Ints) -> float:
 
 def most_first(names: list[str], counts: Ints) -> dict[str, int]:
     """Names with their counts, the largest first, at most ten; without those that have none."""
-    order = sorted(np.flatnonzero(counts).tolist(), key=lambda place: (-int(counts[place]), names[place]))
-    return {names[place]: int(counts[place]) for place in order[:_LISTED]}
+    order = sorted(np.flatnonzero(counts).tolist(), key=lambda index: (-int(counts[index]), names[index]))
+    return {names[index]: int(counts[index]) for index in order[:_LISTED]}

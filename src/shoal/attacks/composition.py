@@ -1,182 +1,156 @@
-"""Composition: a person who is in two releases has only secrets that both allow.
+"""Composition: a person who is in several releases has only sensitive values that all of them allow.
 
 S. R. Ganta, S. P. Kasiviswanathan, A. Smith, "Composition attacks and auxiliary information in data privacy", 2008: the
 intersection attack. In each release the candidates of a person are the values in the classes that the person fits;
-what is left in all of them is the secret. Each release may keep its promise and together they break it.
+what is left in all of them is the person's value. Each release may keep its promise and together they break it.
 
-With the original everybody is tried. Exposed is whose single candidate left is the true secret although no release
-alone makes it certain, which is the baseline. Whoever fits no class of an earlier release was not in it and loses
-nothing; where what is left does not hold the true secret, the person was not in it either, or the secret has changed,
-and the attacker is misled. Without the original the classes are held against each other: a record of this release is
-*surely* exposed, if its person was in an earlier release, when every class there that can hold the same people has
-several values of which one is left, and *possibly* when some has.
-
-Where a release publishes categories, a category stands for all its values.
+One engine for two questions. `shoal attack --earlier` tries everybody in the original and trusts every earlier release
+that a person fits; where what is left does not hold the true value, the attacker is misled. A registry knows who is in
+the new release and trusts only the earlier releases that hold the person's own value: no attacker whose belief is
+right is left with fewer candidates.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.attacks.estimate import Estimate, counted
-from shoal.attacks.fits import Cover, fitting_pairs
+from shoal.attacks.fitting import CodePairs, fitting_pairs
 from shoal.attacks.scene import Codes, Ints
-from shoal.attacks.statistics import wilson
 
-NAME = "composition"
-ATTACKER = "Somebody who knows a person's quasi-identifiers and that the person is in this release and in earlier ones."
 Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """One release as the people tried see it."""
+    """One release as some people see it."""
 
     people: Codes
     """``people[j, i]``: what person ``i`` has in quasi-identifier ``j``."""
     classes: Codes
     """``classes[j, c]``: what class ``c`` shows there."""
-    covers: Sequence[Cover]
+    covers: Sequence[CodePairs]
     """For each quasi-identifier which of the two go together."""
-    allowed: Cover
-    """The secrets that each class allows, in a numbering that all releases share."""
-    promised: int = 1
-    """Distinct values that its policy promises."""
+    allowed: CodePairs
+    """The sensitive values that each class allows, in a numbering that all releases share."""
 
     def pairs(self) -> tuple[Ints, Ints]:
         """People with the classes that they fit."""
         return fitting_pairs(self.people, self.classes, self.covers)
 
+    def keys(self, some: Ints, width: int) -> Ints:
+        """The distinct keys ``person x width + value`` that the release leaves to some people."""
+        item, cls = replace(self, people=self.people[:, some]).pairs()
+        return allowed_keys(item, cls, self.allowed, width)
+
+
+def allowed_keys(item: Ints, cls: Ints, allowed: CodePairs, width: int) -> Ints:
+    """The distinct keys ``item x width + value`` of what items may have by the classes that they go with."""
+    index, lengths = allowed.indices(cls)
+    return np.unique(np.repeat(item, lengths) * width + allowed.others[index])
+
 
 @dataclass(frozen=True, eq=False)
-class People:
-    """Whom the attack is tried on: distinct people, or classes of a release, and how many records each stands for."""
+class Promise:
+    """How many candidates must be left to a person."""
 
-    counts: Ints
-    of: int
-    """Records of the whole table."""
-    sampled: bool
-
-    def records(self, which: Mask) -> int:
-        """Records of some of them, scaled up from the sample."""
-        some, all_tried = int(self.counts[which].sum()), int(self.counts.sum())
-        return round(some * self.of / all_tried) if self.sampled and all_tried else some
+    category_of: Ints
+    """The category of each value, counted from 0; its length is how many values there are."""
+    values: int = 2
+    categories: int = 0
+    """Distinct categories; 0 where no model counts them."""
 
 
-def allowed_keys(item: Ints, cls: Ints, allowed: Cover, width: int) -> Ints:
-    """The distinct keys ``item x width + secret`` of what items may have by the classes that they go with."""
-    place, lengths = allowed.places(cls)
-    return np.unique(np.repeat(item, lengths) * width + allowed.others[place])
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """What is left to some people when releases are intersected."""
+
+    inside: Mask
+    """Who fits a class of the new release."""
+    shared: Mask
+    """Who fits, or was possibly in, an earlier release."""
+    values_left: Ints
+    values_alone: Ints
+    """The fewest values that any of these releases leaves alone."""
+    right: Mask
+    """Whose true value is left."""
+    contradicted: Mask
+    """Who fits an earlier release that does not hold the person's own value."""
+    exposed: Mask
+    """Who has fewer candidates left than promised, the true one among them, and fewer than any release leaves alone."""
+    by_release: NDArray[np.bool_]
+    """``by_release[r, i]``: whether earlier release ``r`` alone exposes person ``i`` together with the new one."""
+
+    @staticmethod
+    def joined(parts: Sequence[Candidates]) -> Candidates:
+        """Several lots of people as one."""
+        return Candidates(
+            *(np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in Candidates.__annotations__)
+        )
 
 
-def compose(column: str, views: Sequence[View], truth: Ints, width: int, people: People) -> Estimate:
-    """Intersect what this release (the first view) and the earlier ones allow for each person.
+def intersect(
+    this: View, earlier: Sequence[View], truth: Ints, some: Ints, promise: Promise, *, only_if_possible: bool
+) -> Candidates:
+    """Intersect what releases leave to some people; ``truth`` is everybody's own value.
 
-    ``truth`` is each person's own secret, ``width`` how many secrets there are.
+    ``only_if_possible``: an earlier release that does not hold a person's own value is left out for that person.
     """
-    n = len(truth)
-    left, inside, alone = _allowed(views[0], width, n)
-    shared = np.zeros(n, dtype=np.bool_)
-    for view in views[1:]:
-        keys, fits, certain = _allowed(view, width, n)
-        left = np.union1d(np.intersect1d(left, keys, assume_unique=True), left[~fits[left // width]])
-        shared |= fits
-        alone |= certain
-    tried = inside & shared
-    remaining = np.bincount(left // width, minlength=n)
-    right = np.isin(np.arange(n) * width + truth, left)
-    certain = tried & (remaining == 1) & right
-    promised = min(view.promised for view in views)
-    exposed = certain & ~alone
-    counts = {
-        "people_in_several_releases": people.records(tried),
-        "certain_by_one_release_alone": people.records(certain & alone),
-        "certain_by_all_together": people.records(certain),
-        "fewer_than_promised": people.records(tried & right & (remaining < promised)),
-        "values_promised": promised,
-        "misled": people.records(tried & ~right),
-    }
-    weight = int(people.counts[tried].sum())
-    success = int(people.counts[certain].sum())
-    whom = f"a random sample of {int(people.counts.sum()):,} people" if people.sampled else "everybody"
-    return Estimate(
-        name=NAME,
-        status="tried",
-        sensitive=column,
-        attacker=ATTACKER,
-        tried=f"Intersected the values of {column} that the releases allow for {whom}; a success is a person with one "
-        "value left, the true one.",
-        records=people.records(exposed),
-        of=counts["people_in_several_releases"],
-        rate=success / weight if weight else 0.0,
-        baseline=int(people.counts[certain & alone].sum()) / weight if weight else 0.0,
-        baseline_is="people for whom one of the releases alone makes it certain",
-        interval=wilson(success, weight) if people.sampled else None,
-        leak=bool(exposed.any()),
-        verdict=_verdict(column, people.records(exposed), bool(tried.any()), len(views) - 1),
-        details=counts,
-    )
+    n, width = len(some), len(promise.category_of)
+    true_keys = np.arange(n) * width + truth[some]
+    own = this.keys(some, width)
+    left, mine = own, _Counts.of(own, promise, n)
+    alone, shared, contradicted = mine, np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
+    by_release = np.zeros((len(earlier), n), dtype=np.bool_)
+    for index, view in enumerate(earlier):
+        keys = view.keys(some, width)
+        fits, holds = np.bincount(keys // width, minlength=n) > 0, np.isin(true_keys, keys)
+        believed = holds if only_if_possible else fits
+        contradicted |= fits & ~holds
+        shared |= believed
+        there = _Counts.of(keys, promise, n).where(believed, mine)
+        alone = alone.least(there)
+        both = _Counts.of(_intersected(own, keys, believed, width), promise, n)
+        by_release[index] = believed & both.too_few(mine.least(there), promise)
+        left = _intersected(left, keys, believed, width)
+    remaining, inside = _Counts.of(left, promise, n), mine.values > 0
+    right = np.isin(true_keys, left)
+    exposed = inside & shared & right & remaining.too_few(alone, promise)
+    return Candidates(inside, shared, remaining.values, alone.values, right, contradicted, exposed, by_release)
 
 
-def _allowed(view: View, width: int, n: int) -> tuple[Ints, Mask, Mask]:
-    """What each person may have by one release, who fits a class of it, and who has one value left by it alone."""
-    item, cls = view.pairs()
-    keys = allowed_keys(item, cls, view.allowed, width)
-    fits = np.bincount(item, minlength=n) > 0
-    return keys, fits, np.bincount(keys // width, minlength=n) == 1
+def _intersected(left: Ints, keys: Ints, believed: Mask, width: int) -> Ints:
+    """What is left after a release, for those for whom it counts."""
+    concerned = believed[left // width]
+    return np.union1d(left[~concerned], np.intersect1d(left[concerned], keys, assume_unique=True))
 
 
-def _verdict(column: str, exposed: int, tried: bool, earlier: int) -> str:
-    releases = counted(earlier, "earlier release")
-    if exposed:
-        whom = counted(exposed, "person", "people")
-        return f"Together with {releases} {column} becomes certain for {whom} for whom no release alone tells it."
-    if tried:
-        return f"Together with {releases} {column} becomes certain for nobody for whom one release does not tell it."
-    return f"Nobody of the original fits this release and one of {releases}."
+@dataclass(frozen=True, eq=False)
+class _Counts:
+    """How many different values, and categories of them, each person has left."""
 
+    values: Ints
+    categories: Ints
 
-def bound(column: str, own: Ints, earlier: Sequence[View], width: int, classes: People) -> Estimate:
-    """Without the original: classes of this release against those of earlier ones that can hold the same people.
+    @staticmethod
+    def of(keys: Ints, promise: Promise, n: int) -> _Counts:
+        person, value = np.divmod(keys, len(promise.category_of))
+        kinds = int(promise.category_of.max(initial=0)) + 1
+        pairs = np.unique(person * kinds + promise.category_of[value])
+        return _Counts(np.bincount(person, minlength=n), np.bincount(pairs // kinds, minlength=n))
 
-    ``own`` are the keys of what the classes of this release allow; they stand as the people of each earlier view.
-    """
-    n = len(classes.counts)
-    surely, possibly = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
-    for view in earlier:
-        item, cls = view.pairs()
-        common = allowed_keys(np.arange(len(item)), cls, view.allowed, width)
-        held = np.isin(item[common // width] * width + common % width, own)
-        left = np.bincount(common[held] // width, minlength=len(item))
-        one = (left == 1) & (view.allowed.lengths[cls] > 1)
-        single, others = np.bincount(item[one], minlength=n), np.bincount(item[(left > 0) & ~one], minlength=n)
-        possibly |= single > 0
-        surely |= (single > 0) & (others == 0)
-    known = np.bincount(own // width, minlength=n) == 1
-    least, most = classes.records(surely & ~known), classes.records(possibly & ~known)
-    total = int(classes.counts.sum())
-    found = int(classes.counts[surely & ~known].sum())
-    return Estimate(
-        name=NAME,
-        status="tried",
-        sensitive=column,
-        attacker=ATTACKER,
-        tried=f"Intersected the values of {column} of classes that can hold the same people; a success is a record "
-        "whose class keeps one value with every such class of an earlier release. Without the original these are "
-        "bounds.",
-        records=least,
-        of=classes.of,
-        classes=None if classes.sampled else int(np.count_nonzero(surely & ~known)),
-        rate=found / total,
-        baseline=0.0,
-        baseline_is="records of classes that have several values in this release",
-        interval=wilson(found, total) if classes.sampled else None,
-        leak=found > 0,
-        verdict=f"If their people were in an earlier release, {column} is certain for {counted(least, 'record')} at "
-        f"least and {most:,} at most; the original would tell.",
-        details={"at_least": least, "at_most": most},
-    )
+    def least(self, other: _Counts) -> _Counts:
+        """The smaller of two."""
+        return _Counts(np.minimum(self.values, other.values), np.minimum(self.categories, other.categories))
+
+    def where(self, which: Mask, other: _Counts) -> _Counts:
+        """These for some people, others for the rest."""
+        return _Counts(np.where(which, self.values, other.values), np.where(which, self.categories, other.categories))
+
+    def too_few(self, alone: _Counts, promise: Promise) -> Mask:
+        """Who has fewer than promised left, and fewer than each release leaves alone."""
+        values = (self.values < promise.values) & (self.values < alone.values)
+        return np.asarray(values | ((self.categories < promise.categories) & (self.categories < alone.categories)))

@@ -1,4 +1,4 @@
-"""Records whose secret a class gives away: the two attacks that the papers count on every candidate release.
+"""Records whose sensitive value a class reveals: the two attacks that the papers count on every candidate release.
 
 *Homogeneity* (Wang et al. 2011, section IV): every record of the class has the same sensitive value.
 *Similarity* (Sun et al. 2008, section 6): every record of the class falls in the same category.
@@ -10,11 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shoal.facts import Facts
 from shoal.table.classes import ClassView, Mask
 
 
-@dataclass(frozen=True)
-class Exposure:
+@dataclass(frozen=True, eq=False)
+class Exposure(Facts):
     """How many classes, and how many records in them, are open to an attack."""
 
     classes: int

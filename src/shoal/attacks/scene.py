@@ -1,4 +1,4 @@
-"""What an attacker has before them: the released classes and, for some, everybody's quasi-identifiers.
+"""What an attacker has: the released classes and, for some attacks, the quasi-identifiers of the original.
 
 Classes, labels and values are numbered by their texts, so that nothing depends on how a release was made, read or
 ordered: a file and the recoding that it was written from give the same scene.
@@ -84,8 +84,8 @@ class Released:
 
 
 @dataclass(frozen=True, eq=False)
-class Population:
-    """Everybody in the original: the quasi-identifiers that an attacker may know, as distinct tuples."""
+class Original:
+    """The records of the original: the quasi-identifiers that an attacker may know, as distinct rows."""
 
     codes: Codes
     """``codes[j, t]``: leaf of quasi-identifier ``j`` in tuple ``t``; tuples ascend."""

@@ -1,4 +1,4 @@
-"""Setting the scene for the attacks: a release as an attacker reads it, and the people of the original beside it.
+"""A release as an attacker reads it.
 
 A release comes as a table of texts or, where it has just been made, as its recoding; the scene is the same. Rows of
 ``*`` that stand for suppressed records are left out: they show nothing.
@@ -33,11 +33,11 @@ from shoal.verification.read import read_release
 from shoal.verification.release_checks import expected_columns, star_rows
 from shoal.verification.stated_policy import stated
 
-_LISTED = 5
+_LISTED = 6
 
 
 Column = tuple[tuple[Label, ...], Codes]
-"""The values that occur in a column, sorted by text with the missing value last, and the place of each record's."""
+"""The values that occur in a column, sorted by text with the missing value last, and the index of each record's."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class Rows:
     quasi: tuple[str, ...]
     labels: tuple[tuple[Label, ...], ...]
     cells: Codes
-    """``cells[j, c]``: place of the label of class ``c`` in column ``j``; classes in the order of their labels."""
+    """``cells[j, c]``: index of the label of class ``c`` in column ``j``; classes in the order of their labels."""
     owner: Ints
     """Class of each row."""
     sensitive: Mapping[str, Column]
@@ -66,15 +66,16 @@ def rows_of_release(release: Any, policy: Policy) -> Rows:
     lacking = [name for name in expected if name not in given.columns]
     if lacking:
         raise DataError(
-            f"The release lacks the columns {', '.join(map(repr, lacking))} of the policy; it has "
-            f"{', '.join(map(repr, given.names))}. Attack a release with the policy that it was made by."
+            f"The release does not have {listing([quoted(each) for each in lacking])}, which the policy names; it has "
+            f"{listing([quoted(each) for each in given.names])}. Use the policy that the release was made by.",
+            code="release-columns",
         )
     cells = {name: given.columns[name] for name in expected}
     starred = star_rows(cells, asked, quasi_labels(asked), given.counts)
     if starred.any():
         cells = {name: column.filter(pa.array(~starred)) for name, column in cells.items()}
     if starred.all():
-        raise DataError("The release has no record: there is nothing to attack.")
+        raise DataError("The release has no records, so there is nothing to attack.", code="release-empty")
     quasi = {name: _coded(cells[name]) for name in policy.names("quasi")}
     columns = [codes for _, codes in quasi.values()]
     keys, _ = combine_codes(columns, [len(labels) for labels, _ in quasi.values()])
@@ -193,8 +194,9 @@ def _domain(name: str, values: tuple[Label, ...], policy: Policy) -> SensitiveDo
     strays = [quoted(value) for value in values if value not in category_of]
     if strays:
         raise DataError(
-            f"The release has values of {name!r} in no category: {listing(strays, most=_LISTED)}. Attack a "
-            "release with the policy that it was made by."
+            f"The release has values of {name!r} in no category: {listing(strays, _LISTED)}. Use the policy that the "
+            "release was made by.",
+            code="release-categories",
         )
     places = np.array([category_of[value] for value in values], dtype=np.int32)
     return SensitiveDomain(name, values, categories=tuple(declared), category_of=places)

@@ -32,12 +32,11 @@ def attack(
     as_json: Json = False,
 ) -> None:
     """Attack a release the way an intruder would, and report what was learned and how much it is worth."""
-    from shoal.attacks import ATTACKS
-    from shoal.attacks.conditions import exceeded, read_condition
     from shoal.pipeline.attack import attack as attack_release
+    from shoal.pipeline.conditions import exceeded, read_condition
     from shoal.present.terminal import attack_lines, condition_lines
 
-    conditions = [read_condition(text, ATTACKS) for text in fail_on or []]
+    conditions = [read_condition(text) for text in fail_on or []]
     releases, policies = earlier or [], earlier_policy or []
     if len(releases) != len(policies):
         raise InputError(
@@ -48,14 +47,14 @@ def attack(
     own = load_policy(policy)
     before = [(path, load_policy(other)) for path, other in zip(releases, policies, strict=True)]
     with progress_bar() as progress:
-        facts = attack_release(
+        report = attack_release(
             release, own, original=original, earlier=before, seed=seed, ruled_out=rule_out, progress=progress
-        ).to_dict()
-    failed = exceeded(conditions, facts["attacks"])
+        )
+    failed = exceeded(conditions, report.attacks)
     if as_json:
-        echo_json({**facts, **({"failed": failed} if conditions else {})})
+        echo_json({**report, **({"failed": failed} if conditions else {})})
     else:
-        echo_lines(attack_lines(str(release), facts))
+        echo_lines(attack_lines(str(release), report))
         echo_lines(condition_lines(failed, [condition.text for condition in conditions]))
     if failed:
         raise typer.Exit(1)

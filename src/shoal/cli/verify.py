@@ -22,12 +22,11 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """Check a written release independently: its policy, its evidence and, with the original, its truthfulness."""
-    from shoal.attacks import ATTACKS
-    from shoal.attacks.conditions import read_condition
     from shoal.pipeline.audit.audit import audit
+    from shoal.pipeline.conditions import read_condition
     from shoal.present.terminal import condition_lines, verification_lines
 
-    conditions = [read_condition(text, ATTACKS) for text in fail_on or []]
+    conditions = [read_condition(text) for text in fail_on or []]
     with progress_bar() as progress:
         audited = audit(release, load_policy(policy), original, evidence=evidence, progress=progress)
     failed = audited.exceeded(conditions)

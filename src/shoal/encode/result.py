@@ -32,14 +32,6 @@ def splits_duplicates(policy: Policy) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Origin:
-    """What a release was made from, a row per record in the order of the data, as far as explanations need it."""
-
-    problem: Problem
-    order: None = None
-
-
-@dataclass(frozen=True, eq=False)
 class Result:
     """What becomes of each distinct row."""
 
@@ -100,9 +92,9 @@ class Result:
         return replace(self.recoding, row_class=self.recoding.row_class[of_record], weights=None)
 
     @property
-    def origin(self) -> Origin | None:
-        """What explanations of single records need; None where records are not held."""
-        return None if self.rows.of_record is None else Origin(self.resolved.of_records(self.rows).problem)
+    def record_problem(self) -> Problem | None:
+        """The problem with a row per record, in the order of the data; None where records are not held."""
+        return None if self.rows.of_record is None else self.resolved.of_records(self.rows).problem
 
 
 def _divided(of_record: NDArray[np.int64], recoding: Recoding) -> NDArray[np.int64]:

@@ -6,8 +6,8 @@ the group that their label names, or - where the label covers several groups - s
 The values that records had are not released, so what is shown of them obeys three rules.
 
 1. Only released records are counted: nothing here depends on a value of a suppressed record.
-2. Of a group, the records whose label says less than the group does are none or at least ``crowd`` many, the k that the
-   policy asks for. A group with fewer is not named and counts among the others, of which the same is asked.
+2. Of a group, the records whose label says less than the group does are none or at least ``least_hidden``: the k that
+   the policy requires. A group with fewer is not named and counts among the others, which must satisfy the same.
 3. Groups are nodes of the hierarchy at one level: the finest with at most `MOST` groups. Where these are fewer than
    `FEWEST`, or nothing is generalized beyond them, the largest groups of the level below are shown and the rest joined;
    in the second case only if the largest hold most of the records.
@@ -19,12 +19,12 @@ says.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.evidence.evidence import Distribution, ValueGroup
 from shoal.hierarchies.hierarchy import Hierarchy
 
 Ints = NDArray[np.int64]
@@ -56,28 +56,28 @@ class _Groups:
         return self.before - self.within
 
 
-def distribution(hierarchy: Hierarchy, *, before: Ints, after: Ints, crowd: int) -> dict[str, Any] | None:
-    """The groups of a column as plain data; None where none can be shown.
+def distribution(hierarchy: Hierarchy, *, before: Ints, after: Ints, least_hidden: int) -> Distribution | None:
+    """The groups of a column; None where none can be shown.
 
     ``before`` counts the released records by leaf, ``after`` by the node that they are released as.
     """
     level = _level(hierarchy, before, after)
     groups = _grouped(hierarchy, level, before, after)
-    joined = _joined(groups, crowd)
+    joined = _joined(groups, least_hidden)
     if joined is None:
         return None
     named = np.setdiff1d(np.arange(len(groups.nodes)), joined)
-    shown = [_facts(groups, [place], hierarchy.labels[groups.nodes[place]]) for place in named.tolist()]
+    shown = [_group(groups, [index], hierarchy.labels[groups.nodes[index]]) for index in named.tolist()]
     if len(joined):
-        shown.append({**_facts(groups, joined.tolist(), None), "of": "others"})
-    return {"level": level, "crowd": crowd, "groups": shown}
+        shown.append(replace(_group(groups, joined.tolist(), None), kind="others"))
+    return Distribution(level, least_hidden, tuple(shown))
 
 
 def _level(hierarchy: Hierarchy, before: Ints, after: Ints) -> int:
     """The finest level with few enough groups, or the one below it where that tells more: see the third rule."""
     present = np.flatnonzero(before)
     counts = [len(np.unique(row[present])) for row in hierarchy.levels]
-    level = next((place for place, count in enumerate(counts) if count <= MOST), len(counts) - 1)
+    level = next((index for index, count in enumerate(counts) if count <= MOST), len(counts) - 1)
     if not level:
         return 0
     below = np.bincount(hierarchy.levels[level - 1], weights=before)
@@ -122,28 +122,28 @@ def _spread(first: Ints, last: Ints, counts: Ints, present: NDArray[np.bool_]) -
     return np.where(present, np.cumsum(steps[:-1]), 0.0)
 
 
-def _joined(groups: _Groups, crowd: int) -> Ints | None:
+def _joined(groups: _Groups, least_hidden: int) -> Ints | None:
     """The groups that are not named but counted together; None where even all together are too few."""
     hidden, by_size = groups.hidden, np.lexsort((np.arange(len(groups.nodes)), -groups.before))
-    joined = (hidden > 0) & (hidden < crowd)
+    joined = (hidden > 0) & (hidden < least_hidden)
     if len(groups.nodes) > MOST:
         joined[by_size[MOST - 1 :]] = True
-    for place in by_size[::-1].tolist():
-        if not 0 < hidden[joined].sum() < crowd:
+    for index in by_size[::-1].tolist():
+        if not 0 < hidden[joined].sum() < least_hidden:
             break
-        joined[place] |= bool(hidden[place])
-    if 0 < hidden[joined].sum() < crowd:
+        joined[index] |= bool(hidden[index])
+    if 0 < hidden[joined].sum() < least_hidden:
         return None
     return np.flatnonzero(joined)
 
 
-def _facts(groups: _Groups, places: Sequence[int], label: str | None) -> dict[str, Any]:
-    within, spread = int(groups.within[places].sum()), float(groups.spread[places].sum())
-    return {
-        "of": "missing" if label is None else "label",
-        "label": label,
-        "values": int(groups.values[places].sum()),
-        "before": int(groups.before[places].sum()),
-        "within": within,
-        "after": round(within + max(spread, 0.0), 6),
-    }
+def _group(groups: _Groups, indices: Sequence[int], label: str | None) -> ValueGroup:
+    within, spread = int(groups.within[indices].sum()), float(groups.spread[indices].sum())
+    return ValueGroup(
+        kind="missing" if label is None else "label",
+        label=label,
+        distinct_values=int(groups.values[indices].sum()),
+        before=int(groups.before[indices].sum()),
+        within=within,
+        after=within + max(spread, 0.0),
+    )

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from shoal.attacks.battery import RULED_OUT, AttackReport, Stage, check_options
-from shoal.attacks.earlier_releases import read_earlier
+from shoal.attacks.battery import RULED_OUT, AttackReport, attack_rows, check_options
+from shoal.attacks.registry.people import EarlierRelease
 from shoal.attacks.scene_setup import rows_of_release
 from shoal.encode.resolve import resolve, unknown_columns, used_columns
 from shoal.errors import PolicyError
@@ -42,14 +42,14 @@ def attack(
     asked = as_policy(policy)
     progress("reading", 0.0)
     rows = rows_of_release(release, asked)
-    before = [read_earlier(one, other) for one, other in earlier]
-    stage = Stage(asked, rows, before, seed, ruled_out, progress)
+    before = [EarlierRelease.read(f"earlier release {n}", *each) for n, each in enumerate(earlier, start=1)]
+    options: dict[str, Any] = {"earlier": before, "seed": seed, "ruled_out": ruled_out, "progress": progress}
     if original is None:
-        return stage.report()
+        return attack_rows(asked, rows, **options)
     # earlier releases may show columns that this one does not
-    wanted = {*used_columns(asked), *(name for each in before for name in each.released.quasi)}
+    wanted = {*used_columns(asked), *(quasi.name for each in before for quasi in each.signature.quasi)}
     people, names, hint = read_distinct(original, asked, sorted(wanted))
     lacking = unknown_columns({name: asked.columns[name] for name in used_columns(asked)}, names, hint)
     if lacking:
         raise PolicyError(lacking, asked.source)
-    return stage.report(people, resolve(asked, people))
+    return attack_rows(asked, rows, people, resolve(asked, people), **options)

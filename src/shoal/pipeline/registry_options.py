@@ -9,15 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shoal.attacks import ATTACKS
-from shoal.attacks.composition import NAME
-from shoal.attacks.conditions import Condition, exceeded, read_condition
-from shoal.attacks.registry import Entry, NewRelease, Registry, compose_with, signature_of
-from shoal.attacks.registry.folder import INDEX
+from shoal.attacks.registry.composition import NAME, Composition, compose_with
+from shoal.attacks.registry.entry import Entry
+from shoal.attacks.registry.folder import INDEX, Registry
+from shoal.attacks.registry.people import NewRelease
+from shoal.attacks.registry.signature import signature_of
 from shoal.attacks.scene_setup import Rows
 from shoal.errors import ExposureError, InputError
-from shoal.evidence import sealed
+from shoal.evidence import Evidence, sealed
+from shoal.facts import plain
 from shoal.io import check_outputs
+from shoal.pipeline.conditions import Condition, exceeded, read_condition
 from shoal.policy import Policy
 
 
@@ -41,7 +43,7 @@ class RegistryOptions:
         fail_on: Sequence[str] = (),
     ) -> RegistryOptions:
         """Read the registry and the options, before any work; `InputError` for what is wrong with them."""
-        conditions = tuple(read_condition(text, ATTACKS) for text in fail_on)
+        conditions = tuple(read_condition(text) for text in fail_on)
         folder = Path(registry) if registry is not None else registry_of(policy)
         if folder is None:
             composed = [condition.text for condition in conditions if condition.name == NAME]
@@ -62,7 +64,7 @@ class RegistryOptions:
         """No registry, and no conditions."""
         return RegistryOptions(None, "")
 
-    def composition(self, new: NewRelease) -> dict[str, Any]:
+    def composition(self, new: NewRelease) -> Composition:
         """What the release reveals beside earlier ones, for its evidence.
 
         Raises `ExposureError` where that is more than a condition allows.
@@ -70,18 +72,17 @@ class RegistryOptions:
         assert self.registry is not None, "there are earlier releases to compare with"
         withdrawn = {entry.release_sha256 for entry in self.replaces}
         earlier = [entry for entry in self.registry.current if entry.release_sha256 not in withdrawn]
-        found = {"composition": compose_with(new, earlier).to_dict()}
-        composed = [condition for condition in self.conditions if condition.name == NAME]
-        failed = exceeded(composed, found["composition"]["estimates"])
+        found = compose_with(new, earlier)
+        failed = exceeded([condition for condition in self.conditions if condition.name == NAME], found.results)
         if failed:
-            raise ExposureError(failed, found)
+            raise ExposureError(failed, {"composition": found.to_dict()})
         return found
 
     def refuse(self, attacks: Sequence[Mapping[str, Any]]) -> None:
         """Raise `ExposureError` where an attack on the release exposes more than a condition allows."""
         failed = exceeded(self.conditions, attacks)
         if failed:
-            raise ExposureError(failed, {"attacks": list(attacks)})
+            raise ExposureError(failed, {"attacks": plain(list(attacks))})
 
     @contextmanager
     def adding(
@@ -104,22 +105,20 @@ class RegistryOptions:
             date=self.date,
             release_sha256=digest,
             policy_sha256=policy.sha256,
-            signature=signature_of(policy, rows.labels, rows.cells, rows.owner, rows.sensitive, rows.weights),
+            signature=signature_of(policy, rows),
             replaces=tuple(entry.release_sha256 for entry in self.replaces),
         )
         with self.registry.adding(entry) as path:
             yield {"registry": path}
 
 
-def with_composition(evidence: dict[str, Any], composed: Mapping[str, Any]) -> dict[str, Any]:
-    """The evidence with what a release reveals beside earlier ones, among its attacks as well."""
-    if not composed:
+def with_composition(evidence: Evidence, composition: Composition | None) -> Evidence:
+    """The evidence with what a release reveals together with earlier ones, among its attacks as well."""
+    if composition is None:
         return evidence
-    found = [*composed["composition"]["estimates"]]
-    attacks = evidence.get("attacks")
-    if attacks is None:
-        return sealed(evidence, **composed)
-    return sealed(evidence, **composed, attacks=[*(each for each in attacks if each["name"] != NAME), *found])
+    others = tuple(each for each in evidence.attacks if each.name != NAME)
+    attacks = (*others, *composition.results) if others else ()
+    return sealed(evidence, composition=composition, attacks=attacks)
 
 
 def registry_of(policy: Policy) -> Path | None:

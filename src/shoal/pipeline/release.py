@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.attacks.scene_setup import rows_of_release
-from shoal.encode.result import Origin, Result
+from shoal.encode.result import Result
 from shoal.errors import InputError
-from shoal.evidence import sealed
+from shoal.evidence import Evidence, sealed
 from shoal.formatting import number, pluralize
 from shoal.io import FrameKind, from_arrow
 from shoal.io.sink import FileSink, ReleaseData
@@ -25,7 +25,7 @@ from shoal.pipeline.verify import verify
 from shoal.pipeline.why.explain import Why, explain
 from shoal.pipeline.why.find import Matches
 from shoal.policy import Policy
-from shoal.present import write_report
+from shoal.present.report.page import write_report
 from shoal.table.recoding import Recoding
 
 
@@ -34,7 +34,7 @@ class Release:
     """A release that has been verified."""
 
     policy: Policy
-    evidence: Mapping[str, Any]
+    evidence: Evidence
     """What was asked, what holds, what was lost: the content of ``*.evidence.json``."""
     result: Result = field(repr=False)
     """What it was made from; never part of what is written."""
@@ -79,11 +79,6 @@ class Release:
         """Facts of the search, such as the minimal nodes."""
         return self.result.search
 
-    @property
-    def origin(self) -> Origin | None:
-        """What it was made from, record by record; None where records were not held."""
-        return self.result.origin
-
     def report(self, path: str | Path) -> Path:
         """Write the report page and return its path."""
         target = Path(path)
@@ -119,11 +114,13 @@ class Release:
         Name one of: ``record``, its number in the data counted from 1; ``where``, values of its quasi-identifiers;
         ``in_class``, the number of a class counted from 1 in the order of the release.
         """
-        origin = self.origin
-        if origin is None:
-            raise InputError("the records of this release were not held, so it cannot say why.", code="no-origin")
+        problem = self.result.record_problem
+        if problem is None:
+            raise InputError(
+                "the records of this release were not held, so it cannot say why.", code="records-not-held"
+            )
         name = self.policy.algorithm.name
-        return explain(origin, self.recoding, name, record=record, where=where, in_class=in_class)
+        return explain(problem, self.recoding, name, record=record, where=where, in_class=in_class)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,10 +15,9 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.attacks.missing import company_if_missing_matches
-from shoal.attacks.risk import Risk
-from shoal.attacks.risk.extra_columns import measure_beside
-from shoal.attacks.risk.population import CodedColumn, Population, estimate_uniques, population_of
-from shoal.attacks.risk.scenarios import enough, marketer, scenario
+from shoal.attacks.risk.extra_columns import measure_extra_column
+from shoal.attacks.risk.population import CodedColumn, Counts, PopulationFacts, estimate_uniques, population_of
+from shoal.attacks.risk.risk import Marketer, Risk, class_size_for, expected_share_linked, scenario
 from shoal.attacks.risk.subsets import measure_subsets
 from shoal.encode.resolve import unknown_columns, used_columns
 from shoal.errors import DataError, InputError, PolicyError, PolicyProblem, did_you_mean
@@ -79,7 +78,7 @@ def risk(
     more = []
     for name in encoded.pairs:
         progress(f"{name}, released beside the quasi-identifiers", 1.0)
-        more.append(measure_beside(encoded, radices, name, asked.columns[name].role, found))
+        more.append(measure_extra_column(encoded, radices, name, asked.columns[name].role, found))
     return Risk(
         records=encoded.n_rows,
         suppressed_rows=suppressed,
@@ -87,21 +86,21 @@ def risk(
         classes=encoded.n_tuples,
         uniques=int((sizes == 1).sum()),
         k=int(sizes.min()),
-        k_if_missing_matches=int(company_if_missing_matches(encoded.codes, missing, sizes).min()),
+        k_if_missing_matches_anything=int(company_if_missing_matches(encoded.codes, missing, sizes).min()),
         records_with_missing=int(sizes[missing.any(axis=0)].sum()),
         classes_by_size={int(each): int(count) for each, count in zip(size, classes, strict=True)},
         threshold=threshold,
-        enough=enough(threshold),
+        class_size_for_threshold=class_size_for(threshold),
         prosecutor=scenario(sizes, sizes, threshold),
-        journalist=None if people is None else scenario(sizes, people.sizes, threshold),
-        marketer=marketer(sizes, sizes if people is None else people.sizes),
-        population=people,
+        journalist=None if people is None else scenario(sizes, people[1], threshold),
+        marketer=Marketer(expected_share_linked(sizes, sizes if people is None else people[1]), people is None),
+        population=None if people is None else people[0],
         population_uniques=None if sampling_fraction is None else estimate_uniques(sizes, sampling_fraction),
         max_columns=found.max_columns,
         subsets=tuple(sorted(found.subsets, key=lambda each: (-each.uniques, len(each.columns)))),
         columns=tuple(sorted(found.columns, key=lambda each: (-each.contribution, order[each.column]))),
-        singled_out=found.singled_out,
-        beside=tuple(more),
+        singled_out_by_columns=found.singled_out,
+        extra_columns=tuple(more),
     )
 
 
@@ -177,7 +176,7 @@ def _encoded(table: pa.Table, policy: Policy) -> dict[str, CodedColumn]:
     return columns
 
 
-def _population(given: Any, policy: Policy, quasi: Columns, table: EncodedTable) -> Population:
+def _population(given: Any, policy: Policy, quasi: Columns, table: EncodedTable) -> tuple[PopulationFacts, Counts]:
     """The class sizes in a population, which is read as the policy's data is."""
     loaded, _ = read_columns(given, policy, list(quasi))
     for name in quasi:
@@ -190,11 +189,11 @@ def _population(given: Any, policy: Policy, quasi: Columns, table: EncodedTable)
         raise DataError("the population has a header and no records.", code="no-records")
     rows = [CodedColumn(*encode(loaded.table.column(name))) for name in quasi]
     classes = [CodedColumn(column.labels, table.codes[j]) for j, column in enumerate(quasi.values())]
-    found = population_of(classes, table.counts, rows)
-    if found.absent_records == table.n_rows:
+    found, sizes = population_of(classes, table.counts, rows)
+    if found.records_absent == table.n_rows:
         raise DataError(
             f"the population of {found.records} records has no record with the quasi-identifiers of any of the "
             f"{table.n_rows} records of the data. It must have the same values, written in the same way.",
             code="population-differs",
         )
-    return found
+    return found, sizes

@@ -17,12 +17,13 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.attacks.battery import AttackReport, attack_tables
-from shoal.attacks.registry import NewRelease
+from shoal.attacks.registry.composition import Composition
+from shoal.attacks.registry.people import NewRelease
 from shoal.attacks.scene_setup import Rows, rows_of_recoding
 from shoal.encode.resolve import Resolved, resolve, resolve_again
 from shoal.encode.result import Result, works_on_records
 from shoal.errors import PolicyError, PolicyProblem
-from shoal.evidence import measure, sealed, to_json
+from shoal.evidence import Evidence, measure, sealed, to_json
 from shoal.io.sink import ReleaseData, Sink, WrittenRelease
 from shoal.io.source import HeldSource, Reading, Source, TableSource
 from shoal.metrics import ReleaseSummary
@@ -32,7 +33,7 @@ from shoal.pipeline.recoding_file import PublishedFile, heights_of, recoding_tex
 from shoal.pipeline.registry_options import RegistryOptions, with_composition
 from shoal.pipeline.verify import verify_written
 from shoal.policy import Policy
-from shoal.present import write_report
+from shoal.present.report.page import write_report
 from shoal.search import ALGORITHMS
 from shoal.search.bounds.lower_bound import LowerBound
 from shoal.search.engine import LocalEngine
@@ -157,7 +158,7 @@ class CompletedRun:
     result: Result
     reading: Reading
     written: WrittenRelease
-    evidence: dict[str, Any]
+    evidence: Evidence
     data: ReleaseData | None
     """What holds the release; None: the result does."""
     paths: Mapping[str, Any]
@@ -200,7 +201,7 @@ def finish(
     if job.policy.utility is not None:
         with clock.stage("utility"):
             utility = job.measure(result, reading, progress)
-    composed: Mapping[str, Any] = {}
+    composed: Composition | None = None
     if job.registry.registry is not None:
         progress("comparing with earlier releases", 0.0)
         with clock.stage("compose"):
@@ -208,7 +209,7 @@ def finish(
     facts = make_evidence(result, verification, clock, written.sha256, utility, attacks, reading.not_done)
     added = job.more_evidence(result, reading, facts)
     evidence = with_composition(sealed(facts, **added) if added else facts, composed)
-    job.registry.refuse(evidence.get("attacks", ()))
+    job.registry.refuse(evidence.attacks)
     if not sink.documents:
         return CompletedRun(result, reading, written, evidence, sink.commit({}), {})
     data, paths = commit(sink, result.policy, evidence, job.registry, lambda: job.rows_of(result))
@@ -218,7 +219,7 @@ def finish(
 def commit(
     sink: Sink,
     policy: Policy,
-    evidence: Mapping[str, Any],
+    evidence: Evidence,
     registry: RegistryOptions,
     rows_of: Callable[[], Rows],
     *,

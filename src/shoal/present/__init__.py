@@ -1,5 +1,1 @@
-"""The page that goes with a release: its evidence, for a reader who does not program."""
-
-from shoal.present.report.page import write_report
-
-__all__ = ["write_report"]
+"""Everything a person reads, made from facts: sentences, numbers, tables, plots and pages."""

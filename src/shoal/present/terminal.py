@@ -7,13 +7,22 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from shoal.formatting import listing, number, percent, pluralize
-from shoal.present.report.figures import is_number
+from shoal.formatting import listing, number, pluralize
+from shoal.present.attacks import (
+    COMPOSITION_ASSUMPTION,
+    attacker_sentence,
+    composition_notes,
+    success_phrase,
+    verdict_sentence,
+)
 from shoal.present.report.requirements import flat_parameters
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from shoal.attacks.attack import AttackResult
+    from shoal.attacks.battery import AttackReport
+    from shoal.evidence import Evidence
     from shoal.verification import Verification
 
 WIDTH = 100
@@ -38,7 +47,7 @@ def parameters(values: Mapping[str, Any]) -> str:
     shown = []
     for parameter, value in flat_parameters(values):
         name, bracket, of = parameter.partition("[")
-        text = "unlimited" if value is None else number(value) if is_number(value) else str(value)
+        text = "unlimited" if value is None else number(value) if isinstance(value, (int, float)) else str(value)
         shown.append(f"{name} of {of.removesuffix(']')} = {text}" if bracket else f"{name} = {text}")
     return ", ".join(shown)
 
@@ -77,24 +86,23 @@ def sample_lines(table: pa.Table, rows: int = 8) -> list[str]:
     return aligned([table.column_names, *(list(map(_cell, row.values())) for row in sample)])
 
 
-def composition_lines(evidence: Mapping[str, Any]) -> Iterator[str]:
+def composition_lines(evidence: Evidence) -> Iterator[str]:
     """What the release reveals together with earlier ones, if it was checked against a registry."""
-    found = evidence.get("composition")
-    if not found:
+    found = evidence.composition
+    if found is None:
         return
-    names = listing([f"{each['name']} ({each['date']})" for each in found["earlier"]])
+    names = listing([f"{each.name} ({each.date})" for each in found.earlier])
     yield f"  checked against {names}" if names else "  the registry has no earlier release to check against"
-    tried = [each for each in found["estimates"] if each["status"] == "tried"]
-    for each in found["estimates"]:
-        if each in tried:
-            people = pluralize(each["of"], "person", "people")
-            yield f"    {each['sensitive']}: {each['records']:,} of {people} who may be in several releases exposed"
+    for each in found.results:
+        if each.status == "tried":
+            people = pluralize(each.of or 0, "person", "people")
+            yield f"    {each.sensitive}: {each.records:,} of {people} who may be in several releases exposed"
         elif names:
-            yield folded(f"    {each['sensitive'] or 'all columns'}: {each['verdict']}")
-    for note in found["notes"]:
+            yield folded(f"    {each.sensitive or 'all columns'}: {verdict_sentence(each)}")
+    for note in composition_notes(found.notes):
         yield folded(f"    {note}")
-    if tried:
-        yield folded(f"    Assumption: {found['assumption']}")
+    if any(each.status == "tried" for each in found.results):
+        yield folded(f"    {COMPOSITION_ASSUMPTION}")
 
 
 def applied_lines(evidence: Mapping[str, Any]) -> Iterator[str]:
@@ -163,38 +171,24 @@ def verification_lines(release: str, verification: Verification) -> Iterator[str
     yield f"{release}: {verdict} ({size})."
 
 
-def attack_lines(release: str, facts: Mapping[str, Any]) -> Iterator[str]:
+def attack_lines(release: str, report: AttackReport) -> Iterator[str]:
     """The attacks: leaks first, then attacks that found nothing, then those that were not tried."""
-    attacks = facts["attacks"]
-    tried = [each for each in attacks if each["status"] == "tried"]
-    leaks = list(dict.fromkeys(each["name"] for each in tried if each["leak"]))
-    count = sum(each["leak"] for each in tried)
-    found = f"{count:,} of {pluralize(len(tried), 'attack')} found a leak{': ' if leaks else ''}{', '.join(leaks)}"
-    yield folded(f"{release}: {found} (seed {facts['seed']}).")
-    for each in sorted(tried, key=lambda each: not each["leak"]):
+    yield folded(f"{release}: {report} (seed {report.seed}).")
+    tried = [each for each in report.attacks if each.status == "tried"]
+    for each in sorted(tried, key=lambda each: not each.leak):
+        exposed = f"Exposed: {each.records or 0:,} of {pluralize(each.of or 0, 'record')}."
         yield ""
-        yield _paragraph("LEAK" if each["leak"] else "ok", f"{_attack_name(each)}: {each['verdict']}")
-        yield _paragraph("", f"{each['attacker']} {_attack_figures(each)}")
-    others = [each for each in attacks if each["status"] != "tried"]
+        yield _paragraph("LEAK" if each.leak else "ok", f"{_attack_name(each)}: {verdict_sentence(each)}")
+        yield _paragraph("", f"{attacker_sentence(each)} {exposed} {success_phrase(each)}.")
+    others = [each for each in report.attacks if each.status != "tried"]
     if others:
         yield ""
     for each in others:
-        yield _paragraph(NOTHING, f"{_attack_name(each)}: {each['verdict']}")
+        yield _paragraph(NOTHING, f"{_attack_name(each)}: {verdict_sentence(each)}")
 
 
-def _attack_name(each: Mapping[str, Any]) -> str:
-    return f"{each['name']} ({each['sensitive']})" if each["sensitive"] else str(each["name"])
-
-
-def _attack_figures(each: Mapping[str, Any]) -> str:
-    text = f"Exposed: {each['records'] or 0:,} of {pluralize(each['of'] or 0, 'record')}"
-    if each["rate"] is not None:
-        text += f"; success rate {percent(each['rate'])}"
-    if each["interval"] is not None:
-        text += f" ({' to '.join(map(percent, each['interval']))})"
-    if each["baseline"] is not None:
-        text += f", baseline {percent(each['baseline'])} ({each['baseline_is']})"
-    return f"{text}."
+def _attack_name(each: AttackResult) -> str:
+    return f"{each.name} ({each.sensitive})" if each.sensitive else each.name
 
 
 def _paragraph(mark: str, text: str) -> str:

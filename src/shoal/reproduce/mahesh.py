@@ -47,7 +47,7 @@ def worked(_: Setting) -> Section:
         str(each.evidence["search"]["ambiguity"]["(k,k)"])
         for each in (release, _released(policy(salary="insensitive")))
     )
-    attacks = attack(release.table, policy(), original=MAHESH_1.arrow()).estimates
+    attacks = attack(release.table, policy(), original=MAHESH_1.arrow()).attacks
     inverted = next(each for each in attacks if each.name == "inversion")
     trees = MAHESH.content["trees"]
     masked = Masked("mahesh-table-2", MAHESH_1, MAHESH_2, trees, ("Disease", "Disease"), key="Salary")

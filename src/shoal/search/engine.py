@@ -34,7 +34,7 @@ _CACHED_GROUPINGS = 1024
 """Groupings kept: finding the best one to start from must cost less than it saves."""
 
 DROPPED = -1
-"""In place of a level: the quasi-identifier is left out, as in Incognito's subsets."""
+"""Instead of a level: the quasi-identifier is left out, as in Incognito's subsets."""
 
 
 @dataclass(eq=False)

@@ -1,4 +1,4 @@
-"""How many records could be whose: the linkage ambiguity of a release, counted exactly.
+"""With how many records each record could be linked: the ambiguity of a release, counted exactly.
 
 An original record and a released one are *consistent* when, in every quasi-identifier, the original value lies under
 the released label. After Gionis, Mazza & Tassa 2008 (k-Anonymization Revisited; taken up by Tassa, Mazza & Gionis
@@ -77,7 +77,7 @@ def ambiguity(recoding: Recoding, table: EncodedTable) -> Ambiguity:
 
 @dataclass(frozen=True, eq=False)
 class _Trie:
-    """Distinct tuples column after column: a node's number is the place of its key among the sorted keys."""
+    """Distinct tuples column after column: a node's number is the index of its key among the sorted keys."""
 
     edges: list[Counts]
     """For each column the sorted keys ``node above x width + code``."""

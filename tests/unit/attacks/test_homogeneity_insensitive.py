@@ -23,7 +23,7 @@ def test_a_ward_with_one_illness_gives_it_away_in_mixed_classes() -> None:
     assert not found(report, "homogeneity").leak
     estimate = found(report, NAME)
     assert (estimate.leak, estimate.records, estimate.of, estimate.rate, estimate.baseline) == (True, 80, 80, 1.0, 0.0)
-    assert estimate.verdict.startswith("For whoever knows ward, 80 records have the same illness")
+    assert (estimate.details["columns"], estimate.details["records_in_mixed_classes"]) == (["ward"], 80)
     assert estimate.details["by_value"] == {"HIV": 40, "flu": 40}
 
 
@@ -31,7 +31,7 @@ def test_what_the_classes_tell_already_is_the_baseline() -> None:
     rows = [("m", "a", "flu"), ("m", "b", "flu"), ("f", "a", "flu"), ("f", "a", "HIV")]
     estimate = found(shoal.attack(table_of(NAMES, rows), policy_of(COLUMNS)), NAME)
     assert (estimate.leak, estimate.records, estimate.baseline) == (False, 2, 0.5)
-    assert "certain for nobody whose class does not" in estimate.verdict
+    assert (estimate.outcome, estimate.details["records_in_mixed_classes"]) == ("explained", 0)
 
 
 def test_without_insensitive_columns_it_does_not_apply() -> None:
@@ -57,6 +57,6 @@ def test_values_that_the_policy_leaves_free_are_listed_apart() -> None:
     rows = [("m", "a", "flu")] * 2 + [("f", "a", "HIV"), ("f", "b", "flu")]
     report = shoal.attack(table_of(NAMES, rows), policy_of(COLUMNS, privacy=asked))
     first, second = found(report, "homogeneity"), found(report, NAME)
-    assert (first.details["by_value"], first.details["by_value_left_free"]) == ({}, {"flu": 2})
-    assert (second.details["by_value"], second.details["by_value_left_free"]) == ({"HIV": 1}, {"flu": 3})
-    assert "1 record has the same illness as all that are like it" in second.verdict
+    assert (first.details["by_value"], first.details["by_value_unprotected"]) == ({}, {"flu": 2})
+    assert (second.details["by_value"], second.details["by_value_unprotected"]) == ({"HIV": 1}, {"flu": 3})
+    assert (second.outcome, second.records) == ("leak", 1)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import shoal
-from shoal.attacks.estimate import Estimate
+from shoal.attacks.attack import AttackResult
 from shoal.attacks.statistics import difference, wilson
 from support.attack_cases import found, policy_of, table_of
 
@@ -14,7 +14,7 @@ COLUMNS = {"place": {"role": "quasi"}, "age": {"role": "quasi"}, "illness": {"ro
 NAMES = list(COLUMNS)
 
 
-def attacked(rows: list[tuple[str, str, str]], seed: int = 0) -> Estimate:
+def attacked(rows: list[tuple[str, str, str]], seed: int = 0) -> AttackResult:
     return found(shoal.attack(table_of(NAMES, rows), policy_of(COLUMNS), seed=seed), "inference")
 
 
@@ -42,7 +42,7 @@ def test_statistics_are_guessed_far_above_the_base_rate_and_are_no_leak(seed: in
     assert estimate.details["base_rate"] < 0.3
     assert estimate.baseline == pytest.approx(estimate.rate, abs=0.05)
     assert (estimate.leak, estimate.records) == (False, 0)
-    assert "no difference beyond chance" in estimate.verdict
+    assert estimate.outcome == "nothing"
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import shoal
 from oracles import attack_oracle as oracle
-from shoal.attacks.estimate import Estimate
+from shoal.attacks.attack import AttackResult
 from shoal.reproduce.tables import MAHESH_1, MAHESH_T_STAR
 from support.attack_cases import found, policy_of, table_of
 
@@ -24,7 +24,7 @@ NAMES = list(COLUMNS)
 METHOD = {"name": "range", "group": {"Zipcode": 1}, "ranges": ["Age"]}
 
 
-def attacked(rows: Sequence[Sequence[str | None]], original: Any = None, **options: Any) -> Estimate:
+def attacked(rows: Sequence[Sequence[str | None]], original: Any = None, **options: Any) -> AttackResult:
     policy = policy_of(COLUMNS, algorithm=METHOD | options)
     return found(shoal.attack(table_of(NAMES, rows), policy, original=original), "inversion")
 
@@ -47,7 +47,7 @@ def test_the_safe_form_cannot_be_inverted() -> None:
     shared = {"4760*": "22<=32", "4767*": "27<=36", "4790*": "43<=52"}
     estimate = attacked([[zipcode, shared[str(zipcode)], disease] for zipcode, _, disease in T_STAR], safe=True)
     assert (estimate.leak, estimate.records, estimate.of) == (False, 0, 9)
-    assert "share one range" in estimate.verdict
+    assert estimate.details["safe"]
 
 
 def test_ranges_that_overlap_in_the_safe_form_are_those_of_several_groups() -> None:

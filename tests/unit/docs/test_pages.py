@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
-from shoal.attacks import ATTACKS
+from shoal.attacks.catalog import ATTACKS
 from shoal.cli.main import app
 from shoal.evidence import evidence_schema
 from shoal.metrics import METRICS

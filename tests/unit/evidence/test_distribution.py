@@ -10,6 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from shoal.evidence.distribution import MOST, distribution
+from shoal.evidence.evidence import Distribution
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.hierarchies.ranges import with_ranges
 from support.builders import hierarchy_of
@@ -21,10 +22,10 @@ Records = list[tuple[int, int]]
 """For each released record its leaf and the node that it is released as."""
 
 
-def shown(hierarchy: Hierarchy, records: Records, crowd: int) -> dict[str, Any] | None:
+def shown(hierarchy: Hierarchy, records: Records, least: int) -> Distribution | None:
     before = np.bincount([leaf for leaf, _ in records], minlength=hierarchy.n_leaves)
     after = np.bincount([node for _, node in records], minlength=len(hierarchy.labels))
-    return distribution(hierarchy, before=before, after=after, crowd=crowd)
+    return distribution(hierarchy, before=before, after=after, least_hidden=least)
 
 
 def records_of(hierarchy: Hierarchy, *counted: tuple[str | None, str | None, int]) -> Records:
@@ -33,9 +34,9 @@ def records_of(hierarchy: Hierarchy, *counted: tuple[str | None, str | None, int
     ]
 
 
-def by_label(found: dict[str, Any] | None) -> dict[Any, tuple[int, int, float]]:
+def by_label(found: Distribution | None) -> dict[Any, tuple[int, int, float]]:
     assert found is not None
-    return {each["label"] or each["of"]: (each["before"], each["within"], each["after"]) for each in found["groups"]}
+    return {each["label"] or each["kind"]: (each["before"], each["within"], each["after"]) for each in found["groups"]}
 
 
 def test_a_label_over_several_groups_is_spread_over_the_values_that_occur() -> None:
@@ -72,7 +73,7 @@ def test_a_value_that_is_released_as_it_is_may_be_rare() -> None:
 def test_the_missing_value_is_a_group_of_its_own() -> None:
     found = shown(COUNTRIES, records_of(COUNTRIES, (None, None, 3), ("USA", "USA", 3)), 2)
     assert found is not None
-    assert [(each["of"], each["label"]) for each in found["groups"]] == [("label", "USA"), ("missing", None)]
+    assert [(each["kind"], each["label"]) for each in found["groups"]] == [("label", "USA"), ("missing", None)]
 
 
 def test_of_many_values_without_a_hierarchy_the_largest_are_shown_and_the_rest_joined() -> None:
@@ -82,7 +83,7 @@ def test_of_many_values_without_a_hierarchy_the_largest_are_shown_and_the_rest_j
     assert found["level"] == 0
     assert len(found["groups"]) == MOST
     assert found["groups"][-1] | {"after": 0} == {
-        "of": "others", "label": None, "values": 30 - (MOST - 1), "within": sum(range(5, 5 + 30 - MOST + 1)),
+        "kind": "others", "label": None, "distinct_values": 30 - (MOST - 1), "within": sum(range(5, 5 + 30 - MOST + 1)),
         "before": sum(range(5, 5 + 30 - MOST + 1)), "after": 0,
     }  # fmt: skip
     assert [each["label"] for each in found["groups"][:-1]] == [f"v{place:02}" for place in range(31 - MOST, 30)]
@@ -105,7 +106,7 @@ def test_where_a_level_shows_no_loss_the_largest_groups_below_it_are_shown_if_th
     assert skewed is not None
     assert (even["level"], skewed["level"]) == (1, 0)
     assert (skewed["groups"][0]["before"], skewed["groups"][0]["after"]) == (303, 40.5)
-    assert skewed["groups"][-1]["of"] == "others"
+    assert skewed["groups"][-1]["kind"] == "others"
     as_root = [(leaf, regions.root) for leaf, _ in as_regions]
     coarser = shown(regions, [*as_root, *([as_root[0]] * 300)], 2)
     assert coarser is not None
@@ -130,7 +131,7 @@ Tree = dict[str, dict[str, list[str]]]
 
 @st.composite
 def released(draw: st.DrawFn) -> tuple[Tree, list[tuple[str, str]], int]:
-    """A tree, the value and the released label of each record, and how many make a crowd."""
+    """A tree, the value and the released label of each record, and how many make a least."""
     groups = draw(st.lists(st.lists(st.integers(1, 3), min_size=1, max_size=3), min_size=1, max_size=3))
     names = iter(range(1000))
     tree = {
@@ -152,8 +153,8 @@ def in_codes(hierarchy: Hierarchy, records: list[tuple[str, str]]) -> Records:
 
 def groups_of(hierarchy: Hierarchy, found: dict[str, Any]) -> dict[int, int]:
     """For each leaf the group that it is counted in, by place; the others' place for those of no named group."""
-    places = {each["label"]: place for place, each in enumerate(found["groups"]) if each["of"] == "label"}
-    others = next((place for place, each in enumerate(found["groups"]) if each["of"] == "others"), -1)
+    places = {each["label"]: place for place, each in enumerate(found["groups"]) if each["kind"] == "label"}
+    others = next((place for place, each in enumerate(found["groups"]) if each["kind"] == "others"), -1)
     return {
         leaf: places.get(hierarchy.labels[hierarchy.levels[found["level"], leaf]], others)
         for leaf in range(hierarchy.n_leaves)
@@ -164,10 +165,10 @@ def groups_of(hierarchy: Hierarchy, found: dict[str, Any]) -> dict[int, int]:
 def test_no_group_hides_few_records_and_every_record_is_counted_once(
     case: tuple[Tree, list[tuple[str, str]], int],
 ) -> None:
-    tree, texts, crowd = case
+    tree, texts, least = case
     hierarchy = hierarchy_of(tree)
     records = in_codes(hierarchy, texts)
-    found = shown(hierarchy, records, crowd)
+    found = shown(hierarchy, records, least)
     assume(found is not None)
     assert found is not None
     group = groups_of(hierarchy, found)
@@ -186,7 +187,7 @@ def test_no_group_hides_few_records_and_every_record_is_counted_once(
             for each in under:
                 after[group[each]] += 1 / len(under)
     assert -1 not in before
-    assert all(count >= crowd for count in hidden.values())
+    assert all(count >= least for count in hidden.values())
     for place, told in enumerate(found["groups"]):
         assert (told["before"], told["within"]) == (before[place], within[place])
         assert abs(told["after"] - after[place]) < 1e-5
@@ -198,7 +199,7 @@ def test_a_value_that_only_suppressed_records_have_changes_nothing(
     case: tuple[Tree, list[tuple[str, str]], int],
 ) -> None:
     """It is in the hierarchy, and that must not be seen: the same comes out of the tree without such values."""
-    tree, records, crowd = case
+    tree, records, least = case
     occurring = {value for value, _ in records}
     kept = {
         name: {inner: [leaf for leaf in leaves if leaf in occurring] for inner, leaves in group.items()}
@@ -207,4 +208,4 @@ def test_a_value_that_only_suppressed_records_have_changes_nothing(
     without = {name: {inner: leaves for inner, leaves in group.items() if leaves} for name, group in kept.items()}
     pruned = hierarchy_of({name: group for name, group in without.items() if group})
     whole = hierarchy_of(tree)
-    assert shown(whole, in_codes(whole, records), crowd) == shown(pruned, in_codes(pruned, records), crowd)
+    assert shown(whole, in_codes(whole, records), least) == shown(pruned, in_codes(pruned, records), least)

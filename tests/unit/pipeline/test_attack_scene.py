@@ -14,8 +14,8 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.attacks import ATTACKS
 from shoal.attacks.battery import attack_tables
+from shoal.attacks.catalog import ATTACKS
 from shoal.encode.result import Result
 from shoal.errors import DataError, DisclosureWarning, InputError, PolicyError
 from shoal.io import write_table
@@ -107,19 +107,15 @@ def test_every_attack_is_reported_whatever_is_lacking() -> None:
     one = made(asked)
     for original in (None, clinic()):
         report = shoal.attack(one.table, asked, original=original)
-        assert tuple(dict.fromkeys(each.name for each in report.estimates)) == ATTACKS
-        for each in report.estimates:
-            plain = each.to_dict()
-            assert plain["attacker"]
-            assert plain["tried"]
-            assert plain["verdict"]
+        assert list(dict.fromkeys(each.name for each in report.attacks)) == list(ATTACKS)
+        for each in report.attacks:
             if each.status == "tried":
-                assert plain["baseline_is"]
-                assert 0 <= plain["records"] <= plain["of"]
-                assert plain["exact"] == (plain["interval"] is None)
+                assert each.records is not None
+                assert each.of is not None
+                assert 0 <= each.records <= each.of
+                assert each.outcome == ("leak" if each.leak else "explained" if each.records else "nothing")
             else:
-                assert plain["records"] is None
-                assert not plain["leak"]
+                assert (each.records, each.leak) == (None, False)
         json.dumps(report.to_dict(), allow_nan=False)
 
 
@@ -130,7 +126,7 @@ def test_a_policy_without_secrets_says_that_there_are_none() -> None:
     for name in ("homogeneity", "similarity", "skewness", "background", "inference", "composition"):
         estimate = found(report, name)
         assert (estimate.status, estimate.leak) == ("not applicable", False)
-        assert "no sensitive column" in estimate.verdict
+        assert estimate.outcome == "no-sensitive-column"
 
 
 ODD = pa.table(
@@ -165,7 +161,7 @@ def test_star_rows_are_no_records() -> None:
 
 def test_a_release_of_another_policy_is_refused_with_what_it_has() -> None:
     one = made(policy())
-    with pytest.raises(DataError, match="lacks the columns 'zipcode' of the policy; it has 'age'"):
+    with pytest.raises(DataError, match=r"'zipcode'.*'age'"):
         shoal.attack(one.table.drop_columns(["zipcode"]), policy())
     strange = one.table.set_column(
         one.table.column_names.index("illness"), "illness", pa.array(["Gout"] * one.table.num_rows)
@@ -182,7 +178,7 @@ def test_seeds_and_numbers_that_make_no_sense_are_refused() -> None:
     one = made(policy())
     with pytest.raises(InputError, match="seed"):
         shoal.attack(one.table, policy(), seed=-1)
-    with pytest.raises(InputError, match="at least 1"):
+    with pytest.raises(InputError, match="it takes 1 or more"):
         shoal.attack(one.table, policy(), ruled_out=0)
 
 
@@ -192,6 +188,6 @@ def test_the_report_says_what_leaks_in_a_line() -> None:
                       "illness": ["HIV", "HIV", "Flu", "Flu"]})  # fmt: skip
     report = shoal.attack(alike, asked)
     assert [each.name for each in report.leaks] == ["homogeneity", "similarity"]
-    assert str(report) == "2 of 6 attacks found a leak: homogeneity, similarity"
+    assert str(report) == "2 of 6 attacks found a leak: homogeneity and similarity"
     mixed = alike.set_column(4, "illness", pa.array(["HIV", "Flu", "HIV", "Flu"]))
     assert str(shoal.attack(mixed, asked)) == "0 of 6 attacks found a leak"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.attacks.label_overlap import may_overlap, overlap_cover
+from shoal.attacks.released_labels import may_overlap, overlapping_labels
 from shoal.verification.labels import Labels
 from shoal.verification.ranges import quasi_labels
 from shoal.verification.stated_policy import stated
@@ -107,7 +107,7 @@ def test_the_cover_of_ranges_lists_exactly_the_pairs_that_overlap(
 
 
 def assert_as_pair_by_pair(one: Labels, labels: Sequence[Any], other: Labels, beside: Sequence[Any]) -> None:
-    cover = overlap_cover(one, labels, other, beside)
+    cover = overlapping_labels(one, labels, other, beside)
     for place, label in enumerate(labels):
         listed = cover.others[cover.starts[place] : cover.starts[place + 1]].tolist()
         assert listed == [j for j, each in enumerate(beside) if may_overlap(one, label, labels, other, each, beside)]

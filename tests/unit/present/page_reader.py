@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
@@ -61,6 +62,20 @@ def read_page(page: str) -> Element:
     reader.close()
     assert len(reader.open) == 1, f"<{reader.open[-1].name}> is never closed"
     return reader.open[0]
+
+
+BLOCKS = {"p", "h1", "h2", "h3", "caption", "figcaption", "li", "pre", "summary", "dt", "dd", "desc", "footer"}
+
+
+def lines(element: Element) -> Iterator[str]:
+    """The text as a reader takes it in: a line for each paragraph, heading, list item or table row."""
+    for child in element.children:
+        if child.name in BLOCKS:
+            yield child.text.replace("\u00a0", " ")
+        elif child.name == "tr":
+            yield " | ".join(cell.text.replace("\u00a0", " ") for cell in child.children)
+        else:
+            yield from lines(child)
 
 
 def section(page: str, anchor: str) -> Element:

@@ -17,9 +17,9 @@ def weakest(strength: float, *, classes: int = 1, classes_at_limit: int = 0) -> 
     }
 
 
-def group(label: str | None, before: int, within: int, after: float, of: str = "label") -> dict[str, Any]:
+def group(label: str | None, before: int, within: int, after: float, kind: str = "label") -> dict[str, Any]:
     """Some values of a column."""
-    return {"of": of, "label": label, "values": 10, "before": before, "within": within, "after": after}
+    return {"kind": kind, "label": label, "distinct_values": 10, "before": before, "within": within, "after": after}
 
 
 def distribution() -> dict[str, Any]:
@@ -30,29 +30,53 @@ def distribution() -> dict[str, Any]:
         group(None, 950, 950, 950.0, "missing"),
         group(None, 8_000, 0, 10_049.5, "others"),
     ]
-    return {"level": 2, "crowd": 5, "groups": groups}
+    return {"level": 2, "least_hidden": 5, "groups": groups}
 
 
 def attack(name: str, sensitive: str | None = None, **changes: Any) -> dict[str, Any]:
     """What an attack found: nothing, unless said otherwise."""
-    return {
+    found = {
         "name": name,
         "sensitive": sensitive,
         "status": "tried",
-        "attacker": "A neighbour who knows a person's quasi-identifiers.",
-        "tried": "Looked for everybody.",
+        "outcome": "nothing",
         "records": 0,
         "of": 29_950,
         "classes": None,
         "rate": 0.0,
         "baseline": 0.0,
-        "baseline_is": "what the overall frequencies alone give",
         "interval": None,
-        "exact": True,
         "leak": False,
-        "verdict": "Nothing was found.",
         "details": {},
     } | changes
+    if found["leak"]:
+        found["outcome"] = "leak"
+    if found["status"] != "tried":
+        found |= dict.fromkeys(("records", "of", "rate", "baseline"))
+    return found
+
+
+LINKED = {
+    "k": 5,
+    "people_looked_up": 29_950,
+    "matching_all_at_once": "not needed",
+    "expected_right_links": 312,
+    "fewest_candidates": 6,
+    "linked_with_certainty": 0,
+}
+UNPROTECTED: dict[str, Any] = {"by_value": {}, "records_unprotected": 0, "by_value_unprotected": {}}
+
+
+def quasi(height: int, values: int, labels: int, ncp: float) -> dict[str, Any]:
+    """A quasi-identifier without a distribution."""
+    return {
+        "role": "quasi",
+        "height": height,
+        "hierarchy_values": values,
+        "labels_released": labels,
+        "ncp": ncp,
+        "distribution": None,
+    }
 
 
 def hospital() -> dict[str, Any]:
@@ -148,14 +172,14 @@ def hospital() -> dict[str, Any]:
             "age": {
                 "role": "quasi",
                 "height": 5,
-                "values": 74,
+                "hierarchy_values": 74,
                 "labels_released": 9,
                 "ncp": 0.131507,
                 "distribution": distribution(),
             },
-            "zipcode": {"role": "quasi", "height": 5, "values": 1_843, "labels_released": 17, "ncp": 0.0004},
-            "country": {"role": "quasi", "height": 2, "values": 41, "labels_released": 41, "ncp": 0.0},
-            "education": {"role": "quasi", "height": 4, "values": 16, "labels_released": 1, "ncp": 1.0},
+            "zipcode": quasi(5, 1_843, 17, 0.0004),
+            "country": quasi(2, 41, 41, 0.0),
+            "education": quasi(4, 16, 1, 1.0),
             "condition": {"role": "sensitive", "published": "categories"},
             "income": {"role": "sensitive", "published": "values"},
             "ward": {"role": "insensitive"},
@@ -178,28 +202,33 @@ def hospital() -> dict[str, Any]:
             "income": {"homogeneity": {"classes": 2, "records": 12}},
         },
         "attacks": [
-            attack("homogeneity", "condition", verdict="No class has only one value of condition."),
+            attack("homogeneity", "condition", details=UNPROTECTED),
             attack(
                 "linkage-insensitive",
                 records=186,
                 rate=0.157,
                 baseline=0.041,
                 leak=True,
-                verdict="For whoever knows ward, 186 people hide among fewer than 5 records; 15.7 % would be right.",
+                details=LINKED | {"fewest_candidates": 1, "linked_with_certainty": 15, "columns": ["ward"]},
             ),
-            attack("inference", "income", rate=0.31, baseline=0.3, interval=[0.29, 0.33], exact=False),
-            attack("background", "condition", records=2_995, rate=0.1, baseline=0.0, leak=True),
             attack(
-                "composition",
-                status="not tried",
-                records=None,
-                of=None,
-                classes=None,
-                rate=None,
-                baseline=None,
-                exact=False,
-                verdict="Not tried: no earlier release was given.",
+                "inference",
+                "income",
+                rate=0.31,
+                baseline=0.3,
+                interval=[0.29, 0.33],
+                details={"base_rate": 0.25},
             ),
+            attack(
+                "background",
+                "condition",
+                records=2_995,
+                rate=0.1,
+                baseline=0.0,
+                leak=True,
+                details={"by_values_ruled_out": {"1": 0, "2": 800, "3": 2_995}},
+            ),
+            attack("composition", status="not tried", outcome="no-earlier-release"),
         ],
         "attack_seed": 0,
         "checks": [

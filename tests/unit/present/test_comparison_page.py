@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from page_reader import read_page, rows, section
 
 from shoal.present.comparison_page import write_comparison
-from shoal.present.plots.scatter import Dot, Scale, scatter_plot
+from shoal.present.plots.scatter import Axis, Dot, scatter_plot
 
 HOSTILE = """<script>alert("x")</script>'"&amp; </style>"""
 
@@ -26,7 +26,7 @@ def point(name: str, algorithm: str, loss: float, risk: float) -> dict[str, Any]
 
 def content() -> dict[str, Any]:
     lost = {"name": "optimal-k9", "algorithm": "optimal", "parameters": {"k": 9}, "status": "infeasible",
-            "verified": False, "reason": HOSTILE, "nearest_relaxation": "Lower k to 3", "seconds": 0.1}  # fmt: skip
+            "verified": False, "reason": HOSTILE, "nearest_relaxation": "suppression: 0.1", "seconds": 0.1}  # fmt: skip
     return {
         "algorithms": ["optimal", "mondrian"],
         "axes": {"k": [2, 5, 9]},
@@ -46,7 +46,7 @@ def content() -> dict[str, Any]:
 
 def test_every_point_is_a_row_with_its_policy_and_its_figures() -> None:
     cells = rows(write_comparison(content()), "points")
-    assert cells[2] == ["mondrian-k2", "1", "0.1000", "30%", "50%", "9", "1", "40", "2", "0.250 s", "128 MiB"]
+    assert cells[2] == ["mondrian-k2", "1", "0.1000", "30%", "50%", "9", "1", "40", "2", "0.250 s", "134 MB"]
     assert cells[1][1] == "", "not on the frontier"
     links = [link.attributes["href"] for link in section(write_comparison(content()), "points").all("a")]
     assert links == [f"points/{name}.yaml" for name in ("optimal-k2", "mondrian-k2", "mondrian-k5", "optimal-k9")]
@@ -56,7 +56,7 @@ def test_a_point_without_a_release_has_its_reason_across_the_row() -> None:
     found = section(write_comparison(content()), "points")
     last = found.all("tr")[-1]
     assert last.children[1].attributes["colspan"] == "10"
-    assert last.children[1].text == f"No release: {HOSTILE} Lower k to 3."
+    assert last.children[1].text == f"No release: {HOSTILE} suppression: 0.1."
 
 
 def test_every_release_is_a_shape_and_the_frontier_is_steps_and_numbers() -> None:
@@ -100,7 +100,7 @@ def test_the_page_runs_nothing_and_loads_nothing() -> None:
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20))
 def test_the_ticks_of_an_axis_hold_every_value(values: list[float]) -> None:
-    scale = Scale.of(values)
+    scale = Axis.of(values)
     assert 2 <= len(scale.ticks) <= 8
     assert all(-1e-6 <= scale.share(value) <= 1 + 1e-6 for value in values)
 

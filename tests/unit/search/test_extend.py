@@ -23,8 +23,8 @@ from shoal.models import (
     RecursiveCLDiversity,
     TCloseness,
 )
-from shoal.search.extension.extend import Candidates, Extended, Extension
-from shoal.search.extension.published_classes import Before
+from shoal.search.extension.extend import Candidates, Extension, ExtensionResult
+from shoal.search.extension.published_classes import PublishedClasses
 from shoal.table.classes import Histogram
 from support.model_cases import CATEGORIES, COLUMN, DOMAIN, RANDOM, TREE, VALUES
 from support.search_cases import DOMAINS, SECOND, _paths_from_root, spec_of
@@ -49,7 +49,7 @@ class Case:
     models: tuple[Model, ...]
     alone: bool = True
 
-    def extended(self) -> Extended:
+    def extended(self) -> ExtensionResult:
         place = {value: code for code, value in enumerate(VALUES)}
         owner = np.array([c for c, each in enumerate(self.before) for _ in each], dtype=np.int64)
         codes = np.array([place[value] for each in self.before for value in each], dtype=np.int32)
@@ -58,7 +58,7 @@ class Case:
         extension = Extension(
             models=self.models,
             domains={COLUMN: DOMAIN},
-            before=Before(sizes, {COLUMN: (held.class_of, held.values, held.counts)}),
+            before=PublishedClasses(sizes, {COLUMN: (held.class_of, held.values, held.counts)}),
             secrets={COLUMN: np.array([place[value] for value, _ in self.new], dtype=np.int32)},
             alone=self.alone,
         )
@@ -66,7 +66,7 @@ class Case:
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         return extension.extend(Candidates(starts, np.array([c for _, each in self.new for c in each], dtype=np.int64)))
 
-    def added(self, found: Extended) -> list[list[Label]]:
+    def added(self, found: ExtensionResult) -> list[list[Label]]:
         classes: list[list[Label]] = [[] for _ in self.before]
         for (value, _), cls in zip(self.new, found.row_class.tolist(), strict=True):
             if cls >= 0:
@@ -224,7 +224,7 @@ def test_a_record_withheld_for_one_column_comes_back_when_another_settles_the_ma
     extension = Extension(
         models=models,
         domains=DOMAINS,
-        before=Before(np.zeros(1, dtype=np.int64), {COLUMN: nothing, SECOND: nothing}),
+        before=PublishedClasses(np.zeros(1, dtype=np.int64), {COLUMN: nothing, SECOND: nothing}),
         secrets={
             name: np.array([place[pair[j]] for pair in pairs], dtype=np.int32)
             for j, name in enumerate((COLUMN, SECOND))

@@ -22,7 +22,6 @@ from shoal.ui.desk.main import ANSWERS as ALL_ANSWERS
 from shoal.ui.desk.table import open_example, open_upload
 from shoal.ui.run.columns import _edges, _histogram, _numbers
 from shoal.ui.run.main import KINDS
-from shoal.ui.run.results import _remedies
 from shoal.ui.server.runs import OUT, STATUS, WORK
 from shoal.ui.server.workspace import Workspace, write_bytes, write_json
 from support.ui_desk import refused, save_policy
@@ -332,12 +331,7 @@ def test_the_report_of_a_run_is_given_section_by_section(people: Desk) -> None:
 def test_each_attack_that_leaks_has_what_would_stop_it_with_the_models_to_ask_for(people: Desk) -> None:
     answer = ask(people, "about_run", run="001", sections=["attackers"])
     assert len(answer["remedies"]) == answer["attackers"].count(">leak<") > 0
-    homogeneity = {"name": "homogeneity", "status": "tried", "leak": True, "records": 1, "of": 2}
-    quiet = {**homogeneity, "name": "similarity", "leak": False}
-    unknown = {**homogeneity, "name": "another", "records": 2}
-    (remedy,) = _remedies({"attacks": [quiet, homogeneity, unknown]})
-    assert remedy["index"] == 1
-    assert remedy["text"]
+    assert all(remedy["text"] for remedy in answer["remedies"])
 
 
 def test_a_plot_has_every_finished_release_by_the_figures_asked_for(hospital: Desk) -> None:

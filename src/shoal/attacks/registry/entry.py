@@ -13,9 +13,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from shoal.attacks.registry.signature import Signature
+from shoal.facts import Facts
 
 FORMAT = "shoal registry entry"
 VERSION = 1
+
+
+@dataclass(frozen=True, eq=False)
+class ReleaseIdentity(Facts):
+    """What identifies a release: no path, and nothing of its classes."""
+
+    name: str
+    """How the owner names it; the name of its file without the suffix."""
+    date: str
+    """The day of the release, as an ISO date: no time of day."""
+    release_sha256: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,9 +35,7 @@ class Entry:
     """One release that was published."""
 
     name: str
-    """How the owner names it; the name of its file without the suffix."""
     date: str
-    """The day of the release, as an ISO date: no time of day."""
     release_sha256: str
     policy_sha256: str
     signature: Signature
@@ -37,14 +47,15 @@ class Entry:
         """Records released."""
         return int(self.signature.sizes.sum())
 
-    def facts(self) -> dict[str, Any]:
-        """What identifies the release: no path, and nothing of its classes."""
-        return {"name": self.name, "date": self.date, "release_sha256": self.release_sha256}
+    @property
+    def identity(self) -> ReleaseIdentity:
+        """What identifies the release."""
+        return ReleaseIdentity(self.name, self.date, self.release_sha256)
 
     def to_json(self) -> str:
         """The entry as it is written to disk."""
         content = {
-            **self.facts(),
+            **self.identity,
             "policy_sha256": self.policy_sha256,
             "replaces": list(self.replaces),
             "records": self.records,

@@ -1,8 +1,8 @@
-"""The folder of a registry: a file an entry, and an index that tells when one has gone.
+"""The folder of a registry: one file per entry, and an index that shows when one is missing.
 
 An entry comes into being whole, by a rename, and the index after it. What a killed run leaves behind is at worst an
 entry that the index does not have yet, or no index: both are read as if nothing had happened, and the next entry brings
-the index up to date. An entry that the index has and the folder lacks is an error: somebody took it away.
+the index up to date. An entry that the index has and the folder lacks is an error: somebody removed it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 
 from shoal.attacks.registry.entry import Entry, read_document
 from shoal.errors import InputError, OutputError, did_you_mean
+from shoal.formatting import listing
 from shoal.io import Staged
 
 INDEX = "index.json"
@@ -42,17 +43,19 @@ class Registry:
             if not folder.exists():
                 return Registry(folder, ())
             if not folder.is_dir():
-                raise InputError(f"{folder} is a file; a registry is a folder. Name another.")
+                raise InputError(f"{folder} is a file; a registry is a folder.", code="registry-is-file")
             files = sorted(each for each in folder.iterdir() if not each.name.startswith("."))
             entries = [_read(each) for each in files if each.name != INDEX]
             listed = _listed(folder / INDEX) if (folder / INDEX).exists() else []
         except OSError as error:
-            raise InputError(f"the registry {folder} cannot be read: {error.strerror or error}.") from None
+            message = f"The registry {folder} cannot be read: {error.strerror or error}."
+            raise InputError(message, code="registry-unreadable") from None
         gone = [name for name in listed if name not in {entry.name for entry in entries}]
         if gone:
             raise InputError(
-                f"the registry {folder} lists {', '.join(gone)}, and the file is not there. Bring it back, or delete "
-                f"{INDEX} if the release was never given to anybody."
+                f"The registry {folder} lists {listing(gone)}, but the file is missing. Restore it, or delete {INDEX} "
+                "if the release was never given to anybody.",
+                code="registry-entry-missing",
             )
         distinct = {entry.release_sha256: entry for entry in sorted(entries, key=_order, reverse=True)}
         return Registry(folder, tuple(sorted(distinct.values(), key=_order)))
@@ -72,7 +75,8 @@ class Registry:
         by_name = {entry.name: entry for entry in self.entries}
         for name in names:
             if name not in by_name:
-                raise InputError(f"the registry {self.path} has no entry {name!r}. {did_you_mean(name, by_name)}")
+                message = f"The registry {self.path} has no entry {name!r}. {did_you_mean(name, by_name)}"
+                raise InputError(message, code="registry-no-entry")
         return tuple(by_name[name] for name in names)
 
     def free_name(self, date: str, stem: str) -> str:
@@ -116,12 +120,14 @@ def _order(entry: Entry) -> tuple[str, str]:
 
 def _read(file: Path) -> Entry:
     if file.is_dir() or file.suffix != ".json":
-        raise InputError(f"{file} is no entry of a registry, and nothing else belongs there. Move it away.")
+        message = f"{file} is not an entry of a registry, and nothing else belongs there. Move it away."
+        raise InputError(message, code="registry-stray-file")
     try:
         return Entry.from_json(file.read_bytes(), file.stem)
     except ValueError as error:
         raise InputError(
-            f"{file} is no entry of a registry: {error}. Bring back the file as it was, or move it away."
+            f"{file} is not an entry of a registry: {error}. Restore the file, or move it away.",
+            code="registry-entry-damaged",
         ) from None
 
 
@@ -131,13 +137,14 @@ def _listed(index: Path) -> list[str]:
         return [str(each["name"]) for each in read_document(index.read_bytes(), FORMAT, VERSION)["entries"]]
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(
-            f"{index} is not the index of a registry: {error}. Bring back the file as it was, or delete it: it is "
-            "made anew from the entries."
+            f"{index} is not the index of a registry: {error}. Restore the file, or delete it: it is written again "
+            "from the entries.",
+            code="registry-index-damaged",
         ) from None
 
 
 def _index(entries: Sequence[Entry]) -> str:
-    listed = [{**entry.facts(), "records": entry.records} for entry in sorted(entries, key=_order)]
+    listed = [{**entry.identity, "records": entry.records} for entry in sorted(entries, key=_order)]
     return json.dumps({"format": FORMAT, "version": VERSION, "entries": listed}, ensure_ascii=False, indent=1) + "\n"
 
 
@@ -148,7 +155,8 @@ def _make(folder: Path) -> bool:
             return False
         folder.mkdir()
     except OSError as error:
-        raise OutputError(f"the registry {folder} cannot be made: {error.strerror or error}.") from None
+        message = f"The registry {folder} cannot be created: {error.strerror or error}."
+        raise OutputError(message, code="registry-not-created") from None
     return True
 
 
@@ -156,4 +164,5 @@ def _write(path: Path, raw: bytes) -> None:
     try:
         path.write_bytes(raw)
     except OSError as error:
-        raise OutputError(f"{path.parent} cannot be written: {error.strerror or error}.") from None
+        message = f"{path.parent} cannot be written: {error.strerror or error}."
+        raise OutputError(message, code="registry-not-written") from None

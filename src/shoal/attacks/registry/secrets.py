@@ -14,21 +14,16 @@ import numpy as np
 
 from shoal.attacks.registry.fingerprint import categories_fingerprint
 from shoal.attacks.registry.signature import ReleasedSecret
+from shoal.attacks.released_labels import UnreadableError
 from shoal.attacks.scene import Ints
+from shoal.attacks.scene_setup import as_written
 from shoal.hierarchies.hierarchy import Label
 from shoal.models import Model
 from shoal.policy import Policy
-from shoal.table.classes import SensitiveDomain
-from shoal.verification.labels import labels_of
-from shoal.verification.stated_policy import stated
 
 Key = tuple[str, Label]
 """A category or a value, and its text: a category may be called like a value."""
 _CATEGORY, _VALUE = "category", "value"
-
-
-class UnknownCategoryError(Exception):
-    """Categories of an earlier release that the new policy does not declare; the message says which."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,25 +36,34 @@ class Secrets:
     """The number of each value of the new release's domain."""
     category_of: Ints
     """The category of each number, counted from 0; a value in none has one of its own."""
-    values_asked: int
-    """Distinct values asked for, two at least."""
-    categories_asked: int
-    """Distinct categories asked for; 0 where no model counts them."""
+    values_required: int
+    """Distinct values required, two at least."""
+    categories_required: int
+    """Distinct categories required; 0 where no model counts them."""
     groups: Sequence[Sequence[Ints]]
     """For each earlier release the numbers that each of its values stands for."""
 
     @staticmethod
     def of(
-        policy: Policy, column: str, domain: SensitiveDomain, earlier: Sequence[ReleasedSecret], models: Sequence[Model]
+        policy: Policy,
+        column: str,
+        own_values: Sequence[Label],
+        models: Sequence[Model],
+        earlier: Sequence[tuple[ReleasedSecret, Policy]],
+        *,
+        as_values: bool = False,
     ) -> Secrets:
-        """Number the secrets of a column; `UnknownCategoryError` where an earlier release cannot be read."""
-        as_categories = policy.published(column) == "categories"
+        """Number the values of a column; `UnreadableError` where an earlier release cannot be read.
+
+        Each earlier release comes with the policy that its categories are read by. ``as_values`` numbers values even
+        where categories are published, which then stand for all their values.
+        """
+        as_categories = policy.published(column) == "categories" and not as_values
         category_of = _category_of(policy, column)
-        kind = _CATEGORY if as_categories else _VALUE
-        own: list[Key] = [(kind, value) for value in domain.values]
-        stands = [_stands_for(policy, each, as_categories, category_of) for each in earlier]
+        own: list[Key] = [(_CATEGORY if as_categories else _VALUE, value) for value in own_values]
+        stands = [_stands_for(its_policy, each, as_categories) for each, its_policy in earlier]
         every = sorted({*own, *(key for groups in stands for keys in groups for key in keys)}, key=_order)
-        number = {key: place for place, key in enumerate(every)}
+        number = {key: index for index, key in enumerate(every)}
         values, categories = promised(models, column)
         if as_categories:
             values, categories = max(values, categories), 0
@@ -68,8 +72,8 @@ class Secrets:
             number=number,
             own=np.array([number[key] for key in own], dtype=np.int64),
             category_of=_numbered_categories(every, category_of),
-            values_asked=max(2, values),
-            categories_asked=categories,
+            values_required=max(2, values),
+            categories_required=categories,
             groups=[[np.array([number[key] for key in keys], dtype=np.int64) for keys in groups] for groups in stands],
         )
 
@@ -86,10 +90,9 @@ def categories_read_as_now(policy: Policy, released: ReleasedSecret) -> bool:
     return released.published == "categories" and categories_fingerprint(policy, released.name) != released.categories
 
 
-def _stands_for(
-    policy: Policy, released: ReleasedSecret, as_categories: bool, category_of: Mapping[Label, str]
-) -> list[list[Key]]:
+def _stands_for(policy: Policy, released: ReleasedSecret, as_categories: bool) -> list[list[Key]]:
     """What each value of an earlier release stands for."""
+    category_of = _category_of(policy, released.name)
     if released.published != "categories":
         if not as_categories:
             return [[(_VALUE, value)] for value in released.values]
@@ -97,9 +100,9 @@ def _stands_for(
             [(_CATEGORY, category_of[value]) if value in category_of else (_VALUE, value)] for value in released.values
         ]
     declared = policy.columns[released.name].category_values
-    unknown = [repr(value) for value in released.values if value not in declared]
+    unknown = [value for value in released.values if value not in declared]
     if unknown:
-        raise UnknownCategoryError(f"the policy no longer has the categories {', '.join(unknown)} of {released.name}")
+        raise UnreadableError("categories-gone", released.name, labels=unknown)
     if as_categories:
         return [[(_CATEGORY, value)] for value in released.values]
     members: dict[str, list[Key]] = {category: [] for category in declared}
@@ -112,11 +115,7 @@ def _category_of(policy: Policy, column: str) -> dict[Label, str]:
     """The category of each value as a release writes it: a hierarchy writes values in its own way."""
     found: dict[Label, str] = {}
     for category, values in policy.columns[column].category_values.items():
-        written: list[Label] = list(values)
-        if policy.columns[column].hierarchy is not None:
-            chains = labels_of(stated(policy), column).chains(values)
-            written = [chain[0] if chain else value for value, chain in zip(values, chains, strict=True)]
-        found |= dict.fromkeys(written, category)
+        found |= dict.fromkeys(as_written(policy, column, values), category)
     return found
 
 

@@ -1,13 +1,13 @@
 """The signature of a release: its classes as it shows them.
 
 For each class the released labels of the quasi-identifiers, how many records it has, and how often each published
-sensitive value occurs in it. Labels and values are kept once and cells as places among them, sorted by text, so that
+sensitive value occurs in it. Labels and values are kept once and cells as indices into them, sorted by text, so that
 the same release always has the same signature.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,14 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.attacks.registry.fingerprint import categories_fingerprint, hierarchy_fingerprint, hierarchy_kind
+from shoal.attacks.scene_setup import Rows
 from shoal.hierarchies.hierarchy import Label
 from shoal.policy import Policy
 from shoal.table.classes import Histogram
 
 Codes = NDArray[np.int32]
 Ints = NDArray[np.int64]
-Column = tuple[tuple[Label, ...], Codes]
-"""Texts that occur, sorted with the missing value last, and the place of each record's among them."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ class Signature:
     quasi: tuple[ReleasedQuasi, ...]
     secrets: tuple[ReleasedSecret, ...]
     cells: Codes
-    """``cells[j, c]``: place of the label that class ``c`` shows in quasi-identifier ``j``."""
+    """``cells[j, c]``: index of the label that class ``c`` shows in quasi-identifier ``j``."""
     sizes: Ints
     histograms: Mapping[str, Histogram]
 
@@ -66,16 +65,16 @@ class Signature:
         return next((each for each in self.secrets if each.name == name), None)
 
     def to_dict(self) -> dict[str, Any]:
-        """The signature as plain data, ready for JSON."""
+        """The signature as plain data, as an entry of a registry keeps it."""
         quasi = {
             each.name: {
                 "kind": each.kind,
                 "ranged": each.ranged,
                 "fingerprint": each.fingerprint,
                 "labels": list(each.labels),
-                "cells": self.cells[place].tolist(),
+                "cells": self.cells[index].tolist(),
             }
-            for place, each in enumerate(self.quasi)
+            for index, each in enumerate(self.quasi)
         }
         secrets = {
             each.name: {
@@ -127,39 +126,29 @@ def _within(codes: NDArray[Any], count: int) -> bool:
     return not len(codes) or bool(codes.min() >= 0 and codes.max() < count)
 
 
-def signature_of(
-    policy: Policy,
-    labels: Sequence[tuple[Label, ...]],
-    cells: Codes,
-    owner: Ints,
-    secrets: Mapping[str, Column],
-    weights: Ints,
-) -> Signature:
-    """The signature of released records: what each class shows, the class of each row, its sensitive columns, and how
-    many records it stands for.
-    """
-    names = policy.names("quasi")
+def signature_of(policy: Policy, rows: Rows) -> Signature:
+    """The signature of released records."""
     quasi = [
         ReleasedQuasi(
             name=name,
             kind=hierarchy_kind(policy, name),
             ranged=name in policy.algorithm.ranges,
             fingerprint=hierarchy_fingerprint(policy, name),
-            labels=tuple(shown),
+            labels=tuple(labels),
         )
-        for name, shown in zip(names, labels, strict=True)
+        for name, labels in zip(policy.names("quasi"), rows.labels, strict=True)
     ]
-    n_classes = cells.shape[1]
+    n_classes = rows.cells.shape[1]
     return Signature(
         quasi=tuple(quasi),
         secrets=tuple(
             ReleasedSecret(name, policy.published(name), categories_fingerprint(policy, name), values)
-            for name, (values, _) in secrets.items()
+            for name, (values, _) in rows.sensitive.items()
         ),
-        cells=cells.astype(np.int32),
-        sizes=np.bincount(owner, weights=weights, minlength=n_classes).astype(np.int64),
+        cells=rows.cells.astype(np.int32),
+        sizes=np.bincount(rows.owner, weights=rows.weights, minlength=n_classes).astype(np.int64),
         histograms={
-            name: Histogram.of(owner, codes, n_classes, len(values), weights)
-            for name, (values, codes) in secrets.items()
+            name: Histogram.of(rows.owner, codes, n_classes, len(values), rows.weights)
+            for name, (values, codes) in rows.sensitive.items()
         },
     )

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.facts import Facts
 from shoal.hierarchies.hierarchy import Label
 from shoal.table.encoded import combine_codes
 
@@ -39,59 +40,41 @@ class CodedColumn:
 
 
 @dataclass(frozen=True, eq=False)
-class Population:
-    """The classes of a table in a population."""
+class PopulationFacts(Facts):
+    """A population beside a table that was drawn from it."""
 
     records: int
-    """Records of the population."""
-    sizes: Counts
-    """Records of the population in each class of the table, at least those of the table."""
-    absent_classes: int
+    classes_absent: int
     """Classes of the table that the population has no record of."""
-    absent_records: int
-    short_classes: int
+    records_absent: int
+    classes_with_fewer: int
     """Classes of which the population has some records, but fewer than the table."""
-    short_records: int
-
-    def to_dict(self) -> dict[str, int]:
-        """The figures as plain data."""
-        return {
-            "records": self.records,
-            "classes_absent": self.absent_classes,
-            "records_absent": self.absent_records,
-            "classes_with_fewer": self.short_classes,
-            "records_with_fewer": self.short_records,
-        }
+    records_with_fewer: int
 
 
-@dataclass(frozen=True)
-class UniquesEstimate:
+@dataclass(frozen=True, eq=False)
+class UniquesEstimate(Facts):
     """How many uniques of the table are thought to be unique in the population."""
 
     sampling_fraction: float
-    probability: float
-    """That a record which is unique in the table is unique in the population."""
-    records: float
-    """Expected records of the table that are unique in the population."""
-
-    def to_dict(self) -> dict[str, float | str]:
-        """The figures as plain data."""
-        return {
-            "estimator": "Zayatz 1991",
-            "sampling_fraction": self.sampling_fraction,
-            "probability_that_a_unique_is_unique_in_the_population": self.probability,
-            "expected_population_uniques_in_the_table": self.records,
-        }
+    probability_that_a_unique_is_unique_in_the_population: float
+    expected_population_uniques_in_the_table: float
+    estimator: str = "Zayatz 1991"
 
 
-def population_of(classes: Sequence[CodedColumn], sizes: Counts, rows: Sequence[CodedColumn]) -> Population:
-    """Look the classes of a table up in the rows of a population; both have the same columns in the same order."""
+def population_of(
+    classes: Sequence[CodedColumn], sizes: Counts, rows: Sequence[CodedColumn]
+) -> tuple[PopulationFacts, Counts]:
+    """Look up the classes of a table in the rows of a population; both have the same columns in the same order.
+
+    With them the records of the population in each class, at least those of the table.
+    """
     n_classes, n_rows = len(sizes), len(rows[0].codes)
     known = np.ones(n_rows, dtype=np.bool_)
     columns = []
     for of_table, of_population in zip(classes, rows, strict=True):
-        place = {label: code for code, label in enumerate(of_table.labels)}
-        translated = np.array([place.get(label, -1) for label in of_population.labels], dtype=np.int32)
+        index = {label: code for code, label in enumerate(of_table.labels)}
+        translated = np.array([index.get(label, -1) for label in of_population.labels], dtype=np.int32)
         codes = translated[of_population.codes]
         known &= codes >= 0
         columns.append((of_table.codes, codes))
@@ -100,14 +83,14 @@ def population_of(classes: Sequence[CodedColumn], sizes: Counts, rows: Sequence[
     distinct, group = np.unique(keys, return_inverse=True)
     found = np.bincount(group[n_classes:], minlength=len(distinct))[group[:n_classes]].astype(np.int64)
     absent, short = found == 0, (found > 0) & (found < sizes)
-    return Population(
+    facts = PopulationFacts(
         records=n_rows,
-        sizes=np.maximum(found, sizes),
-        absent_classes=int(absent.sum()),
-        absent_records=int(sizes[absent].sum()),
-        short_classes=int(short.sum()),
-        short_records=int(sizes[short].sum()),
+        classes_absent=int(absent.sum()),
+        records_absent=int(sizes[absent].sum()),
+        classes_with_fewer=int(short.sum()),
+        records_with_fewer=int(sizes[short].sum()),
     )
+    return facts, np.maximum(found, sizes)
 
 
 def estimate_uniques(sizes: Counts, sampling_fraction: float) -> UniquesEstimate:

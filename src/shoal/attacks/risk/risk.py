@@ -1,20 +1,59 @@
-"""What `shoal.risk` gives back."""
+"""The risk of a table as it is: three attackers, and how likely each is to find the record they look for.
+
+K. El Emam, F. K. Dankar, "Protecting privacy using k-anonymity", JAMIA 15(5), 2008; for the marketer F. K. Dankar,
+K. El Emam, "A method for evaluating marketer re-identification risk", PAIS 2010. With f the records of a class in the
+table, and F those of the same class in the population that the table was drawn from:
+
+- the *prosecutor* knows that the target is in the table and picks one of its class: 1/f for every record of it;
+- the *journalist* does not know it and picks one of the population: 1/F;
+- the *marketer* links every record with somebody of the population and is right for f/F records of a class on average.
+
+Of prosecutor and journalist there are three figures: the highest risk, its average over the records, and the share of
+records above a threshold. Since F is at least f, the journalist's risk is at most the prosecutor's. A threshold of 0.2
+needs classes of 5; one of 0.09 (European Medicines Agency, policy 0070) for 12, since 1/11 is a little more.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from fractions import Fraction
 
-from shoal.attacks.risk.extra_columns import BesideRisk
-from shoal.attacks.risk.population import Population, UniquesEstimate
-from shoal.attacks.risk.scenarios import Scenario
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.attacks.risk.extra_columns import ExtraColumnRisk
+from shoal.attacks.risk.population import PopulationFacts, UniquesEstimate
 from shoal.attacks.risk.subsets import ColumnRisk, SubsetRisk
+from shoal.facts import Facts
+from shoal.formatting import number, percent, pluralize
+
+Counts = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class Risk:
-    """How open a table is by its quasi-identifiers as they stand."""
+@dataclass(frozen=True, eq=False)
+class Scenario(Facts):
+    """The risk from an attacker who looks for one record."""
+
+    highest: float
+    average: float
+    above_threshold: float
+    """Share of records with a risk above the threshold."""
+    records_above_threshold: int
+
+
+@dataclass(frozen=True, eq=False)
+class Marketer(Facts):
+    """The risk from an attacker who links every record."""
+
+    expected_share_linked: float
+    upper_bound: bool
+    """Whether it is the most that is possible, since no population is known."""
+
+
+@dataclass(frozen=True, eq=False)
+class Risk(Facts):
+    """How open a table is by its quasi-identifiers as they are; what `shoal.risk` returns."""
 
     records: int
     suppressed_rows: int
@@ -25,62 +64,51 @@ class Risk:
     """Records that are alone in their class."""
     k: int
     """The smallest class, a missing value being a value of its own."""
-    k_if_missing_matches: int
+    k_if_missing_matches_anything: int
     """The fewest records that any record may be taken for, a missing value matching anything."""
     records_with_missing: int
     """Records that lack the value of a quasi-identifier."""
     classes_by_size: Mapping[int, int]
     threshold: float
-    enough: int
+    class_size_for_threshold: int
     """The smallest class with a risk not above the threshold."""
     prosecutor: Scenario
-    journalist: Scenario | None
-    """None where no population is known: then at most the prosecutor's risk."""
-    marketer: float
-    """Expected share of records linked rightly; without a population as if the table were one, which is the most."""
-    population: Population | None
-    population_uniques: UniquesEstimate | None
+    marketer: Marketer
     max_columns: int
-    subsets: tuple[SubsetRisk, ...]
-    """Every subset of at most ``max_columns`` quasi-identifiers: most uniques first, then fewer columns."""
+    singled_out_by_columns: Mapping[int, int]
+    """For each size the records that some subset of that size singles out, and no smaller one."""
     columns: tuple[ColumnRisk, ...]
     """The quasi-identifiers, the one that contributes most first."""
-    singled_out: Mapping[int, int]
-    """For each size the records that some subset of that size singles out, and no smaller one."""
-    beside: tuple[BesideRisk, ...]
-    """The columns that are released beside the quasi-identifiers."""
+    subsets: tuple[SubsetRisk, ...]
+    """Every subset of at most ``max_columns`` quasi-identifiers: most uniques first, then fewer columns."""
+    extra_columns: tuple[ExtraColumnRisk, ...]
+    """The columns that are released besides the quasi-identifiers."""
+    journalist: Scenario | None
+    """None where no population is known: then at most the prosecutor's risk."""
+    population: PopulationFacts | None
+    population_uniques: UniquesEstimate | None
 
     def __repr__(self) -> str:
         """The counts in one line."""
-        classes = f"{self.classes} class{'' if self.classes == 1 else 'es'}"
-        records = f"{self.records} record{'' if self.records == 1 else 's'}"
         return (
-            f"<Risk: {records} in {classes}, {self.uniques} unique, k {self.k}, "
-            f"average risk {self.prosecutor.average:.4f}, {self.prosecutor.above:.1%} above {self.threshold:g}>"
+            f"<Risk: {pluralize(self.records, 'record')} in {pluralize(self.classes, 'class')}, {self.uniques:,} "
+            f"unique, k {self.k:,}, average risk {number(self.prosecutor.average)}, "
+            f"{percent(self.prosecutor.above_threshold)} above {self.threshold:g}>"
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data, ready for JSON."""
-        return {
-            "records": self.records,
-            "suppressed_rows": self.suppressed_rows,
-            "quasi": list(self.quasi),
-            "classes": self.classes,
-            "uniques": self.uniques,
-            "k": self.k,
-            "k_if_missing_matches_anything": self.k_if_missing_matches,
-            "records_with_missing": self.records_with_missing,
-            "classes_by_size": {str(size): classes for size, classes in self.classes_by_size.items()},
-            "threshold": self.threshold,
-            "class_size_for_threshold": self.enough,
-            "prosecutor": self.prosecutor.to_dict(),
-            "journalist": None if self.journalist is None else self.journalist.to_dict(),
-            "marketer": {"expected_share_linked": self.marketer, "upper_bound": self.population is None},
-            "population": None if self.population is None else self.population.to_dict(),
-            "population_uniques": None if self.population_uniques is None else self.population_uniques.to_dict(),
-            "max_columns": self.max_columns,
-            "singled_out_by_columns": {str(size): records for size, records in self.singled_out.items()},
-            "columns": [column.to_dict() for column in self.columns],
-            "subsets": [subset.to_dict() for subset in self.subsets],
-            "beside": [column.to_dict() for column in self.beside],
-        }
+
+def class_size_for(threshold: float) -> int:
+    """The smallest class whose risk is not above the threshold: 5 for 0.2; exact in the threshold's decimal digits."""
+    return int(-(-1 // Fraction(str(threshold))))
+
+
+def scenario(classes: Counts, among: Counts, threshold: float) -> Scenario:
+    """The risk of the records of each class when each hides among so many: its own class, or that of the population."""
+    records = int(classes.sum())
+    above = int(classes[among < class_size_for(threshold)].sum())
+    return Scenario(float(1 / among.min()), expected_share_linked(classes, among), above / records, above)
+
+
+def expected_share_linked(classes: Counts, among: Counts) -> float:
+    """The expected share of records that are linked rightly."""
+    return float((classes / among).sum() / classes.sum())

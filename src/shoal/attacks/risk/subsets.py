@@ -26,6 +26,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.facts import Facts
 from shoal.hierarchies.boundaries import Ladder
 from shoal.search.engine import DROPPED, LocalEngine
 from shoal.search.problem import Progress, no_progress
@@ -33,60 +34,38 @@ from shoal.table.encoded import EncodedTable
 
 Places = tuple[int, ...]
 """Some columns, by place, ascending."""
-_TELLING = 1.0
+_WAIT = 1.0
 """Seconds after which the progress says how many are left."""
 
 
-@dataclass(frozen=True)
-class SubsetRisk:
+@dataclass(frozen=True, eq=False)
+class SubsetRisk(Facts):
     """What an attacker who knows these columns can do."""
 
     columns: tuple[str, ...]
     classes: int
     uniques: int
     """Records that are alone in their class."""
-    smallest: int
-    average: float
+    smallest_class: int
+    average_risk: float
     """Average risk of the prosecutor: classes by records."""
     minimal_uniques: int
     """Records that are unique by these columns and by no fewer of them."""
 
-    def to_dict(self) -> dict[str, object]:
-        """The figures as plain data."""
-        return {
-            "columns": list(self.columns),
-            "classes": self.classes,
-            "uniques": self.uniques,
-            "smallest_class": self.smallest,
-            "average_risk": self.average,
-            "minimal_uniques": self.minimal_uniques,
-        }
 
-
-@dataclass(frozen=True)
-class ColumnRisk:
+@dataclass(frozen=True, eq=False)
+class ColumnRisk(Facts):
     """What one quasi-identifier does to make records stand out."""
 
     column: str
-    distinct: int
+    distinct_values: int
     uniques_alone: int
     uniques_without: int
     """Uniques on all the other quasi-identifiers together."""
     contribution: float
     """Mean increase of uniques when the column is added, as defined at the top of this file."""
-    in_minimal: int
+    records_with_a_minimal_unique: int
     """Records with a minimal unique of at most so many columns that this column is part of."""
-
-    def to_dict(self) -> dict[str, object]:
-        """The figures as plain data."""
-        return {
-            "column": self.column,
-            "distinct_values": self.distinct,
-            "uniques_alone": self.uniques_alone,
-            "uniques_without": self.uniques_without,
-            "contribution": self.contribution,
-            "records_with_a_minimal_unique": self.in_minimal,
-        }
 
 
 @dataclass(frozen=True)
@@ -176,7 +155,7 @@ def measure_subsets(
     for size in range(1, most + 1):
         found: dict[Places, NDArray[np.int32]] = {}
         for places in combinations(range(width), size):
-            progress(_told(len(subsets), total, time.monotonic() - started), len(subsets) / total)
+            progress(_progress(len(subsets), total, time.monotonic() - started), len(subsets) / total)
             subsets.append(measuring.measure(places, found))
         measuring.level(found)
     columns = tuple(_column(measuring, j, subsets[j], without[j], most) for j in range(width))
@@ -197,7 +176,7 @@ def _column(measuring: _Measuring, column: int, alone: SubsetRisk, without: int,
     )
 
 
-def _told(done: int, total: int, seconds: float) -> str:
+def _progress(done: int, total: int, seconds: float) -> str:
     """What the progress says: how many subsets there are and, once it is known, how long they may still take."""
-    left = f", about {seconds / done * (total - done):.0f} s left" if done and seconds > _TELLING else ""
+    left = f", about {seconds / done * (total - done):.0f} s left" if done and seconds > _WAIT else ""
     return f"subset {done + 1} of {total} of the quasi-identifiers{left}"

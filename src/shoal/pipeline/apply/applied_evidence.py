@@ -8,6 +8,7 @@ withdrawn, the union is what is published: then models, sizes of classes, exposu
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,12 @@ import pyarrow as pa
 from shoal.attacks.missing import company_if_missing_matches
 from shoal.attacks.scene_setup import released_scene, rows_of_release
 from shoal.encode.result import Result
-from shoal.evidence import describe_exposure, describe_models
+from shoal.evidence import class_sizes, describe_exposure, describe_models
 from shoal.pipeline.apply.published import Base
 from shoal.pipeline.apply.withheld import Withheld
 from shoal.policy import Policy
-from shoal.search.extension.extend import Extended, Extension
-from shoal.search.extension.published_classes import Groups, World
+from shoal.search.extension.extend import Extension, ExtensionResult
+from shoal.search.extension.published_classes import Groups, Perspective
 from shoal.table.classes import ClassStats
 
 
@@ -30,7 +31,7 @@ def applied_evidence(
     union: pa.Table,
     base: Base,
     extension: Extension,
-    extended: Extended,
+    extended: ExtensionResult,
     withheld: Sequence[Withheld],
     *,
     replaces: bool,
@@ -39,7 +40,7 @@ def applied_evidence(
     joined = np.unique(extended.row_class[extended.row_class >= 0])
     whole = _together(result.policy, union)
     stats = _union_stats(extension, extended)
-    models = [{**each, "weakest": {}} for each in describe_models(result.resolved.problem.models, stats)]
+    models = tuple(replace(each, weakest={}) for each in describe_models(result.resolved.problem.models, stats))
     applied = {
         "to": [file.sha256 for file in base.files],
         "replaces": replaces,
@@ -55,11 +56,11 @@ def applied_evidence(
     return changes
 
 
-def _union_stats(extension: Extension, extended: Extended) -> ClassStats:
+def _union_stats(extension: Extension, extended: ExtensionResult) -> ClassStats:
     """Statistics of everything published, for the sensitive columns that a model reads."""
     groups = Groups.of(extended.row_class, extension.secrets, extension.domains)
-    world = World(groups, extension.before, extension.domains, together=True)
-    return world.stats(groups.counts, np.flatnonzero(world.sizes(groups.counts)))
+    perspective = Perspective(groups, extension.before, extension.domains, together=True)
+    return perspective.stats(groups.counts, np.flatnonzero(perspective.sizes(groups.counts)))
 
 
 def _together(policy: Policy, union: pa.Table) -> dict[str, Any]:
@@ -73,17 +74,10 @@ def _together(policy: Policy, union: pa.Table) -> dict[str, Any]:
             for labels, cells in zip(rows.labels, rows.cells, strict=True)
         ]
     )
-    distinct, classes = np.unique(sizes, return_counts=True)
+    smallest = int(company_if_missing_matches(rows.cells, missing, sizes).min())
     return {
         "records": int(sizes.sum()),
         "classes": len(sizes),
         "exposure": describe_exposure(scene.stats),
-        "sizes": {
-            "smallest": int(sizes.min()),
-            "smallest_if_missing_matches_anything": int(company_if_missing_matches(rows.cells, missing, sizes).min()),
-            "largest": int(sizes.max()),
-            "mean": round(float(sizes.mean()), 6),
-            "quartiles": [float(each) for each in np.percentile(sizes, [25, 50, 75])],
-            "classes_by_size": {str(size): int(count) for size, count in zip(distinct, classes, strict=True)},
-        },
+        "sizes": class_sizes(sizes, smallest),
     }

@@ -19,12 +19,13 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.attacks.battery import AttackReport, attack_tables
-from shoal.attacks.registry import NewRelease, signature_of
+from shoal.attacks.registry.people import NewRelease
+from shoal.attacks.registry.signature import signature_of
 from shoal.attacks.scene_setup import rows_of_release
 from shoal.encode.resolve import Resolved, unknown_columns, used_columns
 from shoal.encode.result import Result
 from shoal.errors import OutputError, PolicyError, WithheldError
-from shoal.evidence import sealed
+from shoal.evidence import Evidence, sealed
 from shoal.formatting import number, pluralize
 from shoal.io import FrameKind, from_arrow, in_order_of_cells
 from shoal.io.sink import FileSink, MemorySink, WrittenRelease, policy_files
@@ -38,8 +39,8 @@ from shoal.pipeline.registry_options import RegistryOptions
 from shoal.pipeline.run import Clock, Job, commit, run
 from shoal.pipeline.verify import verify
 from shoal.policy import Policy
-from shoal.search.extension.extend import Extended, Extension
-from shoal.search.extension.published_classes import Before
+from shoal.search.extension.extend import Extension, ExtensionResult
+from shoal.search.extension.published_classes import PublishedClasses
 from shoal.search.problem import Progress, no_progress
 from shoal.table.classes import Histogram
 from shoal.table.recoding import SUPPRESSED, Recoding
@@ -56,7 +57,7 @@ class Applied:
     original: pa.Table = field(repr=False)
     """The new records as they came in: the columns that the policy names, in the order of the data."""
     base: Base = field(repr=False)
-    evidence: Mapping[str, Any] = field(repr=False)
+    evidence: Evidence = field(repr=False)
     withheld: tuple[Withheld, ...]
     """Every reason for which records are withheld, with their number."""
     reasons: tuple[str | None, ...] = field(repr=False)
@@ -184,7 +185,7 @@ class Joining:
     new: NewRecords
     fits: Fitting
     extension: Extension
-    extended: Extended
+    extended: ExtensionResult
 
     @cached_property
     def withheld(self) -> tuple[Withheld, ...]:
@@ -268,7 +269,7 @@ class ApplyJob(Job):
         if not self.replaces:
             return new
         rows = rows_of_release(together([self.base.table, result.table]), self.policy)
-        shown = signature_of(self.policy, rows.labels, rows.cells, rows.owner, rows.sensitive, rows.weights)
+        shown = signature_of(self.policy, rows)
         return replace(new, shown=shown)
 
     def more_evidence(self, result: Result, reading: Reading, facts: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002
@@ -291,7 +292,7 @@ def _extension(new: NewRecords, base: Base, n_classes: int, *, alone: bool) -> E
         held = Histogram.of(rows.owner, numbers[codes], n_classes, len(code_of), rows.weights)
         entries[name] = (held.class_of, held.values, held.counts)
     secrets = {name: problem.table.row_sensitive[name] for name in problem.sensitive_columns}
-    return Extension(problem.models, problem.domains, Before(sizes, entries), secrets, alone)
+    return Extension(problem.models, problem.domains, PublishedClasses(sizes, entries), secrets, alone)
 
 
 def verify_joined(

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.attacks.fits import Cover, fitting_pairs
-from shoal.attacks.people import label_nodes
+from shoal.attacks.fitting import CodePairs, fitting_pairs
+from shoal.attacks.original import label_nodes
 from shoal.encode.resolve import QuasiColumn
 from shoal.hierarchies.boundaries import Ladder
 from shoal.hierarchies.hierarchy import Hierarchy, IntArray
@@ -110,7 +110,7 @@ def _raised(hierarchy: Hierarchy, height: int) -> np.ndarray[tuple[int, ...], np
     return np.asarray(share, dtype=np.float64)
 
 
-def _cover(column: QuasiColumn, hierarchy: Hierarchy, of_label: IntArray) -> Cover:
+def _cover(column: QuasiColumn, hierarchy: Hierarchy, of_label: IntArray) -> CodePairs:
     """For each leaf the published labels that it may become: at or below its boundary."""
     tree, pairs = column.hierarchy, []
     place_of = {int(node): place for place, node in enumerate(of_label.tolist()) if 0 <= node < len(tree.labels)}
@@ -127,4 +127,4 @@ def _cover(column: QuasiColumn, hierarchy: Hierarchy, of_label: IntArray) -> Cov
             right = (tree.first[caps] <= low) & (tree.last[caps] >= high)
             pairs += [(leaf, place) for leaf in (low + np.flatnonzero(right)).tolist()]
     ends = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
-    return Cover.of((ends[:, 0], ends[:, 1]), tree.n_leaves)
+    return CodePairs.of((ends[:, 0], ends[:, 1]), tree.n_leaves)

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from shoal.evidence import describe_models
 from shoal.models.base import Model
 from shoal.pipeline.apply.encode_new import NewRecords
-from shoal.search.extension.extend import Extended, Extension
-from shoal.search.extension.published_classes import Groups, World
+from shoal.search.extension.extend import Extension, ExtensionResult
+from shoal.search.extension.published_classes import Groups, Perspective
 from shoal.table.classes import ClassStats
 
 _PLACES = 6
@@ -74,7 +74,7 @@ class Withheld:
         return f"their class would fail {self.model}{on} {seen}"
 
 
-def row_reasons(new: NewRecords, extended: Extended) -> NDArray[np.int64]:
+def row_reasons(new: NewRecords, extended: ExtensionResult) -> NDArray[np.int64]:
     """A number for each record's reason: equal for equal reasons, -1 for a record that is released.
 
     Unreadable values come first, then records that no class covers, then models in the order of the policy.
@@ -92,13 +92,13 @@ def row_reasons(new: NewRecords, extended: Extended) -> NDArray[np.int64]:
     return found
 
 
-def withheld_reasons(new: NewRecords, extension: Extension, extended: Extended) -> tuple[Withheld, ...]:
+def withheld_reasons(new: NewRecords, extension: Extension, extended: ExtensionResult) -> tuple[Withheld, ...]:
     """Every reason with its records, in a fixed order."""
     return tuple(_described(new, extension, extended, row_reasons(new, extended)))
 
 
 def _described(
-    new: NewRecords, extension: Extension, extended: Extended, reasons: NDArray[np.int64]
+    new: NewRecords, extension: Extension, extended: ExtensionResult, reasons: NDArray[np.int64]
 ) -> Iterator[Withheld]:
     for place, each in enumerate(new.unreadable):
         records = int(np.count_nonzero(reasons == place))
@@ -125,12 +125,12 @@ def _described(
                 )
 
 
-def _wanted(extension: Extension, extended: Extended, together: bool) -> tuple[NDArray[np.int64], ClassStats]:
+def _wanted(extension: Extension, extended: ExtensionResult, together: bool) -> tuple[NDArray[np.int64], ClassStats]:
     """All classes with all the records that were to join them."""
     groups = Groups.of(extended.tried, extension.secrets, extension.domains)
-    world = World(groups, extension.before, extension.domains, together=together)
-    classes = np.flatnonzero(world.sizes(groups.counts))
-    return classes, world.stats(groups.counts, classes)
+    perspective = Perspective(groups, extension.before, extension.domains, together=together)
+    classes = np.flatnonzero(perspective.sizes(groups.counts))
+    return classes, perspective.stats(groups.counts, classes)
 
 
 def _reached(model: Model, stats: ClassStats, places: NDArray[np.intp]) -> dict[str, tuple[float, float]]:

@@ -1,7 +1,7 @@
-"""A release held against the evidence that speaks of it: what the evidence says must be what the file shows.
+"""A release compared with its evidence: what the evidence says must be what the file shows.
 
 The verifier judges the file by its policy and knows nothing of evidence but the hash beside a release. Here its result
-is set against what was recorded when the release was made, and attacks are made again as far as they can be. So a
+is compared with what was recorded when the release was made, and attacks are made again as far as they can be. So a
 release that was changed after it was published is found even where it still satisfies the policy, and so is evidence
 that was changed.
 """
@@ -14,15 +14,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from shoal.attacks.battery import BY_INSENSITIVE
-from shoal.attacks.conditions import Condition, exceeded
+from shoal.attacks.catalog import ATTACKS
 from shoal.errors import DataError, InputError
 from shoal.evidence import describe_policy, evidence_problems, seal
+from shoal.facts import plain
+from shoal.formatting import listing, pluralize
 from shoal.io import sha256_of
 from shoal.io.sink import output_paths
 from shoal.pipeline.attack import attack
-from shoal.pipeline.audit.differences import differing_attacks, differing_facts, differing_figures
+from shoal.pipeline.audit.differences import Difference, differing_attacks, differing_facts, differing_figures
 from shoal.pipeline.audit.recomputed import BY_ORIGINAL, NEVER, shown_beside_original, shown_by_release
+from shoal.pipeline.conditions import Condition, exceeded
 from shoal.pipeline.verify import verify
 from shoal.policy import Policy
 from shoal.search.problem import Progress, no_progress
@@ -46,7 +48,8 @@ class Audit:
         if conditions and self.source is None:
             raise InputError(
                 "--fail-on is about the attacks in a release's evidence, and there is none. Name it with --evidence, "
-                "or attack the release itself with `shoal attack`."
+                "or attack the release itself with `shoal attack`.",
+                code="no-evidence",
             )
         return exceeded(conditions, self.evidence["attacks"]) if self.evidence is not None else []
 
@@ -59,7 +62,7 @@ def audit(
     evidence: str | Path | None = None,
     progress: Progress = no_progress,
 ) -> Audit:
-    """Verify a release file, and hold it against its evidence: the one named, or the one beside it if there is one."""
+    """Verify a release file and compare it with its evidence: the one named, or the one beside it if there is one."""
     path = Path(release)
     source = _evidence_file(path, evidence)
     progress("verifying", 0.0)
@@ -70,13 +73,12 @@ def audit(
     checks = [_check("evidence", problems, f"{source.name} is evidence of version 1")]
     if content is None or problems:
         return Audit(replace(verification, checks=(*verification.checks, *checks)), source, None)
-    figures = _figures(path, policy, original, verification, content)
-    checks += [
-        _sealed(content),
-        *([] if _names(verification) & {"hash"} else [_hash(path, content)]),
-        _policy(policy, content),
-        figures,
-    ]
+    checks.append(_same("evidence-seal", content["evidence_sha256"], seal(content), "the seal", "the evidence"))
+    if not any(check.name == "hash" for check in verification.checks):  # the verifier looks beside the release
+        checks.append(
+            _same("hash", content["release_sha256"], sha256_of(path), "the hash in the evidence", "the release")
+        )
+    checks += [_policy(policy, content), _figures(path, policy, original, verification, content)]
     if verification.passed and all(check.passed for check in checks) and not content.get("applied"):
         checks.append(_attacked(path, policy, original, content, progress))
     return Audit(replace(verification, checks=(*verification.checks, *checks)), source, content)
@@ -85,7 +87,7 @@ def audit(
 def _evidence_file(release: Path, named: str | Path | None) -> Path | None:
     if named is not None:
         if not Path(named).is_file():
-            raise DataError(f"The evidence {named} is not there.")
+            raise DataError(f"The evidence file {named} does not exist.", code="evidence-not-found")
         return Path(named)
     beside = output_paths(release)["evidence"]
     return beside if beside.is_file() else None
@@ -97,54 +99,33 @@ def _read(source: Path) -> tuple[Mapping[str, Any] | None, list[str]]:
         content = json.loads(source.read_bytes())
     except (OSError, ValueError) as error:
         return None, [f"{source.name} cannot be read: {error}"]
-    problems = evidence_problems(content)
-    return content if isinstance(content, Mapping) else None, [
-        f"{source.name} is no evidence: {each}" for each in problems
-    ]
+    problems = [f"{source.name} is not evidence: {each}" for each in evidence_problems(content)]
+    return content if isinstance(content, Mapping) else None, problems
 
 
-def _names(verification: Verification) -> set[str]:
-    return {check.name for check in verification.checks}
+def _check(name: str, problems: Sequence[str | Difference], good: str, **facts: Any) -> Check:
+    more = f"; and {len(problems) - _LISTED} more" if len(problems) > _LISTED else ""
+    message = "; ".join(map(str, problems[:_LISTED])) + more
+    return Check(name, not problems, message or good, {"problems": plain(list(problems)), **facts})
 
 
-def _check(name: str, problems: Sequence[str], good: str) -> Check:
-    listed = "; ".join(problems[:_LISTED]) + (
-        f"; and {len(problems) - _LISTED} more" if len(problems) > _LISTED else ""
-    )
-    return Check(name, not problems, listed or good, {"problems": list(problems)})
-
-
-def _sealed(content: Mapping[str, Any]) -> Check:
-    claimed, found = content["evidence_sha256"], seal(content)
-    message = (
-        "the evidence is as it was written" if claimed == found else "the evidence was changed after it was written"
-    )
-    return Check("evidence-seal", claimed == found, message, {"claimed": claimed, "found": found})
-
-
-def _hash(release: Path, content: Mapping[str, Any]) -> Check:
-    """The evidence speaks of these very bytes; the verifier has looked where it lies beside the release."""
-    claimed, found = content["release_sha256"], sha256_of(release)
-    message = (
-        f"the evidence has {'the' if claimed == found else 'another'} sha256 {'of' if claimed == found else 'than'}"
-    )
-    return Check("hash", claimed == found, f"{message} the release", {"claimed": claimed, "found": found})
+def _same(name: str, claimed: str | None, found: str, what: str, of: str) -> Check:
+    words = "is that of" if claimed == found else "is not that of"
+    return Check(name, claimed == found, f"{what} {words} {of}", {"claimed": claimed, "found": found})
 
 
 def _policy(policy: Policy, content: Mapping[str, Any]) -> Check:
     """The same policy: the same file, or another one that says the same."""
     claimed, found = content["policy_sha256"], policy.sha256
-    same = claimed == found
-    said, told = json.loads(json.dumps(describe_policy(policy))), content["policy"]
-    alike = said == told
-    differing = sorted(key for key in {*said, *told} if said.get(key) != told.get(key))
-    good = alike or (same and differing == ["algorithm"])
+    given, recorded = plain(describe_policy(policy)), content["policy"]
+    differing = sorted(key for key in {*given, *recorded} if given.get(key) != recorded.get(key))
+    good = not differing or (claimed == found and differing == ["algorithm"])
     message = "the release was made under this policy"
     if not good:
-        message = f"the evidence is of another policy, which has another {', '.join(differing)}"
-    elif not same:
+        message = f"the evidence is of a policy with another {listing(differing)}"
+    elif claimed != found:
         message = f"{message}, from another file"
-    elif not alike:
+    elif differing:
         message = f"{message}, by another algorithm ({content['algorithm']})"
     return Check("evidence-policy", good, message, {"claimed": claimed, "found": found, "differing": differing})
 
@@ -165,15 +146,13 @@ def _figures(
             shown = shown_beside_original(release, asked, original)
         else:
             shown, left = shown_by_release(release, asked), [*BY_ORIGINAL, *left]
-        if sum(shown["class_sizes"]["classes_by_size"].values()) == verification.classes:
+        if sum(plain(shown["class_sizes"])["classes_by_size"].values()) == verification.classes:
             problems += differing_facts(shown, content)
         else:
             left = ["all but counts, models and checks, since rows of * can be read in two ways"]
-    problems = list(dict.fromkeys(problems))
-    check = _check(
-        "evidence-figures", problems, f"what was compared is what the file shows; not compared: {', '.join(left)}"
-    )
-    return replace(check, facts={**check.facts, "not_compared": left})
+    distinct = list({each.fact: each for each in problems}.values())
+    message = f"what was compared is what the file shows; not compared: {', '.join(left)}"
+    return _check("evidence-figures", distinct, message, not_compared=left)
 
 
 def _asked(policy: Policy, content: Mapping[str, Any]) -> Policy:
@@ -184,7 +163,9 @@ def _asked(policy: Policy, content: Mapping[str, Any]) -> Policy:
 def _attacked(release: Path, policy: Policy, original: Any, content: Mapping[str, Any], progress: Progress) -> Check:
     """The attacks once more: all that the file, and the original where it is given, are enough for."""
     report = attack(release, _asked(policy, content), original=original, seed=content["attack_seed"], progress=progress)
-    again = json.loads(json.dumps(report.to_dict()["attacks"]))
-    lacking = BY_INSENSITIVE if "insensitive columns" in (content.get("not_done") or {}) else ()
-    problems, compared = differing_attacks(again, content["attacks"], original=original is not None, lacking=lacking)
-    return _check("evidence-attacks", problems, f"{compared} attacks made again find what is recorded")
+    by_insensitive = [name for name, each in ATTACKS.items() if each.needs_insensitive]
+    lacking = by_insensitive if "insensitive columns" in (content.get("not_done") or {}) else ()
+    problems, compared = differing_attacks(
+        report["attacks"], content["attacks"], original=original is not None, lacking=lacking
+    )
+    return _check("evidence-attacks", problems, f"{pluralize(compared, 'attack')} made again find what is recorded")

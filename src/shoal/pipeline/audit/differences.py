@@ -1,12 +1,14 @@
-"""Where recorded figures differ from figures found again, in words."""
+"""Where recorded facts differ from facts found again: the fact, what the release shows, and what is recorded."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from shoal.facts import Facts, plain
 from shoal.verification import Check, Verification
 
 _SAME = 1e-9
@@ -19,149 +21,128 @@ _REACHED = {
     "largest_distance": ("t",),
     "largest_share[any value]": ("alpha",),
 }
-"""For a figure of the verifier, the parameters of a model that it is what was reached of."""
-_LONGEST = 60
-"""Characters of a fact that a message shows."""
+"""For a figure of the verifier, the parameters of a model whose reached value it is."""
 _ATTACK_FIGURES = ("status", "records", "of", "classes", "rate", "baseline", "leak")
-
-
 _BY_ORIGINAL = frozenset({"truthfulness", "boundaries", "suppression"})
 """Checks that say more with the original than without it."""
+_LONGEST = 60
+"""Characters of a fact that a message shows."""
 
 
-def differing_figures(verification: Verification, evidence: Mapping[str, Any], *, original: bool) -> list[str]:
-    """What the evidence says of a release and the verifier finds otherwise, who had the original or not."""
+@dataclass(frozen=True, eq=False)
+class Difference(Facts):
+    """A fact that is recorded otherwise than the release shows it."""
+
+    fact: str
+    """Where it is in the evidence: ``class_sizes.mean``, ``models.k-anonymity.reached.k``."""
+    shown: Any
+    recorded: Any
+
+    def __str__(self) -> str:
+        shown, recorded = (json.dumps(plain(each), ensure_ascii=False) for each in (self.shown, self.recorded))
+        return f"{self.fact} is {shown[:_LONGEST]}, recorded as {recorded[:_LONGEST]}"
+
+
+def differing_figures(verification: Verification, evidence: Mapping[str, Any], *, original: bool) -> list[Difference]:
+    """Figures of the verifier, who had the original or not, that are recorded otherwise."""
     if evidence.get("applied"):
         return list(_applied(verification, evidence))
-    compared = [check for check in verification.checks if original or check.name not in _BY_ORIGINAL]
-    found = [
-        *_counts(verification, evidence),
-        *_checks(compared, evidence),
+    counts = {
+        "verified": True,
+        "records": evidence["released"] + evidence["suppressed"],
+        "released": verification.records,
+        "classes": verification.classes,
+        "suppressed": verification.suppressed,
+    }
+    smallest = next(
+        (each.facts.get("smallest_class") for each in verification.checks if each.name == "k-anonymity"), None
+    )
+    known = {name: value for name, value in counts.items() if value is not None}
+    if smallest is not None:
+        known["class_sizes"] = {"smallest": smallest}
+    checks = [check for check in verification.checks if original or check.name not in _BY_ORIGINAL]
+    return [
+        *_differences("", known, evidence, partly=True),
+        *_checks(checks, evidence["checks"]),
         *_models(verification, evidence["models"]),
     ]
-    return list(dict.fromkeys(found))
 
 
-def _applied(verification: Verification, evidence: Mapping[str, Any]) -> Iterator[str]:
+def _applied(verification: Verification, evidence: Mapping[str, Any]) -> Iterator[Difference]:
     """Of new records that joined a published release, the file has these alone or everything together."""
     together = evidence["applied"]["together"]
     alone = (evidence["released"], evidence["classes"])
     found = (verification.records, verification.classes)
     if found not in {alone, (together["records"], together["classes"])}:
-        yield f"{found[0]:,} records in {found[1] or 0:,} classes are neither the new records nor all of them"
+        yield Difference("records and classes", found, alone)
     elif found != alone:
         yield from _models(verification, together["models"])
 
 
-def _counts(verification: Verification, evidence: Mapping[str, Any]) -> Iterator[str]:
-    if evidence["verified"] is not True:
-        yield "verified is not true in the evidence"
-    if evidence["records"] != evidence["released"] + evidence["suppressed"]:
-        yield f"{evidence['records']:,} records are recorded, which released and suppressed do not add up to"
-    measured = {
-        "released": verification.records,
-        "classes": verification.classes,
-        "suppressed": verification.suppressed,
-        "class_sizes.smallest": _fact(verification.checks, "k-anonymity", "smallest_class"),
-    }
-    recorded = {**evidence, "class_sizes.smallest": evidence["class_sizes"]["smallest"]}
-    for name, value in measured.items():
-        if value is not None and recorded[name] != value:
-            yield f"{name} is {value:,} and recorded as {recorded[name]:,}"
-
-
-def _checks(checks: Sequence[Check], evidence: Mapping[str, Any]) -> Iterator[str]:
-    """The verifier's own checks, which were recorded when the release was made; a model may be asked twice."""
-    recorded: dict[str, list[Mapping[str, Any]]] = {}
-    for each in evidence["checks"]:
-        recorded.setdefault(each["name"], []).append(each)
+def _checks(checks: Sequence[Check], recorded: Sequence[Mapping[str, Any]]) -> Iterator[Difference]:
+    """The verifier's own checks, recorded when the release was made; the same model may be required twice."""
+    left = list(recorded)
     for check in checks:
         if check.name == "hash":
             continue
-        before = recorded.get(check.name)
-        if not before:
-            yield f"the check {check.name} is not recorded"
+        before = next((each for each in left if each["name"] == check.name), None)
+        if before is None:
+            yield Difference(f"checks.{check.name}", check.passed, None)
             continue
-        then, now = dict(before.pop(0)), json.loads(json.dumps(check.to_dict()))
-        for each in (then, now):  # a streamed release may have been compared by fewer columns than now
-            each["facts"] = {key: value for key, value in each["facts"].items() if key != "not_compared"}
-        if then["passed"] != now["passed"] or _differ(then["facts"], now["facts"]):
-            yield f"the check {check.name} is recorded otherwise"
+        left.remove(before)
+        then, now = ({"passed": each["passed"], "facts": {key: fact for key, fact in each["facts"].items()
+                     if key != "not_compared"}} for each in (before, plain(check)))  # fmt: skip
+        if _differ(then, now):  # a streamed release may have been compared by fewer columns than now
+            yield Difference(f"checks.{check.name}", now, then)
 
 
-def _models(verification: Verification, models: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _models(verification: Verification, models: Sequence[Mapping[str, Any]]) -> Iterator[Difference]:
     """What each model reaches, by the verifier's figures."""
     for model in models:
-        name = model["model"] if model["sensitive"] is None else f"{model['model']}[{model['sensitive']}]"
+        name = _model_name(model)
         facts = next((check.facts for check in verification.checks if check.name == name), {})
         for figure, value in facts.items():
-            parameters = _REACHED.get(figure, (figure.replace("largest_share[", "alpha["),))
-            for parameter in parameters:
+            if figure not in _REACHED and "[" not in figure:
+                continue
+            for parameter in _REACHED.get(figure, (figure.replace("largest_share[", "alpha["),)):
                 reached = model["reached"].get(parameter)
-                mine = figure in _REACHED or "[" in figure
-                if mine and reached is not None and not _close(reached, value):
-                    yield f"{name} reaches {parameter} {value:.6g} and is recorded with {reached:.6g}"
+                if reached is not None and _differ(reached, value):
+                    yield Difference(f"models.{name}.reached.{parameter}", value, reached)
 
 
-def differing_facts(shown: Mapping[str, Any], evidence: Mapping[str, Any]) -> list[str]:
-    """Where facts of the evidence are not what a release shows; of mappings only what is shown is compared."""
-    plain = json.loads(json.dumps(shown))
-    wrong_levels = plain.pop("wrong_levels")
-    found = [*_algorithm(evidence), *_levels(wrong_levels, evidence["levels"]), *_models_shown(plain, evidence)]
-    for key, value in plain.items():
-        found += _unlike(key, value, evidence[key])
-    if "measures" in plain and evidence["bound"] is not None:
-        found += _unlike("bound.reached", plain["measures"]["ncp"], evidence["bound"]["reached"])
-    return found
+def _model_name(model: Mapping[str, Any]) -> str:
+    return str(model["model"]) if model["sensitive"] is None else f"{model['model']}[{model['sensitive']}]"
 
 
-def _algorithm(evidence: Mapping[str, Any]) -> Iterator[str]:
-    asked = evidence["policy"].get("algorithm", {})
-    name = asked.get("name") if isinstance(asked, Mapping) else asked
+def differing_facts(shown: Mapping[str, Any], evidence: Mapping[str, Any]) -> Iterator[Difference]:
+    """Facts of the evidence that are not what a release shows."""
+    known = plain(shown)
+    wrong_levels, models, columns = known.pop("wrong_levels"), known.pop("models"), known.pop("columns")
+    algorithm = evidence["policy"].get("algorithm", {})
+    name = algorithm.get("name") if isinstance(algorithm, Mapping) else algorithm
     if name is not None and evidence["algorithm"] != name:
-        yield f"the algorithm of the recorded policy is {name} and recorded as {evidence['algorithm']}"
-
-
-def _levels(wrong: Mapping[str, Sequence[int]], recorded: Mapping[str, int] | None) -> Iterator[str]:
-    if recorded is None:
-        return
-    if recorded.keys() != wrong.keys():
-        yield f"levels are recorded of {', '.join(recorded)}, and the quasi-identifiers are {', '.join(wrong)}"
-    for name, level in recorded.items():
-        if level in wrong.get(name, ()):
-            yield f"levels.{name} is recorded as {level}, and not all of its labels stand there"
-
-
-def _models_shown(plain: dict[str, Any], evidence: Mapping[str, Any]) -> Iterator[str]:
-    """Models are told apart by name, column and what is asked; the same may be asked twice."""
+        yield Difference("algorithm", name, evidence["algorithm"])
+    if evidence["levels"] is not None:
+        if evidence["levels"].keys() != wrong_levels.keys():
+            yield Difference("levels", list(wrong_levels), list(evidence["levels"]))
+        for column, level in evidence["levels"].items():
+            if level in wrong_levels.get(column, ()):
+                yield Difference(f"levels.{column}", "another level", level)
     recorded = list(evidence["models"])
-    for model in plain.pop("models"):
-        name = model["model"] if model["sensitive"] is None else f"{model['model']}[{model['sensitive']}]"
-        same = ("model", "sensitive", "asked")
-        mine = [each for each in recorded if not any(_differ(model[key], each[key]) for key in same)]
-        if not mine:
-            yield f"{name} as asked is not recorded"
-            continue
-        recorded.remove(mine[0])
-        for key in ("reached", "holds", "weakest"):
-            if _differ(model[key], mine[0][key]):
-                yield f"{key} of {name} is recorded otherwise"
-
-
-def _unlike(where: str, shown: Any, recorded: Any) -> Iterator[str]:
-    """Each place where what is recorded is not what is shown."""
-    if isinstance(shown, Mapping) and isinstance(recorded, Mapping) and where.partition(".")[0] == "columns":
-        for key, value in shown.items():
-            yield from _unlike(f"{where}.{key}", value, recorded.get(key))
-    elif isinstance(shown, Mapping) and isinstance(recorded, Mapping):
-        for key in {**shown, **recorded}:
-            yield from _unlike(f"{where}.{key}", shown.get(key), recorded.get(key))
-    elif _differ(shown, recorded):
-        yield f"{where} is {json.dumps(shown)} and recorded as {json.dumps(recorded)}"
-
-
-def _fact(checks: Sequence[Check], name: str, key: str) -> Any:
-    return next((check.facts.get(key) for check in checks if check.name == name), None)
+    for model in models:  # the same may be required twice
+        same = [
+            each
+            for each in recorded
+            if not any(_differ(model[key], each[key]) for key in ("model", "sensitive", "asked"))
+        ]
+        if same:
+            recorded.remove(same[0])
+        yield from _differences(f"models.{_model_name(model)}", model, same[0] if same else None)
+    yield from _differences("columns", columns, evidence["columns"], partly=True)
+    for key, value in known.items():
+        yield from _differences(key, value, evidence[key])
+    if "measures" in known and evidence["bound"] is not None:
+        yield from _differences("bound.reached", known["measures"]["ncp"], evidence["bound"]["reached"])
 
 
 def differing_attacks(
@@ -169,37 +150,33 @@ def differing_attacks(
     recorded: Sequence[Mapping[str, Any]],
     *,
     original: bool,
-    lacking: Collection[str] = (),
-) -> tuple[list[str], int]:
+    lacking: Sequence[str] = (),
+) -> tuple[list[Difference], int]:
     """The attacks that find something else than is recorded, and how many could be compared.
 
-    With the original all that is told of an attack must be the same; without it words and details may say less. Those
-    ``lacking`` may be recorded as not tried.
+    With the original all facts of an attack must be the same; without it details may say less. Those ``lacking`` may be
+    recorded as not tried.
     """
     before = {(each["name"], each["sensitive"]): each for each in recorded}
-    problems, compared = [], 0
+    found, compared = list[Difference](), 0
     for each in again:
         other = before.get((each["name"], each["sensitive"]))
         untried = other is not None and other["status"] == "not tried" and each["name"] in lacking
-        if each["status"] == "not tried" or untried:
-            continue
-        compared += 1
-        if other is None:
-            problems.append(f"{each['name']} is not recorded")
-            continue
-        keys = [key for key in (each if original else _ATTACK_FIGURES) if _differ(each[key], other[key])]
-        if {"records", "of"} & set(keys):
-            figures = [f"{one['records'] or 0:,} of {one['of'] or 0:,} records" for one in (each, other)]
-            problems.append(f"{each['name']} exposes {figures[0]} and is recorded with {figures[1]}")
-        elif keys:
-            told = ", ".join(f"{key} {_short(each[key])} and is recorded with {_short(other[key])}" for key in keys)
-            problems.append(f"{each['name']} has {told}")
-    return problems, compared
+        if each["status"] != "not tried" and not untried:
+            compared += 1
+            facts = each if original else {key: each[key] for key in _ATTACK_FIGURES}
+            found += _differences(f"attacks.{each['name']}", facts, other, partly=True)
+    return found, compared
 
 
-def _short(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+def _differences(path: str, shown: Any, recorded: Any, *, partly: bool = False) -> Iterator[Difference]:
+    """Each fact that is recorded otherwise; ``partly``: what is not shown is not compared."""
+    if isinstance(shown, Mapping) and isinstance(recorded, Mapping):
+        for key in shown if partly else {**shown, **recorded}:
+            where = f"{path}.{key}" if path else str(key)
+            yield from _differences(where, shown.get(key), recorded.get(key), partly=partly)
+    elif _differ(shown, recorded):
+        yield Difference(path, shown, recorded)
 
 
 def _differ(one: Any, other: Any) -> bool:
@@ -209,9 +186,5 @@ def _differ(one: Any, other: Any) -> bool:
     if isinstance(one, list) and isinstance(other, list):
         return len(one) != len(other) or any(map(_differ, one, other))
     if isinstance(one, (int, float)) and isinstance(other, (int, float)):
-        return not _close(one, other)
+        return not math.isclose(one, other, rel_tol=_SAME, abs_tol=_SAME)
     return bool(one != other)
-
-
-def _close(one: float, other: float) -> bool:
-    return math.isclose(one, other, rel_tol=_SAME, abs_tol=_SAME)

@@ -1,8 +1,8 @@
-"""What a release shows of itself, worked out again in the words of its evidence.
+"""What a release shows of itself, as facts of its evidence.
 
-Read off the file and the policy alone: sizes of classes, exposure, models and their weakest classes, labels. With the
-original also the measures and what is told of the columns. What follows from neither - how the search went, bounds,
-distributions over values that are not released - is not worked out, and `NEVER` and `BY_ORIGINAL` say so.
+From the file and the policy alone: sizes of classes, exposure, models and their weakest classes, labels. With the
+original also the measures and the columns. What follows from neither - how the search went, bounds, distributions over
+values that are not released - is not computed, and `NEVER` and `BY_ORIGINAL` say so.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from shoal.attacks.people import label_nodes
+from shoal.attacks.original import label_nodes
 from shoal.attacks.scene_setup import Rows, released_scene, rows_of_release
 from shoal.encode.resolve import Resolved, resolve, used_columns
 from shoal.evidence import describe_exposure, describe_models, describe_sizes, measure
+from shoal.evidence.describe import column_ncp
 from shoal.hierarchies.hierarchy import Hierarchy, Label
 from shoal.io.source import read_distinct
-from shoal.metrics import METRICS, CellMetric, ReleaseSummary
+from shoal.metrics import ReleaseSummary
 from shoal.policy import Policy
 from shoal.table.classes import ClassStats, Histogram
 from shoal.table.recoding import Recoding
@@ -96,14 +97,12 @@ def _roles(policy: Policy, rows: Rows) -> dict[str, dict[str, Any]]:
 
 
 def _columns(policy: Policy, rows: Rows, recoding: Recoding, summary: ReleaseSummary) -> dict[str, dict[str, Any]]:
-    ncp = METRICS["ncp"]
-    assert isinstance(ncp, CellMetric)
     columns = _roles(policy, rows)
-    for place, (name, hierarchy) in enumerate(zip(recoding.quasi, recoding.hierarchies, strict=True)):
+    for index, (name, hierarchy) in enumerate(zip(recoding.quasi, recoding.hierarchies, strict=True)):
         columns[name] |= {
             "height": hierarchy.height,
-            "values": hierarchy.n_leaves,
-            "ncp": round(ncp.column_mean(summary, place), 12),
+            "hierarchy_values": hierarchy.n_leaves,
+            "ncp": column_ncp(summary, index),
         }
     return columns
 

@@ -16,7 +16,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.encode.result import Origin
 from shoal.evidence import describe_models
 from shoal.hierarchies.hierarchy import Label
 from shoal.hierarchies.ranges import RangedHierarchy
@@ -29,7 +28,7 @@ from shoal.search.bounds.cheapest_box import Box, box_cost, cheapest_box
 from shoal.search.diagnosis.failures import Lack, Split, left_out_for
 from shoal.search.diagnosis.finer_step import Rows, Solution, finer
 from shoal.search.lattice.nodes import Node, released_nodes
-from shoal.search.problem import Progress, no_progress
+from shoal.search.problem import Problem, Progress, no_progress
 from shoal.table.classes import ClassStats
 from shoal.table.recoding import SUPPRESSED, Recoding
 
@@ -173,14 +172,13 @@ def why(
     """Anonymize, write nothing, and say why a record or a class came out as it did; the options are `explain`'s."""
     asked = as_policy(policy, "why()")
     result = make_release(data, asked, progress=progress)
-    assert result.origin is not None, "the records are held"
-    return explain(
-        result.origin, result.record_recoding, asked.algorithm.name, record=record, where=where, in_class=in_class
-    )
+    problem = result.record_problem
+    assert problem is not None, "the records are held"
+    return explain(problem, result.record_recoding, asked.algorithm.name, record=record, where=where, in_class=in_class)
 
 
 def explain(
-    origin: Origin,
+    problem: Problem,
     recoding: Recoding,
     algorithm: str,
     *,
@@ -194,10 +192,10 @@ def explain(
     released); ``in_class``, the number of a class from 1 in the order of the release. Where the values fit several
     records that did not all fare alike, the answer lists their classes. Raises `InputError` where nothing fits.
     """
-    found = find(origin, recoding, record=record, where=where, in_class=in_class)
+    found = find(problem, recoding, record=record, where=where, in_class=in_class)
     if isinstance(found, Matches):
         return found
-    solution = Solution(origin.problem, recoding)
+    solution = Solution(problem, recoding)
     at = int(recoding.row_class[found.rows[0]])
     if at == SUPPRESSED:
         return _answer(solution, algorithm, found.record, found.rows[0], None)
@@ -243,7 +241,7 @@ def _answer(solution: Solution, algorithm: str, record: int | None, own: int | N
 
 def _reached(solution: Solution, at: int) -> list[dict[str, Any]]:
     """The models as asked, and what one class reaches."""
-    described = describe_models(solution.problem.models, solution.stats)
+    described = [each.to_dict() for each in describe_models(solution.problem.models, solution.stats)]
     for each, model in zip(described, solution.problem.models, strict=True):
         view = solution.stats.view(model.column)
         strengths = model.strengths(view).items()

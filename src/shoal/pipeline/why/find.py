@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.encode.result import Origin
 from shoal.errors import InputError, did_you_mean
 from shoal.formatting import listing, pluralize
 from shoal.hierarchies.hierarchy import Hierarchy, Label
 from shoal.hierarchies.text import is_scalar, scalar_text
 from shoal.present.why import matches_text
+from shoal.search.problem import Problem
 from shoal.table.recoding import SUPPRESSED, Recoding
 
 Rows = NDArray[np.intp]
@@ -68,7 +68,7 @@ class Matches:
 
 
 def find(
-    origin: Origin,
+    problem: Problem,
     recoding: Recoding,
     *,
     record: int | None,
@@ -84,14 +84,13 @@ def find(
             code="why-choose-one",
         )
     if where:
-        return _by_values(origin, recoding, where)
+        return _by_values(problem, recoding, where)
     if in_class is not None:
         _check_number("class", in_class, recoding.n_classes)
         return ChosenRows(np.flatnonzero(recoding.row_class == in_class - 1), None)
     assert record is not None
     _check_number("record", record, recoding.n_rows)
-    place = record - 1 if origin.order is None else int(np.flatnonzero(origin.order == record - 1)[0])
-    return ChosenRows(np.array([place]), record)
+    return ChosenRows(np.array([record - 1]), record)
 
 
 def _check_number(what: str, number: object, most: int) -> None:
@@ -101,7 +100,7 @@ def _check_number(what: str, number: object, most: int) -> None:
         )
 
 
-def _by_values(origin: Origin, recoding: Recoding, where: Mapping[str, Any]) -> ChosenRows | Matches:
+def _by_values(problem: Problem, recoding: Recoding, where: Mapping[str, Any]) -> ChosenRows | Matches:
     fits = np.ones(recoding.n_rows, dtype=np.bool_)
     asked: dict[str, Label] = {}
     for name, value in where.items():
@@ -116,24 +115,23 @@ def _by_values(origin: Origin, recoding: Recoding, where: Mapping[str, Any]) -> 
                 f"the value of {name!r} must be a text, a number or None, not {value!r}.", code="wrong-type"
             )
         asked[name] = scalar_text(plain)
-        fits &= _having(origin, recoding, recoding.quasi.index(name), asked[name])
+        fits &= _having(problem, recoding, recoding.quasi.index(name), asked[name])
     rows = np.flatnonzero(fits)
     if not len(rows):
         wanted = listing([f"{name} {'missing' if text is None else repr(text)}" for name, text in asked.items()])
         raise InputError(
-            f"no record has {wanted}, in the data or in the release. {_known(origin, asked)}", code="no-such-record"
+            f"no record has {wanted}, in the data or in the release. {_known(problem, asked)}", code="no-such-record"
         )
     classes = recoding.row_class[rows]
-    if len(np.unique(classes)) == 1 and len(np.unique(origin.problem.table.row_tuple[rows])) == 1:
-        first = rows if origin.order is None else rows[[np.argmin(origin.order[rows])]]
-        return ChosenRows(first[:1], _number(origin, int(first[0])))
+    if len(np.unique(classes)) == 1 and len(np.unique(problem.table.row_tuple[rows])) == 1:
+        return ChosenRows(rows[:1], int(rows[0]) + 1)
     return Matches(asked, len(rows), tuple(_listed(recoding, classes)))
 
 
-def _having(origin: Origin, recoding: Recoding, column: int, text: Label) -> NDArray[np.bool_]:
+def _having(problem: Problem, recoding: Recoding, column: int, text: Label) -> NDArray[np.bool_]:
     """The rows that have a value in a column, or were released as it."""
-    leaf = _leaf(origin.problem.hierarchies[column], text)
-    table = origin.problem.table
+    leaf = _leaf(problem.hierarchies[column], text)
+    table = problem.table
     fits: NDArray[np.bool_] = (table.codes[column] == (-1 if leaf is None else leaf))[table.row_tuple]
     node = recoding.hierarchies[column].by_label.get(text)
     if node is not None:
@@ -147,18 +145,14 @@ def _leaf(hierarchy: Hierarchy, text: Label) -> int | None:
     return node if node is not None and node < hierarchy.n_leaves else None
 
 
-def _known(origin: Origin, asked: Mapping[str, Label]) -> str:
+def _known(problem: Problem, asked: Mapping[str, Label]) -> str:
     """For the first value that does not occur at all, what does; else that the values do not occur together."""
     for name, text in asked.items():
-        hierarchy = origin.problem.hierarchies[origin.problem.table.quasi.index(name)]
+        hierarchy = problem.hierarchies[problem.table.quasi.index(name)]
         if text not in hierarchy.by_label:
             leaves = [label for label in hierarchy.labels[: hierarchy.n_leaves] if label is not None]
             return f"Of {name!r}: {did_you_mean(text, leaves)}"
     return "Each value occurs, but not together." if len(asked) > 1 else "It is in the hierarchy, but no record has it."
-
-
-def _number(origin: Origin, row: int) -> int:
-    return (row if origin.order is None else int(origin.order[row])) + 1
 
 
 def _listed(recoding: Recoding, classes: NDArray[np.int32]) -> list[MatchingClass]:

@@ -1,4 +1,4 @@
-"""HTML built so that nothing can be forgotten to be escaped: plain text is escaped, only `Markup` is not.
+"""HTML in which escaping cannot be forgotten: plain text is escaped, only `Markup` is not.
 
 Column names, labels and messages come from data and policies. They reach the page as plain strings, and the one
 function that makes elements escapes those. Characters that a reader cannot see and that change what is seen around
@@ -10,6 +10,8 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Sequence
+
+from shoal.present.html.style import STYLE
 
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 LONG_WORD = 16
@@ -45,6 +47,11 @@ def tag(name: str, *children: str, **attributes: str | None) -> Markup:
     return Markup(f"<{name}{given}>{join(*children)}</{name}>")
 
 
+def names_of(names: Sequence[str]) -> Markup:
+    """Several names or values from data or policy."""
+    return join(*map(name_of, names), between=", ")
+
+
 def name_of(text: str) -> Markup:
     """A name or value from data or policy: kept apart from the direction of the text around it.
 
@@ -54,7 +61,7 @@ def name_of(text: str) -> Markup:
     return tag("bdi", text if text else "(empty)", class_="name long" if long else "name")
 
 
-def listing(items: Sequence[str], class_: str | None = None) -> Markup:
+def bullets(items: Sequence[str], class_: str | None = None) -> Markup:
     """A bullet list."""
     return tag("ul", *(tag("li", item) for item in items), class_=class_)
 
@@ -91,3 +98,37 @@ def _table(caption: str, heads: Sequence[str], bodies: Sequence[Markup], class_:
 def more(summary: str, *content: str) -> Markup:
     """Something that opens on demand."""
     return tag("details", tag("summary", summary), *content)
+
+
+_GUARD = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+"""What the browser may load, should anything ever slip into the page: nothing."""
+
+Section = tuple[str, str, Sequence[Markup]]
+"""A part of a page: anchor, heading, content."""
+
+
+def whole_page(title: str, under: Sequence[Markup], sections: Sequence[Section], footer: str, style: str = "") -> str:
+    """The text of one self-contained HTML file: no network, no script; ``style`` is added to the style sheet."""
+    parts = [
+        tag("section", tag("h2", heading, id=anchor), *content, aria_labelledby=anchor)
+        for anchor, heading, content in sections
+    ]
+    contents = bullets([tag("a", heading, href=f"#{anchor}") for anchor, heading, _ in sections])
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", name_="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", http_equiv="Content-Security-Policy", content=_GUARD),
+        tag("meta", name_="color-scheme", content="light dark"),
+        tag("link", rel="icon", href="data:,"),
+        tag("title", f"{title} – Shoal"),
+        tag("style", Markup(STYLE + style)),
+    )
+    body = tag(
+        "body",
+        tag("header", tag("h1", title), *under),
+        tag("nav", contents, aria_label="Contents"),
+        tag("main", *parts),
+        tag("footer", footer),
+    )
+    return f"<!DOCTYPE html>\n{tag('html', head, body, lang='en')}\n"

@@ -1,4 +1,4 @@
-"""The lattice as a drawing: less general nodes below, more general ones above, what satisfies told by shape and colour.
+"""The lattice as a drawing: less general nodes below, more general ones above, shape and colour show which satisfy.
 
 A minimal node is a diamond, another that satisfies a disc, one that fails a small ring; the best minimal node has a
 ring around it. Every node can be reached by the keyboard, carries its levels in ``data-node`` and ``data-levels`` and
@@ -13,10 +13,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from shoal.formatting import listing, number, pluralize
 from shoal.present.html.markup import Markup, paragraph, tag
 from shoal.present.html.style import DARK, LIGHT
-from shoal.present.plots.svg import text
-from shoal.present.report.figures import counted, number
+from shoal.present.plots.bars import text
 
 _DOWN = 4.4
 """Between two lines of nodes, in em."""
@@ -90,7 +90,7 @@ Line = Sequence[Mapping[str, Any]]
 
 
 def _lines(nodes: Line, most: int | None) -> list[Line]:
-    """The nodes of each height, the most general first, within a height by their levels; at most so many a line."""
+    """The nodes of each height, the most general first, within a height by their levels; at most so many per line."""
     rows: dict[int, list[Mapping[str, Any]]] = {}
     for node in sorted(nodes, key=lambda each: (-each["height"], each["place"])):
         rows.setdefault(node["height"], []).append(node)
@@ -117,12 +117,12 @@ def _height_labels(
     """At the left the sum of levels, and how many of its nodes are drawn where not all are."""
     counts = {each["height"]: each["nodes"] for each in picture["by_height"]}
     drawn, labels = Counter(node["height"] for line in lines for node in line), []
-    told: set[int] = set()
+    labelled: set[int] = set()
     for line in lines:
         height, y = line[0]["height"], places[line[0]["id"]][1]
-        if height in told:
+        if height in labelled:
             continue
-        told.add(height)
+        labelled.add(height)
         labels.append(text(f"sum {height}", x="0", y=y + 0.3, class_="axis"))
         if counts[height] != drawn[height]:
             labels.append(text(f"{drawn[height]} of {number(counts[height])}", x="0", y=y + 1.6, class_="axis"))
@@ -151,21 +151,21 @@ def _kind(node: Mapping[str, Any]) -> str:
 def _node(node: Mapping[str, Any], place: tuple[float, float], picture: Mapping[str, Any]) -> Markup:
     kind = _kind(node)
     best = [tag("circle", r="13", class_="ring")] if node["id"] == picture["best"] else []
-    said = _said(node, picture)
+    title = _node_title(node, picture)
     given = {"data_node": node["id"], "data_levels": json.dumps(node["levels"], ensure_ascii=False), "data_state": kind}
     return tag(
         "svg",
-        tag("title", said),
+        tag("title", title),
         tag("circle", r="16", class_="focus"),
         *best,
         tag("path", d=_SHAPES[kind]),
         tag("text", _short(node), y="2.1em"),
         x=f"{place[0]:.2f}em", y=f"{place[1]:.2f}em", overflow="visible", class_=f"node {kind}",
-        tabindex="0", role="button" if node["minimal"] else "img", aria_label=said, **given,
+        tabindex="0", role="button" if node["minimal"] else "img", aria_label=title, **given,
     )  # fmt: skip
 
 
-def _said(node: Mapping[str, Any], picture: Mapping[str, Any]) -> str:
+def _node_title(node: Mapping[str, Any], picture: Mapping[str, Any]) -> str:
     """A node in words, one line per fact."""
     heights = picture["heights"]
     levels = ", ".join(f"{name} {level} of {heights[name]}" for name, level in node["levels"].items())
@@ -179,27 +179,26 @@ def node_lines(node: Mapping[str, Any], picture: Mapping[str, Any]) -> tuple[str
     how = "not checked: a less general node satisfies" if node["how"] == "implied" else "checked"
     head = f"{_WORDS[_kind(node)].capitalize()} ({how}).{best}"
     if not node["satisfied"]:
-        failing, allowed = counted(node["failing_records"], "record"), number(picture["may_suppress"])
+        failing, allowed = pluralize(node["failing_records"], "record"), number(picture["may_suppress"])
         return head, f"{failing} would have to be suppressed; {allowed} may be."
     metric = picture["metric"]
-    classes, suppressed = counted(node["classes"], "class"), counted(node["suppressed"], "record")
+    classes, suppressed = pluralize(node["classes"], "class"), pluralize(node["suppressed"], "record")
     return head, f"{metric} {node['measures'][metric]:.4f}; {classes}, {suppressed} suppressed."
 
 
 def _key(picture: Mapping[str, Any]) -> str:
-    order = ", ".join(picture["quasi"])
+    order = listing(picture["quasi"])
     return (
-        f"Diamond: minimal, can be picked. Disc: satisfies, but more general than need be. Small dashed ring: fails. "
-        f"A ring around a node: the best minimal one by {picture['metric']}. Under each node the level of {order}; "
-        f"more general nodes stand higher."
+        "Diamond: minimal, can be picked. Disc: satisfies, but is more general than necessary. Small dashed ring: "
+        f"fails. A ring around a node: the best minimal one by {picture['metric']}. Under each node are the levels of "
+        f"{order}; more general nodes are higher up."
     )
 
 
 def _description(picture: Mapping[str, Any]) -> str:
     minimal = len(picture["minimal"])
-    drawn = (
-        f"{number(picture['nodes'])} nodes, {len(picture['drawn'])} of them drawn; {counted(minimal, 'minimal node')}."
-    )
+    drawn = f"{number(picture['nodes'])} nodes, {len(picture['drawn'])} of them drawn; "
+    drawn += f"{pluralize(minimal, 'minimal node')}."
     return f"{drawn} {_key(picture)} {_not_drawn(picture)}".rstrip()
 
 
@@ -218,7 +217,7 @@ def _not_drawn(picture: Mapping[str, Any]) -> str:
 
 
 def _file_style() -> str:
-    """What a drawing needs that stands in no page."""
+    """The style of a drawing in a file of its own."""
     return (
         f":root {{ color-scheme: light dark; {LIGHT} background: var(--paper); }}"
         f"@media (prefers-color-scheme: dark) {{ :root {{ {DARK} }} }}"

@@ -1,73 +1,116 @@
-"""What stays open whatever is asked: the limits of the models, and the columns as released."""
+"""What is not protected, whatever the policy requires: the limits of the models, and the columns as released."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
 
-from shoal.present.html.markup import Markup, join, listing, name_of, paragraph, row, table, tag
-from shoal.present.report.figures import entries_of, number, part_of
-from shoal.present.report.words import NOT_PROTECTED, PUBLISHED, RELEASED_AS, ROLES
+from shoal.evidence.evidence import Evidence, SensitiveFacts
+from shoal.present.html.markup import Markup, bullets, join, name_of, names_of, paragraph, row, table, tag
+
+_ROLES = {
+    "identifier": "identifier",
+    "quasi": "quasi-identifier",
+    "sensitive": "sensitive",
+    "insensitive": "insensitive",
+}
+
+_RELEASED_AS = {
+    "identifier": "not released",
+    "quasi": "generalized",
+    "insensitive": "unchanged",
+}
+
+_PUBLISHED = {
+    "values": "values, unchanged",
+    "categories": "categories instead of values",
+    "both": "values and their categories",
+}
+
+_NOT_PROTECTED = (
+    (
+        "Several records of one person.",
+        "The models count records, not people. If a person has several records, a class of k records may hold fewer "
+        "than k people, perhaps only one. Classes count people only if the table has one row per person.",
+    ),
+    (
+        "Knowledge from elsewhere.",
+        "Someone who knows more about a person than the quasi-identifiers (a date of admission, a relative's illness, "
+        "an answer that can be ruled out) may narrow down a class further than the figures say.",
+    ),
+    (
+        "Likely guesses.",
+        "A class with several sensitive values can still make one of them much more likely than the others. Only "
+        "models on sensitive columns limit this, and only as far as their limits go.",
+    ),
+    (
+        "Presence.",
+        "The models do not hide whether a person is in the table. If being in it is itself sensitive, that is not "
+        "protected.",
+    ),
+    (
+        "Other releases.",
+        "Two releases about the same people, each safe alone, can be joined. The models look at this one only.",
+    ),
+    (
+        "Wrong roles.",
+        "A column by which people can be recognized, but which the policy does not declare as a quasi-identifier, is "
+        "not generalized, and the classes do not take it into account.",
+    ),
+    (
+        "General patterns.",
+        "What the table shows about groups (a region, an age band) is true of the people in these groups, whether or "
+        "not their records are in it.",
+    ),
+)
+"""What the models do not protect from, whichever are required: in short, and in a sentence."""
 
 
-def told_section(evidence: Mapping[str, Any]) -> list[Markup]:
-    """What is not protected, and the columns."""
-    return [
-        tag("h3", "What these models do not protect from"),
-        *_limits(evidence),
-        tag("h3", "Columns"),
-        *_columns(evidence),
-    ]
-
-
-def _limits(evidence: Mapping[str, Any]) -> list[Markup]:
-    lead = "The models above limit what the quasi-identifiers give away. They do not make a release harmless."
-    watched = {model.get("sensitive") for model in entries_of(evidence, "models")}
-    unwatched = [name for name, role in _roles(evidence).items() if role == "sensitive" and name not in watched]
-    asked = [
-        join(tag("strong", "No model on ", name_of(name), "."), " A class may tell the value of this sensitive column.")
+def limitations_section(evidence: Evidence) -> list[Markup]:
+    """What the models do not protect from, and the columns."""
+    watched = {model.sensitive for model in evidence.models}
+    unwatched = [name for name in _of_role(evidence, "sensitive") if name not in watched]
+    open_columns = [
+        join(tag("strong", "No model on ", name_of(name), "."), " A class may reveal the value of this column.")
         for name in unwatched
     ]
-    always = [join(tag("strong", short), " ", sentence) for short, sentence in NOT_PROTECTED]
-    return [paragraph(lead), listing([*asked, *always])]
+    always = [join(tag("strong", short), " ", sentence) for short, sentence in _NOT_PROTECTED]
+    lead = "The models limit what the quasi-identifiers reveal. They do not make a release harmless."
+    return [paragraph(lead), bullets([*open_columns, *always]), tag("h3", "Columns"), *_columns(evidence)]
 
 
-def _columns(evidence: Mapping[str, Any]) -> list[Markup]:
-    columns, parts = part_of(evidence, "columns"), []
-    if columns:
-        levels = part_of(evidence, "levels")
-        rows = [_column(name, column, levels) for name, column in columns.items() if isinstance(column, Mapping)]
-        parts.append(table("The columns of the policy.", ["Column", "Role", "Released"], rows))
-        as_is = [name for name, role in _roles(evidence).items() if role == "insensitive"]
-        warning = ". Make sure that nobody can be recognized by them: the classes do not take them into account."
-        kept = paragraph("Released as they are (insensitive): ", *_names(as_is), warning)
-        parts.append(kept if as_is else paragraph("No insensitive column is released."))
-    identifiers = [name for name, role in _roles(evidence).items() if role == "identifier"]
-    if identifiers:
-        parts.append(paragraph("Identifiers, removed: ", *_names(identifiers), "."))
-    unnamed = evidence.get("not_named")
-    if isinstance(unnamed, (list, tuple)):
-        names = [str(name) for name in unnamed]
-        text = ["Not named in the policy, so not released: ", *_names(names), "."]
-        parts.append(paragraph(*text) if names else paragraph("The policy names every column of the data."))
-    return parts
+def _of_role(evidence: Evidence, role: str) -> list[str]:
+    return [name for name, column in evidence.columns.items() if column.role == role]
 
 
-def _column(name: str, column: Mapping[str, Any], levels: Mapping[str, Any]) -> Markup:
-    role = str(column.get("role"))
-    released = RELEASED_AS.get(role, "")
-    if role == "quasi" and levels.get(name) == 0:
-        released = "not generalized (level 0)"
-    if role == "sensitive":
-        published = number(column.get("published"))
-        released = PUBLISHED.get(published, published)
-    return row(name_of(name), ROLES.get(role, role), released)
+def _columns(evidence: Evidence) -> list[Markup]:
+    rows = [
+        row(name_of(name), _ROLES[column.role], _released(evidence, name)) for name, column in evidence.columns.items()
+    ]
+    as_is = _of_role(evidence, "insensitive")
+    return [
+        table("The columns of the policy.", ["Column", "Role", "Released"], rows),
+        _listed(
+            as_is,
+            "Released unchanged (insensitive): ",
+            "Make sure that nobody can be recognized by them: the classes do not take them into account.",
+        )
+        if as_is
+        else paragraph("No insensitive column is released."),
+        *([_listed(names, "Not released (identifiers): ")] if (names := _of_role(evidence, "identifier")) else []),
+        _listed(evidence.not_named, "Not released (not named in the policy): ")
+        if evidence.not_named
+        else paragraph("The policy names every column of the data."),
+    ]
 
 
-def _names(names: list[str]) -> list[Markup]:
-    return [join(*(name_of(name) for name in names), between=", ")]
+def _listed(names: Sequence[str], head: str, tail: str = "") -> Markup:
+    return paragraph(head, names_of(names), f". {tail}" if tail else ".")
 
 
-def _roles(evidence: Mapping[str, Any]) -> dict[str, str]:
-    columns = part_of(evidence, "columns")
-    return {name: str(column.get("role")) for name, column in columns.items() if isinstance(column, Mapping)}
+def _released(evidence: Evidence, name: str) -> str:
+    column = evidence.columns[name]
+    if isinstance(column, SensitiveFacts):
+        return _PUBLISHED[column.published]
+    if column.role == "quasi" and (evidence.levels or {}).get(name) == 0:
+        return "not generalized (level 0)"
+    return _RELEASED_AS[column.role]

@@ -2,93 +2,224 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
 
+from shoal.evidence.evidence import BoundFacts, Evidence, QuasiFacts, ValueGroup
+from shoal.formatting import number, percent, pluralize
 from shoal.metrics import METRICS
-from shoal.present.html.markup import Markup, join, more, name_of, paired_table, paragraph, row, table, tag
-from shoal.present.plots.plots import loss_plot
-from shoal.present.report.before_after import before_after
-from shoal.present.report.distance import distance
-from shoal.present.report.figures import UNSTATED, is_number, number, part_of, percent
+from shoal.present.html.markup import (
+    Markup,
+    join,
+    more,
+    name_of,
+    names_of,
+    paired_table,
+    paragraph,
+    row,
+    table,
+    tag,
+)
+from shoal.present.plots.bars import loss_plot
+
+_LEVELS = (
+    "A level is a step up the column's hierarchy: 0 is the value as it was, and the last level tells nothing, except "
+    "for values that a boundary holds below it."
+)
+_NO_LEVELS = "This release has no single level per column: records with the same value may have different levels."
+_HEADS = (
+    "Labels for values: how many different labels are released, and how many values the hierarchy has. Detail lost: 0% "
+    "when every value is released as it was; a suppressed record counts as fully lost."
+)
+_BEFORE_AFTER = (
+    "Before is how many of the released records had such a value. After is how many a reader of the release must "
+    "assume to have it: a full bar where the label says so, an empty bar where a label covers several groups and its "
+    "records are spread evenly over them. The flatter the empty bars are, the more was lost."
+)
+_RULE = (
+    "Suppressed records are in neither. A group in which labels hide fewer than {least} records is not shown by itself "
+    "but counted among the others, so that this page reveals no rare value that the release hides."
+)
+_ENDED = {
+    "nothing improves": "until nothing improved any further",
+    "rounds": "for a fixed number of rounds",
+    "time": "until the time limit, so another run may end differently",
+}
 
 
-def lost_section(evidence: Mapping[str, Any]) -> list[Markup]:
+def losses_section(evidence: Evidence) -> list[Markup]:
     """The columns, their plot, and the measures."""
-    quasi = {
-        name: column
-        for name, column in part_of(evidence, "columns").items()
-        if isinstance(column, Mapping) and column.get("role") == "quasi"
-    }
-    measures = _measures(part_of(evidence, "measures"))
+    quasi = {name: column for name, column in evidence.columns.items() if isinstance(column, QuasiFacts)}
+    losses = [(name, column.ncp) for name, column in quasi.items()]
+    caption = "Share of its detail that each quasi-identifier lost (NCP); suppressed records count as lost."
     return [
         *_columns(quasi, evidence),
-        *_plot(quasi),
-        *before_after(evidence),
-        *distance(evidence),
-        more("Every measure of the release", *measures),
+        tag("figure", tag("figcaption", caption), loss_plot(losses)),
+        *_before_after(quasi),
+        *_distance(evidence),
+        more("Every measure of the release", _measures(evidence.measures)),
     ]
 
 
-def _columns(quasi: Mapping[str, Any], evidence: Mapping[str, Any]) -> list[Markup]:
-    if not quasi:
-        return [paragraph("The evidence names no quasi-identifier, so no column was generalized.")]
-    local = evidence.get("levels") is None
-    declared = part_of(part_of(evidence, "policy"), "columns")
+def _columns(quasi: Mapping[str, QuasiFacts], evidence: Evidence) -> list[Markup]:
     rows = []
     for name, column in quasi.items():
-        labels = f"{number(column.get('labels_released'))} for {number(column.get('values'))}"
-        loss = percent(column["ncp"]) if is_number(column.get("ncp")) else UNSTATED
-        bounded = part_of(declared, name).get("boundary") is not None
-        level = _level(part_of(evidence, "levels").get(name), column, bounded=bounded)
-        level = number(column.get("height")) if local else level
-        rows.append(row(name_of(name), level, labels, loss))
-    heads = ["Column", "Levels there are" if local else "Level released", "Labels for values", "Detail lost (NCP)"]
-    said = (
-        "The release has no one level for a column: records of the same value may be released at different levels."
-        if local
-        else "A level is a step up the column's hierarchy: 0 is the value as it was, the last one tells nothing, "
-        "except of values that a boundary holds below it."
-    )
-    after = (
-        "Labels for values: how many different labels are released, and how many values the hierarchy has. "
-        "Detail lost: 0% when every value is released as it was; a record that is left out counts as fully lost."
-    )
-    return [paragraph(said, " ", after), table("What generalizing did to each quasi-identifier.", heads, rows)]
+        labels = f"{number(column.labels_released)} for {number(column.hierarchy_values)}"
+        rows.append(row(name_of(name), _level(name, column, evidence), labels, percent(column.ncp)))
+    local = evidence.levels is None
+    heads = ["Column", "Levels available" if local else "Level released", "Labels for values", "Detail lost (NCP)"]
+    said = f"{_NO_LEVELS if local else _LEVELS} {_HEADS}"
+    return [paragraph(said), table("What generalization did to each quasi-identifier.", heads, rows)]
 
 
-def _level(level: object, column: Mapping[str, Any], *, bounded: bool) -> str:
+def _level(name: str, column: QuasiFacts, evidence: Evidence) -> str:
     """A level out of all; at the last one nothing is left, unless a boundary keeps values from getting there."""
-    height = column.get("height")
-    text = f"{number(level)} of {number(height)}"
-    if not is_number(level) or not is_number(height):
-        return text
+    if evidence.levels is None:
+        return number(column.height)
+    level = evidence.levels[name]
+    text = f"{number(level)} of {number(column.height)}"
     if level == 0:
-        return f"{text} (as it was)"
-    if level != height:
+        return f"{text} (unchanged)"
+    if level != column.height:
         return text
-    if column.get("ncp") == 1:
+    if column.ncp == 1:
         return f"{text} (nothing left)"
-    return f"{text} (at its boundary)" if bounded else text
+    return f"{text} (at its boundary)" if has_boundary(evidence, name) else text
 
 
-def _plot(quasi: Mapping[str, Any]) -> list[Markup]:
-    losses = [(name, float(column["ncp"])) for name, column in quasi.items() if is_number(column.get("ncp"))]
-    if not losses:
+def has_boundary(evidence: Evidence, name: str) -> bool:
+    """Whether the policy sets a boundary for a column."""
+    declared: Mapping[str, object] = evidence.policy.get("columns", {}).get(name, {})
+    return declared.get("boundary") is not None
+
+
+def _before_after(quasi: Mapping[str, QuasiFacts]) -> list[Markup]:
+    """A small table for each column that has a distribution, those that lost most first.
+
+    The cells of the tables have bars: the figures can be read aloud and printed, the bars only help the eye.
+    """
+    drawn = {name: column.distribution for name, column in quasi.items() if column.distribution is not None}
+    if not drawn:
         return []
-    caption = "Share of its detail that each quasi-identifier lost (NCP), records left out counted as lost."
-    return [tag("figure", tag("figcaption", caption), loss_plot(losses))]
+    least = next(iter(drawn.values())).least_hidden
+    tables = [_pair_table(name, quasi[name], drawn[name].groups)
+              for name in sorted(drawn, key=lambda name: -quasi[name].ncp)]  # fmt: skip
+    others = [name for name in quasi if name not in drawn]
+    return [
+        tag("h3", "Each column before and after"),
+        paragraph(_BEFORE_AFTER),
+        paragraph(_RULE.format(least=number(least)), class_="soft"),
+        tag("div", *tables, class_="columns"),
+        *([paragraph("Not shown, because too few records would be behind it: ", names_of(others))] if others else []),
+    ]
 
 
-def _measures(measures: Mapping[str, Any]) -> list[Markup]:
-    if not measures:
-        return [paragraph("The evidence holds no measures.")]
+def _pair_table(name: str, column: QuasiFacts, groups: Sequence[ValueGroup]) -> Markup:
+    most = max(1.0, *(max(each.before, each.after) for each in groups))
+    heads = [tag("th", head, scope="col") for head in ("Value", "Before", "After")]
+    rows = [_group_row(each, most) for each in groups]
+    size = f": {pluralize(column.hierarchy_values, 'value')}, released as {pluralize(column.labels_released, 'label')}"
+    caption = tag("caption", tag("strong", name_of(name)), size)
+    return tag("table", caption, tag("thead", tag("tr", *heads)), tag("tbody", *rows), class_="pair")
+
+
+def _group_row(group: ValueGroup, most: float) -> Markup:
+    sure = min(group.within, group.after)
+    label = tag("em", "(missing)") if group.label is None else name_of(group.label)
+    if group.kind == "others":
+        label = tag("em", f"others ({pluralize(group.distinct_values, 'value')})")
+    return tag(
+        "tr",
+        tag("th", label, scope="row"),
+        tag("td", _cell(group.before, [("bar", group.before)], most)),
+        tag("td", _cell(group.after, [("bar", sure), ("hollow", group.after - sure)], most)),
+    )
+
+
+def _cell(value: float, parts: list[tuple[str, float]], most: float) -> Markup:
+    """A figure and its bar, at least a pixel wide where there is anything; ``parts`` follow each other."""
+    placed = {"y": "0.1em", "height": "0.7em"}
+    drawn, start = [tag("rect", x="0", width="1", **placed, class_="bar")] if value else [], 0.0
+    for class_, length in parts:
+        width = 100 * length / most
+        if width > 0.005:
+            drawn.append(tag("rect", x=f"{start:.2f}%", width=f"{width:.2f}%", **placed, class_=class_))
+        start += width
+    bars = tag("svg", *drawn, width="100%", height="0.9em", aria_hidden="true")
+    return tag("div", tag("span", _whole(value)), bars, class_="cell")
+
+
+def _whole(value: float) -> str:
+    """A count; a share of records that is not whole with one place where it is small."""
+    if value == round(value) or value >= 10:
+        return f"{round(value):,}"
+    return "< 0.1" if value < 0.1 else f"{value:.1f}"
+
+
+def bound_phrase(bound: BoundFacts | None) -> str | None:
+    """How many times the least possible loss was lost; None where that cannot be said."""
+    if bound is None or bound.ratio is None:
+        return None
+    about, ratio = "about " if bound.estimated else "", bound.ratio
+    if ratio < 1.005:
+        return f"{about}as little as any release could lose"
+    times = f"{ratio:.0f}" if ratio >= 20 else f"{ratio:.1f}" if ratio >= 1.05 else f"{ratio:.2f}"
+    return f"{about}{times} times the least that any release could lose"
+
+
+def _distance(evidence: Evidence) -> list[Markup]:
+    """The bound in words, and the loss before and after refining."""
+    parts = [*_bound(evidence.bound), *_refined(evidence.search.get("refined"))]
+    return [tag("h3", "How far from the least possible loss"), *parts] if parts else []
+
+
+def _bound(bound: BoundFacts | None) -> list[Markup]:
+    if bound is None:
+        return []
+    least, reached, words = percent(bound.ncp), percent(bound.reached), bound_phrase(bound)
+    if words is None:
+        said = f"This release loses {reached} of the detail. The lower bound is 0%, which says nothing about the best."
+        return [paragraph(said)]
+    estimate = ""
+    if bound.estimated:
+        low, high = bound.ncp_interval
+        estimate = (
+            f" The bound is estimated from {pluralize(bound.records, 'record')} and lies with 95% certainty between "
+            f"{percent(low)} and {percent(high)}."
+        )
+    return [
+        paragraph(
+            f"This release loses {reached} of the detail (NCP). No release under these models can lose less than "
+            f"{least}, so it loses ",
+            tag("strong", words),
+            f".{estimate} The best possible release lies somewhere between the two; whether any release reaches the "
+            "bound is not known.",
+        )
+    ]
+
+
+def _refined(refined: Mapping[str, object] | None) -> list[Markup]:
+    if not refined:
+        return []
+    steps, rounds = refined["steps"], refined["rounds"]
+    assert isinstance(steps, Mapping)
+    assert isinstance(rounds, int)
+    return [
+        paragraph(
+            "Refinement improved the release from ",
+            tag("strong", f"{refined['before']:.4f} to {refined['after']:.4f}"),
+            f" by the measure {refined['measure']}, in {pluralize(sum(steps.values()), 'step')} and "
+            f"{pluralize(rounds, 'round')}, {_ENDED[str(refined['ended'])]}.",
+        )
+    ]
+
+
+def _measures(measures: Mapping[str, float]) -> Markup:
     pairs = []
     for name, value in measures.items():
         words = METRICS.get(name)
         if words is None:
-            pairs.append((row(name_of(str(name)), number(value), UNSTATED), ""))
+            pairs.append((row(name_of(name), number(value), ""), ""))
             continue
         better = "more is better" if words.higher_is_better else "less is better"
         pairs.append((row(words.title, number(value), join(f"{words.scale}, {better}")), words.summary))
-    return [paired_table("Every measure of the release.", ["Measure", "Value", "Range and direction"], pairs)]
+    return paired_table("Every measure of the release.", ["Measure", "Value", "Range and direction"], pairs)

@@ -5,164 +5,134 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from shoal.evidence.evidence import Evidence
+from shoal.facts import plain
+from shoal.formatting import data_size, duration, number, pluralize
 from shoal.present.html.markup import Markup, join, more, name_of, paragraph, row, table, tag
-from shoal.present.report.figures import UNSTATED, counted, entries_of, is_number, memory, number, part_of, seconds
-from shoal.present.report.words import STAGES
-from shoal.present.report.yaml_like import yaml_like
+from shoal.present.yaml_text import yaml_text
 
+_STAGES = {
+    "read": "Reading the data",
+    "encode": "Preparing columns and hierarchies",
+    "search": "Searching for the release",
+    "recode": "Generalizing the records",
+    "write": "Writing the release",
+    "verify": "Independent check",
+    "bound": "Bounding the least possible loss",
+    "attack": "Attacking the release",
+    "compose": "Comparing with earlier releases",
+    "evidence": "Measuring the release",
+    "utility": "Measuring utility for the task",
+}
 _LONGEST = 160
 """Facts longer than this are counted on the page; the evidence holds them in full."""
-
-SHOWN = frozenset(
-    {
-        "verified",
-        "records",
-        "released",
-        "suppressed",
-        "classes",
-        "levels",
-        "measures",
-        "models",
-        "algorithm",
-        "seed",
-        "search",
-        "columns",
-        "not_released",
-        "not_named",
-        "class_sizes",
-        "exposure",
-        "attacks",
-        "attack_seed",
-        "bound",
-        "evidence_version",
-        "evidence_sha256",
-        "utility",
-        "not_done",
-        "checks",
-        "policy",
-        "policy_sha256",
-        "release_sha256",
-        "versions",
-        "seconds",
-        "seconds_by_stage",
-        "peak_memory_bytes",
-    }
-)
-"""The keys of the evidence that some part of the page shows."""
+_FURTHER = ("applied", "engine")
+"""Facts that are shown as they are."""
 
 
-def made_section(evidence: Mapping[str, Any]) -> list[Markup]:
-    """Search, checks, cost, hashes, policy - and whatever else the evidence holds."""
-    parts = [*_search(evidence), *_checks(evidence), *_not_done(evidence), *_cost(evidence), *_repeat(evidence)]
-    others = {key: value for key, value in evidence.items() if key not in SHOWN}
-    if others:
-        parts.append(more("Further facts in the evidence", tag("pre", yaml_like(others))))
-    policy = evidence.get("policy")
-    if policy is not None:
-        parts.append(more("The policy", tag("pre", yaml_like(policy))))
-    return parts
+def provenance_section(evidence: Evidence) -> list[Markup]:
+    """Search, checks, cost, hashes, policy."""
+    further = {key: plain(value) for key in _FURTHER if (value := getattr(evidence, key)) is not None}
+    return [
+        *_search(evidence),
+        *_checks(evidence),
+        *_not_done(evidence.not_done or {}),
+        *_cost(evidence),
+        *_repeat(evidence),
+        *([more("Further facts", tag("pre", yaml_text(further)))] if further else []),
+        more("The policy", tag("pre", yaml_text(plain(evidence.policy)))),
+    ]
 
 
-def _search(evidence: Mapping[str, Any]) -> list[Markup]:
-    search = part_of(evidence, "search")
-    algorithm, seed = evidence.get("algorithm"), evidence.get("seed")
-    rows = [row("Algorithm", name_of(str(algorithm)) if algorithm is not None else UNSTATED)]
-    rows.append(row("Seed for random choices", str(seed) if seed is not None else UNSTATED))
-    rows += [_search_fact(str(key), value) for key, value in search.items()]
+def _search(evidence: Evidence) -> list[Markup]:
+    rows = [
+        row("Algorithm", name_of(evidence.algorithm)),
+        row("Seed for random choices", "none" if evidence.seed is None else str(evidence.seed)),
+        *(_search_fact(key, value) for key, value in plain(evidence.search).items() if key != "refined"),
+    ]
     return [table("The search.", ["Fact", "Figure"], rows)]
 
 
-def _search_fact(key: str, value: object) -> Markup:
-    if key == "nodes" and is_number(value):
-        return row("Nodes (combinations of levels) there are", number(value))
-    if key == "checked" and is_number(value):
+def _search_fact(key: str, value: Any) -> Markup:
+    if key == "nodes" and isinstance(value, int):
+        return row("Nodes (combinations of levels)", number(value))
+    if key == "checked" and isinstance(value, int):
         return row("Nodes checked", number(value))
     if key == "metric":
         return row("Measure that decides between releases", name_of(str(value)))
-    if key == "minimal_nodes" and isinstance(value, (list, tuple)):
+    if key == "minimal_nodes" and isinstance(value, list):
         return row("Minimal nodes (they satisfy, and no less general one does)", number(len(value)))
-    if key == "path" and isinstance(value, (list, tuple)):
+    if key == "path" and isinstance(value, list):
         return row("Steps up from the original values", number(max(len(value) - 1, 0)))
     return row(name_of(key), _any(value))
 
 
-def _any(value: object) -> Markup:
+def _any(value: Any) -> Markup:
     """A value of which nothing is known but that it is plain data."""
-    if not isinstance(value, (Mapping, list, tuple)):
+    if isinstance(value, bool):
+        return join("yes" if value else "no")
+    if isinstance(value, (int, float)):
         return join(number(value))
-    text = yaml_like(value)
-    if len(text) <= _LONGEST:
-        return tag("pre", text)
-    return join(f"{counted(len(value), 'item')}, in the evidence file")
+    if not isinstance(value, (dict, list)):
+        return join("none" if value is None else str(value))
+    text = yaml_text(value)
+    return tag("pre", text) if len(text) <= _LONGEST else join(f"{pluralize(len(value), 'item')}, in the evidence file")
 
 
-def _checks(evidence: Mapping[str, Any]) -> list[Markup]:
-    checks = entries_of(evidence, "checks")
-    if not checks:
-        return [paragraph("The evidence lists no checks of the independent verifier.")]
-    said = (
-        "The independent verifier reads the finished release and the policy and shares no code with the search. "
-        "It found:"
-    )
+def _checks(evidence: Evidence) -> list[Markup]:
+    said = "The independent verifier reads the finished release and the policy and shares no code with the search."
     rows = [
-        row(name_of(number(check.get("name"))), _outcome(check.get("passed")), number(check.get("message")))
-        for check in checks
+        row(
+            name_of(check.name),
+            tag("span", "passed" if check.passed else "failed", class_="mark good" if check.passed else "mark"),
+            check.message,
+        )
+        for check in evidence.checks
     ]
     return [paragraph(said), table("Checks of the independent verifier.", ["Check", "Outcome", "Found"], rows)]
 
 
-def _not_done(evidence: Mapping[str, Any]) -> list[Markup]:
-    """What a streamed table had to do without."""
-    rows = [row(str(what), number(why)) for what, why in part_of(evidence, "not_done").items()]
-    if not rows:
+def _not_done(not_done: Mapping[str, str]) -> list[Markup]:
+    """What a table that was not held in memory had to do without."""
+    if not not_done:
         return []
-    said = "The records were streamed, and not all of this could be done without holding them:"
+    rows = [row(what, why) for what, why in not_done.items()]
+    said = "The records were not all held in memory, and the following was not done:"
     return [paragraph(said), table("Not done at this size.", ["What", "Why"], rows)]
 
 
-def _outcome(passed: object) -> Markup:
-    if passed is True:
-        return tag("span", "passed", class_="mark good")
-    return tag("span", "failed" if passed is False else UNSTATED, class_="mark")
-
-
-def _cost(evidence: Mapping[str, Any]) -> list[Markup]:
+def _cost(evidence: Evidence) -> list[Markup]:
+    memory = evidence.peak_memory_bytes
     rows = [
-        row(STAGES.get(str(name), str(name)), seconds(value))
-        for name, value in part_of(evidence, "seconds_by_stage").items()
+        *(row(_STAGES.get(name, name), duration(value)) for name, value in evidence.seconds_by_stage.items()),
+        row("All stages", duration(evidence.seconds)),
+        row("Peak memory", "not known" if memory is None else data_size(memory)),
     ]
-    rows.append(row("All stages", seconds(evidence.get("seconds"))))
-    rows.append(row("Most memory held", memory(evidence.get("peak_memory_bytes"))))
     return [table("Time and memory.", ["Stage", "Used"], rows)]
 
 
-def _repeat(evidence: Mapping[str, Any]) -> list[Markup]:
-    """What identifies the release and the policy, and the versions that a result may depend on."""
-    release = evidence.get("release_sha256")
+def _repeat(evidence: Evidence) -> list[Markup]:
+    """How to make the release again and how to check it, and what identifies release, policy and versions."""
+    release = evidence.release_sha256
     unwritten = "none: the evidence was made before the release was written to a file"
     rows = [
-        row("Release file (SHA-256)", tag("code", str(release)) if release is not None else unwritten),
-        row("Policy (SHA-256)", _code(evidence.get("policy_sha256"))),
-        *(row(f"Version of {name}", _code(value)) for name, value in part_of(evidence, "versions").items()),
+        row("Release file (SHA-256)", tag("code", release) if release is not None else unwritten),
+        row("Policy (SHA-256)", tag("code", evidence.policy_sha256)),
+        *(row(f"Version of {name}", tag("code", value)) for name, value in evidence.versions.items()),
     ]
-    return [*_again(evidence), table("What it takes to recognize and repeat this release.", ["Item", "Is"], rows)]
-
-
-def _again(evidence: Mapping[str, Any]) -> list[Markup]:
-    """How to make the release again, and how to check it."""
-    same = (
-        " with the same data, policy and versions makes the same release, byte for byte, and the same evidence but for "
-        "time and memory."
-    )
-    timed = part_of(part_of(evidence, "search"), "refined").get("ended") == "time"
-    clock = " This one was refined until the time given was over, so another run may end elsewhere." if timed else ""
-    checked = ": its models, this evidence, and that every record is true."
-    verify = "shoal verify RELEASE --policy POLICY --original DATA"
+    timed = evidence.search.get("refined", {}).get("ended") == "time"
+    clock = " This one was refined until a time limit, so another run may end differently." if timed else ""
     return [
-        paragraph("To repeat: ", tag("code", "shoal anonymize POLICY"), same, clock),
-        paragraph("To check: ", tag("code", verify), checked),
+        paragraph(
+            "To repeat: ",
+            tag("code", "shoal anonymize POLICY"),
+            " with the same data, policy and versions makes the same release, byte for byte, and the same evidence "
+            f"except for time and memory.{clock}",
+        ),
+        paragraph(
+            "To check: ",
+            tag("code", "shoal verify RELEASE --policy POLICY --original DATA"),
+            " checks its models, this evidence, and that every record is true.",
+        ),
+        table("What identifies this release.", ["Item", "Value"], rows),
     ]
-
-
-def _code(value: object) -> Markup:
-    return tag("code", str(value)) if value is not None else join(UNSTATED)

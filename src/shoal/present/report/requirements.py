@@ -1,100 +1,104 @@
-"""What was asked and what is reached, model by model."""
+"""The privacy requirements and what the release reaches, model by model."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
+from shoal.evidence.evidence import Evidence, ModelFacts, WeakestClass
+from shoal.formatting import number, pluralize
 from shoal.models import MODELS, at_least, model_title
 from shoal.present.html.markup import Markup, join, name_of, paired_table, paragraph, row, tag
-from shoal.present.report.figures import UNSTATED, counted, entries_of, exactly, is_number, number, part_of
-from shoal.present.report.words import CLASS
 
-_MISSING = "(missing)"
-_GREEK = {"alpha": "α"}
+_CLASS = (
+    "A class is a group of released records that are equal in all quasi-identifiers, the columns by which a person "
+    "might be recognized. Someone who recognizes a person by them finds the class, not the record."
+)
+MISSING = "(missing)"
+_GREEK = {"alpha": "α", "beta": "β", "delta": "δ", "epsilon": "ε"}
 
 
-def asked_section(evidence: Mapping[str, Any]) -> list[Markup]:
+def requirements_section(evidence: Evidence) -> list[Markup]:
     """A row for each model with what it means under it."""
-    models = entries_of(evidence, "models")
-    if not models:
-        return [paragraph("The evidence names no privacy model.")]
     return [
-        paragraph(CLASS),
+        paragraph(_CLASS),
         paired_table(
-            "The privacy models. Reached is what even the weakest class has; it may be better than what was asked.",
-            ["Model", "Asked", "Reached", "Holds"],
-            [_pair(model) for model in models],
+            "The privacy models. Reached is what even the weakest class has; it may be better than what is required.",
+            ["Model", "Required", "Reached", "Holds"],
+            [_pair(model) for model in evidence.models],
         ),
     ]
 
 
-def _pair(model: Mapping[str, Any]) -> tuple[Markup, str]:
-    name = str(model.get("model"))
-    title, summary = model_title(name), MODELS[name].summary if name in MODELS else ""
-    column = model.get("sensitive")
-    head = join(title, " on ", name_of(str(column))) if column is not None else join(title)
-    asked, reached = dict(flat_parameters(model.get("asked"))), dict(flat_parameters(model.get("reached")))
-    holds = model.get("holds")
-    said = number if holds is True else exactly  # a figure that misses its limit by little must not look equal to it
-    asked_lines = [_asked(name, parameter, value) for parameter, value in asked.items()]
-    reached_lines = [join(parameter_name(parameter), " =\u00a0", said(value)) for parameter, value in reached.items()]
-    explained = join(summary, *(join(" ", each) for each in _weakest(part_of(model, "weakest"))))
-    return row(head, _lines(asked_lines), _lines(reached_lines), _mark(holds)), explained
+def model_head(model: ModelFacts) -> Markup:
+    """A model by its title and the column it is on."""
+    title = model_title(model.model)
+    return join(title, " on ", name_of(model.sensitive)) if model.sensitive is not None else join(title)
 
 
-def _weakest(weakest: Mapping[str, Any]) -> Iterator[Markup]:
-    """For each parameter the class that satisfies it least, by the labels that everybody sees in the release."""
-    for parameter, found in weakest.items():
-        if not isinstance(found, Mapping) or not is_number(found.get("size")):
-            continue
-        labels = [
-            join(name_of(str(column)), " ", name_of(str(label) if label is not None else _MISSING))
-            for column, label in part_of(found, "labels").items()
-        ]
-        classes = found.get("classes")
-        alike = f", one of {number(classes)} as weak" if is_number(classes) and classes > 1 else ""
-        yield tag(
-            "span",
-            "Weakest by ", parameter_name(str(parameter)), f": a class of {counted(found['size'], 'record')}{alike} – ",
-            join(*labels, between="; "), ".",
-            class_="line",
-        )  # fmt: skip
+def _pair(model: ModelFacts) -> tuple[Markup, Markup]:
+    reached, summary = (
+        dict(flat_parameters(model.reached)),
+        MODELS[model.model].summary if model.model in MODELS else "",
+    )
+    asked = [_required(model.model, parameter, value) for parameter, value in flat_parameters(model.asked)]
+    got = [join(parameter_name(parameter), " =\u00a0", _figure(model, value)) for parameter, value in reached.items()]
+    mark = tag("span", "yes" if model.holds else "no", class_="mark good" if model.holds else "mark")
+    weakest = (_weakest(parameter, found) for parameter, found in (model.weakest or {}).items())
+    explained = join(summary, *(join(" ", each) for each in weakest))
+    return row(model_head(model), _lines(asked), _lines(got), mark), explained
 
 
-def flat_parameters(parameters: object) -> Iterator[tuple[str, object]]:
+def _figure(model: ModelFacts, value: object) -> str:
+    """A figure; one that misses its limit by little must not look equal to it."""
+    return _value(value) if model.holds else repr(value)
+
+
+def _value(value: object) -> str:
+    if value is None:
+        return "no limit"
+    return number(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value)
+
+
+def _weakest(parameter: str, found: WeakestClass) -> Markup:
+    """The class that satisfies a parameter least, by the labels that everybody sees in the release."""
+    labels = [
+        join(name_of(column), " ", name_of(label if label is not None else MISSING))
+        for column, label in found.labels.items()
+    ]
+    alike = f", one of {number(found.classes)} as weak" if found.classes > 1 else ""
+    return tag(
+        "span",
+        "Weakest by ", parameter_name(parameter), f": a class of {pluralize(found.size, 'record')}{alike} – ",
+        join(*labels, between="; "), ".",
+        class_="line",
+    )  # fmt: skip
+
+
+def flat_parameters(parameters: Mapping[str, object]) -> Iterator[tuple[str, object]]:
     """Parameters under the names that what is reached has: ``alpha[HIV]`` for a limit of one value."""
-    if not isinstance(parameters, Mapping):
-        return
     for name, value in parameters.items():
         if not isinstance(value, Mapping):
-            yield str(name), value
+            yield name, value
             continue
         for key, limit in value.items():
-            of = str(key) if key not in {"", None} else _MISSING
+            of = str(key) if key not in {"", None} else MISSING
             if isinstance(limit, Mapping):
                 yield from ((f"{part}[{of}]", each) for part, each in limit.items())
             else:
                 yield f"{name}[{of}]", limit
 
 
-def _asked(model: str, parameter: str, value: object) -> Markup:
+def _required(model: str, parameter: str, value: object) -> Markup:
     bound = {True: "at least", False: "at most", None: ""}[at_least(model, parameter)]
-    return join(parameter_name(parameter), f" {bound}\u00a0" if bound else ": ", number(value))
+    return join(parameter_name(parameter), f" {bound}\u00a0" if bound else ": ", _value(value))
 
 
 def parameter_name(parameter: str) -> Markup:
     """A parameter as the papers write it; ``alpha[HIV]`` is α of HIV."""
     name, bracket, rest = parameter.partition("[")
-    shown = _GREEK.get(name, name)
-    return join(shown, " of ", name_of(rest.removesuffix("]"))) if bracket else join(shown)
+    greek = _GREEK.get(name, name)
+    return join(greek, " of ", name_of(rest.removesuffix("]"))) if bracket else join(greek)
 
 
 def _lines(lines: list[Markup]) -> Markup:
-    return join(*(tag("span", line, class_="line") for line in lines)) if lines else join(UNSTATED)
-
-
-def _mark(holds: object) -> Markup:
-    if holds is True:
-        return tag("span", "yes", class_="mark good")
-    return tag("span", "no" if holds is False else UNSTATED, class_="mark")
+    return join(*(tag("span", line, class_="line") for line in lines))

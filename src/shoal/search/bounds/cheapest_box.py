@@ -87,17 +87,17 @@ def cheapest_box(problem: Problem, at: int) -> Box | None:
         if model.column is None:
             large &= model.holds(ClassStats(sizes.ravel(), {}, {}).view(None))
     on_values = [model for model in closed if model.column is not None]
-    for place in np.argsort(np.round(costs.ravel(), 12), kind="stable"):
-        box = np.array(np.unravel_index(place, ways.shape))
-        if large[place] and (not on_values or _satisfies(problem, _inside(problem, ways, box), on_values)):
+    for index in np.argsort(np.round(costs.ravel(), 12), kind="stable"):
+        box = np.array(np.unravel_index(index, ways.shape))
+        if large[index] and (not on_values or _satisfies(problem, _inside(problem, ways, box), on_values)):
             labels = [h.labels[path[s]] for h, path, s in zip(problem.hierarchies, ways.paths, box, strict=True)]
-            inside, cost = _inside(problem, ways, box), float(costs.ravel()[place]) / _weight(problem)
+            inside, cost = _inside(problem, ways, box), float(costs.ravel()[index]) / _weight(problem)
             fails = tuple(
                 (model.name, model.column)
                 for model in problem.models
                 if not model.superset_closed and not model.whole_table and not _satisfies(problem, inside, [model])
             )
-            return Box(tuple(labels), cost, int(sizes.ravel()[place]), fails, inside)
+            return Box(tuple(labels), cost, int(sizes.ravel()[index]), fails, inside)
     return None
 
 

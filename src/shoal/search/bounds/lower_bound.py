@@ -77,15 +77,15 @@ def lower_bound(problem: Problem, engine: LocalEngine, *, seed: int = 0) -> Lowe
     drawn = table.n_rows > share
     tuples, counts = np.flatnonzero(table.counts), table.counts[table.counts > 0]
     if drawn:  # from the records in the order of their tuples, whatever order they came in
-        places = np.random.default_rng(seed).choice(table.n_rows, share, replace=False)
-        of_place = np.searchsorted(np.cumsum(table.counts), np.sort(places), side="right")
-        tuples, counts = np.unique(of_place, return_counts=True)
+        drawn_records = np.random.default_rng(seed).choice(table.n_rows, share, replace=False)
+        of_record = np.searchsorted(np.cumsum(table.counts), np.sort(drawn_records), side="right")
+        tuples, counts = np.unique(of_record, return_counts=True)
     nearness = _Nearness(problem, ranged)
     losses = np.ones(len(tuples))
     for each in np.unique(block[tuples]):
         mates = np.flatnonzero(block == each)
-        places = np.flatnonzero(block[tuples] == each)
-        losses[places] = nearness.least(tuples[places], mates)
+        indices = np.flatnonzero(block[tuples] == each)
+        losses[indices] = nearness.least(tuples[indices], mates)
     mean = float((losses * counts).sum() / counts.sum())
     spread = float(np.sqrt((counts * (losses - mean) ** 2).sum() / max(counts.sum() - 1, 1)))
     error = _NORMAL_95 * spread / float(np.sqrt(counts.sum())) if drawn else 0.0
@@ -110,16 +110,16 @@ class _Nearness:
         result = np.ones(len(items))
         if counts.sum() < self.k:
             return result
-        for place, item in enumerate(items.tolist()):
+        for index, item in enumerate(items.tolist()):
             cost = np.zeros(len(mates))
             for j, row in enumerate(codes):
                 cost += self._to_leaves(j, int(self.problem.table.codes[j, item]))[row]
             cost /= max(len(codes), 1)
             near = np.argpartition(cost, self.k - 1)[: self.k] if len(cost) > self.k else np.arange(len(cost))
             near = near[np.argsort(cost[near], kind="stable")]
-            result[place] = cost[near[np.searchsorted(np.cumsum(counts[near]), self.k)]]
+            result[index] = cost[near[np.searchsorted(np.cumsum(counts[near]), self.k)]]
             for column, values in self.values.items():
-                result[place] = max(result[place], self._reaching(column, values, mates, cost))
+                result[index] = max(result[index], self._reaching(column, values, mates, cost))
         return result
 
     def _reaching(self, column: str, values: int, mates: Ints, cost: Floats) -> float:

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.models.base import Model
-from shoal.search.extension.published_classes import Before, Codes, Groups, Ints, World, single_models
-from shoal.search.extension.withholding import Failed, Pruner, References
+from shoal.search.extension.published_classes import Codes, Groups, Ints, Perspective, PublishedClasses, single_models
+from shoal.search.extension.withholding import FailedModel, Pruner, References
 from shoal.table.classes import Counts, Mask, SensitiveDomain
 
 
@@ -35,22 +35,22 @@ class Candidates:
 
     def at(self, choice: Ints) -> Codes:
         """The class of each row when each takes one of its candidates; -1 for a row that has no more."""
-        place = self.starts[:-1] + choice
-        there = place < self.starts[1:]
-        return np.where(there, self.classes[np.where(there, place, 0)] if len(self.classes) else -1, -1).astype(
+        index = self.starts[:-1] + choice
+        there = index < self.starts[1:]
+        return np.where(there, self.classes[np.where(there, index, 0)] if len(self.classes) else -1, -1).astype(
             np.int32
         )
 
 
 @dataclass(frozen=True, eq=False)
-class Extended:
+class ExtensionResult:
     """What becomes of each new record."""
 
     row_class: Codes
     """The class that each row joins; -1 for one that is withheld."""
     tried: Codes
     """The class that each row was last to join; -1 where there was none."""
-    why: Mapping[int, Failed]
+    why: Mapping[int, FailedModel]
     """For each class that records are withheld from, the model that it would have failed."""
 
 
@@ -60,17 +60,17 @@ class Extension:
 
     models: Sequence[Model]
     domains: Mapping[str, SensitiveDomain]
-    before: Before
+    before: PublishedClasses
     secrets: Mapping[str, Codes]
     """For each sensitive column that a model reads the value of each new record."""
     alone: bool
     """Whether the new records must satisfy the models alone, too."""
 
-    def extend(self, candidates: Candidates) -> Extended:
+    def extend(self, candidates: Candidates) -> ExtensionResult:
         """Find the new records that can be released, and their classes."""
         choice = np.zeros(len(candidates.starts) - 1, dtype=np.int64)
         length = np.diff(candidates.starts)
-        best: Extended | None = None
+        best: ExtensionResult | None = None
         while True:
             wanted = candidates.at(choice)
             found = self._settled(wanted)
@@ -84,28 +84,28 @@ class Extension:
             dissolved = classes[order[: (len(classes) + 1) // 2]]
             choice[stuck[np.isin(wanted[stuck], dissolved)]] += 1
 
-    def _settled(self, row_class: Codes) -> Extended:
+    def _settled(self, row_class: Codes) -> ExtensionResult:
         """The rows that can be released when each wants a certain class."""
         groups = Groups.of(row_class, self.secrets, self.domains)
         ways = (False, True) if self.alone else (True,)
-        worlds = [World(groups, self.before, self.domains, together=each) for each in ways]
-        pruner = Pruner(worlds, single_models(self.models))
+        perspectives = [Perspective(groups, self.before, self.domains, together=each) for each in ways]
+        pruner = Pruner(perspectives, single_models(self.models))
         whole = [model for model in self.models if model.whole_table]
         kept = groups.counts
         while True:
-            pruned = pruner.prune(kept, _references(worlds, kept, whole))
+            pruned = pruner.prune(kept, _references(perspectives, kept, whole))
             if whole and (pruned != kept).any():
                 kept = pruned
                 continue
-            victim = _victim(worlds, pruned, whole, pruner.why)
+            victim = _victim(perspectives, pruned, whole, pruner.why)
             if victim is None:
-                kept = pruned if whole else pruner.put_back(pruned, [None] * len(worlds))
+                kept = pruned if whole else pruner.put_back(pruned, [None] * len(perspectives))
                 break
             kept = np.where(groups.owner == victim, 0, pruned)
-        return Extended(_rows(row_class, groups, kept), row_class, pruner.why)
+        return ExtensionResult(_rows(row_class, groups, kept), row_class, pruner.why)
 
 
-def _released(found: Extended) -> int:
+def _released(found: ExtensionResult) -> int:
     return int(np.count_nonzero(found.row_class >= 0))
 
 
@@ -121,46 +121,48 @@ def _rows(row_class: Codes, groups: Groups, kept: Counts) -> Codes:
     return result
 
 
-def _references(worlds: Sequence[World], kept: Counts, whole: Sequence[Model]) -> References:
-    return [world.totals(kept) if whole else None for world in worlds]
+def _references(perspectives: Sequence[Perspective], kept: Counts, whole: Sequence[Model]) -> References:
+    return [perspective.totals(kept) if whole else None for perspective in perspectives]
 
 
-def _victim(worlds: Sequence[World], kept: Counts, whole: Sequence[Model], why: dict[int, Failed]) -> int | None:
-    """A class to give up for the models on the whole release; None where they hold in every world.
+def _victim(
+    perspectives: Sequence[Perspective], kept: Counts, whole: Sequence[Model], why: dict[int, FailedModel]
+) -> int | None:
+    """A class to give up for the models on the whole release; None where they hold in every perspective.
 
     A class that fails itself, the smallest by its new records; where only others fail, the class that shifts most.
     """
-    groups = worlds[0].groups
-    new = np.bincount(groups.owner, weights=kept, minlength=len(worlds[0].before.sizes))
+    groups = perspectives[0].groups
+    new = np.bincount(groups.owner, weights=kept, minlength=len(perspectives[0].before.sizes))
     if not new.any():
         return None
-    for world in worlds:
-        classes = np.flatnonzero(world.sizes(kept))
-        stats = world.stats(kept, classes)
+    for perspective in perspectives:
+        classes = np.flatnonzero(perspective.sizes(kept))
+        stats = perspective.stats(kept, classes)
         for model in whole:
             view = stats.view(model.column)
             failing: Mask = ~model.holds(view)
             if not failing.any() and model.table_holds(view):
                 continue
             own = classes[failing & (new[classes] > 0)]
-            victim = int(own[np.argmin(new[own])]) if len(own) else _most_shifting(world, kept, str(model.column))
-            why.setdefault(victim, Failed(model, world.together))
+            victim = int(own[np.argmin(new[own])]) if len(own) else _most_shifting(perspective, kept, str(model.column))
+            why.setdefault(victim, FailedModel(model, perspective.together))
             return victim
     return None
 
 
-def _most_shifting(world: World, kept: Counts, column: str) -> int:
+def _most_shifting(perspective: Perspective, kept: Counts, column: str) -> int:
     """The class whose new records differ most from what was published before, counted in records.
 
     Where nothing was published before, or the new records are seen alone, from what is released in all.
     """
-    groups, width = world.groups, len(world.domains[column].values)
-    _, known, counts = world.before.entries[column]
-    usual = np.bincount(known, weights=counts, minlength=width) if world.together else np.zeros(width)
+    groups, width = perspective.groups, len(perspective.domains[column].values)
+    _, known, counts = perspective.before.entries[column]
+    usual = np.bincount(known, weights=counts, minlength=width) if perspective.together else np.zeros(width)
     if not usual.any():
-        usual = world.totals(kept)[column].astype(np.float64)
-    classes, place = np.unique(groups.owner[kept > 0], return_inverse=True)
+        usual = perspective.totals(kept)[column].astype(np.float64)
+    classes, index = np.unique(groups.owner[kept > 0], return_inverse=True)
     held = np.zeros((len(classes), width))
-    np.add.at(held, (place, groups.values[column][kept > 0]), kept[kept > 0])
+    np.add.at(held, (index, groups.values[column][kept > 0]), kept[kept > 0])
     shift = np.abs(held - held.sum(axis=1, keepdims=True) * usual / usual.sum()).sum(axis=1)
     return int(classes[np.argmax(np.round(shift, 9))])

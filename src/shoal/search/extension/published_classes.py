@@ -1,4 +1,4 @@
-"""Published classes and new records that may join them, seen in two ways.
+"""Published classes and new records that may join them, from two perspectives.
 
 *Together*: the classes with the records published before and the new ones, which is what a reader of everything has.
 *Alone*: the new records by themselves, which is what a reader gets who subtracts the earlier release from the later.
@@ -22,7 +22,7 @@ Codes = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
-class Before:
+class PublishedClasses:
     """The classes as published: how many records, and how often each sensitive value occurs (sparse)."""
 
     sizes: Counts
@@ -63,11 +63,11 @@ class Groups:
 
 
 @dataclass(frozen=True, eq=False)
-class World:
+class Perspective:
     """One way of seeing the classes: with what was published before, or without."""
 
     groups: Groups
-    before: Before
+    before: PublishedClasses
     domains: Mapping[str, SensitiveDomain]
     together: bool
 
@@ -108,19 +108,19 @@ class World:
     ) -> ClassStats:
         """Statistics of some classes, each of which has a record.
 
-        A class may stand there several times, each time with the records of one group, ``changed``, raised ``by`` a
+        A class may be listed several times, each time with the records of one group, ``changed``, raised ``by`` a
         number. Models on the whole release are judged against the reference; without one, against these classes.
         """
-        number, place = _expanded(self._starts, classes)
-        counts = kept[place].copy()
+        number, index = _expanded(self._starts, classes)
+        counts = kept[index].copy()
         if changed is not None:
-            counts[place == changed[number]] += by
+            counts[index == changed[number]] += by
         sizes = np.bincount(number, weights=counts, minlength=len(classes)).astype(np.int64)
         if self.together:
             sizes = sizes + self.before.sizes[classes]
         histograms = {}
         for name, values in self.groups.values.items():
-            owner, held, often = number, values[place], counts
+            owner, held, often = number, values[index], counts
             if self.together:
                 _, known, times = self.before.entries[name]
                 more, entry = _expanded(self._entry_starts[name], classes)
@@ -134,7 +134,7 @@ class World:
 
 
 def _expanded(starts: Ints, classes: Ints) -> tuple[Ints, Ints]:
-    """For each class in turn the places of its entries, and which of the classes each belongs to."""
+    """For each class in turn the indices of its entries, and which of the classes each belongs to."""
     lengths = starts[classes + 1] - starts[classes]
     number = np.repeat(np.arange(len(classes)), lengths)
     return number, spans(starts[classes], lengths)

@@ -1,8 +1,8 @@
 """Whether the compiled kernels have been compiled on this machine before: the first time takes seconds.
 
-The compiler keeps its work in a folder a user (see `kernels.compiled`), for each place of the source in a
-folder of its own, named by a hash of that place, a file a function that ends in ``.nbi``. Only names of files are
-looked at, since asking the compiler would load it: after an update of Shoal they may be those of the version before.
+The compiler keeps its work in one folder per user (see `kernels.compiled`), and there in one folder per location of the
+source, named by a hash of that location, with one file per function that ends in ``.nbi``. Only file names are looked
+at, since asking the compiler would load it: after an update of Shoal they may be those of the version before.
 """
 
 from __future__ import annotations
@@ -18,15 +18,14 @@ GROUPING, CLUSTERING = "group_dense", "best_joins"
 def is_compiled(function: str) -> bool:
     """Whether a run would find one of the kernels compiled."""
     source = Path(__file__).absolute().parent
-    place = f"{source.name}_{hashlib.sha1(str(source).encode(), usedforsecurity=False).hexdigest()}"
+    location = f"{source.name}_{hashlib.sha1(str(source).encode(), usedforsecurity=False).hexdigest()}"
     folder = _cache_folder()
-    return folder is not None and any((folder / place).glob(f"compiled.{function}-*.nbi"))
+    return folder is not None and any((folder / location).glob(f"compiled.{function}-*.nbi"))
 
 
 def _cache_folder() -> Path | None:
-    told = os.environ.get("NUMBA_CACHE_DIR")
-    if told:
-        return Path(told)
+    if configured := os.environ.get("NUMBA_CACHE_DIR"):
+        return Path(configured)
     base = os.environ.get("XDG_CACHE_HOME")
     try:
         return (Path(base) if base else Path.home() / ".cache") / "shoal" / "kernels"

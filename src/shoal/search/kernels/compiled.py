@@ -26,7 +26,7 @@ def _writable(folder: Path) -> bool:
 
 
 def _use_cache() -> bool:
-    """Whether compiled code can be kept; points numba at a private folder when it has been told of none."""
+    """Whether compiled code can be kept; points numba at a private folder when none is configured."""
     if numba.config.CACHE_DIR:
         return _writable(Path(numba.config.CACHE_DIR))
     base = os.environ.get("XDG_CACHE_HOME")

@@ -407,16 +407,16 @@ def _gather(
             if b < 0:
                 break
             spare = starts[b + 1] - starts[b] - least
-            for taken in range(count):
-                if owners[taken] == b:
+            for member in range(count):
+                if owners[member] == b:
                     spare -= 1
             if spare <= 0 or starts[b + 1] - starts[b] > 4 * least:
                 continue
             for i in range(starts[b], starts[b + 1]):
                 row = members[i]
                 known = False
-                for taken in range(count):
-                    known = known or rows[taken] == row
+                for member in range(count):
+                    known = known or rows[member] == row
                 if known:
                     continue
                 cost = -costs[b]

@@ -35,8 +35,8 @@ from shoal.search.local.remote_classes import ClassSet, class_sets, without_reco
 from shoal.search.problem import Problem, SearchResult
 from shoal.table.classes import Mask
 
-_TIE_PLACES = 9
-"""Costs that agree in so many places are equal: of equal partitions that by ranges is released, however sums round."""
+_TIE_DIGITS = 9
+"""Costs that agree in this many digits are equal: of equal partitions the one by ranges is released."""
 _Way = Callable[[RecordSpace, Entries, Indices, Indices, Codes], Cut]
 """Cuts the classes of some entries in the chosen attribute of each class, given the nodes of all classes."""
 
@@ -53,7 +53,7 @@ def mondrian(problem: Problem, engine: LocalEngine) -> SearchResult:
         facts: dict[str, Any] = {"rounds": rounds, "classes": recoding.n_classes}
         tried.append(SearchResult(recoding, {**facts, "cuts": way} if blocks.ranged else facts))
     problem.progress("cutting classes", 1.0)
-    best = min(tried, key=lambda outcome: round(cost_of(problem, outcome.recoding), _TIE_PLACES))
+    best = min(tried, key=lambda outcome: round(cost_of(problem, outcome.recoding), _TIE_DIGITS))
     return refine_if_asked(blocks, best.recoding, best.search)
 
 

@@ -60,8 +60,8 @@ def _column(run: SavedRun, name: str) -> dict[str, Any]:
     if role == "quasi":
         return told | _quasi(run, name)
     if role == "sensitive":
-        labels: Sequence[Label] = run.origin.problem.domains[name].values
-        codes = run.origin.problem.table.row_sensitive[name][run.row_of].astype(np.int64)
+        labels: Sequence[Label] = run.problem.domains[name].values
+        codes = run.problem.table.row_sensitive[name].astype(np.int64)
         told["published"] = run.policy.published(name)
     else:
         labels, codes = run.values(name)
@@ -90,19 +90,19 @@ def _quasi(run: SavedRun, name: str) -> dict[str, Any]:
     if numbers is not None:
         low, high, counts = _stretches(hierarchy, numbers, after)
         return told | _histogram(numbers, before, low, high, counts) | _missing(hierarchy.labels, before, after)
-    found = distribution(hierarchy, before=before, after=after, crowd=0)
-    groups = found["groups"] if found is not None else []
+    found = distribution(hierarchy, before=before, after=after, least_hidden=0)
+    groups = found.groups if found is not None else ()
     bars = [
         {
-            "label": each["label"],
-            "others": each["values"] if each["of"] == "others" else 0,
-            "before": each["before"],
-            "sure": each["within"],
+            "label": each.label,
+            "others": each.distinct_values if each.kind == "others" else 0,
+            "before": each.before,
+            "sure": each.within,
             "after": each["after"],
         }
         for each in groups
     ]
-    return told | {"kind": "bars", "level": found["level"] if found is not None else 0, "bars": bars}
+    return told | {"kind": "bars", "level": found.level if found is not None else 0, "bars": bars}
 
 
 def _numbers(labels: Sequence[Label], counts: Ints) -> _Numbers | None:

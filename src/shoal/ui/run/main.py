@@ -81,10 +81,10 @@ def _explainable(release: Release, policy: Policy, data: Path, progress: Progres
     """What the desk explains single records with. Large files are streamed, where none of it is in memory: the same
     release is then made once more in memory.
     """
-    if release.origin is not None:
-        return {"origin": release.origin, "recoding": release.recoding, "table": release.table}
-    result = make_release(data, policy, progress=lambda _, share: progress("preparing the explanations", share))
-    return {"origin": result.origin, "recoding": result.record_recoding, "table": result.table}
+    result = release.result
+    if result.record_problem is None:
+        result = make_release(data, policy, progress=lambda _, share: progress("preparing the explanations", share))
+    return {"problem": result.record_problem, "recoding": result.record_recoding, "table": result.table}
 
 
 def summary(evidence: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from shoal.errors import InputError
 from shoal.hierarchies.hierarchy import Label
 from shoal.io import canonical_text
 from shoal.models import model_title
-from shoal.present.report.figures import entries_of, part_of
 from shoal.table.classes import Histogram
 from shoal.ui.desk.desk import Desk
 from shoal.ui.run.saved_run import Ints, SavedRun, saved_run
@@ -113,8 +112,8 @@ def _released(run: SavedRun, head: str, records: Ints) -> list[tuple[Label, bool
     if head in columns and columns[head].role == "insensitive":
         return [(text, False) for text in canonical_text(run.original.column(head).take(pa.array(records))).to_pylist()]
     name = head if head in columns else head.removesuffix("_category")
-    domain = run.origin.problem.domains[name]
-    codes = run.origin.problem.table.row_sensitive[name][run.row_of[records]].tolist()
+    domain = run.problem.domains[name]
+    codes = run.problem.table.row_sensitive[name][records].tolist()
     if head != name:
         return [(domain.categories[domain.category_of[code]], True) for code in codes]
     coarser = run.policy.published(name) == "categories"
@@ -148,7 +147,7 @@ def classes(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
     run = saved_run(desk, query)
     offset, limit = _page(query)
     order = np.argsort(run.recoding.sizes, kind="stable")[offset : offset + limit]
-    secrets = {name: _histogram(run, name) for name in run.origin.problem.table.row_sensitive}
+    secrets = {name: _histogram(run, name) for name in run.problem.table.row_sensitive}
     listed = [
         {
             "class": int(at) + 1,
@@ -171,8 +170,8 @@ def _histogram(run: SavedRun, name: str) -> Histogram:
     known = run.cache.setdefault("histograms", {})
     if name not in known:
         rows = run.recoding.row_class >= 0
-        values = run.origin.problem.table.row_sensitive[name][rows]
-        width = len(run.origin.problem.domains[name].values)
+        values = run.problem.table.row_sensitive[name][rows]
+        width = len(run.problem.domains[name].values)
         owner = run.recoding.row_class[rows].astype(np.int64)
         known[name] = Histogram.of(owner, values, run.recoding.n_classes, width)
     found: Histogram = known[name]
@@ -186,7 +185,7 @@ def _secret(run: SavedRun, name: str, histogram: Histogram, at: int) -> dict[str
     most = int(np.argmax(counts))
     return {
         "values": len(counts),
-        "most": run.origin.problem.domains[name].values[histogram.values[entries][most]],
+        "most": run.problem.domains[name].values[histogram.values[entries][most]],
         "records": int(counts[most]),
     }
 
@@ -205,8 +204,8 @@ def _weakest(run: SavedRun) -> list[dict[str, Any]]:
             "labels": weakest["labels"],
             "class": _number_of(run, weakest["labels"]),
         }
-        for model in entries_of(run.evidence, "models")
-        for parameter, weakest in part_of(model, "weakest").items()
+        for model in run.evidence["models"]
+        for parameter, weakest in model["weakest"].items()
     ]
 
 

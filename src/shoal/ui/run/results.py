@@ -12,22 +12,27 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.errors import InputError
+from shoal.evidence import Evidence
 from shoal.hierarchies.decimals import parse_decimal
 from shoal.io import canonical_text, sha256_of
 from shoal.models import MODELS, model_title
 from shoal.pipeline.why.explain import Why, explain
-from shoal.present.report.attack_words import ATTACKS
-from shoal.present.report.attackers import attackers_section, by_gravity
-from shoal.present.report.figures import entries_of
-from shoal.present.report.limitations import told_section
-from shoal.present.report.sizes import sizes_section
-from shoal.present.report.verdict import verdict_section
+from shoal.present.attacks import by_severity, remedy_sentence
+from shoal.present.report.attackers import attackers_section
+from shoal.present.report.class_sizes import class_sizes_section
+from shoal.present.report.limitations import limitations_section
+from shoal.present.report.summary import summary_section
 from shoal.present.why import explanation
 from shoal.ui.desk.desk import Desk
 from shoal.ui.run.saved_run import SavedRun, saved_run
 from shoal.ui.server.runs import OUT
 
-_SECTIONS = {"verdict": verdict_section, "attackers": attackers_section, "sizes": sizes_section, "told": told_section}
+_SECTIONS = {
+    "verdict": summary_section,
+    "attackers": attackers_section,
+    "sizes": class_sizes_section,
+    "told": limitations_section,
+}
 _FORMULA = ("=", "+", "-", "@")
 """Signs with which a spreadsheet takes a text for a formula."""
 
@@ -36,19 +41,20 @@ def about_run(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
     """Some sections of the report of a run, in the report's own markup; with the attackers what helps against them."""
     run = saved_run(desk, query)
     wanted = [name for name in query.get("sections", _SECTIONS) if name in _SECTIONS]
-    sections: dict[str, Any] = {name: "".join(_SECTIONS[name](run.evidence)) for name in wanted}
-    return sections | ({"remedies": _remedies(run.evidence)} if "attackers" in wanted else {})
+    evidence = Evidence.read(run.evidence)
+    sections: dict[str, Any] = {name: "".join(_SECTIONS[name](evidence)) for name in wanted}
+    return sections | ({"remedies": _remedies(evidence)} if "attackers" in wanted else {})
 
 
-def _remedies(evidence: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _remedies(evidence: Evidence) -> list[dict[str, Any]]:
     """What helps against each attack that leaks: a sentence, and the models that are made to stop it.
 
     With the index of the attack among the attackers of the report.
     """
     return [
-        {"index": index, "text": ATTACKS[name].remedy, "models": _models_against(name)}
-        for index, attack in enumerate(by_gravity(entries_of(evidence, "attacks")))
-        if attack.get("leak") is True and (name := str(attack.get("name"))) in ATTACKS
+        {"index": index, "text": remedy_sentence(attack), "models": _models_against(attack.name)}
+        for index, attack in enumerate(by_severity(evidence.attacks))
+        if attack.leak
     ]
 
 
@@ -60,7 +66,7 @@ def why(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
     """Why a record (``record``) or a class (``class``) was generalized so far, in words and column by column."""
     run = saved_run(desk, query)
     given = {"record": query.get("record"), "in_class": query.get("class")}
-    answer = explain(run.origin, run.recoding, run.policy.algorithm.name, **given)
+    answer = explain(run.problem, run.recoding, run.policy.algorithm.name, **given)
     assert isinstance(answer, Why), "only values can fit several records"
     facts = {"record": answer.record, "class": answer.number, "size": answer.size}
     return {**asdict(explanation(answer, model_title)), **facts}

@@ -14,11 +14,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.encode.released_table import release_columns
-from shoal.encode.result import Origin
 from shoal.errors import InputError
 from shoal.hierarchies.hierarchy import Label
 from shoal.io import encode
 from shoal.policy import Policy
+from shoal.search.problem import Problem
 from shoal.table.recoding import Recoding
 from shoal.ui.desk.desk import Desk
 from shoal.ui.server.runs import OUT, SAVED, STATUS
@@ -35,7 +35,8 @@ class SavedRun:
 
     number: str
     policy: Policy
-    origin: Origin
+    problem: Problem
+    """What was searched, a row per record of the file."""
     recoding: Recoding
     table: pa.Table
     """The released table."""
@@ -48,22 +49,9 @@ class SavedRun:
     """What answers about this run keep for the next time."""
 
     @cached_property
-    def record_row(self) -> Ints:
-        """Which record of the file each row of the recoding is."""
-        rows = np.arange(len(self.recoding.row_class)) if self.recoding.entry is None else self.recoding.entry
-        return rows if self.origin.order is None else self.origin.order[rows]
-
-    @cached_property
-    def row_of(self) -> Ints:
-        """The row of the recoding that each record of the file is."""
-        rows = np.empty(len(self.record_row), dtype=np.int64)
-        rows[self.record_row] = np.arange(len(rows))
-        return rows
-
-    @cached_property
     def record_class(self) -> Ints:
         """Class of each record of the file, -1 for one that was left out."""
-        return self.recoding.row_class[self.row_of].astype(np.int64)
+        return self.recoding.row_class.astype(np.int64)
 
     @property
     def released_columns(self) -> list[str]:
@@ -81,8 +69,8 @@ class SavedRun:
 
     def leaf_codes(self, place: int) -> Ints:
         """Leaf of each record in the hierarchy of a quasi-identifier."""
-        table = self.origin.problem.table
-        leaves: Ints = table.codes[place][table.row_tuple[self.row_of]].astype(np.int64)
+        table = self.problem.table
+        leaves: Ints = table.codes[place][table.row_tuple].astype(np.int64)
         return leaves
 
     def labels_of(self, at: int) -> dict[str, Label]:

@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles import attack_oracle as oracle
-from shoal.attacks.estimate import Estimate
-from shoal.attacks.registry import Entry
+from shoal.attacks.attack import AttackResult
 from shoal.attacks.registry import composition as module
-from shoal.evidence.schema import AttackFacts
+from shoal.attacks.registry.entry import Entry
 from support.release_cases import CHAINS, COLUMNS, QUASI, composed, entry_of, new_release, policy_of, table_of
 
 NAMES = list(COLUMNS)
@@ -30,13 +29,13 @@ def estimated(
     columns: dict[str, Any] | None = None,
     models: tuple[Any, ...] = TWO,
     earlier_columns: dict[str, Any] | None = None,
-) -> Estimate:
+) -> AttackResult:
     """This release by what everybody shows, earlier ones by their rows."""
     policy = policy_of(columns or COLUMNS, *models)
     other = policy_of(earlier_columns or columns or COLUMNS, *models)
     new = new_release(policy, table_of(NAMES, people), shown)
     entries = [entry_of(other, table_of(NAMES, rows), name=f"r{place}") for place, rows in enumerate(before)]
-    (found,) = composed(new, *entries).estimates
+    (found,) = composed(new, *entries).results
     return found
 
 
@@ -46,7 +45,6 @@ def test_two_releases_that_are_diverse_each_reveal_together_and_are_caught() -> 
     assert (found.records, found.of) == (4, 4)
     assert found.details["certain"] == 4
     assert found.details["by_earlier_release"] == {"r0": 4}
-    AttackFacts.model_validate(found.to_dict())
 
 
 def test_two_releases_of_the_same_classes_are_not_flagged() -> None:
@@ -63,7 +61,7 @@ def test_fewer_than_p_values_are_too_few_even_if_none_is_certain() -> None:
     before = [("*", "a1", "HIV"), ("*", "a1", "flu"), ("*", "a1", "mumps")]
     three = ({"model": "p-sensitive", "p": 3},)
     found = estimated(people, shown, before, models=three)
-    assert found.details["values_asked"] == 3
+    assert found.details["values_required"] == 3
     assert (
         found.records == 3
     )  # a1/a1: {HIV, flu} of {HIV, flu, cold}; both of a2/a1: {flu, mumps} of {flu, gout, mumps}
@@ -121,7 +119,7 @@ def test_a_category_that_becomes_certain_is_an_exposure_where_categories_are_pro
     kept = estimated(people, shown, before, columns=CATEGORIZED, models=(TWO[1],))
     assert kept.records == 0  # two values are left to both of a1/a1
     promised = estimated(people, shown, before, columns=CATEGORIZED, models=PLUS)
-    assert promised.details["categories_asked"] == 2
+    assert promised.details["categories_required"] == 2
     assert promised.records == 2
 
 
@@ -150,15 +148,16 @@ def both(columns: dict[str, Any], other: dict[str, Any], people: Any, shown: Any
 def test_labels_whose_meaning_is_lost_are_not_tried_and_the_reason_is_told() -> None:
     other = COLUMNS | {"work": {"role": "quasi", "hierarchy": {"tree": {"Near": ["a1"], "Far": ["b1"]}}}}
     found = both(COLUMNS, other, PEOPLE, BY_HOME, [("*", "Near", "HIV"), ("*", "Near", "cold")])
-    assert found.estimates[0].status == "not tried"
-    assert "the tree of work no longer has 'Near'" in found.estimates[0].tried
+    assert (found.results[0].status, found.results[0].outcome) == ("not tried", "unreadable-labels")
+    gone = {"code": "labels-gone", "column": "work", "kind": "tree", "labels": ["Near"], "release": "first"}
+    assert found.results[0].details["unreadable"] == (gone,)
 
 
 def test_labels_of_a_changed_tree_are_read_as_it_is_now_and_that_is_told() -> None:
     other = COLUMNS | {"work": {"role": "quasi", "hierarchy": {"tree": {"A": ["a1"], "B": ["b1", "b2"]}}}}
     found = both(COLUMNS, other, PEOPLE, BY_HOME, [("*", "A", "HIV"), ("*", "A", "cold")])
-    assert found.estimates[0].records == 2
-    assert found.notes == ("first: the tree of work has changed; labels are read as it is now.",)
+    assert found.results[0].records == 2
+    assert found.notes == ({"code": "hierarchy-changed", "release": "first", "column": "work", "kind": "tree"},)
 
 
 def test_a_column_that_the_data_no_longer_has_tells_nothing() -> None:
@@ -166,22 +165,22 @@ def test_a_column_that_the_data_no_longer_has_tells_nothing() -> None:
     before = [("*", work, illness, "42") for _, work, illness in PEOPLE]
     found = both(COLUMNS, {"home": QUASI, "work": QUASI, "illness": COLUMNS["illness"], "shoe": other["shoe"]},
                  PEOPLE, BY_HOME, before)  # fmt: skip
-    assert found.estimates[0].records == 4
-    assert "the data has no shoe" in found.notes[0]
+    assert found.results[0].records == 4
+    assert found.notes == ({"code": "column-not-in-data", "release": "first", "column": "shoe"},)
 
 
 def test_nothing_earlier_and_nothing_in_common_do_not_apply() -> None:
     new = new_release(policy_of(COLUMNS, *TWO), table_of(NAMES, PEOPLE), BY_HOME)
-    assert composed(new).estimates[0].status == "not applicable"
+    assert composed(new).results[0].status == "not applicable"
     other = policy_of({"home": QUASI, "job": {"role": "sensitive"}})
     entry = entry_of(other, table_of(["home", "job"], [("a1", "cook")]))
-    assert composed(new, entry).estimates[0].status == "not applicable"
+    assert composed(new, entry).results[0].status == "not applicable"
     stranger = policy_of({"shoe": {"role": "quasi"}, "illness": {"role": "sensitive"}})
     entry = entry_of(stranger, table_of(["shoe", "illness"], [("42", "HIV")]))
-    assert "none of the quasi-identifiers" in composed(new, entry).estimates[0].tried
+    assert composed(new, entry).results[0].outcome == "no-shared-columns"
     none = policy_of({"home": QUASI, "work": QUASI})
     bare = new_release(none, table_of(["home", "work"], [row[:2] for row in PEOPLE]), BY_HOME)
-    assert composed(bare, entry).estimates[0].status == "not applicable"
+    assert composed(bare, entry).results[0].status == "not applicable"
 
 
 labels = st.sampled_from(list(CHAINS))
@@ -266,7 +265,7 @@ def test_records_published_before_hide_new_ones() -> None:
     policy = policy_of(COLUMNS, *TWO)
     new = new_release(policy, table_of(NAMES, people), shown)
     entry = entry_of(policy, table_of(NAMES, [("*", "a1", "HIV"), ("*", "a1", "gout")]))
-    assert composed(new, entry).estimates[0].records == 1
+    assert composed(new, entry).results[0].records == 1
     before = [("a1", "*", illness) for illness in ("HIV", "flu", "gout")]
     together = entry_of(policy, table_of(NAMES, before)).signature
-    assert composed(replace(new, shown=together), entry).estimates[0].records == 0
+    assert composed(replace(new, shown=together), entry).results[0].records == 0

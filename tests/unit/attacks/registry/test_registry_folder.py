@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from shoal.attacks.registry import Entry, Registry
+from shoal.attacks.registry.entry import Entry
+from shoal.attacks.registry.folder import Registry
 from shoal.errors import InputError, OutputError
 from support.cli import snapshot
 from support.release_cases import COLUMNS, entry_of, policy_of, table_of
@@ -39,7 +40,7 @@ def test_a_registry_that_is_not_there_yet_is_empty_and_the_first_entry_makes_it(
     assert found.to_json() == entry().to_json()
     assert sorted(path.name for path in folder.iterdir()) == ["2026-01-31-clinic.json", "index.json"]
     (listed,) = json.loads((folder / "index.json").read_text())["entries"]
-    assert listed == {**entry().facts(), "records": 3}
+    assert listed == {**entry().identity, "records": 3}
 
 
 def test_entries_come_in_the_order_of_their_days(tmp_path: Path) -> None:
@@ -89,7 +90,7 @@ def test_a_damaged_entry_is_named_with_the_reason(tmp_path: Path, damage: Any, w
     add(tmp_path, entry())
     file = tmp_path / "2026-01-31-clinic.json"
     file.write_bytes(damage(file.read_bytes()))
-    with pytest.raises(InputError, match=r"2026-01-31-clinic\.json is no entry of a registry") as caught:
+    with pytest.raises(InputError, match=r"2026-01-31-clinic\.json is not an entry of a registry") as caught:
         Registry.open(tmp_path)
     assert words in str(caught.value)
 
@@ -121,7 +122,7 @@ def resealed(change: Any) -> bytes:
 )
 def test_an_entry_whose_parts_do_not_fit_together_is_refused(tmp_path: Path, change: Any) -> None:
     (tmp_path / "x.json").write_bytes(resealed(change))
-    with pytest.raises(InputError, match=r"x\.json is no entry of a registry"):
+    with pytest.raises(InputError, match=r"x\.json is not an entry of a registry"):
         Registry.open(tmp_path)
     (tmp_path / "x.json").write_bytes(resealed(lambda _: None))
     assert len(Registry.open(tmp_path).entries) == 1
@@ -131,7 +132,7 @@ def test_an_entry_whose_parts_do_not_fit_together_is_refused(tmp_path: Path, cha
 def test_what_does_not_belong_there_is_named(tmp_path: Path, foreign: str) -> None:
     add(tmp_path, entry())
     (tmp_path / foreign).mkdir() if foreign == "folder" else (tmp_path / foreign).write_text("x")
-    with pytest.raises(InputError, match=f"{foreign} is no entry of a registry"):
+    with pytest.raises(InputError, match=f"{foreign} is not an entry of a registry"):
         Registry.open(tmp_path)
 
 
@@ -148,7 +149,7 @@ def test_a_file_is_no_registry_and_a_damaged_index_is_told(tmp_path: Path) -> No
 def test_an_entry_that_was_taken_away_is_missed(tmp_path: Path) -> None:
     add(tmp_path, entry("a", release_sha256="a"), entry("b", release_sha256="b"))
     (tmp_path / "a.json").unlink()
-    with pytest.raises(InputError, match="lists a, and the file is not there"):
+    with pytest.raises(InputError, match="lists a, but the file is missing"):
         Registry.open(tmp_path)
 
 
@@ -167,9 +168,9 @@ def test_what_a_killed_run_leaves_is_read_as_if_nothing_had_happened(tmp_path: P
 
 KILLED = f"""
 import os, pathlib, sys
-sys.path.insert(0, {str(Path(__file__).parents[2])!r})
+sys.path.insert(0, {str(Path(__file__).parents[3])!r})
 from support.release_cases import COLUMNS, entry_of, policy_of, table_of
-from shoal.attacks.registry import Registry
+from shoal.attacks.registry.folder import Registry
 made = entry_of(policy_of(), table_of(list(COLUMNS), {ROWS!r}), name="b")
 calls = 0
 def dying(real, last):
@@ -235,6 +236,9 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 
 
 def test_a_registry_is_made_in_a_folder_that_is_there(tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match="cannot be made"), Registry.open(tmp_path / "no" / "where").adding(entry()):
+    with (
+        pytest.raises(OutputError, match="cannot be created"),
+        Registry.open(tmp_path / "no" / "where").adding(entry()),
+    ):
         pass
     assert snapshot(tmp_path) == {}

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.attacks.registry.fingerprint import hierarchy_fingerprint, hierarchy_kind
-from shoal.attacks.registry.reading import UnreadableError, labels_cover, reads_as_now
 from shoal.attacks.registry.signature import ReleasedQuasi
+from shoal.attacks.released_labels import UnreadableError, reads_as_now, values_of_labels
 from shoal.hierarchies import Dates, Flat, HierarchySource, Intervals, Mask, OrderedValues, Tree
 
 Label = str | None
@@ -30,7 +30,7 @@ def released(hierarchy: Any, labels: Sequence[Label], *, ranged: bool = False) -
 
 
 def fits(column: ReleasedQuasi, values: Sequence[Label], policy: shoal.Policy) -> set[tuple[Label, Label]]:
-    cover = labels_cover(column, values, policy)
+    cover = values_of_labels(column, values, policy)
     return {
         (value, column.labels[label])
         for place, value in enumerate(values)
@@ -114,10 +114,10 @@ def test_ranges_hold_numbers_between_ends_that_nobody_has_today() -> None:
 
 def test_a_listed_label_without_its_declaration_cannot_be_read() -> None:
     column = released({"tree": TREE}, ["Far", "South"])
-    with pytest.raises(UnreadableError, match="no longer declares the tree of q"):
-        labels_cover(column, ["a"], policy_of({"mask": "right"}))
-    with pytest.raises(UnreadableError, match="no longer has 'Far'"):
-        labels_cover(column, ["a"], policy_of({"tree": {"North": ["a"], "South": ["d"]}}))
+    with pytest.raises(UnreadableError, match="hierarchy-gone"):
+        values_of_labels(column, ["a"], policy_of({"mask": "right"}))
+    with pytest.raises(UnreadableError, match="labels-gone"):
+        values_of_labels(column, ["a"], policy_of({"tree": {"North": ["a"], "South": ["d"]}}))
     grown = policy_of({"tree": {"North": {"Far": ["a", "b", "z"], "c": None}, "South": ["d", None]}})
     assert fits(column, ["a", "z", "d"], grown) == {("a", "Far"), ("z", "Far"), ("d", "South")}
     assert reads_as_now(column, grown)

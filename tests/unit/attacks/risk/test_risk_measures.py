@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import shoal
 from oracles import risk_oracle as oracle
 from shoal.attacks.risk.population import estimate_uniques
-from shoal.attacks.risk.scenarios import enough
+from shoal.attacks.risk.risk import class_size_for
 
 NAMES = ("a", "b", "c", "d")
 POLICY = {
@@ -53,9 +53,9 @@ def test_every_subset_is_what_counting_its_records_gives(rows: list[tuple[Any, .
         places = tuple(map(NAMES.index, each.columns))
         in_class = oracle.class_sizes(rows, places)
         assert each.uniques == len(oracle.uniques(rows, places))
-        assert each.smallest == min(in_class)
+        assert each.smallest_class == min(in_class)
         assert each.classes == len({oracle.part(row, places) for row in rows})
-        assert each.average == pytest.approx(float(oracle.risks(in_class, Fraction(1))[1]))
+        assert each.average_risk == pytest.approx(float(oracle.risks(in_class, Fraction(1))[1]))
         assert each.minimal_uniques == len(oracle.minimal_uniques(rows, places))
 
 
@@ -70,17 +70,19 @@ def test_a_column_is_charged_with_what_it_adds(rows: list[tuple[Any, ...]], most
     for each in found.columns:
         j = NAMES.index(each.column)
         others = tuple(place for place in ALL if place != j)
-        assert each.distinct == len({row[j] for row in rows})
+        assert each.distinct_values == len({row[j] for row in rows})
         assert each.uniques_alone == len(oracle.uniques(rows, (j,)))
         assert each.uniques_without == len(oracle.uniques(rows, others))
         assert each.contribution == pytest.approx(float(oracle.contribution(rows, j, 4, most)))
-        assert each.in_minimal == len(set().union(*(found for places, found in minimal.items() if j in places)))
+        assert each.records_with_a_minimal_unique == len(
+            set().union(*(found for places, found in minimal.items() if j in places))
+        )
     assert [each.contribution for each in found.columns] == sorted(
         (c.contribution for c in found.columns), reverse=True
     )
     fewest = {row: min(len(places) for places, keys in minimal.items() if row in keys)
               for row in set().union(*minimal.values())}  # fmt: skip
-    assert found.singled_out == {size: list(fewest.values()).count(size) for size in range(1, most + 1)}
+    assert found.singled_out_by_columns == {size: list(fewest.values()).count(size) for size in range(1, most + 1)}
 
 
 @settings(max_examples=40)
@@ -96,15 +98,16 @@ def test_over_all_subsets_contributions_are_shapley_values_and_add_up_to_the_uni
 
 @given(rows=filled, most=st.integers(1, 3))
 def test_a_column_beside_adds_what_it_would_as_a_quasi_identifier(rows: list[tuple[Any, ...]], most: int) -> None:
-    (free,) = shoal.risk(table(rows), POLICY, max_columns=most).beside
+    (free,) = shoal.risk(table(rows), POLICY, max_columns=most).extra_columns
     before, after = len(oracle.uniques(rows, ALL)), len(oracle.uniques(rows, (*ALL, 4)))
     assert (free.column, free.role) == ("free", "insensitive")
-    assert free.distinct == len({row[4] for row in rows})
+    assert free.distinct_values == len({row[4] for row in rows})
     assert free.uniques_alone == len(oracle.uniques(rows, (4,)))
     assert free.added_uniques == after - before
-    assert free.average == pytest.approx(len(set(rows)) / len(rows))
+    assert free.average_risk == pytest.approx(len(set(rows)) / len(rows))
     assert free.contribution == pytest.approx(float(oracle.contribution(rows, 4, 5, most)))
-    assert ("acts as a quasi-identifier" in free.verdict) == (free.acts_as_quasi and free.uniques_alone < len(rows))
+    assert free.acts_as_quasi_identifier == (free.added_uniques > 0 or free.contribution > 0)
+    assert (free.outcome == "identifies") == (free.uniques_alone == len(rows))
 
 
 @given(rows=filled, threshold=st.sampled_from(["0.05", "0.09", "0.1", "0.2", "0.25", "0.34", "0.5", "1"]))
@@ -114,15 +117,15 @@ def test_the_three_attackers(rows: list[tuple[Any, ...]], threshold: str) -> Non
     highest, average, above = oracle.risks(sizes, Fraction(threshold))
     assert found.prosecutor.highest == pytest.approx(float(highest))
     assert found.prosecutor.average == pytest.approx(float(average))
-    assert found.prosecutor.records_above == above
-    assert found.prosecutor.above == pytest.approx(above / len(rows))
+    assert found.prosecutor.records_above_threshold == above
+    assert found.prosecutor.above_threshold == pytest.approx(above / len(rows))
     assert found.journalist is None
-    assert found.marketer == found.prosecutor.average
+    assert found.marketer.expected_share_linked == found.prosecutor.average
     assert (found.records, found.classes, found.uniques) == (len(rows), len({r[:4] for r in rows}), sizes.count(1))
     assert found.k == min(sizes)
     assert found.classes_by_size == Counter(Counter(row[:4] for row in rows).values())
     assert found.records_with_missing == sum(None in row[:4] for row in rows)
-    assert found.k_if_missing_matches == min(
+    assert found.k_if_missing_matches_anything == min(
         sum(all(a is None or b is None or a == b for a, b in zip(one[:4], other[:4], strict=True)) for other in rows)
         for one in rows
     )
@@ -142,18 +145,27 @@ def test_a_journalist_picks_from_the_population(rows: list[tuple[Any, ...]], pop
     assert found.journalist is not None
     assert found.population is not None
     assert found.journalist.highest == pytest.approx(float(highest))
-    assert found.journalist.average == found.marketer == pytest.approx(float(average))
-    assert found.journalist.records_above == above
+    assert found.journalist.average == found.marketer.expected_share_linked == pytest.approx(float(average))
+    assert found.journalist.records_above_threshold == above
     facts = found.population
     assert facts.records == len(people)
-    assert facts.absent_records == sum(row[:4] not in counted for row in rows)
-    assert facts.absent_classes == len(own.keys() - counted.keys())
-    assert facts.short_records == sum(0 < counted[row[:4]] < own[row[:4]] for row in rows)
-    assert facts.short_classes == sum(0 < counted[key] < size for key, size in own.items())
+    assert facts.records_absent == sum(row[:4] not in counted for row in rows)
+    assert facts.classes_absent == len(own.keys() - counted.keys())
+    assert facts.records_with_fewer == sum(0 < counted[row[:4]] < own[row[:4]] for row in rows)
+    assert facts.classes_with_fewer == sum(0 < counted[key] < size for key, size in own.items())
 
 
 def test_a_threshold_is_read_by_its_digits() -> None:
-    assert [enough(each) for each in (0.2, 0.1, 0.05, 0.09, 0.3, 0.33, 0.34, 1.0)] == [5, 10, 20, 12, 4, 4, 3, 1]
+    assert [class_size_for(each) for each in (0.2, 0.1, 0.05, 0.09, 0.3, 0.33, 0.34, 1.0)] == [
+        5,
+        10,
+        20,
+        12,
+        4,
+        4,
+        3,
+        1,
+    ]
 
 
 POPULATIONS = {
@@ -171,7 +183,7 @@ def sampled(shape: str, fraction: float) -> tuple[float, float]:
     for _ in range(5):
         sample = np.bincount(member[draw.random(len(member)) < fraction], minlength=len(sizes))
         true.append(int(((sample == 1) & (sizes == 1)).sum()))
-        estimated.append(estimate_uniques(sample[sample > 0], fraction).records)
+        estimated.append(estimate_uniques(sample[sample > 0], fraction).expected_population_uniques_in_the_table)
     return float(np.mean(true)), float(np.mean(estimated))
 
 
@@ -190,13 +202,15 @@ def test_population_uniques_are_estimated_too_high_from_small_samples_as_is_said
 
 def test_who_has_everybody_knows_the_uniques() -> None:
     estimate = estimate_uniques(np.array([1, 1, 1, 2, 5]), 1.0)
-    assert (estimate.probability, estimate.records) == (1.0, 3.0)
-    assert estimate_uniques(np.array([2, 3]), 0.5).records == 0.0
+    assert estimate.probability_that_a_unique_is_unique_in_the_population == 1.0
+    assert estimate.expected_population_uniques_in_the_table == 3.0
+    assert estimate_uniques(np.array([2, 3]), 0.5).expected_population_uniques_in_the_table == 0.0
 
 
 def test_a_small_sample_of_singles_says_little() -> None:
     """Of classes 1, 1, 2, the likelihoods of leaving one record are π, π, 2π(1-π)."""
-    assert estimate_uniques(np.array([1, 1, 2]), 0.5).probability == pytest.approx(1 / (1 + 0.5))
+    estimate = estimate_uniques(np.array([1, 1, 2]), 0.5)
+    assert estimate.probability_that_a_unique_is_unique_in_the_population == pytest.approx(1 / (1 + 0.5))
 
 
 @settings(max_examples=30)

@@ -26,7 +26,7 @@ TABLE_LEAVES = 512
 def prices_of(blocks: Blocks, columns: Sequence[int]) -> Prices:
     """The prices of some quasi-identifiers in the measure that is lowered.
 
-    As the kernels read them: costs, the trees that are climbed (at the same places as their costs), and for each column
+    As the kernels read them: costs, the trees that are climbed (with the same indices), and for each column
     where its costs begin and how they are found (a table's row length, 0 for a tree, -1 for ranges).
     """
     found = [_column(blocks, j) for j in columns]

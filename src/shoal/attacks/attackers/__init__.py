@@ -1,0 +1,1 @@
+"""The attackers, one file each with its definition and citation on top."""

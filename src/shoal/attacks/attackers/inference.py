@@ -1,0 +1,122 @@
+"""Attribute inference: learning from the whole release how labels go with values, and guessing by it.
+
+G. Cormode, "Personal privacy vs population privacy: learning to attack anonymization", 2011, trains naive Bayes on
+released classes; D. Kifer, "Attacks on privacy and deFinetti's theorem", 2009. The attacker counts how often each label
+of each quasi-identifier goes with each value, over all classes, and guesses a person's value from the person's
+labels, whatever class that is.
+
+Much of what is guessed right so is statistics: that smokers have lung cancer more often is true of people outside the
+release as well, and a release that did not tell it would be useless. So there is a **control**: half of the released
+records, drawn at random, are set aside; the attacker learns from the other half and guesses both. Only what is guessed
+better of those learnt from is due to being in the release, and only if so many more would be right there by a chance of
+at most 1 % (Fisher's exact test) it is a leak. The base rate, guessing the most frequent value, stands beside.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, tried
+from shoal.attacks.scene import Ints, Released
+from shoal.attacks.statistics import difference, rare_dealings, wilson
+from shoal.facts import Facts
+from shoal.table.classes import Histogram
+
+_SMOOTHING = 1.0
+"""Laplace: one record more of each label with each value, so that nothing is held to be impossible."""
+_LEAST = 2
+_ONE_BY_ONE = 2_000_000
+"""Records up to which each is drawn by itself; of more, how many of each entry are in the half is drawn at once."""
+_CHANCE = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class Guesses(Facts):
+    """How many records of a half were guessed right, of how many."""
+
+    right: int
+    of: int
+
+    @property
+    def rate(self) -> float:
+        """Share guessed right."""
+        return self.right / self.of if self.of else 0.0
+
+
+class Inference(Attack):
+    """Learns from half of the records and guesses both halves."""
+
+    name = "inference"
+    title = "Learning from all records"
+    attacker = "Somebody who knows a person's quasi-identifiers and learns from all released records."
+    attempt = (
+        "Learns naive Bayes from half of the release and guesses the sensitive values of both halves. A success is a "
+        "right guess in the half learnt from; exposed is how many more are guessed right there than in the other half."
+    )
+    baseline = "right guesses for records that were not learnt from"
+    remedy = "Limit how far classes may differ from the whole."
+    position = 100
+    on_sensitive = True
+
+    @staticmethod
+    def run(scene: Scene, column: str | None) -> AttackResult:
+        """Guess every value of the column by naive Bayes, with half of the records as control."""
+        released, view, of = scene.released, scene.released.stats.view(column), scene.released.records
+        if np.count_nonzero(view.totals) < _LEAST or not released.quasi or of < 2 * _LEAST:
+            return not_applicable("one-value")
+        inside = _half(view.histogram, scene.seed)
+        guess = _learn(released, view.histogram, inside, len(view.domain.values))
+        right = view.histogram.values == guess[view.histogram.class_of]
+        outside = view.histogram.counts - inside
+        target = Guesses(int(inside[right].sum()), int(inside.sum()))
+        control = Guesses(int(outside[right].sum()), int(outside.sum()))
+        leak = _beyond_chance(target, control)
+        return tried(
+            records=round((target.rate - control.rate) * of) if leak else 0,
+            of=of,
+            rate=target.rate,
+            baseline=control.rate,
+            interval=wilson(target.right, target.of),
+            leak=leak,
+            base_rate=float(view.totals.max()) / of,
+            target=target,
+            control=control,
+            control_interval=wilson(control.right, control.of),
+            advantage=target.rate - control.rate,
+            advantage_interval=difference((target.right, target.of), (control.right, control.of)),
+        )
+
+
+def _beyond_chance(target: Guesses, control: Guesses) -> bool:
+    """Whether the right guesses lie so much more among the targets as a random dealing of them seldom would."""
+    figures = (target.right, target.of, target.right + control.right)
+    found, drawn, marked = (np.array([figure], dtype=np.int64) for figure in figures)
+    return bool(rare_dealings(found, drawn, marked, target.of + control.of, _CHANCE)[0])
+
+
+def _half(histogram: Histogram, seed: int) -> Ints:
+    """How many records of each entry are in the half that is learnt from: half of all records, drawn at random."""
+    total = int(histogram.counts.sum())
+    if total > _ONE_BY_ONE:
+        generator = np.random.default_rng(seed)
+        return generator.multivariate_hypergeometric(histogram.counts, total // 2, method="marginals")
+    drawn = np.random.default_rng(seed).permutation(total) < total // 2
+    ends = np.cumsum(histogram.counts)
+    before = np.concatenate([[0], np.cumsum(drawn)])
+    half: Ints = before[ends] - before[ends - histogram.counts]
+    return half
+
+
+def _learn(released: Released, histogram: Histogram, counts: Ints, n_values: int) -> NDArray[np.int64]:
+    """The most likely value of each class by its labels: prior times the likelihood of each label."""
+    prior = np.bincount(histogram.values, weights=counts, minlength=n_values)
+    score = np.tile(np.log(np.maximum(prior, 1e-300)), (len(released.sizes), 1))
+    for labels, cells in zip(released.labels, released.cells, strict=True):
+        key = cells[histogram.class_of].astype(np.int64) * n_values + histogram.values
+        together = np.bincount(key, weights=counts, minlength=len(labels) * n_values).reshape(len(labels), n_values)
+        likelihood = (together + _SMOOTHING) / (prior + _SMOOTHING * len(labels))
+        score += np.log(likelihood)[cells]
+    return np.asarray(score.argmax(axis=1), dtype=np.int64)

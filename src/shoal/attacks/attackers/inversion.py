@@ -1,0 +1,187 @@
+"""Inversion of the range method: who knows how it works reads the exact values off its ranges.
+
+The range method (Mahesh & Meyyappan, section 3) rewrites the i-th of the distinct values v₁ < … < v_m of a group as the
+range from v_{i-1} to v_{i+1}, the ends of the list standing for themselves. Every end of a range is thus a value of
+the group, and of three values or more no two share a range: sort the ends that a group shows, and the range that
+runs from the neighbour below a value to the one above is that value's. Two values share the range ``v₁<=v₂`` and cannot
+be told apart; a single value is shown as it is. Boundaries split a group into blocks that share no value, and the
+ranges of a block hang together by their ends, so blocks are told apart without knowing the boundaries.
+
+In the safe form all records of a group share one range from the smallest to the largest value: no record can be told
+from another, and nothing is inverted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, tried
+from shoal.attacks.linkable_records import linkable_records
+from shoal.attacks.scene import Ints, Released
+from shoal.hierarchies.decimals import parse_decimal
+from shoal.hierarchies.hierarchy import Label
+from shoal.hierarchies.labels import range_ends
+from shoal.policy import Policy
+from shoal.table.encoded import combine_codes
+
+
+@dataclass(frozen=True)
+class _RangeMethod:
+    """How the policy asks for the range method: the columns that make the groups, those released as ranges."""
+
+    group: tuple[int, ...]
+    ranges: tuple[int, ...]
+    safe: bool
+
+    @staticmethod
+    def of(policy: Policy) -> _RangeMethod | None:
+        """The method as a policy asks for it; None where it does not: only the range method has groups."""
+        asked, quasi = policy.algorithm, policy.names("quasi")
+        if not asked.group:
+            return None
+        indices = [tuple(quasi.index(name) for name in names) for names in (asked.group, asked.ranges)]
+        return _RangeMethod(indices[0], indices[1], asked.safe)
+
+
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """One column of ranges: what could be read off."""
+
+    ranged: NDArray[np.bool_]
+    """Which classes show a range."""
+    value: Ints
+    """For each class the index of its value among ``texts``; -1 where it was not found."""
+    texts: tuple[str, ...]
+    guess: NDArray[np.float64]
+    """For each class the chance to guess its value among those that the group shows within the range."""
+
+
+class Inversion(Attack):
+    """Reads exact values off the ranges."""
+
+    name = "inversion"
+    title = "Undoing the range method"
+    attacker = "Somebody who knows how the range method works; nothing else is needed than the release."
+    attempt = (
+        "Sorts the ends of the ranges that each group shows and assigns each range to the value between its ends. A "
+        "success is a record with an exact value found, out of those that show a range."
+    )
+    baseline = "guessing one of the values that the group shows within the range"
+    remedy = "Set safe: true for the range method, or choose another algorithm."
+    position = 60
+
+    @staticmethod
+    def run(scene: Scene, column: str | None) -> AttackResult:  # noqa: ARG004 - it is on no column
+        """Records with a range whose exact value can be read off."""
+        method, released = _RangeMethod.of(scene.policy), scene.released
+        if method is None:
+            return not_applicable("not-range-method")
+        columns = {j: _invert(released, method, j) for j in method.ranges}
+        ranged = np.logical_or.reduce([each.ranged for each in columns.values()])
+        exposed = np.logical_or.reduce([each.value >= 0 for each in columns.values()])
+        records, of = int(released.sizes[exposed].sum()), int(released.sizes[ranged].sum())
+        guess = np.maximum.reduce([each.guess for each in columns.values()])
+        return tried(
+            records=records,
+            of=of,
+            classes=int(np.count_nonzero(exposed)),
+            rate=records / of if of else 0.0,
+            baseline=float((guess * released.sizes)[ranged].sum()) / of if of else 0.0,
+            leak=bool(records),
+            by_column={released.quasi[j]: int(released.sizes[each.value >= 0].sum()) for j, each in columns.items()},
+            safe=method.safe,
+            **_consistent_records(scene, columns),
+        )
+
+
+def _invert(released: Released, method: _RangeMethod, column: int) -> _Column:
+    """Read the values of one column off its ranges."""
+    low, high, texts = _ends(released.labels[column])
+    cells = released.cells[column]
+    ranged = low[cells] < high[cells]
+    parts = [released.cells[j] for j in method.group]
+    keys, _ = combine_codes(parts, [len(released.labels[j]) for j in method.group])
+    group = np.unique(keys, return_inverse=True)[1].astype(np.int64)
+    shows = np.flatnonzero(ranged)
+    width = len(texts)
+    lower, upper = group[shows] * width + low[cells[shows]], group[shows] * width + high[cells[shows]]
+    held = np.unique(np.concatenate([lower, upper]))
+    first, last = np.searchsorted(held, lower), np.searchsorted(held, upper)
+    value, guess = np.full(len(cells), -1, dtype=np.int64), np.zeros(len(cells))
+    guess[shows] = 1.0 / (last - first + 1)
+    if len(held) and not method.safe:
+        below, above, members = _neighbours(_blocks(first, last, len(held)))
+        order = np.argsort(below * len(held) + above, kind="stable")
+        wanted, given = (below * len(held) + above)[order], first * len(held) + last
+        at = np.minimum(np.searchsorted(wanted, given), len(wanted) - 1)
+        found = (wanted[at] == given) & (members[order[at]] >= 3)
+        value[shows[found]] = held[order[at[found]]] % width
+    return _Column(ranged, value, texts, guess)
+
+
+def _ends(labels: Sequence[Label]) -> tuple[Ints, Ints, tuple[str, ...]]:
+    """The lower and the upper end of each label as ranks among all ends, and the texts of the ends; -1 without any."""
+    pairs = [_pair(label) for label in labels]
+    numbers: dict[Decimal, str] = {number: text for pair in pairs if pair for text, number in pair}
+    order = sorted(numbers)
+    rank = {number: index for index, number in enumerate(order)}
+    low = np.array([rank[pair[0][1]] if pair else -1 for pair in pairs], dtype=np.int64)
+    high = np.array([rank[pair[1][1]] if pair else -1 for pair in pairs], dtype=np.int64)
+    return low, high, tuple(numbers[number] for number in order)
+
+
+def _pair(label: Label) -> tuple[tuple[str, Decimal], tuple[str, Decimal]] | None:
+    """The ends of a range with their numbers; None for another label."""
+    low, high = range_ends(label) or ("", "")
+    lower, upper = parse_decimal(low), parse_decimal(high)
+    return None if lower is None or upper is None or lower >= upper else ((low, lower), (high, upper))
+
+
+def _blocks(first: Ints, last: Ints, n: int) -> Ints:
+    """The block of each value: values that are ends of one range are in one block."""
+    block = np.arange(n, dtype=np.int64)
+    while True:
+        before = block.copy()
+        low = np.minimum(block[first], block[last])
+        np.minimum.at(block, first, low)
+        np.minimum.at(block, last, low)
+        block = block[block]
+        if np.array_equal(block, before):
+            return block
+
+
+def _neighbours(block: Ints) -> tuple[Ints, Ints, Ints]:
+    """For each value the next smaller and the next larger one of its block, itself where there is none; block sizes."""
+    index = np.arange(len(block), dtype=np.int64)
+    order = np.lexsort((index, block))
+    same = block[order][1:] == block[order][:-1]
+    below, above = index.copy(), index.copy()
+    below[order[1:][same]] = order[:-1][same]
+    above[order[:-1][same]] = order[1:][same]
+    return below, above, np.bincount(block, minlength=len(block))[block]
+
+
+def _consistent_records(scene: Scene, columns: Mapping[int, _Column]) -> dict[str, Any]:
+    """With how many released records an original one is consistent, as released and after inversion."""
+    released, original = scene.released, scene.original
+    if original is None:
+        return {}
+    nodes, labels, cells = list(original.nodes), list(released.labels), released.cells.copy()
+    for j, column in columns.items():
+        leaves = [original.hierarchies[j].by_label.get(text, -1) for text in column.texts]
+        known = column.value >= 0
+        cells[j, known] = len(labels[j]) + column.value[known]
+        labels[j] = (*labels[j], *column.texts)
+        nodes[j] = np.append(nodes[j], leaves).astype(np.int32)
+    inverted = replace(released, labels=tuple(labels), cells=cells)
+    after = linkable_records(inverted, replace(original, nodes=tuple(nodes)), scene.seed)
+    return {
+        name: {"least": found.fewest, "mean": found.mean()}
+        for name, found in (("consistent_records", scene.linkable), ("consistent_records_after_inversion", after))
+    }

@@ -1,0 +1,51 @@
+"""Similarity: a class in which every sensitive value is of one category reveals how grave it is, though values differ.
+
+Sun, Wang, Li, Truta 2008, section 6: classes whose records all fall in one category of sensitivity, and the records in
+them. Whoever is placed among {HIV, Cancer} has a top secret, whichever it is. The attack is about declared categories;
+without them there is nothing to be similar in.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, tried
+from shoal.attacks.certainty import expected_by_chance
+from shoal.attacks.exposure import similarity
+from shoal.models.sensitivity import category_histogram
+
+
+class Similarity(Attack):
+    """Looks for classes with a single category."""
+
+    name = "similarity"
+    title = "A class with one category reveals it"
+    attacker = "A neighbour who knows a person's quasi-identifiers and the declared categories of the sensitive values."
+    attempt = "Looks for classes with a single category of sensitive values; a success is a record in one."
+    baseline = "records whose category is certain from the overall frequencies alone"
+    remedy = "Require several categories in every class."
+    position = 20
+    on_sensitive = True
+
+    @staticmethod
+    def run(scene: Scene, column: str | None) -> AttackResult:
+        """Records in classes with a single category of the column."""
+        view, of = scene.released.stats.view(column), scene.released.records
+        found = similarity(view)
+        if found is None:
+            return not_applicable("no-categories")
+        counts, histogram = category_histogram(view)
+        totals, by_category = counts.sum(axis=0), counts[histogram.distinct == 1].sum(axis=0)
+        without_classes = of if np.count_nonzero(totals) == 1 else 0
+        return tried(
+            records=found.records,
+            of=of,
+            classes=found.classes,
+            rate=found.records / of,
+            baseline=without_classes / of,
+            leak=found.records > without_classes,
+            by_category={
+                name: int(count) for name, count in zip(view.domain.categories, by_category, strict=True) if count
+            },
+            expected_by_chance=expected_by_chance(scene.released.sizes, totals),
+        )

@@ -1,0 +1,217 @@
+"""Which values a released label stands for, and whether two labels can stand for the same value.
+
+Labels are read by their declaration where the policy they were released by is at hand. Where only a fingerprint of it
+is left, intervals, ranges, masked codes and dates explain themselves; labels of a tree, of a table of levels or of an
+order are read by the new policy's declaration, if that is still the same or at least knows all the labels.
+
+Without the original there are no values to try, and labels of two releases are compared with each other: a value by its
+chain in the other hierarchy, listed values, numbers and masked codes by what they hold. Where nothing is known two
+labels can stand for the same value: the answer errs to yes only.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from shoal.attacks.fitting import CodePairs
+from shoal.attacks.registry.fingerprint import hierarchy_fingerprint, hierarchy_kind
+from shoal.attacks.registry.signature import ReleasedQuasi
+from shoal.errors import PolicyError, PolicyProblem
+from shoal.formatting import listing
+from shoal.hierarchies.kinds import HIERARCHY_KINDS
+from shoal.hierarchies.labels import NumberSpan, read_number, read_number_or_interval, read_range
+from shoal.hierarchies.mask import MASK
+from shoal.hierarchies.problems import quoted
+from shoal.policy import Policy
+from shoal.verification.canonical_text import Label
+from shoal.verification.dates import DateLabels
+from shoal.verification.intervals import IntervalLabels
+from shoal.verification.labels import ROOT, Labels, ListedLabels, MaskLabels, labels_of
+from shoal.verification.ranges import RangeLabels
+from shoal.verification.stated_policy import stated
+
+_LISTED = frozenset(kind.key for kind in HIERARCHY_KINDS.values() if kind.listed)
+"""Kinds whose labels mean what the policy lists."""
+_UNITS = ("hour", "day", "week", "month", "quarter", "half", "year", "decade", "century")
+_SHOWN = 6
+
+
+class UnreadableError(Exception):
+    """Labels or categories of an earlier release whose meaning is lost; ``facts`` has a code and which they are."""
+
+    def __init__(self, code: str, column: str, **facts: Any) -> None:
+        self.facts = {"code": code, "column": column, **facts}
+        super().__init__(code)
+
+
+def values_of_labels(
+    released: ReleasedQuasi, values: Sequence[Label], policy: Policy, *, own: bool = False
+) -> CodePairs:
+    """For each of some values the released labels that can stand for it; `UnreadableError` where that is not known.
+
+    ``values`` are texts as the policy's hierarchy writes them; ``own``: the labels were released by ``policy``.
+    """
+    index = {label: number for number, label in enumerate(released.labels)}
+    chains = _chains(released, values, policy, own=own)
+    pairs = {(value, index[label]) for value, chain in enumerate(chains) for label in chain if label in index}
+    return _paired(pairs | set(_numbers(released, values)), len(values))
+
+
+def reads_as_now(released: ReleasedQuasi, policy: Policy) -> bool:
+    """Whether labels are read by a declaration that is not the one they were released by."""
+    return released.kind in _LISTED and hierarchy_fingerprint(policy, released.name) != released.fingerprint
+
+
+def _paired(pairs: set[tuple[int, int]], width: int) -> CodePairs:
+    ends = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
+    return CodePairs.of((ends[:, 0], ends[:, 1]), width)
+
+
+def _chains(
+    released: ReleasedQuasi, values: Sequence[Label], policy: Policy, *, own: bool
+) -> Iterator[tuple[Label, ...]]:
+    """For each value the labels that it may have become, apart from numbers in intervals and ranges."""
+    if own or released.kind in _LISTED:
+        yield from _declared(released, values, policy, own=own)
+        return
+    dates = DateLabels(_UNITS, None)
+    for value in values:
+        if value is None:
+            yield (None, ROOT)
+        elif released.kind == "mask":
+            yield (value, *_masked(value), ROOT)
+        elif released.kind == "dates":
+            yield (value, *dates.chains([_whole_date(value)])[0], ROOT)
+        else:
+            yield (value, ROOT)
+
+
+def _declared(
+    released: ReleasedQuasi, values: Sequence[Label], policy: Policy, *, own: bool
+) -> list[tuple[Label, ...]]:
+    """By the declaration of a policy; `PolicyError` for values that the labels' own policy does not know."""
+    name = released.name
+    if name not in policy.names("quasi") or (hierarchy_kind(policy, name) not in _LISTED and not own):
+        raise UnreadableError("hierarchy-gone", name, kind=released.kind)
+    kind = labels_of(stated(policy), name)
+    labels = [label for label in released.labels if label is not None and not (released.ranged and read_range(label))]
+    unknown = [label for label in labels if not kind.knows(label)]
+    if unknown and not own:
+        raise UnreadableError("labels-gone", name, kind=released.kind, labels=unknown)
+    chains = kind.chains(values)
+    strays = [quoted(value) for value, chain in zip(values, chains, strict=True) if not chain]
+    if strays and own:
+        raise PolicyError(
+            [
+                PolicyProblem(
+                    f"columns.{name}.hierarchy",
+                    f"does not know {listing(strays, _SHOWN)}, which the original has.",
+                    "Give the earlier release the policy that it was made by.",
+                    code="earlier-policy-values",
+                )
+            ],
+            policy.source,
+        )
+    return chains
+
+
+def _masked(value: str) -> Iterator[str]:
+    """A code masked from either side; a code of one character is never masked."""
+    length = len(value)
+    if length > 1:
+        for kept in range(length):
+            yield value[:kept] + MASK * (length - kept)
+            yield MASK * (length - kept) + value[length - kept :]
+
+
+def _whole_date(value: str) -> str:
+    """The first day of a month or year that stands for a value."""
+    return value + {4: "-01-01", 7: "-01"}.get(len(value), "")
+
+
+def _numbers(released: ReleasedQuasi, values: Sequence[Label]) -> Iterator[tuple[int, int]]:
+    """Pairs of a value and the index of an interval or range that it lies in."""
+    if released.kind != "intervals" and not released.ranged:
+        return
+    read = [(None if value is None else read_number(value), index) for index, value in enumerate(values)]
+    order = sorted((number, index) for number, index in read if number is not None)
+    numbers = [number for number, _ in order]
+    for label, text in enumerate(released.labels):
+        ends = read_range(text) if released.ranged else None
+        if ends is None and released.kind == "intervals":
+            ends = read_number_or_interval(text)
+        if ends is None:
+            continue
+        low, high, closed = ends
+        start = bisect_left(numbers, low)
+        stop = bisect_right(numbers, high) if closed else bisect_left(numbers, high)
+        yield from ((index, label) for _, index in order[start:stop])
+
+
+def overlapping_labels(one: Labels, labels: Sequence[Label], other: Labels, others: Sequence[Label]) -> CodePairs:
+    """For each of some labels those of another release that can stand for the same value.
+
+    Values find their partners by their chains, so that pairs are compared only where both are groups or ranges.
+    """
+    groups, other_groups = _groups(one, labels), _groups(other, others)
+    found = _by_chain(one, labels, other, others, other_groups)
+    found |= {(i, j) for j, i in _by_chain(other, others, one, labels, groups)}
+    for i in groups:
+        found |= {(i, j) for j in other_groups if may_overlap(one, labels[i], labels, other, others[j], others)}
+    return _paired(found, len(labels))
+
+
+def _groups(kind: Labels, labels: Sequence[Label]) -> list[int]:
+    """The indices of labels that are not values."""
+    return [index for index, label in enumerate(labels) if label is not None and kind.level(label, labels) > 0]
+
+
+def _by_chain(
+    one: Labels, labels: Sequence[Label], other: Labels, others: Sequence[Label], groups: Sequence[int]
+) -> set[tuple[int, int]]:
+    """The partners of values: equal ones, the groups in their chains, the ranges that hold them, and the root."""
+    index = {label: j for j, label in enumerate(others)}
+    inner = set(_groups(one, labels))
+    values = [i for i in range(len(labels)) if i not in inner]
+    loose = [j for j in groups if others[j] == ROOT or (isinstance(other, RangeLabels) and other.range_of(others[j]))]
+    found = set()
+    for i, chain in zip(values, other.chains([labels[i] for i in values]), strict=True):
+        found |= {(i, index[label]) for label in (labels[i], *chain) if label in index}
+        found |= {(i, j) for j in loose if may_overlap(one, labels[i], labels, other, others[j], others)}
+    return found
+
+
+def may_overlap(
+    one: Labels, label: Label, labels: Sequence[Label], other: Labels, second: Label, others: Sequence[Label]
+) -> bool:
+    """Whether two labels can stand for the same value; True where that is not known."""
+    if label == second or ROOT in {label, second}:
+        return True
+    first, last = _span(one, label), _span(other, second)
+    if first is not None and last is not None:
+        low, high = max(first[0], last[0]), min(first[1], last[1])
+        return low < high or (low == high and all(low < ends[1] or ends[2] for ends in (first, last)))
+    if label is None or one.level(label, labels) == 0:
+        return second in other.chains([label])[0]
+    if second is None or other.level(second, others) == 0:
+        return label in one.chains([second])[0]
+    if isinstance(one, ListedLabels) and isinstance(other, ListedLabels):
+        under = {value for value, chain in one.declared.items() if label in chain}
+        return any(second in chain for value, chain in other.declared.items() if value in under)
+    if isinstance(one, MaskLabels) and isinstance(other, MaskLabels):
+        same = all(a == b or ROOT in {a, b} for a, b in zip(label, second, strict=False))
+        return len(label) == len(second) and same
+    return True
+
+
+def _span(kind: Labels, label: Label) -> NumberSpan | None:
+    """The ends of a number, interval or range of a hierarchy of numbers."""
+    if not isinstance(kind, IntervalLabels | RangeLabels):
+        return None
+    if isinstance(kind, RangeLabels) and (found := kind.range_of(label)) is not None:
+        return NumberSpan(found.low, found.high, True)
+    return None if label is None else read_number_or_interval(label)

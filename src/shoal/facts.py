@@ -1,0 +1,94 @@
+"""Facts: typed values that other programs read as plain data, and the one serializer that makes it.
+
+A class of facts is a frozen dataclass. It is also a mapping over its serialized form, so that
+``release.evidence["verified"]`` and ``release.evidence.verified`` both work. Numbers are rounded here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass
+from enum import Enum
+from typing import Any, ClassVar
+
+import numpy as np
+from pydantic import ConfigDict
+
+PLACES = {
+    "measures": 12,
+    "ncp": 12,
+    "reached": 12,
+    "strength": 12,
+    "rate": 9,
+    "baseline": 9,
+    "interval": 9,
+    "details": 6,
+    "without_release": 9,
+    "base_rate": 9,
+    "control_interval": 9,
+    "advantage": 9,
+    "advantage_interval": 9,
+    "expected_right_links": 3,
+    "mean": 6,
+    "after": 6,
+    "seconds": 6,
+    "seconds_by_stage": 6,
+}
+"""Decimal places of the numbers under a key, unless a key further inside says otherwise; others are not rounded."""
+
+
+class Facts(Mapping[str, Any]):
+    """Base of every class of facts. A field whose default is None is left out of the mapping while it is None."""
+
+    __slots__ = ()
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(
+        extra="forbid", strict=True, use_attribute_docstrings=True, arbitrary_types_allowed=True
+    )
+
+    def __getitem__(self, key: str) -> Any:
+        if key not in set(self):
+            raise KeyError(key)
+        return _plain(getattr(self, key), PLACES.get(key))
+
+    def __iter__(self) -> Iterator[str]:
+        return (each.name for each in fields(self) if not _absent(self, each))  # type: ignore[arg-type]
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts as plain data, ready for JSON."""
+        return dict(self)
+
+
+def plain(value: Any) -> Any:
+    """Anything made of facts, mappings, lists, enumerations and numbers as plain data, ready for JSON."""
+    return _plain(value, None)
+
+
+def _plain(value: Any, places: int | None) -> Any:
+    if isinstance(value, Mapping):
+        entries = ((each, getattr(value, each)) for each in value) if isinstance(value, Facts) else value.items()
+        return {_key(key): _plain(item, PLACES.get(key, places)) for key, item in entries}
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, (list, tuple, set, frozenset, np.ndarray)):
+        return [_plain(item, places) for item in (value.tolist() if isinstance(value, np.ndarray) else value)]
+    if isinstance(value, np.generic):
+        return _plain(value.item(), places)
+    if isinstance(value, float):
+        return (value if places is None else round(value, places)) if math.isfinite(value) else None
+    if is_dataclass(value) and not isinstance(value, type):
+        present = [each for each in fields(value) if not _absent(value, each)]
+        return {each.name: _plain(getattr(value, each.name), PLACES.get(each.name, places)) for each in present}
+    return value
+
+
+def _absent(facts: object, field: Field[Any]) -> bool:
+    return field.default is not MISSING and field.default is None and getattr(facts, field.name) is None
+
+
+def _key(key: Any) -> str:
+    """A key of a JSON object; the missing value is the empty text."""
+    return "" if key is None else str(key)

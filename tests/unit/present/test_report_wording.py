@@ -1,0 +1,186 @@
+"""What the pages say, word for word, in golden files: ``pytest --update-golden`` writes them again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from page_reader import lines, read_page, section
+from report_evidence import LINKED, UNPROTECTED, attack, group, hospital, quasi, weakest
+from test_comparison_page import content
+from test_task_section import task
+
+from shoal.attacks.catalog import ATTACKS
+from shoal.evidence import Evidence
+from shoal.present.attacks import attacker_sentence, attempt_sentence, remedy_sentence, verdict_sentence
+from shoal.present.comparison_page import write_comparison
+from shoal.present.report.page import write_report
+from support.golden_files import check_golden
+
+
+def test_the_report_of_a_release(update_golden: bool) -> None:
+    check_golden(
+        "report_hospital.txt", "\n".join(lines(read_page(write_report(hospital())))) + "\n", update=update_golden
+    )
+
+
+def timed() -> dict[str, Any]:
+    return hospital()["search"] | {"refined": hospital()["search"]["refined"] | {"ended": "time"}}
+
+
+def columns(**changed: Any) -> dict[str, Any]:
+    return hospital()["columns"] | changed
+
+
+HALF = [{"name": "truthfulness", "passed": False, "message": "3 records differ", "facts": {}}]
+ONE_MODEL = [hospital()["models"][0] | {"reached": {"k": 5}, "weakest": {"k": weakest(5, classes_at_limit=1)}}]
+MISSED = [{"model": "t-closeness", "sensitive": "income", "asked": {"t": 0.2}, "reached": {"t": 0.2000000004},
+           "holds": False, "weakest": {}}]  # fmt: skip
+UNKNOWN = [{"model": "m-invariance", "sensitive": None, "asked": {"m": 3}, "reached": {"m": None}, "holds": True}]
+BOUNDARY = {"suppression": 0, "suppressed": "star", "columns": {"education": {"boundary": 2}, "age": {"boundary": 1}}}
+COMPOSITION = {
+    "earlier": [{"name": "2026-01-31-clinic", "date": "2026-01-31", "release_sha256": "0" * 64}],
+    "notes": [
+        {"code": "column-not-in-data", "release": "a", "column": "shoe"},
+        {"code": "hierarchy-changed", "release": "a", "column": "work", "kind": "tree"},
+        {"code": "categories-changed", "release": "a", "column": "illness"},
+    ],
+    "results": [],
+}
+VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "nothing suppressed": ("summary", {"suppressed": 0, "released": 30_162}),
+    "suppressed records as rows of stars": ("summary", {"policy": BOUNDARY}),
+    "not verified": ("summary", {"verified": False}),
+    "in doubt": ("summary", {"checks": HALF, "models": MISSED}),
+    "no leak": ("summary", {"attacks": [attack("homogeneity", "condition", details=UNPROTECTED)]}),
+    "no bound": ("summary", {"bound": None}),
+    "a limit missed by little": ("requirements", {"models": MISSED}),
+    "a model without words": ("requirements", {"models": UNKNOWN}),
+    "a local recoding": ("losses", {"levels": None, "search": timed()}),
+    "a boundary": ("losses", {"policy": BOUNDARY, "columns": columns(education=quasi(4, 16, 3, 0.62))}),
+    "a bound of nothing": ("losses", {"bound": hospital()["bound"] | {"ncp": 0.0, "ratio": None}}),
+    "an exact bound": ("losses", {"bound": hospital()["bound"] | {"estimated": False, "ratio": 1.001}}),
+    "small shares": (
+        "losses",
+        {
+            "columns": columns(
+                age=hospital()["columns"]["age"]
+                | {"distribution": {"level": 0, "least_hidden": 2, "groups": [group("b", 1, 0, 0.04)]}}
+            )
+        },
+    ),
+    "no attacks": ("attackers", {"attacks": []}),
+    "earlier releases": ("attackers", {"composition": COMPOSITION}),
+    "missing values match anything": (
+        "class-sizes",
+        {"class_sizes": hospital()["class_sizes"] | {"smallest_if_missing_matches_anything": 4}},
+    ),
+    "no classes": ("class-sizes", {"class_sizes": {}}),
+    "advice on limits and boundaries": ("advice", {"models": ONE_MODEL, "policy": BOUNDARY}),
+    "a sensitive column without a model": ("limitations", {"models": ONE_MODEL, "not_named": []}),
+    "a time limit": ("provenance", {"search": timed(), "not_done": {"utility": "records lie in a cluster."}}),
+    "not written yet": ("provenance", {"release_sha256": None, "engine": {"name": "spark"}, "checks": HALF}),
+    "a task": ("task", {"utility": task()}),
+}
+
+
+def test_sections_of_other_releases(update_golden: bool) -> None:
+    """Only the lines that the report of the hospital does not have."""
+    known = set(lines(read_page(write_report(hospital()))))
+    said = []
+    for title, (anchor, changes) in VARIANTS.items():
+        page = write_report(hospital() | changes)
+        said += [f"=== {title}", *(line for line in lines(section(page, anchor)) if line not in known)]
+    check_golden("report_variants.txt", "\n".join(said) + "\n", update=update_golden)
+
+
+MIXED = UNPROTECTED | {"columns": ["ward", "room"], "records_in_mixed_classes": 3}
+GAIN = {"value": "HIV", "posterior": 0.9, "prior": 0.121}
+DOWN: dict[str, Any] = {"by_column": {}, "records_with_branches_without_people": 0, "columns_left_out_for_ranges": []}
+REGISTRY = {"values_required": 2, "categories_required": 0, "by_earlier_release": {"r": 1}}
+GONE = [
+    {"code": "hierarchy-gone", "column": "q", "kind": "tree", "release": "r"},
+    {"code": "labels-gone", "column": "q", "kind": "tree", "labels": ["Far", "South"], "release": "r"},
+    {"code": "categories-gone", "column": "illness", "labels": ["Grave"]},
+]
+LEAK: dict[str, Any] = {"records": 3, "classes": 2, "leak": True, "rate": 0.057, "baseline": 0.0}
+SAMPLE = {"interval": [0.1, 0.2], "rate": 0.15}
+RESULTS = [
+    attack("homogeneity", "illness", details=UNPROTECTED),
+    attack("homogeneity", "illness", details=UNPROTECTED | {"records_unprotected": 2}),
+    attack("homogeneity", "illness", outcome="explained", records=7, details=UNPROTECTED),
+    attack("homogeneity", "illness", **LEAK, details=UNPROTECTED),
+    attack("homogeneity", "illness", **LEAK | {"records": 1, "classes": 1}, details=UNPROTECTED),
+    attack("homogeneity-insensitive", "illness", outcome="explained", records=2, details=MIXED),
+    attack("homogeneity-insensitive", "illness", **LEAK, details=MIXED),
+    attack("similarity", "illness", details={"by_category": {}}),
+    attack("similarity", "illness", outcome="explained", records=4, details={"by_category": {"Grave": 4}}),
+    attack("similarity", "illness", **LEAK, details={"by_category": {"Grave": 2, "Light": 1}}),
+    attack("skewness", "illness", details={"largest_gains": []}),
+    attack("skewness", "illness", **LEAK, details={"largest_gains": [GAIN]}),
+    attack("background", "illness", details={"by_values_ruled_out": {1: 0, 2: 0}}),
+    attack("background", "illness", outcome="explained", records=4, details={"by_values_ruled_out": {1: 4}}),
+    attack("background", "illness", **LEAK, details={"by_values_ruled_out": {1: 0, 2: 1, 3: 3}}),
+    attack("minimality", **LEAK, details={"by_column": {"q": {"explained_by_k": False}}}),
+    attack("minimality", details={"by_column": {"q": {"explained_by_k": True}}}),
+    attack("minimality", details={"by_column": {"q": {"explained_by_k": False}}}),
+    attack("inversion", **LEAK, details={"by_column": {"age": 3}, "safe": False}),
+    attack("inversion", details={"by_column": {"age": 0, "income": 0}, "safe": True}),
+    attack("inversion", details={"by_column": {"age": 0}, "safe": False}),
+    attack("downcoding", details=DOWN),
+    attack("downcoding", **LEAK, details=DOWN | {"by_column": {"zip": {"records": 3, "labels": 1}}}),
+    attack(
+        "downcoding", details=DOWN | {"records_with_branches_without_people": 1, "columns_left_out_for_ranges": ["a"]}
+    ),
+    attack("linkage", details=LINKED | {"fewest_candidates": 0}),
+    attack("linkage", rate=0.041, details=LINKED),
+    attack("linkage", **SAMPLE, details=LINKED | {"people_looked_up": 20_000}),
+    attack("linkage", **LEAK, details=LINKED | {"matching_all_at_once": "too many pairs"}),
+    attack("linkage-insensitive", **LEAK, details=LINKED | {"linked_with_certainty": 1, "columns": ["ward"]}),
+    attack("inference", "illness", rate=0.3, baseline=0.29, details={"base_rate": 0.25}),
+    attack("inference", "illness", **LEAK, details={"base_rate": 0.25}),
+    attack("composition", "illness", of=0, details={"earlier_releases": 1}),
+    attack("composition", "illness", of=4, details={"earlier_releases": 2}),
+    attack("composition", "illness", **LEAK, details={"earlier_releases": 1}),
+    attack("composition", "illness", **LEAK, details={"at_least": 2, "at_most": 1_234}),
+    attack("composition", "illness", **LEAK | {"of": 40}, details=REGISTRY | {"categories_required": 2}),
+    attack("composition", "illness", of=1, details=REGISTRY),
+    attack("third-party", **LEAK),
+    *(
+        attack("similarity", "illness", status="not applicable", outcome=outcome, details=details)
+        for outcome, details in {
+            "needs-original": {},
+            "columns-not-compared": {"columns": ["ward", "room"]},
+            "no-earlier-release": {},
+            "unreadable-labels": {"unreadable": GONE},
+            "no-sensitive-column": {},
+            "no-insensitive-column": {},
+            "no-categories": {},
+            "one-value": {},
+            "not-least-general": {"algorithm": "mondrian"},
+            "no-sensitive-model": {},
+            "records-suppressed": {},
+            "not-one-node": {},
+            "not-range-method": {},
+            "only-ranges": {},
+            "not-published-earlier": {},
+            "no-shared-columns": {},
+            "made-up-reason": {},
+        }.items()
+    ),
+]
+
+
+def test_every_outcome_of_every_attack_in_words(update_golden: bool) -> None:
+    results = Evidence.read(hospital() | {"attacks": RESULTS}).attacks
+    said = [f"{each.name} {each.outcome}: {verdict_sentence(each)}" for each in results]
+    shown = {each.name: each for each in results if each.name in ATTACKS}
+    for name in ATTACKS:
+        words = (attacker_sentence(shown[name]), attempt_sentence(shown[name]), remedy_sentence(shown[name]))
+        said.append(f"{name}: {' '.join(words)}")
+    check_golden("attack_sentences.txt", "\n".join(said) + "\n", update=update_golden)
+
+
+def test_the_page_of_a_comparison(update_golden: bool) -> None:
+    check_golden(
+        "comparison.txt", "\n".join(lines(read_page(write_comparison(content())))) + "\n", update=update_golden
+    )
