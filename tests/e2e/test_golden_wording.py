@@ -9,12 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.golden_files import check_golden
 
 import shoal
 from shoal.pipeline.forecast import forecast
 from shoal.pipeline.prepare import prepare
 from support.cli import Cli
+from support.golden_files import check_golden
 
 Check = Callable[[str, str], None]
 
