@@ -30,8 +30,8 @@ PLACES = {
     "advantage": 9,
     "advantage_interval": 9,
     "expected_right_links": 3,
-    "mean": 6,
-    "after": 6,
+    "class_sizes": 6,
+    "groups": 6,
     "seconds": 6,
     "seconds_by_stage": 6,
 }

@@ -110,7 +110,7 @@ def _lacking(attack: type[Attack], scene: Scene) -> AttackResult | None:
     if attack.needs_original and scene.original is None:
         return not_tried("needs-original")
     if attack.needs_insensitive and scene.rows.unseen:
-        return not_tried("columns-not-compared", columns=list(scene.rows.unseen))
+        return not_tried("columns-not-compared")
     if attack.needs_insensitive and scene.released.extras is None:
         return not_applicable("no-insensitive-column")
     return None

@@ -65,7 +65,7 @@ class Promise:
 
 
 @dataclass(frozen=True, eq=False)
-class Candidates:
+class RemainingValues:
     """What is left to some people when releases are intersected."""
 
     inside: Mask
@@ -85,16 +85,19 @@ class Candidates:
     """``by_release[r, i]``: whether earlier release ``r`` alone exposes person ``i`` together with the new one."""
 
     @staticmethod
-    def joined(parts: Sequence[Candidates]) -> Candidates:
+    def joined(parts: Sequence[RemainingValues]) -> RemainingValues:
         """Several lots of people as one."""
-        return Candidates(
-            *(np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in Candidates.__annotations__)
+        return RemainingValues(
+            *(
+                np.concatenate([getattr(part, name) for part in parts], axis=-1)
+                for name in RemainingValues.__annotations__
+            )
         )
 
 
 def intersect(
     this: View, earlier: Sequence[View], truth: Ints, some: Ints, promise: Promise, *, only_if_possible: bool
-) -> Candidates:
+) -> RemainingValues:
     """Intersect what releases leave to some people; ``truth`` is everybody's own value.
 
     ``only_if_possible``: an earlier release that does not hold a person's own value is left out for that person.
@@ -119,7 +122,7 @@ def intersect(
     remaining, inside = _Counts.of(left, promise, n), mine.values > 0
     right = np.isin(true_keys, left)
     exposed = inside & shared & right & remaining.too_few(alone, promise)
-    return Candidates(inside, shared, remaining.values, alone.values, right, contradicted, exposed, by_release)
+    return RemainingValues(inside, shared, remaining.values, alone.values, right, contradicted, exposed, by_release)
 
 
 def _intersected(left: Ints, keys: Ints, believed: Mask, width: int) -> Ints:

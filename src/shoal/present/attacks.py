@@ -17,14 +17,14 @@ COMPOSITION_ASSUMPTION = (
 )
 _NOT_MADE = {
     "needs-original": "it needs the original, which was not given",
-    "columns-not-compared": "at this size {columns} were released without being compared in memory",
+    "columns-not-compared": "at this size insensitive columns are released without being compared in memory",
     "no-earlier-release": "no earlier release was given",
     "unreadable-labels": "{unreadable}",
     "no-sensitive-column": "the policy names no sensitive column",
     "no-insensitive-column": "the policy releases no insensitive column",
     "no-categories": "{column} declares no categories",
     "one-value": "{column} does not have two values that labels could tell apart",
-    "not-least-general": "{algorithm} does not promise a least general node, so its choices prove nothing",
+    "not-least-general": "the algorithm does not promise a least general node, so its choices prove nothing",
     "no-sensitive-model": "no model is on a sensitive column, so k explains every level",
     "records-suppressed": "records are suppressed, which explains why less general nodes would not do",
     "not-one-node": "the release is not one full-domain node of the original",
@@ -111,8 +111,6 @@ def reason_clause(result: AttackResult) -> str:
     details = result.details
     facts = {
         "column": result.sensitive,
-        "columns": listing(details.get("columns", ())),
-        "algorithm": details.get("algorithm"),
         "unreadable": "; ".join(_unreadable(each) for each in details.get("unreadable", ())),
     }
     return _NOT_MADE.get(result.outcome, result.outcome).format_map(facts)

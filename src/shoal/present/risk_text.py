@@ -33,9 +33,8 @@ def risk_lines(risk: Risk) -> Iterator[str]:
         yield ""
         yield "Released besides the quasi-identifiers:"
         for each in risk.extra_columns:
-            yield folded(
-                f"  {each.column} ({each.role}, {pluralize(each.distinct_values, 'value')}) {_extra_column(each, risk)}"
-            )
+            values = pluralize(each.distinct_values, "value")
+            yield folded(f"  {each.column} ({each.role}, {values}) {extra_column_phrase(each, risk)}")
 
 
 def _summary(risk: Risk) -> Iterator[str]:
@@ -159,7 +158,7 @@ def _share(count: int, of: int) -> str:
     return f"{pluralize(count, 'record')} ({percent(count / of)})"
 
 
-def _extra_column(column: ExtraColumnRisk, risk: Risk) -> str:
+def extra_column_phrase(column: ExtraColumnRisk, risk: Risk) -> str:
     """What a column adds to the quasi-identifiers, as the end of a sentence that begins with its name."""
     insensitive = column.role == "insensitive"
     head = "acts as a quasi-identifier: " if insensitive else "singles people out if it is known: "

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from shoal.present.html.markup import Markup, tag
-from shoal.present.plots.scatter import Axis, shape_of
+from shoal.present.plots.scatter import PlotAxis, shape_of
 
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 _INK, _SOFT, _GRID = "#1b1f23", "#4d565f", "#d5dade"
@@ -47,9 +47,9 @@ class Panel:
 class _Frame:
     """Where a panel lies and how its values become places."""
 
-    x: Axis
+    x: PlotAxis
     ticks: tuple[float, ...]
-    y: Axis
+    y: PlotAxis
     left: float
     top: float
     width: float
@@ -75,7 +75,7 @@ def line_plot(panels: Sequence[Panel], *, title: str, across: str, up: str, shar
     for place, panel in enumerate(panels):
         left = _LEFT + (place % columns) * (width + _LEFT + _RIGHT)
         top = 30 + _TOP + (place // columns) * (_HEIGHT + _TOP + _BOTTOM)
-        frame = _frame(panel, Axis.of([0.0, *(every if shared else values[panel])]), left, top, width)
+        frame = _frame(panel, PlotAxis.of([0.0, *(every if shared else values[panel])]), left, top, width)
         parts += [*_axes(frame, panel.title, across, up), *_strokes(frame, panel), *_marks(frame, panel)]
     total = columns * (width + _LEFT + _RIGHT)
     below = 30 + rows * (_HEIGHT + _TOP + _BOTTOM)
@@ -83,10 +83,10 @@ def line_plot(panels: Sequence[Panel], *, title: str, across: str, up: str, shar
     return _file(title, _spoken(panels, across, up), [*parts, *drawn], total, height + 12)
 
 
-def _frame(panel: Panel, y: Axis, left: float, top: float, width: float) -> _Frame:
+def _frame(panel: Panel, y: PlotAxis, left: float, top: float, width: float) -> _Frame:
     ticks = tuple(sorted({x for line in panel.lines for x, _ in line.points}))
     ends = ticks if len(ticks) > 1 else (ticks[0] - 1, ticks[0] + 1)
-    return _Frame(Axis((ends[0], ends[-1])), ticks, y, left, top, width)
+    return _Frame(PlotAxis((ends[0], ends[-1])), ticks, y, left, top, width)
 
 
 def _axes(frame: _Frame, title: str, across: str, up: str) -> list[Markup]:

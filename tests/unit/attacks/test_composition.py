@@ -192,3 +192,15 @@ def test_an_earlier_policy_that_does_not_fit_the_original_is_named() -> None:
     other = {"home": {"role": "quasi", "hierarchy": {"tree": {"A": ["a1"]}}}, "illness": SECRET}
     with pytest.raises(shoal.errors.PolicyError, match=r"columns\.home\.hierarchy"):
         attacked(BY_HOME, [("a1", "flu")], PEOPLE, earlier_columns=other, names=["home", "illness"])
+
+
+def test_values_are_read_as_the_data_writes_them() -> None:
+    """Dates in a format of their own: a hierarchy knows them by other texts than the data has."""
+    born = {"role": "quasi", "hierarchy": {"dates": {"units": ["month", "year"], "format": "%d.%m.%Y"}}}
+    policy = policy_of({"born": born, "illness": SECRET}, privacy=TWO)
+    names = ["born", "illness"]
+    people = table_of(names, [("05.01.2006", "HIV"), ("06.01.2006", "flu"), ("07.02.2006", "cold")])
+    now = table_of(names, [("2006-01", "HIV"), ("2006-01", "flu"), ("2006-02", "cold")])
+    before = table_of(names, [("2006", "HIV"), ("2006", "cold"), ("2006-01-06", "flu")])
+    estimate = found(shoal.attack(now, policy, original=people, earlier=[(before, policy)]), "composition")
+    assert (estimate.of, estimate.details["misled"]) == (3, 0)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from page_reader import read_page, rows, section
 
 from shoal.present.comparison_page import write_comparison
-from shoal.present.plots.scatter import Axis, Dot, scatter_plot
+from shoal.present.plots.scatter import Dot, PlotAxis, scatter_plot
 
 HOSTILE = """<script>alert("x")</script>'"&amp; </style>"""
 
@@ -100,7 +100,7 @@ def test_the_page_runs_nothing_and_loads_nothing() -> None:
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20))
 def test_the_ticks_of_an_axis_hold_every_value(values: list[float]) -> None:
-    scale = Axis.of(values)
+    scale = PlotAxis.of(values)
     assert 2 <= len(scale.ticks) <= 8
     assert all(-1e-6 <= scale.share(value) <= 1 + 1e-6 for value in values)
 

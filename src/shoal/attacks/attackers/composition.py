@@ -30,7 +30,7 @@ from shoal.verification.ranges import quasi_labels
 from shoal.verification.stated_policy import stated
 
 
-class Composition(Attack):
+class CompositionAttack(Attack):
     """Intersects the values that several releases allow."""
 
     name = "composition"

@@ -60,7 +60,7 @@ class Minimality(Attack):
         reason = _no_conclusion(released, original, scene.policy.algorithm.name)
         node = None if reason else _released_node(released, original)
         if node is None:
-            return not_applicable(reason or "not-one-node", algorithm=scene.policy.algorithm.name)
+            return not_applicable(reason or "not-one-node")
         exposed = np.zeros(len(original.counts), dtype=np.bool_)
         columns: dict[str, Any] = {}
         for j, name in enumerate(released.quasi):

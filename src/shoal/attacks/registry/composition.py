@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from shoal.attacks.attack import AttackResult, not_applicable, not_tried, tried
-from shoal.attacks.composition import Candidates, Mask, Promise, intersect
+from shoal.attacks.composition import Mask, Promise, RemainingValues, intersect
 from shoal.attacks.registry.entry import Entry, ReleaseIdentity
 from shoal.attacks.registry.people import EarlierRelease, NewRelease, People, people_of
 from shoal.facts import Facts
@@ -75,7 +75,7 @@ def _compared(people: People) -> AttackResult:
     secrets, n = people.secrets, len(people.counts)
     promise = Promise(secrets.category_of, secrets.values_required, secrets.categories_required)
     lots = [np.arange(start, min(start + _PEOPLE_AT_A_TIME, n)) for start in range(0, n, _PEOPLE_AT_A_TIME)]
-    found = Candidates.joined(
+    found = RemainingValues.joined(
         [intersect(people.this, people.views, people.truth, lot, promise, only_if_possible=True) for lot in lots]
     )
 

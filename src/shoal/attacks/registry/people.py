@@ -84,8 +84,12 @@ Known = Mapping[str, tuple[tuple[Label, ...], Codes]]
 
 
 def people_of(new: NewRelease, column: str, earlier: Sequence[EarlierRelease], *, as_values: bool = False) -> People:
-    """Everybody by one sensitive column; ``as_values``: compared by values even where categories are published."""
-    known = _known(new, earlier)
+    """Everybody by one sensitive column.
+
+    ``as_values``: by the values of the data as they are, even where categories are published; the policies that earlier
+    releases were made by are then at hand.
+    """
+    known = _known(new, earlier, as_values=as_values)
     usable = [each for each in earlier if any(quasi.name in known for quasi in each.signature.quasi)]
     released = [(secret, each.policy or new.policy) for each in usable if (secret := each.signature.secret(column))]
     if new.shown is not None and (own := new.shown.secret(column)) is not None:
@@ -114,7 +118,7 @@ def people_of(new: NewRelease, column: str, earlier: Sequence[EarlierRelease], *
         secrets=secrets,
         counts=counts,
         truth=secrets.own[codes[rows]],
-        this=_own_view(new, column, secrets, known, rows),
+        this=_own_view(new, column, secrets, known, rows, as_values=as_values),
         views=tuple(views),
         earlier=tuple(usable),
         notes=tuple(_notes(new.policy, column, usable, known)),
@@ -122,12 +126,12 @@ def people_of(new: NewRelease, column: str, earlier: Sequence[EarlierRelease], *
     )
 
 
-def _known(new: NewRelease, earlier: Sequence[EarlierRelease]) -> Known:
-    """What the data tells of the quasi-identifiers of earlier releases, as the new policy writes it."""
+def _known(new: NewRelease, earlier: Sequence[EarlierRelease], *, as_values: bool) -> Known:
+    """What the data tells of the quasi-identifiers of the releases, as the new policy writes it or as it is."""
     found = {}
     table = new.problem.table
     for name in dict.fromkeys([*table.quasi, *(each.name for one in earlier for each in one.signature.quasi)]):
-        if name in table.quasi:
+        if name in table.quasi and not as_values:
             index = table.quasi.index(name)
             hierarchy = new.problem.hierarchies[index]
             found[name] = (hierarchy.labels[: hierarchy.n_leaves], table.codes[index][table.row_tuple])
@@ -157,10 +161,10 @@ def _distinct(new: NewRelease, values: tuple[Codes, int], known: Known) -> tuple
     return rows[first], counts.astype(np.int64)
 
 
-def _own_view(new: NewRelease, column: str, secrets: Secrets, known: Known, rows: Ints) -> View:
+def _own_view(new: NewRelease, column: str, secrets: Secrets, known: Known, rows: Ints, *, as_values: bool) -> View:
     """The new release itself."""
     if new.shown is not None:
-        covers = _covers(new.policy, new.shown, known, own=True)
+        covers = _covers(new.policy, new.shown, known, own=as_values)
         return _view_of(new.shown, column, secrets.groups[-1], covers, known, rows)
     recoding, table = new.recoding, new.problem.table
     assert recoding is not None

@@ -67,13 +67,13 @@ class Dot:
 
 
 @dataclass(frozen=True)
-class Axis:
+class PlotAxis:
     """An axis: from its first tick to its last."""
 
     ticks: tuple[float, ...]
 
     @staticmethod
-    def of(values: Sequence[float]) -> Axis:
+    def of(values: Sequence[float]) -> PlotAxis:
         """Round ticks around the values."""
         low, high = min(values), max(values)
         size = max(abs(low), abs(high))
@@ -84,7 +84,7 @@ class Axis:
         step = next(unit * factor for factor in (1, 2, 5, 10) if unit * factor >= rough)
         first, last = math.floor(low / step), math.ceil(high / step)
         last = last if last > first else first + 1
-        return Axis(tuple(round(place * step, 12) for place in range(first, last + 1)))
+        return PlotAxis(tuple(round(place * step, 12) for place in range(first, last + 1)))
 
     def share(self, value: float) -> float:
         """Where a value lies between the first and the last tick."""
@@ -109,21 +109,21 @@ def legend(algorithms: Sequence[str]) -> Markup:
 
 def scatter_plot(dots: Sequence[Dot], *, across: str, up: str, description: str) -> Markup:
     """The plot; ``across`` and ``up`` name its axes."""
-    x, y = Axis.of([dot.x for dot in dots]), Axis.of([dot.y for dot in dots])
+    x, y = PlotAxis.of([dot.x for dot in dots]), PlotAxis.of([dot.y for dot in dots])
     ranked = sorted((dot for dot in dots if dot.rank is not None), key=lambda dot: dot.rank or 0)
     parts = [*_axes(x, y, across, up), *_steps(ranked, x, y), *_dots(dots, x, y), *_marks(ranked, dots, x, y)]
     return svg("risk-plot", "Risk against loss", description, parts, _BOTTOM + 3.4)
 
 
-def _across(scale: Axis, value: float) -> str:
+def _across(scale: PlotAxis, value: float) -> str:
     return f"{_LEFT + (_RIGHT - _LEFT) * scale.share(value):.2f}%"
 
 
-def _down(scale: Axis, value: float) -> float:
+def _down(scale: PlotAxis, value: float) -> float:
     return _BOTTOM - (_BOTTOM - _TOP) * scale.share(value)
 
 
-def _axes(x: Axis, y: Axis, across: str, up: str) -> list[Markup]:
+def _axes(x: PlotAxis, y: PlotAxis, across: str, up: str) -> list[Markup]:
     left, right, top, bottom = f"{_LEFT}%", f"{_RIGHT}%", f"{_TOP}em", f"{_BOTTOM}em"
     parts = [text(up, x="0", y=0.9, class_="axis")]
     for tick in y.ticks:
@@ -138,7 +138,7 @@ def _axes(x: Axis, y: Axis, across: str, up: str) -> list[Markup]:
     return parts
 
 
-def _steps(ranked: Sequence[Dot], x: Axis, y: Axis) -> list[Markup]:
+def _steps(ranked: Sequence[Dot], x: PlotAxis, y: PlotAxis) -> list[Markup]:
     """The frontier as steps: whatever lies on the far side of them is beaten by a point on them."""
     lines = []
     for one, other in pairwise(ranked):
@@ -149,7 +149,7 @@ def _steps(ranked: Sequence[Dot], x: Axis, y: Axis) -> list[Markup]:
     return lines
 
 
-def _dots(dots: Sequence[Dot], x: Axis, y: Axis) -> list[Markup]:
+def _dots(dots: Sequence[Dot], x: PlotAxis, y: PlotAxis) -> list[Markup]:
     """The points; of several at one position the later are drawn smaller, so that all are seen."""
     there: dict[tuple[float, float], int] = {}
     drawn = []
@@ -166,7 +166,7 @@ def _dots(dots: Sequence[Dot], x: Axis, y: Axis) -> list[Markup]:
     return drawn
 
 
-def _marks(ranked: Sequence[Dot], dots: Sequence[Dot], x: Axis, y: Axis) -> list[Markup]:
+def _marks(ranked: Sequence[Dot], dots: Sequence[Dot], x: PlotAxis, y: PlotAxis) -> list[Markup]:
     """The marks beside their points, else the numbers of the frontier, as far as there is room: a number over another
     tells nothing.
     """
