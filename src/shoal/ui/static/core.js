@@ -366,6 +366,11 @@ function replacePolicy(document) {
  * @param {Saved} answer
  */
 function showSaved(answer) {
+  const { policy } = state;
+  if (answer.pending && !review.wanted) attempt(async () => {
+    const { problems } = await api.desk("review");
+    if (problems && state.policy === policy) update({ problems }, "saved");
+  });
   update({ yaml: answer.yaml, problems: answer.problems ?? state.problems, reviewed: { policy: state.policy, answer } }, "saved");
 }
 
