@@ -49,47 +49,60 @@ def one_secret(folder: Path) -> None:
     (folder / "patients.csv").write_text("".join([LINES[0], *rows]), encoding="utf-8")
 
 
-CASES: dict[str, tuple[Callable[[Path], None], int, list[str]]] = {
-    "no such file": (no_data, 2, ["patients.csv"]),
-    "empty file": (data(""), 2, ["patients.csv"]),
-    "header only": (data(LINES[0]), 2, []),
-    "one row": (data("".join(LINES[:2])), 1, ["k-anonymity", "1 record"]),
-    "ragged row": (data(PATIENTS + "Max,30\n"), 2, ["patients.csv", "14"]),
-    "too many fields": (data(PATIENTS + "Max,30,USA,14207,Flu,A,x\n"), 2, ["patients.csv", "14"]),
-    "wrong separator": (data(PATIENTS.replace(",", ";")), 2, ["columns.age"]),
-    "latin-1": (data(PATIENTS + "Zoë,30,USA,14207,Flu,A\n", "latin-1"), 2, ["utf-8"]),
-    "duplicate columns": (data(PATIENTS.replace("ward", "age", 1)), 2, ["age"]),
+CASES: dict[str, tuple[Callable[[Path], None], str, list[str]]] = {
+    "no such file": (no_data, "no-such-file", ["patients.csv"]),
+    "empty file": (data(""), "empty-file", ["patients.csv"]),
+    "header only": (data(LINES[0]), "no-records", []),
+    "one row": (data("".join(LINES[:2])), "infeasible", ["k-anonymity", "1 record"]),
+    "ragged row": (data(PATIENTS + "Max,30\n"), "uneven-rows", ["patients.csv", "14"]),
+    "too many fields": (data(PATIENTS + "Max,30,USA,14207,Flu,A,x\n"), "uneven-rows", ["patients.csv", "14"]),
+    "wrong separator": (data(PATIENTS.replace(",", ";")), "unknown-column", ["columns.age"]),
+    "latin-1": (data(PATIENTS + "Zoë,30,USA,14207,Flu,A\n", "latin-1"), "wrong-encoding", ["utf-8"]),
+    "duplicate columns": (data(PATIENTS.replace("ward", "age", 1)), "column-name-twice", ["age"]),
     "no value at all": (
         data("".join([LINES[0], *(line.replace(line.split(",")[1], "", 1) for line in LINES[1:])])),
-        2,
+        "no-values",
         ["columns.age", "12 records"],
     ),
-    "numbers as text": (data(PATIENTS.replace(",27,", ',"1,027",')), 2, ["columns.age.hierarchy", "1,027"]),
-    "value not in the tree": (data(PATIENTS.replace("Japan", "Jpan")), 2, ["country", "Jpan", "1 record", "Japan"]),
-    "value without category": (data(PATIENTS.replace("Asthma", "Astma")), 2, ["categories", "Astma", "Asthma"]),
-    "500 quasi-identifiers": (five_hundred_quasi, 2, ["500"]),
-    "one secret for all": (one_secret, 1, ["p-plus-alpha-sensitive"]),
+    "numbers as text": (
+        data(PATIENTS.replace(",27,", ',"1,027",')),
+        "values-not-numbers",
+        ["columns.age.hierarchy", "1,027"],
+    ),
+    "value not in the tree": (
+        data(PATIENTS.replace("Japan", "Jpan")),
+        "values-not-in-hierarchy",
+        ["country", "Jpan", "1 record", "Japan"],
+    ),
+    "value without category": (
+        data(PATIENTS.replace("Asthma", "Astma")),
+        "values-without-category",
+        ["categories", "Astma", "Asthma"],
+    ),
+    "500 quasi-identifiers": (five_hundred_quasi, "lattice-too-large", ["500"]),
+    "one secret for all": (one_secret, "infeasible", ["p-plus-alpha-sensitive"]),
     "sensitive and quasi at once": (
         policy("ward:      {role: insensitive}", "condition: {role: quasi}"),
-        2,
+        "listed-twice",
         ["condition"],
     ),
     "model on a quasi-identifier": (
         policy("sensitive: condition", "sensitive: age"),
-        2,
+        "wrong-role",
         ["privacy[1].sensitive", "'age'", "quasi"],
     ),
-    "k larger than the table": (policy("k: 4", "k: 13"), 1, ["k-anonymity", "13"]),
-    "unknown column": (policy("zipcode: ", "zipcod: "), 2, ["columns.zipcod", "'zipcode'"]),
-    "unknown model": (policy("k-anonymity", "k-anonimity"), 2, ["'k-anonymity'"]),
-    "unknown key": (policy("suppression:", "supression:"), 2, ["'suppression'"]),
-    "p larger than k": (policy("p: 2", "p: 5"), 2, ["privacy[1].p", "k = 4"]),
-    "not YAML": (policy("columns:", "columns: ["), 2, ["policy.yaml", "YAML"]),
-    "unwritable output": (output_folder_is_a_file, 2, ["release.csv"]),
-    "existing output": (output_exists, 2, ["release.csv", "--force"]),
-    "unknown output format": (policy("release.csv", "release.xyz"), 2, ["release.xyz"]),
-    "output over the input": (policy("release.csv", "patients.csv"), 2, ["patients.csv"]),
+    "k larger than the table": (policy("k: 4", "k: 13"), "infeasible", ["k-anonymity", "13"]),
+    "unknown column": (policy("zipcode: ", "zipcod: "), "unknown-column", ["columns.zipcod", "'zipcode'"]),
+    "unknown model": (policy("k-anonymity", "k-anonimity"), "unknown-model", ["'k-anonymity'"]),
+    "unknown key": (policy("suppression:", "supression:"), "unknown-key", ["'suppression'"]),
+    "p larger than k": (policy("p: 2", "p: 5"), "more-than-class-size", ["privacy[1].p", "k = 4"]),
+    "not YAML": (policy("columns:", "columns: ["), "invalid-yaml", ["policy.yaml", "YAML"]),
+    "unwritable output": (output_folder_is_a_file, "output-blocked", ["release.csv"]),
+    "existing output": (output_exists, "output-blocked", ["release.csv", "--force"]),
+    "unknown output format": (policy("release.csv", "release.xyz"), "unknown-output-suffix", ["release.xyz"]),
+    "output over the input": (policy("release.csv", "patients.csv"), "output-blocked", ["patients.csv"]),
 }
+"""What is wrong, the code that names it, and facts that the message must have."""
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -98,7 +111,8 @@ def test_bad_input_gets_a_clear_word_and_changes_nothing(name: str, cli: Cli, cl
     spoil(clinic)
     before = snapshot(clinic)
     ran = cli("anonymize", clinic / "policy.yaml")
-    assert ran.code == code, ran.err
+    assert code in (ran.problems or (ran.error,)), ran.err
+    assert ran.code == (1 if code == "infeasible" else 2)
     assert ran.out == ""
     assert "Traceback" not in ran.err
     for word in words:

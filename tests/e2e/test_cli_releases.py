@@ -132,7 +132,7 @@ def test_python_tests_and_registers_alike(town: Path) -> None:
         (["--replaces", "2026-01-31-januar"], ["'2026-01-31-january'"]),
         (["--registry", "people.csv"], ["people.csv"]),
         (["--registry", "nowhere/releases"], ["nowhere"]),
-        (["--registry", "."], ["."]),
+        (["--registry", "."], ["february.yaml", "registry"]),
     ],
 )
 def test_what_is_wrong_is_told_before_anything_changes(
@@ -153,7 +153,7 @@ def test_options_about_earlier_releases_ask_for_a_registry(cli: Cli, clinic: Pat
     for options in (["--fail-on", "composition>0"], ["--replaces", "x"], ["--as-of", "2026-01-31"]):
         ran = cli("anonymize", clinic / "policy.yaml", *options)
         assert ran.code == 2
-        assert "--registry" in ran.err
+        assert ran.error == "no-registry"
 
 
 def test_a_registry_that_cannot_be_read_stops_the_run_before_the_search(cli: Cli, town: Path) -> None:
@@ -312,32 +312,32 @@ def test_row_order_hash_seed_and_format_change_nothing(cli: Cli, hospital: Path)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "code"),
     [
-        (["nowhere.recoding.json", "--data", "february.csv"], ["nowhere.recoding.json"]),
-        (["released-january.csv", "--data", "february.csv"], ["policy"]),
-        (["hospital.yaml", "--data", "february.csv"], ["hospital.yaml"]),
-        (["released-january.recoding.json", "--data", "nowhere.csv"], ["nowhere.csv"]),
-        (["released-january.recoding.json", "--data", "released-january.csv"], ["condition_category"]),
-        (["released-january.recoding.json", "--data", "february.csv", "--out", "part.txt"], ["part.txt"]),
-        (["released-january.recoding.json", "--data", "february.csv", "--out", "hospital-release.csv"], ["--force"]),
+        (["nowhere.recoding.json", "--data", "february.csv"], "not-readable"),
+        (["released-january.csv", "--data", "february.csv"], "no-policy"),
+        (["hospital.yaml", "--data", "february.csv"], "not-a-recoding"),
+        (["released-january.recoding.json", "--data", "nowhere.csv"], "no-such-file"),
+        (["released-january.recoding.json", "--data", "released-january.csv"], "column-twice"),
+        (["released-january.recoding.json", "--data", "february.csv", "--out", "part.txt"], "unknown-output-suffix"),
+        (
+            ["released-january.recoding.json", "--data", "february.csv", "--out", "hospital-release.csv"],
+            "output-blocked",
+        ),
         (
             ["released-january.recoding.json", "--data", "february.csv", "--out", "february.csv", "--force"],
-            ["february.csv"],
+            "output-blocked",
         ),
-        (["released-january.recoding.json", "--data", "february.csv", "--out", "no/part.csv"], ["no"]),
-        (["released-january.recoding.json", "--data", "february.csv", "--fail-on", "composition>0"], ["registry"]),
+        (["released-january.recoding.json", "--data", "february.csv", "--out", "no/part.csv"], "output-blocked"),
+        (["released-january.recoding.json", "--data", "february.csv", "--fail-on", "composition>0"], "no-registry"),
     ],
 )
-def test_bad_input_is_refused_and_nothing_changes(
-    cli: Cli, hospital: Path, arguments: list[str], words: list[str]
-) -> None:
+def test_bad_input_is_refused_and_nothing_changes(cli: Cli, hospital: Path, arguments: list[str], code: str) -> None:
     before = snapshot(hospital)
     ran = cli("apply", *arguments)
     assert ran.code == 2, ran.out
     assert "Traceback" not in ran.err
-    for word in words:
-        assert word in ran.err
+    assert code in (ran.problems or (ran.error,))
     assert snapshot(hospital) == before
 
 

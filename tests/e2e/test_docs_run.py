@@ -22,8 +22,8 @@ from support.pages import DOCS, ROOT, Block, blocks, commands, matches, pages, r
 
 pytestmark = pytest.mark.slow
 
-RUN = {"python", "output", "console", "yaml", "csv", "sh", "text"}
-DIRECTIVES = {"{toctree}", "{eval-rst}", "{include}", "{shoal-codes}", "{shoal-help}"}
+RUN = {"python", "output", "console", "yaml", "csv", "sh", "text", "toml"}
+DIRECTIVES = {"{toctree}", "{eval-rst}", "{include}", "{shoal-codes}", "{shoal-help}", "{shoal-declared}"}
 SHELL = {"cat", "head", "ls", "mkdir", "cp", "wc", "diff", "python"}
 """Programs besides shoal that a page may call; they are run as written."""
 SET_UP = (
@@ -63,7 +63,8 @@ class Reader:
 
     def _python(self, block: Block) -> None:
         self.capfd.readouterr()
-        exec(compile("\n" * (block.line - 1) + block.text, block.place, "exec"), self.names)
+        source = "\n" * (block.line - 1) + block.text
+        exec(compile(source, block.place, "exec", dont_inherit=True), self.names)  # pages stand alone
         self.printed = self.capfd.readouterr().out
 
     def _output(self, block: Block) -> None:
@@ -133,6 +134,9 @@ class Reader:
 
     def _csv(self, block: Block) -> None:
         """Only saved."""
+
+    def _toml(self, block: Block) -> None:
+        tomllib.loads(block.text)
 
     def _text(self, block: Block) -> None:
         """Only read."""

@@ -17,7 +17,7 @@ from shoal.errors import DataError, OutputError, PolicyError
 from shoal.io import DatabaseTable, canonical_text
 from shoal.io.memory import Budget
 from shoal.io.postgres import sink as database
-from shoal.io.postgres.writer import TableWriter
+from shoal.io.postgres.writer import PostgresWriter
 from shoal.policy import Policy
 from shoal.policy.location import quoted
 from support.cli import Cli, snapshot
@@ -310,13 +310,13 @@ def test_a_connection_that_breaks_while_writing_leaves_nothing(
 def test_a_connection_that_breaks_before_the_end_takes_the_files_back(
     cli: Cli, paths: Path, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = TableWriter.place
+    place = PostgresWriter.place
 
-    def broken(writer: TableWriter, *, force: bool) -> None:
+    def broken(writer: PostgresWriter, *, force: bool) -> None:
         place(writer, force=force)
         end_other_connections(server)
 
-    monkeypatch.setattr(TableWriter, "place", broken)
+    monkeypatch.setattr(PostgresWriter, "place", broken)
     server.run("CREATE TABLE clinic.out (old text)", "INSERT INTO clinic.out VALUES ('kept')")
     (paths.with_name("out.evidence.json")).write_text("older", encoding="utf-8")
     before = snapshot(paths.parent)
@@ -351,7 +351,7 @@ def test_an_interrupt_rolls_back(
     if moment == "writing":
         spoil(monkeypatch, interrupt)
     else:
-        monkeypatch.setattr(TableWriter, "read_back" if moment == "reading back" else "commit", interrupt)
+        monkeypatch.setattr(PostgresWriter, "read_back" if moment == "reading back" else "commit", interrupt)
     before = snapshot(paths.parent)
     ran = cli("anonymize", paths, "--out", at(server, "clinic.out"))
     assert ran.code == 130, ran.err
@@ -362,13 +362,13 @@ def test_an_interrupt_rolls_back(
 def test_what_the_table_holds_is_verified_before_it_is_committed(
     paths: Path, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write = TableWriter.write
+    write = PostgresWriter.write
 
-    def tampered(writer: TableWriter, batches: Any, types: Any) -> None:
+    def tampered(writer: PostgresWriter, batches: Any, types: Any) -> None:
         write(writer, batches, types)
         writer._run(f"UPDATE {quoted(writer.schema, writer.name)} SET ward = 'C'")
 
-    monkeypatch.setattr(TableWriter, "write", tampered)
+    monkeypatch.setattr(PostgresWriter, "write", tampered)
     with pytest.raises(OutputError, match=r"does not hold what was written"):
         shoal.publish(paths, out=at(server, "clinic.out"))
     assert server.tables() == {"clinic.patients"}

@@ -40,7 +40,7 @@ DESCENDING: Mapping[str, Any] = {
 }
 
 
-def ground_of(trees: Mapping[str, Any], decades: Sequence[str] | None) -> Blocks:
+def blocks_of(trees: Mapping[str, Any], decades: Sequence[str] | None) -> Blocks:
     hierarchies, caps, quasi = [], [], {}
     for name in CAMPAN_QUASI:
         values = CAMPAN_1.column(name)
@@ -102,7 +102,7 @@ def draws_flu(seed: int) -> bool:
 @pytest.mark.parametrize("trees", [ASCENDING, DESCENDING])
 @pytest.mark.parametrize("seed", range(8))
 def test_campans_table_becomes_constrained_2_sensitive_3_anonymous(trees: Mapping[str, Any], seed: int) -> None:
-    blocks = ground_of(trees, DECADES)
+    blocks = blocks_of(trees, DECADES)
     recoding = release(blocks, seed)
     assert recoding.suppressed == 0
     assert violations(recoding, blocks) == 0
@@ -118,13 +118,13 @@ def test_the_algorithm_gives_campans_fourth_table(seed: int) -> None:
 
     Of X3, X6, X7 the most diverse to X2 is X3, and the others follow. Those in their forties are one cluster.
     """
-    assert released(release(ground_of(DESCENDING, DECADES), seed)) == printed(CAMPAN_4)
+    assert released(release(blocks_of(DESCENDING, DECADES), seed)) == printed(CAMPAN_4)
 
 
 @pytest.mark.parametrize("seed", [seed for seed in range(8) if draws_flu(seed)])
 def test_three_records_with_flu_left_over_are_dispersed(seed: int) -> None:
     """From X1: X3 and X8 share all but the age with it, and what is left has flu alone: no cluster of its own."""
-    recoding = release(ground_of(DESCENDING, DECADES), seed)
+    recoding = release(blocks_of(DESCENDING, DECADES), seed)
     assert partition(recoding) == {frozenset({"X1", "X2", "X3", "X6", "X7", "X8"}), frozenset({"X4", "X5", "X9"})}
     summary = ReleaseSummary(recoding.hierarchies, recoding.nodes, recoding.sizes, recoding.n_rows)
     assert METRICS["ntil"].of(summary) == pytest.approx((9 * 1 + 9 * 1 + 9 * 1 / 2) / 27)
@@ -133,7 +133,7 @@ def test_three_records_with_flu_left_over_are_dispersed(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(8))
 def test_without_the_boundary_six_ages_leave_their_decades(seed: int) -> None:
     """As in the paper's MM2: GreedyPKClustering knows no boundary."""
-    blocks = ground_of(ASCENDING, None)
+    blocks = blocks_of(ASCENDING, None)
     recoding = release(blocks, seed)
     assert frozenset({"X1", "X3", "X8"}) in partition(recoding)
     assert sorted(recoding.sizes) == [3, 3, 3]

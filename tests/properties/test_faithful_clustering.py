@@ -25,12 +25,12 @@ from shoal.models import (
     RecursiveCLDiversity,
     TCloseness,
 )
-from shoal.search.local.blocks import Blocks, Classes, class_nodes, prepare
+from shoal.search.local.blocks import Blocks, Classes, prepare
 from shoal.search.local.finish import finish
 from shoal.search.local.pk_clustering import faithful_clusters
 from shoal.table.recoding import SUPPRESSED
 from support.model_cases import COLUMN, RANDOM, VALUES
-from support.search_cases import SECOND, Case, cases, problem_of, random_models, table_of
+from support.search_cases import SECOND, Case, cases, class_nodes, problem_of, random_models, table_of
 
 pytestmark = pytest.mark.slow
 

@@ -10,19 +10,17 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from shoal.search.local.joining import Partition
 
 from shoal.errors import InfeasibleError, InputError
 from shoal.metrics import METRICS, ReleaseSummary
 from shoal.models import KAnonymity
 from shoal.search.kernels import compiled as _kernels
 from shoal.search.kernels import plain as _kernels_numpy
-from shoal.search.local.blocks import class_nodes
 from shoal.search.local.boxes import Boxes
-from shoal.search.local.cover import BoxCover
+from shoal.search.local.cover import BoxCover, TuplePartition
 from shoal.search.local.greedy_clustering import greedy_clustering
 from shoal.table.recoding import Recoding
-from support.search_cases import Case, cases, ground_of, problem_of
+from support.search_cases import Case, blocks_of, cases, class_nodes, problem_of
 
 pytestmark = pytest.mark.slow
 
@@ -54,7 +52,7 @@ def partitions(rows: int, least: int) -> Iterator[list[int]]:
 def test_no_partition_loses_less_than_the_bound_and_none_less_than_the_best(case: Case, k: int) -> None:
     case = with_k(replace(case, rows=case.rows[:6], sensitive={n: v[:6] for n, v in case.sensitive.items()}), k)
     assume(len(case.rows) >= k)
-    blocks = ground_of(case)
+    blocks = blocks_of(case)
     cover = BoxCover(blocks, Boxes.of(blocks.problem))
     table = blocks.problem.table
     bounds = cover.lower_bounds(np.arange(table.n_tuples))
@@ -92,7 +90,7 @@ def test_the_default_never_loses_more_than_the_paper_s_choices(case: Case) -> No
 @settings(max_examples=60)
 @given(cases(), st.integers(1, 3))
 def test_compiled_kernels_and_their_twins_find_the_same_classes(case: Case, k: int) -> None:
-    blocks = ground_of(with_k(case, k))
+    blocks = blocks_of(with_k(case, k))
     found = []
     for kernels in (_kernels, _kernels_numpy):
         cover = BoxCover(blocks, Boxes.of(blocks.problem))
@@ -100,7 +98,7 @@ def test_compiled_kernels_and_their_twins_find_the_same_classes(case: Case, k: i
         tuples = np.arange(blocks.problem.table.n_tuples)
         bounds = cover.lower_bounds(tuples)
         classes = cover.classes(tuples, bounds)
-        partition = Partition(cover, np.where(classes < 0, classes.max() + 1, classes))
+        partition = TuplePartition(cover, np.where(classes < 0, classes.max() + 1, classes))
         items = tuples.tolist()
         joins = partition.best_joins(items, np.full(len(items), np.inf))
         found.append((bounds, classes, joins[0], np.where(joins[0] >= 0, joins[1], 0.0)))

@@ -15,9 +15,10 @@ from oracles import local_oracle
 from oracles.lattice_oracle import Label, Table
 from shoal.errors import InfeasibleError
 from shoal.models import MODELS, KAnonymity, PSensitive
+from shoal.search.engine import LocalEngine
 from shoal.search.local.mondrian import mondrian
 from shoal.search.local.top_down import top_down
-from shoal.search.problem import Algorithm
+from shoal.search.problem import Problem, SearchResult
 from shoal.table.recoding import Recoding
 from support.model_cases import COLUMN, RANDOM
 from support.search_cases import SECOND, Case, cases, problem_of, random_models, table_of
@@ -25,7 +26,7 @@ from support.search_cases import SECOND, Case, cases, problem_of, random_models,
 pytestmark = pytest.mark.slow
 
 Labels = list[tuple[Label, ...] | None]
-RECODINGS: dict[str, Algorithm] = {"mondrian": mondrian, "top-down": top_down}
+RECODINGS: dict[str, Callable[[Problem, LocalEngine], SearchResult]] = {"mondrian": mondrian, "top-down": top_down}
 ORACLES: dict[str, Callable[[Table], Labels | None]] = {
     "mondrian": local_oracle.mondrian,
     "top-down": local_oracle.top_down,

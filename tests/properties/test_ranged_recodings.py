@@ -20,12 +20,12 @@ from shoal.metrics import METRICS, CellMetric, ReleaseSummary
 from shoal.metrics.constraint_violations import count_violations
 from shoal.models import MODELS, KAnonymity
 from shoal.search import ALGORITHMS
-from shoal.search.local.blocks import class_extremes, class_nodes, prepare
+from shoal.search.local.blocks import class_extremes, prepare
 from shoal.search.local.finish import merge_costs
 from shoal.table.recoding import Recoding
 from support.model_cases import COLUMN, RANDOM
 from support.ranged_cases import ranged_cases
-from support.search_cases import Case, problem_of, random_models, table_of
+from support.search_cases import Case, class_nodes, problem_of, random_models, table_of
 
 pytestmark = pytest.mark.slow
 

@@ -20,7 +20,7 @@ from shoal.search.local.refinement.refine import refine
 from shoal.search.local.refinement.steps import KINDS, Steps, proposals
 from shoal.table.recoding import Recoding
 from support.ranged_cases import ranged_cases
-from support.search_cases import Case, cases, ground_of
+from support.search_cases import Case, blocks_of, cases, class_nodes
 
 pytestmark = pytest.mark.slow
 
@@ -72,7 +72,7 @@ def problem_of_ground(blocks: Blocks):  # type: ignore[no-untyped-def]
 def test_every_round_lowers_the_chosen_measure_and_keeps_every_model_of_a_class(
     case: Case, metric: str, draw: st.DataObject
 ) -> None:
-    blocks = ground_of(replace(case, metric=metric, weights=()))
+    blocks = blocks_of(replace(case, metric=metric, weights=()))
     start = some_partition(blocks, draw)
     before = cost_of(blocks.problem, recoded(blocks, start))
     for rounds in (1, 2, 5, None):
@@ -93,7 +93,6 @@ def test_every_round_lowers_the_chosen_measure_and_keeps_every_model_of_a_class(
 
 def recoded(blocks: Blocks, row_class: Classes) -> Recoding:
     """A partition as it stands, coinciding classes apart: what refining counts."""
-    from shoal.search.local.blocks import class_nodes
 
     filled = np.unique(row_class[row_class >= 0])
     dense = np.searchsorted(filled, row_class).astype(np.int32)
@@ -105,7 +104,7 @@ def recoded(blocks: Blocks, row_class: Classes) -> Recoding:
 @settings(max_examples=120)
 @given(cases(), st.data())
 def test_every_step_saves_exactly_what_it_promises(case: Case, draw: st.DataObject) -> None:
-    blocks = ground_of(replace(case, metric="ncp", weights=()))
+    blocks = blocks_of(replace(case, metric="ncp", weights=()))
     state = Arrangement(blocks, some_partition(blocks, draw))
     state.price()
     state.find_neighbours(state.filled, 0)
@@ -127,7 +126,7 @@ def test_every_step_saves_exactly_what_it_promises(case: Case, draw: st.DataObje
 @given(ranged_cases(), st.booleans())
 def test_columns_without_a_table_of_pairs_are_priced_alike(case: Case, ranges: bool) -> None:
     options = case.options if ranges else {**case.options, "ranges": ()}
-    blocks = ground_of(replace(case, metric="ncp", weights=(), options=options))
+    blocks = blocks_of(replace(case, metric="ncp", weights=(), options=options))
     columns = range(len(blocks.problem.hierarchies))
     from shoal.search.kernels.refinement import cell_cost
 
@@ -149,7 +148,7 @@ def test_columns_without_a_table_of_pairs_are_priced_alike(case: Case, ranges: b
 @settings(max_examples=60)
 @given(ranged_cases())
 def test_refining_lowers_the_loss_of_ranges_too(case: Case) -> None:
-    blocks = ground_of(replace(case, metric="ncp", weights=()))
+    blocks = blocks_of(replace(case, metric="ncp", weights=()))
     start = finish(blocks, blocks.row_block.copy())
     refined = refine(blocks, start.row_class)
     assert refined.finished
@@ -165,7 +164,7 @@ def test_each_kind_of_step_is_found() -> None:
         rows = tuple((value,) for group in groups for value in group)
         case = Case((tree,), rows, {}, (KAnonymity(k),), metric="ncp")
         owner = np.repeat(np.arange(len(groups)), [len(group) for group in groups]).astype(np.int32)
-        return refine(ground_of(case), owner, rounds=1).steps
+        return refine(blocks_of(case), owner, rounds=1).steps
 
     assert "split" in refined([["0", "0", "10", "10"]], 2)
     assert "move" in refined([["0", "0", "10"], ["10", "10"]], 2)
@@ -182,13 +181,13 @@ def test_a_step_that_would_break_a_model_is_not_taken() -> None:
     case = Case(
         (tree,), rows, {"condition": secrets}, (KAnonymity(2), PSensitive(p=2, sensitive="condition")), metric="ncp"
     )
-    assert not refine(ground_of(case), owner).steps
-    assert refine(ground_of(replace(case, models=(KAnonymity(2),))), owner).steps == {"swap": 1}
+    assert not refine(blocks_of(case), owner).steps
+    assert refine(blocks_of(replace(case, models=(KAnonymity(2),))), owner).steps == {"swap": 1}
 
 
 def test_no_time_means_no_round() -> None:
     case = Case(({"*": {"a": None, "b": None}},), (("a",), ("b",)) * 4, {}, (KAnonymity(2),), metric="ncp")
-    blocks = ground_of(case)
+    blocks = blocks_of(case)
     refined = refine(blocks, blocks.row_block.copy(), deadline=time.monotonic())
     assert (refined.rounds, refined.steps, refined.finished) == (0, {}, False)
 
@@ -196,7 +195,7 @@ def test_no_time_means_no_round() -> None:
 def test_steps_that_touch_the_same_class_are_not_taken_together() -> None:
     tree = {"*": dict.fromkeys("abcdef")}
     rows = tuple((value,) for value in "aabbccddeeff")
-    blocks = ground_of(Case((tree,), rows, {}, (KAnonymity(2),), metric="ncp"))
+    blocks = blocks_of(Case((tree,), rows, {}, (KAnonymity(2),), metric="ncp"))
     state = Arrangement(blocks, np.array([0, 1, 0, 1, 2, 3, 2, 3, 4, 5, 4, 5], dtype=np.int32))
     state.price()
     state.find_neighbours(state.filled, 0)

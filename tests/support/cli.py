@@ -11,7 +11,7 @@ import pytest
 
 import shoal.cli.main as command_line
 from shoal.cli.main import app
-from shoal.errors import ShoalError
+from shoal.errors import PolicyError, ShoalError
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,8 @@ class Ran:
     err: str
     error: str = ""
     """The code of the error that ended it, as ``--json`` shows it."""
+    problems: tuple[str, ...] = ()
+    """The codes of the problems of a policy."""
 
 
 class Cli:
@@ -51,7 +53,8 @@ class Cli:
         except SystemExit as stopped:
             code = stopped.code if isinstance(stopped.code, int) else int(stopped.code is not None)
         out, err = self._capfd.readouterr()
-        return Ran(code, out, err, errors[0].code if errors else "")
+        problems = tuple(each.code for error in errors if isinstance(error, PolicyError) for each in error.problems)
+        return Ran(code, out, err, errors[0].code if errors else "", problems)
 
 
 def snapshot(folder: Path) -> dict[str, str]:

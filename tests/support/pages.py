@@ -8,6 +8,7 @@
 | ``yaml`` | read as a policy, or as the keys of one |
 | ``csv`` | saved as the file that the sentence before it names |
 | ``sh`` | not run: only commands that set a machine up, each of a known form |
+| ``toml`` | read |
 | ``text`` | not run |
 
 "Save it as `name`:" before a block of ``csv``, ``yaml`` or ``text`` writes it to that file. In what is compared, a line

@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 from hypothesis import assume
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from oracles import lattice_oracle as oracle
 from oracles.lattice_oracle import Column, Label, Secret, Table
 from shoal.errors import InfeasibleError
 from shoal.hierarchies import Tree, boundary_caps, capped_levels
+from shoal.hierarchies.ranges import ancestors
 from shoal.metrics import METRICS
 from shoal.models import Model
 from shoal.search.engine import LocalEngine
-from shoal.search.local.blocks import Blocks, prepare
+from shoal.search.local.blocks import Blocks, Classes, class_extremes, prepare
 from shoal.search.problem import Problem
 from shoal.table.encoded import encode_table
 from support.builders import domain_of
@@ -120,7 +122,7 @@ def problem_of(case: Case) -> tuple[Problem, LocalEngine]:
     return problem, LocalEngine(problem.table, problem.ladders, problem.domains)
 
 
-def ground_of(case: Case) -> Blocks:
+def blocks_of(case: Case) -> Blocks:
     """Where local recodings of a case work; a case without any release is none for the test."""
     problem, engine = problem_of(case)
     try:
@@ -223,3 +225,10 @@ def _eased(case: Case) -> Case:
         if oracle.judge(table, oracle.top(table)).satisfied:
             chosen = (*chosen, model)
     return replace(case, models=chosen or case.models)
+
+
+def class_nodes(blocks: Blocks, row_class: Classes, n_classes: int) -> NDArray[np.int32]:
+    """The lowest common ancestor of the values of each class in each quasi-identifier, ranges or not."""
+    low, high = class_extremes(blocks, row_class, n_classes)
+    nodes = [ancestors(hierarchy, low[:, j], high[:, j]) for j, hierarchy in enumerate(blocks.problem.hierarchies)]
+    return np.stack(nodes, axis=1)

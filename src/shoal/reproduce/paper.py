@@ -6,18 +6,23 @@ have placeholders for them (``{records:,}``). Statements are written as ``[about
 
 from __future__ import annotations
 
+import statistics
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import yaml
 
-from shoal.search.problem import Progress, no_progress
+from shoal.search.engine import LocalEngine
+from shoal.search.kernels.load import load_kernels
+from shoal.search.problem import Problem, Progress, no_progress
 
+Result = TypeVar("Result")
 Cell = str | int | float | None
 EQUAL, SLIP, SILENT, FAILED = VERDICTS = ("equal", "slip of the paper", "the paper is silent", "NOT REPRODUCED")
 """How what a paper says and what is computed may compare."""
@@ -260,6 +265,19 @@ class Task:
     seconds: float = 1.0
     """About how long it takes on all of Adult: what the progress bar moves by."""
     needs_adult: bool = False
+
+
+def timed_search(
+    problem: Problem, search: Callable[[Problem, LocalEngine], Result], repeat: int = 1
+) -> tuple[Result, LocalEngine, float]:
+    """What a search finds, its engine, and the median of its seconds alone."""
+    seconds = []
+    for _ in range(repeat):
+        engine = LocalEngine(problem.table, problem.ladders, problem.domains, kernels=load_kernels())
+        start = time.perf_counter()
+        result = search(problem, engine)
+        seconds.append(time.perf_counter() - start)
+    return result, engine, statistics.median(seconds)
 
 
 def figure(value: float | int | None) -> str:

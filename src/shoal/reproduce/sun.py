@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import statistics
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -25,7 +24,7 @@ from shoal.reproduce.adult import SUN as HIERARCHIES
 from shoal.reproduce.adult import quasi_columns
 from shoal.reproduce.line_plot import Line, Panel, line_plot
 from shoal.reproduce.masked import Masked, rows_of, same_rows, view_of
-from shoal.reproduce.paper import Drawing, Section, Setting, Sheet, Task, figure
+from shoal.reproduce.paper import Drawing, Section, Setting, Sheet, Task, figure, timed_search
 from shoal.reproduce.tables import (
     SUN,
     SUN_1,
@@ -40,9 +39,7 @@ from shoal.reproduce.tables import (
     SUN_QUASI,
 )
 from shoal.search import ALGORITHMS
-from shoal.search.engine import LocalEngine
 from shoal.search.evaluation import Evaluator
-from shoal.search.kernels.load import load_kernels
 from shoal.search.lattice.incognito import all_minimal_nodes
 from shoal.search.lattice.nodes import summarize
 from shoal.search.problem import Problem
@@ -192,12 +189,8 @@ def with_health(table: pa.Table, seed: int) -> pa.Table:
 
 def minimal_nodes(table: pa.Table, point: SearchPoint, *, repeat: int = 1) -> MinimalNodes:
     """Every minimal node by Incognito, how long that takes, and what each leaves open."""
-    problem, times = point.problem("incognito", table), []
-    for _ in range(repeat):
-        engine = LocalEngine(problem.table, problem.ladders, problem.domains, kernels=load_kernels())
-        start = time.perf_counter()
-        nodes = all_minimal_nodes(problem, engine)
-        times.append(time.perf_counter() - start)
+    problem = point.problem("incognito", table)
+    nodes, engine, seconds = timed_search(problem, all_minimal_nodes, repeat)
     checks, evaluator = engine.checks, Evaluator(problem, engine)
     exposed, ratios = [], []
     for node in nodes:
@@ -207,18 +200,14 @@ def minimal_nodes(table: pa.Table, point: SearchPoint, *, repeat: int = 1) -> Mi
         exposed.append(found.records if found is not None else 0)
         ratios.append(METRICS["distortion_ratio"].of(summarize(problem, node, grouping, kept)))
     vulnerable = sum(records > 0 for records in exposed)
-    return MinimalNodes(len(nodes), vulnerable, max(exposed), min(ratios), checks, statistics.median(times))
+    return MinimalNodes(len(nodes), vulnerable, max(exposed), min(ratios), checks, seconds)
 
 
 def top_down(table: pa.Table, point: SearchPoint) -> tuple[float, float]:
     """Seconds and distortion ratio of the top-down local recoding."""
     ordered = table.select([*HIERARCHIES, "health"])
-    problem = point.problem("top-down", ordered)
-    engine = LocalEngine(problem.table, problem.ladders, problem.domains, kernels=load_kernels())
-    start = time.perf_counter()
-    recoding = ALGORITHMS["top-down"].run(problem, engine).recoding
-    seconds = time.perf_counter() - start
-    return seconds, METRICS["distortion_ratio"].of(ReleaseSummary.of(recoding))
+    result, _, seconds = timed_search(point.problem("top-down", ordered), ALGORITHMS["top-down"].run)
+    return seconds, METRICS["distortion_ratio"].of(ReleaseSummary.of(result.recoding))
 
 
 Attacks = Mapping[tuple[float, int, str], MinimalNodes]

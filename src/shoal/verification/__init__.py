@@ -20,7 +20,7 @@ from shoal.verification.labels import Labels
 from shoal.verification.model_checks import check_models
 from shoal.verification.original_checks import check_boundaries, check_range_ends, check_suppression, check_truth
 from shoal.verification.ranges import quasi_labels
-from shoal.verification.read import Given, Original, read_original, read_release
+from shoal.verification.read import Original, ReadRelease, read_original, read_release
 from shoal.verification.release_checks import (
     check_baggage,
     check_columns,
@@ -62,7 +62,7 @@ def verify(
     return _verify_cells(given, policy, original, checks)
 
 
-def _verify_cells(given: Given, policy: StatedPolicy, original: Any, checks: list[Check]) -> Verification:
+def _verify_cells(given: ReadRelease, policy: StatedPolicy, original: Any, checks: list[Check]) -> Verification:
     """The checks that need every column to be there."""
     labels = quasi_labels(policy)
     cells = {name: given.columns[name] for name in expected_columns(policy) if name in given.columns}
@@ -89,7 +89,7 @@ def _check_original(original: Any) -> list[Check]:
     return [Check("original", False, message, {"read": original.read, "counted": counted})]
 
 
-def _too_blank(given: Given, original: Any) -> bool:
+def _too_blank(given: ReadRelease, original: Any) -> bool:
     """Whether more rows have nothing in the columns apart than records: then rows of ``*`` must be suppressed ones."""
     if given.blank is None or not isinstance(original, CountedRows) or original.blank is None:
         return False
@@ -97,7 +97,7 @@ def _too_blank(given: Given, original: Any) -> bool:
 
 
 def _verify_split(
-    given: Given,
+    given: ReadRelease,
     policy: StatedPolicy,
     cells: dict[str, Any],
     labels: Mapping[str, Labels],

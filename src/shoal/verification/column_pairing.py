@@ -17,7 +17,7 @@ _LISTED = 100_000
 """How many pairs of a value and a range are listed one by one; more are told by their places on a line."""
 
 
-def under(released: Coded, original: Coded, chains: Sequence[Chain]) -> Pairing:
+def pairing_by_chains(released: Coded, original: Coded, chains: Sequence[Chain]) -> Pairing:
     """A column whose original values lie under the labels of their chains."""
     place = {label: index for index, label in enumerate(released.values)}
     lie = [tuple(sorted({place[label] for label in chain if label in place})) for chain in chains]
@@ -27,10 +27,12 @@ def under(released: Coded, original: Coded, chains: Sequence[Chain]) -> Pairing:
 def released_as(released: Coded, original: Coded, kind: Labels, chains: Sequence[Chain]) -> Pairing:
     """A quasi-identifier: an original value lies under the labels of its chain, and in ranges where there are any."""
     if not isinstance(kind, RangeLabels):
-        return under(released, original, chains)
+        return pairing_by_chains(released, original, chains)
     spans = kind.positions(original.values, chains, released.values)
     if spans is None or spans.pairs <= _LISTED:
-        return under(released, original, kind.with_ranges(original.values, chains, released.values))
+        return pairing_by_chains(released, original, kind.with_ranges(original.values, chains, released.values))
     order = spans.order()
     labels = Coded([released.values[label] for label in order.tolist()], np.argsort(order)[released.codes])
-    return replace(under(labels, original, chains), spans=RangePositions(spans.at, spans.low[order], spans.high[order]))
+    return replace(
+        pairing_by_chains(labels, original, chains), spans=RangePositions(spans.at, spans.low[order], spans.high[order])
+    )

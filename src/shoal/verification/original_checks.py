@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from shoal.verification.canonical_text import Coded, Codes, Label, code
-from shoal.verification.column_pairing import released_as, under
+from shoal.verification.column_pairing import pairing_by_chains, released_as
 from shoal.verification.intervals import number_in
 from shoal.verification.labels import Chain, Labels, labels_of
 from shoal.verification.matching.match import Matching, Pairing, match
@@ -171,7 +171,9 @@ def _capped(chains: Sequence[Chain], policy: StatedPolicy, column: str) -> list[
 
 def _equal(released: Coded, original: Coded, shown: Mapping[Label, Label] | None = None) -> Pairing:
     """A column that is published as it is, or with each value replaced by the one that it shows as."""
-    return under(released, original, [(value if shown is None else shown[value],) for value in original.values])
+    return pairing_by_chains(
+        released, original, [(value if shown is None else shown[value],) for value in original.values]
+    )
 
 
 def _sensitive(

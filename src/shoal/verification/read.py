@@ -31,7 +31,7 @@ _ROW_LABELS = re.compile(r"__index_level_\d+__")
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class ReadRelease:
     """A release as it was handed over: every column as text, and what it carries besides."""
 
     names: tuple[str, ...]
@@ -63,7 +63,7 @@ def evidence_beside(path: Path) -> Path | None:
 
 def read_release(
     release: str | Path | pa.Table | CountedRows, apart: Sequence[str] = (), baggage: Sequence[str] = ()
-) -> Given:
+) -> ReadRelease:
     """A release from a path or an Arrow table; a file that is no table is a `DataError`.
 
     ``baggage`` is what a table is known to have carried besides its cells before it became an Arrow table.
@@ -129,20 +129,20 @@ def _given(
     path: Path | None = None,
     sha: str | None = None,
     counts: Codes | None = None,
-) -> Given:
+) -> ReadRelease:
     texts: dict[str, Any] = {}
     for name, column in zip(names, columns, strict=True):
         if name not in texts:
             texts[name] = text_column(column, name)
     merged, counts = runs(list(texts.values()), counts)
-    return Given(tuple(names), dict(zip(texts, merged, strict=True)), counts, tuple(baggage), path, sha)
+    return ReadRelease(tuple(names), dict(zip(texts, merged, strict=True)), counts, tuple(baggage), path, sha)
 
 
 _LARGEST_BLOCK = (1 << 31) - 1
 """As much as Arrow reads at once: text up to that is one block, so that no cell lies on the edge of two."""
 
 
-def _from_csv(file: BinaryIO, path: Path) -> Given:
+def _from_csv(file: BinaryIO, path: Path) -> ReadRelease:
     """UTF-8 with commas; an empty cell is missing, ``""`` an empty text. Equal neighbouring lines are parsed once."""
     seen = hashlib.sha256() if evidence_beside(path) else None  # of the same bytes that are checked
     lines, counts = line_runs(file, seen)
@@ -164,7 +164,7 @@ def _from_csv(file: BinaryIO, path: Path) -> Given:
     return _given(names, columns, [], path, None if seen is None else seen.hexdigest(), some)
 
 
-def _in_blocks(path: Path, apart: Sequence[str]) -> Given:
+def _in_blocks(path: Path, apart: Sequence[str]) -> ReadRelease:
     """The distinct rows of a release file without some columns, and what is seen of the order of all its rows."""
     order, unused, baggage = RowOrder(), dict[str, None](), list[str]()
     if path.suffix.lower() == ".csv":
@@ -176,7 +176,7 @@ def _in_blocks(path: Path, apart: Sequence[str]) -> Given:
     mark = "".join([*names, "blank"])  # longer than every name, so it is none of them
     columns, counts = distinct_rows(watched(blocks, names, apart, order, mark), [*kept, mark])
     blank = np.asarray(pc.equal(columns.pop(mark), "true"), dtype=np.bool_)
-    return Given(tuple(names), columns, counts, (*baggage, *unused), path, order=order, blank=blank)
+    return ReadRelease(tuple(names), columns, counts, (*baggage, *unused), path, order=order, blank=blank)
 
 
 def _header(lines: list[bytes], path: Path) -> tuple[list[str], int]:
@@ -209,7 +209,7 @@ def _parsed(lines: Sequence[bytes], width: int) -> list[Any]:
     return list(table.columns)
 
 
-def _from_parquet(file: io.BufferedReader, path: Path) -> Given:
+def _from_parquet(file: io.BufferedReader, path: Path) -> ReadRelease:
     """Read with dictionaries as they stand in the file: they may list values that no row holds."""
     seen = hashlib.file_digest(file, "sha256") if evidence_beside(path) else None
     read, baggage = _opened(file)
@@ -246,7 +246,7 @@ def _is_text(kind: Any) -> bool:
     return bool(pa.types.is_string(value) or pa.types.is_large_string(value))
 
 
-def _from_table(release: pa.Table | CountedRows, baggage: Sequence[str]) -> Given:
+def _from_table(release: pa.Table | CountedRows, baggage: Sequence[str]) -> ReadRelease:
     """A table in memory; its dictionaries and metadata are looked at before they are left behind."""
     counts: Codes | None = None
     if isinstance(release, CountedRows):

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from shoal.verification.canonical_text import Codes, Mask, code
 from shoal.verification.labels import ROOT, Labels
-from shoal.verification.read import Given, evidence_beside
+from shoal.verification.read import ReadRelease, evidence_beside
 from shoal.verification.result import Check, listed
 from shoal.verification.stated_policy import StatedPolicy
 
@@ -30,7 +30,7 @@ def expected_columns(policy: StatedPolicy) -> list[str]:
     return [*names, *both]
 
 
-def check_columns(given: Given, policy: StatedPolicy) -> Check:
+def check_columns(given: ReadRelease, policy: StatedPolicy) -> Check:
     """Exactly the expected columns, each once."""
     expected = expected_columns(policy)
     missing = [name for name in expected if name not in given.names]
@@ -52,13 +52,13 @@ def check_columns(given: Given, policy: StatedPolicy) -> Check:
     return Check("columns", not problems, message, facts)
 
 
-def check_baggage(given: Given) -> Check:
+def check_baggage(given: ReadRelease) -> Check:
     """No metadata, and no list of values that no record holds."""
     message = "; ".join(given.baggage) or "nothing besides the cells"
     return Check("baggage", not given.baggage, message, {"found": list(given.baggage)})
 
 
-def check_order(given: Given) -> Check:
+def check_order(given: ReadRelease) -> Check:
     """The rows stand in the order of their cells: by text from left to right, by code point, missing cells last.
 
     A release in any other order may be in that of the original, and then its first record is the original's first.
@@ -86,7 +86,7 @@ def _order(wrong: int, rows: int, row: int) -> Check:
     return Check("order", False, message, {"out_of_order": wrong})
 
 
-def check_hash(given: Given) -> list[Check]:
+def check_hash(given: ReadRelease) -> list[Check]:
     """The evidence beside a release file speaks of these very bytes; nothing where there is no such claim."""
     if given.path is None:
         return []

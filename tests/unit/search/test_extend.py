@@ -23,7 +23,7 @@ from shoal.models import (
     RecursiveCLDiversity,
     TCloseness,
 )
-from shoal.search.extension.extend import Candidates, Extension, ExtensionResult
+from shoal.search.extension.extend import ClassCandidates, Extension, ExtensionResult
 from shoal.search.extension.published_classes import PublishedClasses
 from shoal.table.classes import Histogram
 from support.model_cases import CATEGORIES, COLUMN, DOMAIN, RANDOM, TREE, VALUES
@@ -64,7 +64,9 @@ class Case:
         )
         lengths = [len(classes) for _, classes in self.new]
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        return extension.extend(Candidates(starts, np.array([c for _, each in self.new for c in each], dtype=np.int64)))
+        return extension.extend(
+            ClassCandidates(starts, np.array([c for _, each in self.new for c in each], dtype=np.int64))
+        )
 
     def added(self, found: ExtensionResult) -> list[list[Label]]:
         classes: list[list[Label]] = [[] for _ in self.before]
@@ -231,7 +233,7 @@ def test_a_record_withheld_for_one_column_comes_back_when_another_settles_the_ma
         },
         alone=True,
     )
-    found = extension.extend(Candidates(np.arange(6), np.zeros(5, dtype=np.int64)))
+    found = extension.extend(ClassCandidates(np.arange(6), np.zeros(5, dtype=np.int64)))
     kept = [pair for pair, cls in zip(pairs, found.row_class.tolist(), strict=True) if cls >= 0]
 
     def holds(some: Sequence[tuple[Label, Label]]) -> bool:

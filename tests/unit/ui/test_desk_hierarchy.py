@@ -13,9 +13,8 @@ from shoal.policy.spec import HierarchySpec
 from shoal.ui.desk import document
 from shoal.ui.desk import table as desk_table
 from shoal.ui.desk.desk import Desk
-from shoal.ui.desk.hierarchy import hierarchy
+from shoal.ui.desk.hierarchy import export_hierarchy, hierarchy, import_hierarchy
 from shoal.ui.desk.main import answer
-from shoal.ui.desk.transfer import export_hierarchy, import_hierarchy
 from shoal.ui.server.workspace import Workspace
 from support.ui_desk import refused, save_policy
 

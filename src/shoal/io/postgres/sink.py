@@ -21,7 +21,7 @@ from shoal.io.batches import read_batches
 from shoal.io.digest import sha256_of
 from shoal.io.postgres.connection import connected
 from shoal.io.postgres.tables import database_columns
-from shoal.io.postgres.writer import TableWriter, check_target
+from shoal.io.postgres.writer import PostgresWriter, check_target
 from shoal.io.read import column_names
 from shoal.io.sink import (
     ReleaseData,
@@ -92,15 +92,15 @@ class PostgresSink:
             self._stage.commit(writer.commit)
         return ReleaseTable(table) if self._streamed else None
 
-    def _written(self, connection: Any) -> TableWriter:
+    def _written(self, connection: Any) -> PostgresWriter:
         """The release in the database, in the order of the file, not yet committed."""
         names = column_names(release_source(self._file))
         types = {name: self._types.get(name, "text") for name in names}
-        writer = TableWriter.begin(connection, self.location, types)
+        writer = PostgresWriter.begin(connection, self.location, types)
         writer.write(_texts(self._file, names), types)
         return writer
 
-    def _read_back(self, writer: TableWriter) -> pa.Table:
+    def _read_back(self, writer: PostgresWriter) -> pa.Table:
         """What the table holds, in the order of a release; it must be the very file that was verified."""
         table = in_order_of_cells(writer.read_back())
         again = self._file.with_name("read back.csv")

@@ -65,7 +65,7 @@ SELECT CASE WHEN pg_table_is_visible(c.oid) THEN c.relname::text ELSE n.nspname 
 
 
 @dataclass(frozen=True)
-class Column:
+class DatabaseColumn:
     """A column of a table: its name, its type as declared, and the type underneath."""
 
     name: str
@@ -95,7 +95,7 @@ def database_names(source: DataSource) -> list[str]:
         return [column.name for column in _columns(connection, source)]
 
 
-def database_columns(source: DataSource) -> list[Column]:
+def database_columns(source: DataSource) -> list[DatabaseColumn]:
     """The columns of a table with their types."""
     with _reading(source) as connection:
         return _columns(connection, source)
@@ -188,8 +188,8 @@ def _quoted_name(source: DataSource) -> str:
     return quoted(*source.database.parts)
 
 
-def _columns(connection: Any, source: DataSource) -> list[Column]:
-    columns = [Column(*row) for row in fetched(connection, _COLUMNS, _quoted_name(source))]
+def _columns(connection: Any, source: DataSource) -> list[DatabaseColumn]:
+    columns = [DatabaseColumn(*row) for row in fetched(connection, _COLUMNS, _quoted_name(source))]
     if not columns:
         assert source.database is not None
         known = [name for (name,) in fetched(connection, _TABLES)]
@@ -202,7 +202,7 @@ def _columns(connection: Any, source: DataSource) -> list[Column]:
     return columns
 
 
-def _plain(batch: pa.RecordBatch, columns: Sequence[Column], source: DataSource) -> pa.RecordBatch:
+def _plain(batch: pa.RecordBatch, columns: Sequence[DatabaseColumn], source: DataSource) -> pa.RecordBatch:
     """A batch with the types that the rest of Shoal knows, and null for missing marks."""
     where = str(source.database)
     arrays = [_typed(array, column, where) for array, column in zip(batch.columns, columns, strict=False)]
@@ -212,7 +212,7 @@ def _plain(batch: pa.RecordBatch, columns: Sequence[Column], source: DataSource)
     return found[0] if found else pa.RecordBatch.from_pylist([], table.schema)
 
 
-def _typed(array: pa.Array, column: Column, where: str) -> pa.Array:
+def _typed(array: pa.Array, column: DatabaseColumn, where: str) -> pa.Array:
     if column.base == "numeric":
         return _numeric(array, column, where)
     if pa.types.is_date(array.type):
@@ -224,7 +224,7 @@ def _typed(array: pa.Array, column: Column, where: str) -> pa.Array:
     return array
 
 
-def _refuse_midnight(counts: pa.Array, column: Column, where: str) -> None:
+def _refuse_midnight(counts: pa.Array, column: DatabaseColumn, where: str) -> None:
     latest = pc.max(counts).as_py()
     if latest is not None and latest >= _MICROSECONDS:
         raise DataError(
@@ -234,7 +234,7 @@ def _refuse_midnight(counts: pa.Array, column: Column, where: str) -> None:
         )
 
 
-def _refuse_beyond(counts: pa.Array, a_day: int, column: Column, where: str) -> None:
+def _refuse_beyond(counts: pa.Array, a_day: int, column: DatabaseColumn, where: str) -> None:
     ends = pc.min_max(counts)
     low, high = ends["min"].as_py(), ends["max"].as_py()
     if low is not None and (low < _FIRST_DAY * a_day or high >= (_LAST_DAY + 1) * a_day):
@@ -245,7 +245,7 @@ def _refuse_beyond(counts: pa.Array, a_day: int, column: Column, where: str) -> 
         )
 
 
-def _numeric(texts: pa.Array, column: Column, where: str) -> pa.Array:
+def _numeric(texts: pa.Array, column: DatabaseColumn, where: str) -> pa.Array:
     """Decimals of the declared precision, or else canonical text; NaN is missing."""
     known = texts.dictionary_encode()
     values = [_decimal(text, column, where) for text in known.dictionary.to_pylist()]
@@ -260,7 +260,7 @@ def _numeric(texts: pa.Array, column: Column, where: str) -> pa.Array:
     return shown.take(known.indices)
 
 
-def _decimal(text: str, column: Column, where: str) -> Decimal | None:
+def _decimal(text: str, column: DatabaseColumn, where: str) -> Decimal | None:
     value = Decimal(text)
     if value.is_infinite():
         raise DataError(

@@ -48,7 +48,7 @@ def check_target(target: DatabaseTable, source: DatabaseTable | None, *, force: 
 
 
 @dataclass(frozen=True)
-class TableWriter:
+class PostgresWriter:
     """A table on its way into a database, under a name of its own until `place` renames it."""
 
     connection: Any
@@ -58,12 +58,12 @@ class TableWriter:
     """The name for now."""
 
     @staticmethod
-    def begin(connection: Any, target: DatabaseTable, types: Mapping[str, str]) -> TableWriter:
-        """Create the table with its columns, each with the SQL type of `Column.kept`."""
+    def begin(connection: Any, target: DatabaseTable, types: Mapping[str, str]) -> PostgresWriter:
+        """Create the table with its columns, each with the SQL type of `DatabaseColumn.kept`."""
         with connection.cursor() as cursor:  # so that checks see what others have committed meanwhile
             cursor.execute("SET TRANSACTION ISOLATION LEVEL READ COMMITTED")
         schema = _schema(connection, target)
-        writer = TableWriter(connection, target, schema, f"shoal_{secrets.token_hex(8)}")
+        writer = PostgresWriter(connection, target, schema, f"shoal_{secrets.token_hex(8)}")
         columns = ", ".join(f"{quoted(name)} {kind}" for name, kind in types.items())
         writer._run(f"CREATE TABLE {quoted(schema, writer.name)} ({columns})")
         return writer

@@ -20,7 +20,7 @@ from shoal.hierarchies.boundaries import Ladder
 from shoal.hierarchies.hierarchy import Hierarchy, IntArray
 from shoal.pipeline.apply.encode_new import NewRecords
 from shoal.pipeline.apply.published import Base
-from shoal.search.extension.extend import Candidates
+from shoal.search.extension.extend import ClassCandidates
 from shoal.table.encoded import combine_codes
 
 _PLACES = 12
@@ -30,7 +30,7 @@ _PLACES = 12
 class Fitting:
     """The classes that new records may join."""
 
-    candidates: Candidates
+    candidates: ClassCandidates
     hierarchies: tuple[Hierarchy, ...]
     """With the published ranges as nodes."""
     nodes: IntArray
@@ -66,7 +66,7 @@ def _full_domain(new: NewRecords, base: Base) -> Fitting:
     nodes = np.full((len(published) + len(fresh), len(hierarchies)), -1, dtype=np.int32)
     nodes[: len(published)] = published
     nodes[wanted] = both[len(published) :] - 1
-    return Fitting(Candidates(starts, wanted[readable].astype(np.int64)), hierarchies, nodes)
+    return Fitting(ClassCandidates(starts, wanted[readable].astype(np.int64)), hierarchies, nodes)
 
 
 def _at_level(ladder: Ladder, level: int, height: int) -> IntArray:
@@ -100,7 +100,7 @@ def _local(new: NewRecords, base: Base) -> Fitting:
     length = np.where(new.reason < 0, length, 0)
     starts = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
     places = np.arange(starts[-1]) - np.repeat(starts[:-1] - first, length)
-    return Fitting(Candidates(starts, cls[order][places]), tuple(hierarchies), np.stack(nodes, axis=1))
+    return Fitting(ClassCandidates(starts, cls[order][places]), tuple(hierarchies), np.stack(nodes, axis=1))
 
 
 def _raised(hierarchy: Hierarchy, height: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:

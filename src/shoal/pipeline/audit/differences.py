@@ -54,9 +54,8 @@ def differing_figures(verification: Verification, evidence: Mapping[str, Any], *
         "classes": verification.classes,
         "suppressed": verification.suppressed,
     }
-    smallest = next(
-        (each.facts["smallest_class"] for each in verification.checks if "smallest_class" in each.facts), None
-    )
+    sizes = (each.facts.get("smallest_class") for each in verification.checks)
+    smallest = next((size for size in sizes if size is not None), None)
     known = {name: value for name, value in counts.items() if value is not None}
     if smallest is not None:
         known["class_sizes"] = {"smallest": smallest}

@@ -85,7 +85,7 @@ _SUPPRESSION = "suppression"
 
 
 @dataclass(frozen=True)
-class Axis:
+class GridAxis:
     """A parameter and its values."""
 
     name: str
@@ -107,7 +107,7 @@ class Axis:
             content["privacy"][place][self.parameter] = value
 
 
-def axes_of(policy: Policy, short: Mapping[str, Values | None], settings: Mapping[str, Values]) -> tuple[Axis, ...]:
+def axes_of(policy: Policy, short: Mapping[str, Values | None], settings: Mapping[str, Values]) -> tuple[GridAxis, ...]:
     """The axes that are asked for, those of short forms first. Raises `InputError` for what the policy has not."""
     axes = [_short(policy, name, given) for name, given in short.items() if given is not None]
     axes += [_general(policy, key, given) for key, given in settings.items()]
@@ -147,20 +147,20 @@ def _known(policy: Policy) -> str:
     return ", ".join(dict.fromkeys(f"{spec.model}.{name}" for spec in policy.privacy for name in _numeric(spec)))
 
 
-def _short(policy: Policy, name: str, given: Values) -> Axis:
+def _short(policy: Policy, name: str, given: Values) -> GridAxis:
     places = tuple(place for place, spec in enumerate(policy.privacy) if name in _numeric(spec))
     if not places:
         raise InputError(
             f"--{name}: no model of the policy has a parameter {name} that is a number. It has: {_known(policy)}.",
             code="unknown-parameter",
         )
-    return Axis(name, places, name, read_values(given, f"--{name}"))
+    return GridAxis(name, places, name, read_values(given, f"--{name}"))
 
 
-def _general(policy: Policy, key: str, given: Values) -> Axis:
+def _general(policy: Policy, key: str, given: Values) -> GridAxis:
     where = f"--set {key}"
     if key == _SUPPRESSION:
-        return Axis(key, (), key, read_values(given, where))
+        return GridAxis(key, (), key, read_values(given, where))
     named, _, parameter = key.rpartition(".")
     models = {f"privacy[{place}]": (place,) for place in range(len(policy.privacy))}
     for place, spec in enumerate(policy.privacy):
@@ -176,17 +176,17 @@ def _general(policy: Policy, key: str, given: Values) -> Axis:
             f"{where}: no parameter {parameter!r} of {named} is a number. The policy has: {_known(policy)}.",
             code="unknown-parameter",
         )
-    return Axis(key, places, parameter, read_values(given, where))
+    return GridAxis(key, places, parameter, read_values(given, where))
 
 
-def _check_values(policy: Policy, axis: Axis) -> None:
+def _check_values(policy: Policy, axis: GridAxis) -> None:
     """Every value must be one that its model takes, whatever the others are."""
     for value in axis.values:
         for problem in _value_problems(policy, axis, value):
             raise InputError(f"{axis.name} = {written(value)}: {problem}", code="bad-value")
 
 
-def _value_problems(policy: Policy, axis: Axis, value: Number) -> Iterator[str]:
+def _value_problems(policy: Policy, axis: GridAxis, value: Number) -> Iterator[str]:
     try:
         if not axis.places:
             TypeAdapter(Share).validate_python(value)

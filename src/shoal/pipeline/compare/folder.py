@@ -18,7 +18,7 @@ from shoal.errors import DataError, OutputError
 from shoal.evidence import to_json
 from shoal.io import Staged, check_outputs, sha256_of
 from shoal.io.staging import FORCE, writing
-from shoal.pipeline.compare.grid import Point
+from shoal.pipeline.compare.grid import GridPoint
 
 KIND = "shoal comparison"
 """What ``comparison.json`` says it is."""
@@ -40,15 +40,15 @@ class Folder:
         """The files that a comparison ends with."""
         return {name: self.path / f"comparison.{name}" for name in ("json", "csv", "html")}
 
-    def policy(self, point: Point) -> Path:
+    def policy(self, point: GridPoint) -> Path:
         """The policy of a point."""
         return self.points / f"{point.name}.yaml"
 
-    def result(self, point: Point) -> Path:
+    def result(self, point: GridPoint) -> Path:
         """The result of a point."""
         return self.points / f"{point.name}.result.json"
 
-    def release(self, point: Point) -> Path:
+    def release(self, point: GridPoint) -> Path:
         """The release of a point, where releases are written."""
         return self.points / point.output
 
@@ -57,7 +57,7 @@ class Folder:
         with writing(self.points):
             self.points.mkdir(parents=True, exist_ok=True)
 
-    def check(self, points: Sequence[Point], inputs: Sequence[Path], *, force: bool) -> None:
+    def check(self, points: Sequence[GridPoint], inputs: Sequence[Path], *, force: bool) -> None:
         """Refuse to write over an input, or over anything in the folder that no comparison has written."""
         for folder, outputs in (
             (self.path, list(self.outputs.values())),
@@ -78,7 +78,7 @@ class Folder:
         there = [path for path in self.outputs.values() if path.exists()]
         return [] if not there or read_json(self.outputs["json"]).get("kind") == KIND else [str(each) for each in there]
 
-    def _edited(self, points: Sequence[Point]) -> list[Path]:
+    def _edited(self, points: Sequence[GridPoint]) -> list[Path]:
         """Policies of points that are neither what would be written nor what a result says was run."""
         edited = []
         for point in points:
@@ -90,7 +90,7 @@ class Folder:
         return edited
 
     def finished(
-        self, points: Sequence[Point], inputs: Mapping[str, str], *, release: bool
+        self, points: Sequence[GridPoint], inputs: Mapping[str, str], *, release: bool
     ) -> dict[str, dict[str, Any]]:
         """The results that stand, by point: of the same policy, inputs and version, and with a release where asked."""
         found = {}
@@ -105,7 +105,7 @@ class Folder:
                 found[point.name] = result
         return found
 
-    def check_releases(self, points: Sequence[Point]) -> None:
+    def check_releases(self, points: Sequence[GridPoint]) -> None:
         """Refuse to go on over a release that is not what the result of its point says was written."""
         damaged = []
         for point in points:
@@ -120,13 +120,13 @@ class Folder:
                 code="release-changed",
             )
 
-    def _released(self, point: Point, result: Mapping[str, Any]) -> bool:
+    def _released(self, point: GridPoint, result: Mapping[str, Any]) -> bool:
         """Whether the release of a point is there with the very bytes that its result speaks of."""
         path = self.release(point)
         return path.is_file() and file_hash(path) == result.get("release_sha256")
 
 
-def policy_hash(point: Point) -> str:
+def policy_hash(point: GridPoint) -> str:
     """The hash of a point's policy file."""
     return hashlib.sha256(point.text.encode()).hexdigest()
 

@@ -12,14 +12,14 @@ from typing import Any
 from shoal.errors import InputError, PolicyError, did_you_mean
 from shoal.io import DatabaseTable, Place
 from shoal.metrics import METRICS
-from shoal.pipeline.compare.axes import MOST, Axis, Number
+from shoal.pipeline.compare.axes import MOST, GridAxis, Number
 from shoal.policy import Policy
 from shoal.policy.yaml_text import dump_yaml
 from shoal.search import ALGORITHMS, shared_options
 
 
 @dataclass(frozen=True)
-class Point:
+class GridPoint:
     """One policy of the grid."""
 
     name: str
@@ -61,8 +61,14 @@ def read_metric(name: str | None, policy: Policy) -> str:
 
 
 def points_of(
-    policy: Policy, algorithms: Sequence[str], axes: Sequence[Axis], *, metric: str, folder: Path, data: Place | None
-) -> tuple[Point, ...]:
+    policy: Policy,
+    algorithms: Sequence[str],
+    axes: Sequence[GridAxis],
+    *,
+    metric: str,
+    folder: Path,
+    data: Place | None,
+) -> tuple[GridPoint, ...]:
     """Every point, algorithm by algorithm. Raises `InputError` for too many, `PolicyError` where none can be."""
     size = len(algorithms)
     for axis in axes:
@@ -85,8 +91,8 @@ def points_of(
 
 
 def _point(
-    content: dict[str, Any], algorithm: str, at: Sequence[tuple[Axis, Number]]
-) -> tuple[Point, PolicyError | None]:
+    content: dict[str, Any], algorithm: str, at: Sequence[tuple[GridAxis, Number]]
+) -> tuple[GridPoint, PolicyError | None]:
     """One point, and what is wrong with its policy if something is."""
     for axis, value in at:
         axis.set_in(content, value)
@@ -99,7 +105,7 @@ def _point(
         found = error
     wrong = None if found is None else "; ".join(str(problem) for problem in found.problems)
     parameters = {axis.name: value for axis, value in at}
-    return Point(name, algorithm, parameters, _text(name, content), content["output"], wrong), found
+    return GridPoint(name, algorithm, parameters, _text(name, content), content["output"], wrong), found
 
 
 def _text(name: str, content: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from shoal.errors import InfeasibleError, PolicyError, VerificationError
 from shoal.evidence import peak_memory_bytes, reset_peak_memory
 from shoal.io.sink import FileSink, MemorySink
 from shoal.pipeline.compare.folder import policy_hash
-from shoal.pipeline.compare.grid import Point
+from shoal.pipeline.compare.grid import GridPoint
 from shoal.pipeline.prepare import Prepared
 from shoal.pipeline.run import Clock, Job, run
 from shoal.policy import Policy
@@ -24,7 +24,7 @@ _FACTS = ("records", "released", "suppressed", "classes", "levels", "measures", 
 
 
 def run_point(
-    point: Point, policy: Policy | None, ready: Prepared, *, release: Path | None, progress: Progress
+    point: GridPoint, policy: Policy | None, ready: Prepared, *, release: Path | None, progress: Progress
 ) -> dict[str, Any]:
     """The result of a point as plain data; ``policy`` is None where the point contradicts itself."""
     clock, counted = Clock(), reset_peak_memory()

@@ -18,9 +18,9 @@ from shoal.io import DatabaseTable, canonical_text, check_outputs, in_order_of_c
 from shoal.io.multiple_files import data_files, is_many
 from shoal.io.sink import input_files, policy_files
 from shoal.io.source import TableSource, data_source, load_table
-from shoal.pipeline.compare.axes import Axis, Values, axes_of
+from shoal.pipeline.compare.axes import GridAxis, Values, axes_of
 from shoal.pipeline.compare.folder import Folder, file_hash, write_files, write_json
-from shoal.pipeline.compare.grid import Point, points_of, read_algorithms, read_metric
+from shoal.pipeline.compare.grid import GridPoint, points_of, read_algorithms, read_metric
 from shoal.pipeline.compare.point import run_point
 from shoal.pipeline.compare.result import RISKS, Comparison
 from shoal.pipeline.prepare import Prepared, prepare_again
@@ -37,8 +37,8 @@ class Plan:
     data: TableSource | Path | None
     folder: Folder
     algorithms: tuple[str, ...]
-    axes: tuple[Axis, ...]
-    points: tuple[Point, ...]
+    axes: tuple[GridAxis, ...]
+    points: tuple[GridPoint, ...]
     finished: Mapping[str, dict[str, Any]]
     """Results of an earlier run that still stand, by point."""
     inputs: Mapping[str, str]
@@ -48,7 +48,7 @@ class Plan:
     releases: bool
 
     @property
-    def open_points(self) -> tuple[Point, ...]:
+    def open_points(self) -> tuple[GridPoint, ...]:
         """The points that have to be computed."""
         return tuple(point for point in self.points if point.name not in self.finished)
 
@@ -156,7 +156,7 @@ def run_comparison(plan: Plan, *, progress: Progress = no_progress) -> Compariso
     return comparison
 
 
-def _run(plan: Plan, point: Point, ready: Prepared, progress: Progress) -> dict[str, Any]:
+def _run(plan: Plan, point: GridPoint, ready: Prepared, progress: Progress) -> dict[str, Any]:
     """Run one point; its policy is on disk before, its result after."""
     path = plan.folder.policy(point)
     write_files({path: point.text})

@@ -26,8 +26,7 @@ from shoal.present.why import explanation_text
 from shoal.search import ALGORITHMS
 from shoal.search.bounds.cheapest_box import Box, box_cost, cheapest_box
 from shoal.search.diagnosis.failures import Lack, Split, left_out_for
-from shoal.search.diagnosis.finer_step import finer
-from shoal.search.diagnosis.solution import Rows, Solution
+from shoal.search.diagnosis.finer_step import Rows, Solution, finer
 from shoal.search.lattice.nodes import Node, released_nodes
 from shoal.search.problem import Problem, Progress, no_progress
 from shoal.table.classes import ClassStats

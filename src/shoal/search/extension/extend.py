@@ -27,7 +27,7 @@ from shoal.table.classes import Counts, Mask, SensitiveDomain
 
 
 @dataclass(frozen=True, eq=False)
-class Candidates:
+class ClassCandidates:
     """For each row the classes that it may join, best first: row ``i`` owns ``classes[starts[i]:starts[i + 1]]``."""
 
     starts: Ints
@@ -66,7 +66,7 @@ class Extension:
     alone: bool
     """Whether the new records must satisfy the models alone, too."""
 
-    def extend(self, candidates: Candidates) -> ExtensionResult:
+    def extend(self, candidates: ClassCandidates) -> ExtensionResult:
         """Find the new records that can be released, and their classes."""
         choice = np.zeros(len(candidates.starts) - 1, dtype=np.int64)
         length = np.diff(candidates.starts)

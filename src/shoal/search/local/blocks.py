@@ -16,7 +16,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.hierarchies.ranges import ancestors
 from shoal.models.base import Model
 from shoal.search.diagnosis.diagnosis import infeasible
 from shoal.search.engine import LocalEngine
@@ -117,13 +116,6 @@ def prepare(problem: Problem, engine: LocalEngine) -> Blocks:
     number = np.full(grouping.n_classes, SUPPRESSED, dtype=np.int32)
     number[kept] = np.arange(int(kept.sum()), dtype=np.int32)
     return Blocks(problem, number[grouping.tuple_class], int(kept.sum()))
-
-
-def class_nodes(blocks: Blocks, row_class: Classes, n_classes: int) -> NDArray[np.int32]:
-    """The lowest common ancestor of the values of each class in each quasi-identifier, ranges or not."""
-    low, high = class_extremes(blocks, row_class, n_classes)
-    nodes = [ancestors(hierarchy, low[:, j], high[:, j]) for j, hierarchy in enumerate(blocks.problem.hierarchies)]
-    return np.stack(nodes, axis=1)
 
 
 def class_extremes(blocks: Blocks, row_class: Classes, n_classes: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

@@ -6,6 +6,7 @@ number of the leaf's node and ``costs[offsets[c, l] + leaf]`` what releasing tha
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -36,7 +37,6 @@ class Trees:
     last: NDArray[np.int32]
     parents: NDArray[np.int32]
     costs: Floats
-    by_column: tuple[tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], Floats], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,64 +46,42 @@ class Boxes:
     problem: Problem
     columns: tuple[int, ...]
     """The quasi-identifiers, dearest first: a sum of costs passes its limit soonest that way."""
+    codes: NDArray[np.int32]
+    """Leaf codes of the tuples, rows in the order of ``columns``."""
+    node_cost: list[Floats]
+    """Cost of a cell released as each node, by column in the order of ``columns``."""
+    offsets: Ints
+    """Where each column's level begins in ``maps`` and ``costs``."""
+    radices: Ints
+    """How many nodes each column's level has."""
+    maps: NDArray[np.int32]
+    """Dense node number of each leaf at each level."""
+    costs: Floats
+    """Cell cost of each leaf at each level."""
 
     @classmethod
     def of(cls, problem: Problem) -> Boxes:
         """The boxes of a problem."""
         metric = cell_metric(problem)
-        dearest = [
-            float(metric.weight(hierarchy) * metric.cell(hierarchy)[ladder.nodes].mean())
-            for hierarchy, ladder in zip(problem.hierarchies, problem.ladders, strict=True)
-        ]
-        return cls(problem, tuple(int(j) for j in np.argsort([-each for each in dearest], kind="stable")))
-
-    @cached_property
-    def node_cost(self) -> list[Floats]:
-        """Cost of a cell released as each node, by column in the order of ``columns``."""
-        metric = cell_metric(self.problem)
-        hierarchies = [self.problem.hierarchies[j] for j in self.columns]
-        return [metric.weight(hierarchy) * metric.cell(hierarchy) for hierarchy in hierarchies]
-
-    @cached_property
-    def codes(self) -> NDArray[np.int32]:
-        """Leaf codes of the tuples, rows in the order of ``columns``."""
-        return np.ascontiguousarray(self.problem.table.codes[list(self.columns)])
-
-    @cached_property
-    def _flat(self) -> tuple[Ints, Ints, NDArray[np.int32], Floats]:
-        ladders = [self.problem.ladders[j] for j in self.columns]
+        cells = [metric.weight(hierarchy) * metric.cell(hierarchy) for hierarchy in problem.hierarchies]
+        means = [float(cell[ladder.nodes].mean()) for cell, ladder in zip(cells, problem.ladders, strict=True)]
+        columns = [int(j) for j in np.argsort([-each for each in means], kind="stable")]
+        node_cost, ladders = [cells[j] for j in columns], [problem.ladders[j] for j in columns]
         deepest = max(len(ladder.nodes) for ladder in ladders)
-        offsets = np.zeros((len(ladders), deepest), dtype=np.int64)
-        radices = np.ones((len(ladders), deepest), dtype=np.int64)
+        offsets, radices = np.zeros((2, len(ladders), deepest), dtype=np.int64)
+        radices += 1
         maps, costs, length = [], [], 0
         for c, ladder in enumerate(ladders):
             for level, row in enumerate(ladder.nodes):
                 distinct, dense = np.unique(row, return_inverse=True)
                 offsets[c, level], radices[c, level] = length, len(distinct)
                 maps.append(dense.astype(np.int32))
-                costs.append(self.node_cost[c][row])
+                costs.append(node_cost[c][row])
                 length += len(row)
-        return offsets, radices, np.concatenate(maps), np.concatenate(costs)
-
-    @property
-    def offsets(self) -> Ints:
-        """Where each column's level begins in ``maps`` and ``costs``."""
-        return self._flat[0]
-
-    @property
-    def radices(self) -> Ints:
-        """How many nodes each column's level has."""
-        return self._flat[1]
-
-    @property
-    def maps(self) -> NDArray[np.int32]:
-        """Dense node number of each leaf at each level."""
-        return self._flat[2]
-
-    @property
-    def costs(self) -> Floats:
-        """Cell cost of each leaf at each level."""
-        return self._flat[3]
+        codes = np.ascontiguousarray(problem.table.codes[columns])
+        return cls(
+            problem, tuple(columns), codes, node_cost, offsets, radices, np.concatenate(maps), np.concatenate(costs)
+        )
 
     @cached_property
     def trees(self) -> Trees:
@@ -116,19 +94,12 @@ class Boxes:
             np.concatenate([hierarchy.last for hierarchy in hierarchies]).astype(np.int32),
             np.concatenate([hierarchy.parents for hierarchy in hierarchies]).astype(np.int32),
             np.concatenate(self.node_cost),
-            tuple(
-                (hierarchy.first, hierarchy.last, hierarchy.parents, cost)
-                for hierarchy, cost in zip(hierarchies, self.node_cost, strict=True)
-            ),
         )
 
     @property
     def packs(self) -> bool:
         """Whether the codes of a box fit one 62-bit key."""
-        space = 1
-        for radix in self.radices.max(axis=1):
-            space *= int(radix)
-        return space <= _KEY_LIMIT
+        return bool(math.prod(self.radices.max(axis=1).tolist()) <= _KEY_LIMIT)
 
     def lattice(self) -> tuple[NDArray[np.int32], Floats]:
         """Every node, cheapest on average first, and the least that any of its boxes costs."""

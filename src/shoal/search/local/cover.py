@@ -226,15 +226,14 @@ class TuplePartition:
     def box_of(self, items: list[int]) -> tuple[NDArray[np.int64], float]:
         """The box that holds some tuples, and its cost."""
         codes = self.boxes.codes[:, items]
-        low, high = codes.min(axis=1), codes.max(axis=1)
-        node, cost = low.astype(np.int64), 0.0
-        for c, (_, last, parents, costs) in enumerate(self._trees.by_column):
-            at = int(node[c])
-            while last[at] < high[c]:
-                at = int(parents[at])
-            node[c] = at
-            cost += costs[at]
-        return node, float(cost)
+        low, high, nodes, cost = codes.min(axis=1), codes.max(axis=1), [], 0.0
+        for c, j in enumerate(self.boxes.columns):
+            hierarchy, node = self.boxes.problem.hierarchies[j], int(low[c])
+            while hierarchy.last[node] < high[c]:
+                node = int(hierarchy.parents[node])
+            nodes.append(node)
+            cost += self.boxes.node_cost[c][node]
+        return np.array(nodes, dtype=np.int64), float(cost)
 
     def update(self, each: int) -> None:
         """Work out the box, cost and size of a class anew."""

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from shoal.errors import DataError, InputError
 from shoal.io.spark.cluster import is_spark_frame, session_of
 from shoal.policy.spark_location import Place
+from support.raises import raises
 
 words = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=12)
 options = st.lists(st.tuples(words, words), max_size=3).map(tuple)
@@ -37,7 +38,7 @@ def test_other_places_are_none_of_sparks(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["spark:", "spark:parquet:", "spark::/x", "spark:parquet:table:"])
 def test_half_an_address_is_refused(text: str) -> None:
-    with pytest.raises(DataError, match="no place of Spark's"):
+    with raises(DataError, "unreadable-address"):
         Place.of(text)
 
 
