@@ -78,7 +78,7 @@ def _level(name: str, column: QuasiFacts, evidence: Evidence) -> str:
     level = evidence.levels[name]
     text = f"{number(level)} of {number(column.height)}"
     if level == 0:
-        return f"{text} (unchanged)"
+        return f"{text} (as it was)"
     if level != column.height:
         return text
     if column.ncp == 1:
