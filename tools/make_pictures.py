@@ -42,6 +42,7 @@ def main() -> None:
                 page.wait_for_text("1,200 records")
                 to(page, "privacy")
                 settled(page)
+                page.wait_for("!/Updating/.test(document.body.innerText)")
                 _save(page, "page")
 
 
