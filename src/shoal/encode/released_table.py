@@ -72,12 +72,7 @@ def _rewritten(policy: Policy, name: str) -> bool:
 
 
 def _released(
-    policy: Policy,
-    rows: DistinctRows,
-    resolved: Resolved,
-    recoding: Recoding,
-    chosen: NDArray[np.int64],
-    starred: int,
+    policy: Policy, rows: DistinctRows, resolved: Resolved, recoding: Recoding, chosen: NDArray[np.int64], starred: int
 ) -> pa.Table:
     """What is released of some rows, and a number of rows of ``*`` after them."""
     columns: dict[str, pa.Array | pa.ChunkedArray] = {}

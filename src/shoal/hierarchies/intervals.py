@@ -234,10 +234,7 @@ KIND = HierarchyKind(
     ),
     build=lambda fields, _folder, _where: Intervals(**fields),
     example="[5, 10, 20]",
-    short_forms=(
-        {"type": "array", "items": {"type": "number"}},
-        {"type": "array", "items": {"type": "array"}},
-    ),
+    short_forms=({"type": "array", "items": {"type": "number"}}, {"type": "array", "items": {"type": "array"}}),
     expand=_expand,
     known=Known.LEVELS,
     on_a_scale=True,
