@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import cached_property
 from itertools import islice
 
-from shoal.hierarchies.decimals import parse_decimal, places
+from shoal.hierarchies.labels import parse_decimal, places
 
 LISTED = 30
 """Up to so many different values are written out in a draft."""

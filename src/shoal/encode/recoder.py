@@ -14,8 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.encode.released_table import release_columns
-from shoal.encode.result import Result, splits_duplicates
+from shoal.encode.result import Result, release_columns, splits_duplicates
 from shoal.errors import DataError, InputError
 from shoal.formatting import pluralize
 from shoal.hierarchies.hierarchy import ROOT_LABEL

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from shoal.errors import PolicyProblem
 from shoal.formatting import listing
 from shoal.hierarchies import BuiltHierarchy, Hierarchy, HierarchyError, Label, Tree
-from shoal.hierarchies.decimals import parse_decimal
+from shoal.hierarchies.labels import parse_decimal
 from shoal.hierarchies.problems import quoted, values_problem
 from shoal.policy.hierarchy_source import hierarchy_source
 from shoal.policy.spec import ColumnSpec

@@ -16,9 +16,8 @@ import numpy as np
 
 from shoal.errors import PolicyProblem
 from shoal.formatting import listing
-from shoal.hierarchies.hierarchy import ROOT_LABEL, FloatArray, Hierarchy, IntArray, Label
+from shoal.hierarchies.hierarchy import ROOT_LABEL, BuiltHierarchy, FloatArray, Hierarchy, IntArray, Label
 from shoal.hierarchies.problems import quoted, refuse, refuse_most
-from shoal.hierarchies.source import BuiltHierarchy
 
 Key = TypeVar("Key", bound=Hashable)
 

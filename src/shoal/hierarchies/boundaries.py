@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.errors import PolicyProblem, did_you_mean
-from shoal.hierarchies.hierarchy import Hierarchy, IntArray, Label
+from shoal.hierarchies.hierarchy import Hierarchy, IntArray, Label, is_scalar, scalar_text
 from shoal.hierarchies.problems import quoted, refuse
-from shoal.hierarchies.text import is_scalar, scalar_text
 
 Boundary = int | str | Sequence[Label] | None
 """No boundary, a level of the hierarchy, one node's label, or several (``None`` among them is the missing value)."""

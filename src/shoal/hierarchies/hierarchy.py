@@ -11,9 +11,11 @@ that generalizing by one level never raises a value further than its neighbours 
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,3 +111,50 @@ class Hierarchy:
         while self.last[node] < high:
             node = int(self.parents[node])
         return node
+
+
+@dataclass(frozen=True)
+class BuiltHierarchy:
+    """A hierarchy and the leaf of each value that it was built for."""
+
+    hierarchy: Hierarchy
+    codes: IntArray
+    """Leaf code of each value handed to `build`, in the order handed over."""
+
+
+class HierarchySource(Protocol):
+    """A declared hierarchy, ready to be built against a column."""
+
+    def build(self, values: Sequence[Label], counts: Sequence[int], where: str) -> BuiltHierarchy:
+        """Build for the distinct values of a column (canonical text; ``None`` is missing) and their record counts.
+
+        The result does not depend on the order of ``values``. Raises `HierarchyError` with every problem found;
+        ``where`` is how the messages name the place, for example ``columns.age.hierarchy``.
+        """
+        ...
+
+
+LABEL_SCHEMA: dict[str, Any] = {"type": ["string", "number", "boolean", "null"]}
+"""JSON Schema of a label in a policy."""
+SCALARS = (str, bool, int, float, datetime.date, datetime.time)
+"""What YAML gives for a scalar, besides null; a datetime is a date."""
+
+
+def is_scalar(value: object) -> bool:
+    """Whether a value read from a policy is one label, not a group of them."""
+    return value is None or isinstance(value, SCALARS)
+
+
+def scalar_text(value: object) -> Label:
+    """Canonical text: 5 and 5.0 are "5", true is "true", dates are ISO; null is the missing value."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else repr(value)
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
+    raise TypeError(f"{value!r} is not a scalar")

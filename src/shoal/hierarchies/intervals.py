@@ -16,11 +16,10 @@ from typing import Any
 
 from shoal.errors import PolicyProblem
 from shoal.hierarchies.assemble import Level, build
-from shoal.hierarchies.decimals import DecimalScale, parse_decimal
-from shoal.hierarchies.hierarchy import Label
+from shoal.hierarchies.hierarchy import BuiltHierarchy, Label
 from shoal.hierarchies.kind import FieldKind, HierarchyField, HierarchyKind, Known
+from shoal.hierarchies.labels import DecimalScale, parse_decimal
 from shoal.hierarchies.problems import refuse, values_problem
-from shoal.hierarchies.source import BuiltHierarchy
 
 Number = int | float | str | Decimal
 """How a policy writes a number; a float is read as its shortest decimal text, so 0.1 is exactly one tenth."""

@@ -12,7 +12,7 @@ from enum import Enum, StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from shoal.hierarchies.source import HierarchySource
+from shoal.hierarchies.hierarchy import HierarchySource
 
 REQUIRED: Final = object()
 """The default of a field that must be given."""

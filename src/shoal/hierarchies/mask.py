@@ -12,10 +12,9 @@ import numpy as np
 
 from shoal.errors import PolicyProblem, did_you_mean
 from shoal.hierarchies.assemble import Level, build
-from shoal.hierarchies.hierarchy import Label
+from shoal.hierarchies.hierarchy import BuiltHierarchy, Label
 from shoal.hierarchies.kind import FieldKind, HierarchyField, HierarchyKind
 from shoal.hierarchies.problems import refuse, values_problem
-from shoal.hierarchies.source import BuiltHierarchy
 
 MASK = "*"
 SIDES = ("right", "left")

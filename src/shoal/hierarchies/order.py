@@ -10,11 +10,9 @@ from itertools import pairwise
 from shoal.errors import PolicyProblem
 from shoal.formatting import listing
 from shoal.hierarchies.assemble import Level, build
-from shoal.hierarchies.hierarchy import Label
+from shoal.hierarchies.hierarchy import LABEL_SCHEMA, BuiltHierarchy, Label, is_scalar, scalar_text
 from shoal.hierarchies.kind import FieldKind, HierarchyField, HierarchyKind, Known
 from shoal.hierarchies.problems import LISTED, quoted, refuse, refuse_unknown_values
-from shoal.hierarchies.source import BuiltHierarchy
-from shoal.hierarchies.text import LABEL_SCHEMA, is_scalar, scalar_text
 
 MISSING_END = "(missing)"
 """How the label of a group names the missing value at one of its ends."""

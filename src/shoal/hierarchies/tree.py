@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 
 from shoal.errors import PolicyProblem
 from shoal.hierarchies.assemble import build, distinct_leaves, levels_from_paths
-from shoal.hierarchies.hierarchy import ROOT_LABEL, Label
+from shoal.hierarchies.hierarchy import ROOT_LABEL, BuiltHierarchy, Label, is_scalar, scalar_text
 from shoal.hierarchies.kind import FieldKind, HierarchyField, HierarchyKind, Known
 from shoal.hierarchies.problems import quoted, refuse, refuse_unknown_values
-from shoal.hierarchies.source import BuiltHierarchy
-from shoal.hierarchies.text import is_scalar, scalar_text
 
 Path = tuple[Label, ...]
 

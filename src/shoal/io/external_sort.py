@@ -17,7 +17,7 @@ import pyarrow as pa
 from shoal.io.columns import differing_types
 from shoal.io.pieces import cut
 from shoal.io.staging import writing
-from shoal.table.row_order import in_order_of_cells, order_of_cells
+from shoal.table.canonical_text import in_order_of_cells, order_of_cells
 
 _ROWS_OF_A_RUN = 150_000
 """Rows that are sorted at once."""

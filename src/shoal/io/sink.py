@@ -13,15 +13,13 @@ from typing import Any, Protocol, Self
 
 import pyarrow as pa
 
-from shoal.encode.released_table import as_written
-from shoal.encode.result import Result
+from shoal.encode.result import Result, as_written
 from shoal.errors import InputError, OutputError
-from shoal.io.digest import sha256_of
 from shoal.io.multiple_files import data_files, is_many, would_be_read
 from shoal.io.read import read_table
 from shoal.io.source import CountedTable, Reading
 from shoal.io.staging import Staged
-from shoal.io.write import check_table_suffix, write_counted
+from shoal.io.write import check_table_suffix, sha256_of, write_counted
 from shoal.policy import Policy
 from shoal.policy.data_source import release_source
 from shoal.search.problem import Progress, no_progress

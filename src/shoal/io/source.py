@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 from shoal.encode.resolve import Resolved, data_problems, unknown_columns, used_columns
 from shoal.encode.result import Result
 from shoal.errors import DataError, PolicyError
-from shoal.io.batches import read_batches
 from shoal.io.counting import count_rows
 from shoal.io.frames import FrameKind, frame_names, is_frame, to_arrow
 from shoal.io.memory import streams
-from shoal.io.read import column_names, read_table, separator_hint
+from shoal.io.read import column_names, read_batches, read_table, separator_hint
 from shoal.policy import Policy
 from shoal.policy.data_source import DataSource
 from shoal.policy.location import DatabaseTable, Place, place

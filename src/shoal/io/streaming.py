@@ -13,18 +13,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.encode.recoder import Recoder
-from shoal.encode.released_table import as_written
 from shoal.encode.resolve import used_columns
-from shoal.encode.result import Result
+from shoal.encode.result import Result, as_written
 from shoal.errors import DataError
 from shoal.formatting import listing, number
-from shoal.io.batches import read_batches
 from shoal.io.counting import DistinctRowCounter
 from shoal.io.external_sort import SortedRuns
 from shoal.io.memory import Budget
 from shoal.io.multiple_files import Fingerprint, parts_of
 from shoal.io.postgres.tables import held_still
-from shoal.io.read import column_names, readable, separator_hint
+from shoal.io.read import column_names, read_batches, readable, separator_hint
 from shoal.io.source import CountedTable, Reading, check_columns
 from shoal.io.write import write_sorted
 from shoal.policy import Policy

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.attacks.exposure import homogeneity
-from shoal.encode.released_table import release_stats
+from shoal.encode.result import release_stats
 from shoal.formatting import pluralize
 from shoal.metrics import METRICS, ReleaseSummary
 from shoal.models import AlpDif, KAnonymity, PSensitive

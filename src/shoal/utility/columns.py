@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from shoal.encode.resolve import Resolved
 from shoal.hierarchies import Hierarchy, Label
-from shoal.hierarchies.decimals import parse_decimal
+from shoal.hierarchies.labels import parse_decimal
 from shoal.io import encode
 from shoal.policy import Policy
 from shoal.policy.spec import ColumnSpec

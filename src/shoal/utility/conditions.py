@@ -12,7 +12,7 @@ import numpy as np
 from shoal.errors import PolicyProblem, did_you_mean
 from shoal.formatting import listing
 from shoal.hierarchies import Label
-from shoal.hierarchies.decimals import parse_decimal
+from shoal.hierarchies.labels import parse_decimal
 from shoal.utility.columns import Domain
 from shoal.utility.queries import Mask, Query
 

@@ -21,8 +21,7 @@ import pyarrow.compute as pc
 from shoal.errors import DataError, MissingExtraError, did_you_mean
 from shoal.formatting import pluralize
 from shoal.io.columns import check_names, chosen, duration_text, plain, without_fractions
-from shoal.io.formats.excel_durations import SheetDurations, sheet_durations
-from shoal.io.formats.excel_formulas import uncalculated
+from shoal.io.formats.excel_cells import SheetDurations, sheet_durations, uncalculated
 from shoal.io.formats.file_format import FileFormat
 from shoal.policy.data_source import DataSource
 from shoal.policy.file_kinds import FileKind

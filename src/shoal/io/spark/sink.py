@@ -30,14 +30,13 @@ from shoal.io.source import CountedTable, Reading
 from shoal.io.spark import check
 from shoal.io.spark import cluster as spark
 from shoal.io.spark.cluster import Named, spark_errors
-from shoal.io.spark.coarsening import CoarseColumn
+from shoal.io.spark.counts import CoarseColumn
 from shoal.io.spark.source import NO_TEXT, SparkReading, place_of
 from shoal.io.staging import FORCE, Staged
 from shoal.policy import Policy
 from shoal.policy.spark_location import Place, read, write
 from shoal.search.problem import Progress
-from shoal.table.canonical_text import canonical_text
-from shoal.table.row_order import order_of_cells
+from shoal.table.canonical_text import canonical_text, order_of_cells
 
 ORDER = "\0order of "
 """Begins the names of columns that only put rows in order: the texts of values that are no text."""

@@ -29,14 +29,23 @@ from shoal.io.source import CountedTable, Reading
 from shoal.io.spark import cluster as spark
 from shoal.io.spark.check import counted_rows
 from shoal.io.spark.cluster import Named
-from shoal.io.spark.coarsening import CoarseColumn, CoarseRows, coarsen, in_full
-from shoal.io.spark.counts import Codebook, coded, collect_rows, distinct_values, grouped
+from shoal.io.spark.counts import (
+    CoarseColumn,
+    CoarseRows,
+    Codebook,
+    coarsen,
+    coded,
+    collect_rows,
+    distinct_values,
+    grouped,
+    in_full,
+)
 from shoal.policy import Policy
 from shoal.policy.engine_spec import BLOCKS, CELLS, LEAST
 from shoal.policy.spark_location import Place, read, with_empty_texts
 from shoal.policy.spec import DataSpec
 from shoal.search.problem import Progress
-from shoal.table.arrow_types import has_text
+from shoal.table.canonical_text import has_text
 from shoal.table.recoding import Recoding
 
 _FORMATS = {".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet", ".orc": "orc"}

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import InputError, did_you_mean
 from shoal.formatting import listing, pluralize
-from shoal.hierarchies.hierarchy import Hierarchy, Label
-from shoal.hierarchies.text import is_scalar, scalar_text
+from shoal.hierarchies.hierarchy import Hierarchy, Label, is_scalar, scalar_text
 from shoal.present.why import matches_text
 from shoal.search.problem import Problem
 from shoal.table.recoding import SUPPRESSED, Recoding

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from shoal.errors import PolicyError, PolicyProblem, did_you_mean
 from shoal.formatting import listing
-from shoal.hierarchies.decimals import parse_decimal
 from shoal.hierarchies.hierarchy import FloatArray, Hierarchy, IntArray
+from shoal.hierarchies.labels import parse_decimal
 from shoal.hierarchies.problems import HierarchyError, quoted
 from shoal.hierarchies.ranges import ancestors, with_ranges
 from shoal.search.problem import Problem

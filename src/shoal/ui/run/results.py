@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from shoal.errors import InputError
 from shoal.evidence import Evidence
-from shoal.hierarchies.decimals import parse_decimal
+from shoal.hierarchies.labels import parse_decimal
 from shoal.io import canonical_text, sha256_of
 from shoal.models import MODELS, model_title
 from shoal.pipeline.why.explain import Why, explain
