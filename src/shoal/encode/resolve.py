@@ -33,10 +33,8 @@ class QuasiColumn:
     """A quasi-identifier, encoded."""
 
     hierarchy: Hierarchy
-    codes: Codes
-    """Leaf code of each row."""
-    caps: Codes
-    """The node that each leaf may be generalized to at most."""
+    codes: Codes  # leaf code of each row
+    caps: Codes  # the node that each leaf may be generalized to at most
 
 
 @dataclass(frozen=True, eq=False)

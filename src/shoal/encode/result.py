@@ -147,19 +147,13 @@ def splits_duplicates(policy: Policy) -> bool:
 class Result:
     """What becomes of each distinct row."""
 
-    policy: Policy
-    """The policy that the release answers to."""
-    rows: DistinctRows
-    """The distinct rows; those whose records go to several classes are divided."""
+    policy: Policy  # the policy that the release answers to
+    rows: DistinctRows  # the distinct rows; those whose records go to several classes are divided
     resolved: Resolved
-    recoding: Recoding
-    """A row for each distinct row."""
-    search: Mapping[str, Any] = field(default_factory=dict)
-    """Facts of the search."""
-    bound: LowerBound | None = None
-    """How little any release could lose."""
-    names: Sequence[str] = ()
-    """All columns of the data, released or not."""
+    recoding: Recoding  # a row for each distinct row
+    search: Mapping[str, Any] = field(default_factory=dict)  # facts of the search
+    bound: LowerBound | None = None  # how little any release could lose
+    names: Sequence[str] = ()  # all columns of the data, released or not
     coarse_policy: Policy | None = None
     """The policy of the search where the source made columns coarser before it; else None."""
 

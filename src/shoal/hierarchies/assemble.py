@@ -28,8 +28,7 @@ class Level:
 
     groups: IntArray
     labels: Sequence[Label]
-    spans: FloatArray | None = None
-    """Values of the domain that each group covers; ``None`` counts its leaves."""
+    spans: FloatArray | None = None  # values of the domain that each group covers; ``None`` counts its leaves
 
     @staticmethod
     def of(labels: Iterable[Label]) -> Level:

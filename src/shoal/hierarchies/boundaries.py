@@ -26,8 +26,7 @@ class Ladder:
 
     nodes: IntArray
     """``nodes[step, leaf]`` is the node that the leaf becomes; row 0 is the leaves, no row equals the one before."""
-    nominal: tuple[int, ...]
-    """The level of the hierarchy that each row is: the lowest of those that give it."""
+    nominal: tuple[int, ...]  # the level of the hierarchy that each row is: the lowest of those that give it
 
 
 def boundary_caps(hierarchy: Hierarchy, boundary: Boundary, where: str) -> IntArray:

@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 
 IntArray = NDArray[np.int32]
 FloatArray = NDArray[np.float64]
-Label = str | None
-"""A node's label as released; ``None`` is the missing value, a leaf of its own."""
+Label = str | None  # a node's label as released; ``None`` is the missing value, a leaf of its own
 
 ROOT_LABEL = "*"
 
@@ -32,14 +31,10 @@ ROOT_LABEL = "*"
 class Hierarchy:
     """A generalization hierarchy; build one with a source of this package, not by hand."""
 
-    labels: tuple[Label, ...]
-    """Label of each node, unique; a label names one set of values and no other."""
-    parents: IntArray
-    """Parent of each node; -1 for the root."""
-    first: IntArray
-    """Smallest leaf code under each node."""
-    last: IntArray
-    """Largest leaf code under each node (inclusive)."""
+    labels: tuple[Label, ...]  # label of each node, unique; a label names one set of values and no other
+    parents: IntArray  # parent of each node; -1 for the root
+    first: IntArray  # smallest leaf code under each node
+    last: IntArray  # largest leaf code under each node (inclusive)
     levels: IntArray
     """``levels[l, leaf]`` is the node that the leaf becomes at level ``l``; row 0 is the leaves, the last the root."""
     spans: FloatArray
@@ -118,8 +113,7 @@ class BuiltHierarchy:
     """A hierarchy and the leaf of each value that it was built for."""
 
     hierarchy: Hierarchy
-    codes: IntArray
-    """Leaf code of each value handed to `build`, in the order handed over."""
+    codes: IntArray  # leaf code of each value handed to `build`, in the order handed over
 
 
 class HierarchySource(Protocol):
@@ -134,8 +128,7 @@ class HierarchySource(Protocol):
         ...
 
 
-LABEL_SCHEMA: dict[str, Any] = {"type": ["string", "number", "boolean", "null"]}
-"""JSON Schema of a label in a policy."""
+LABEL_SCHEMA: dict[str, Any] = {"type": ["string", "number", "boolean", "null"]}  # JSON Schema of a label in a policy
 SCALARS = (str, bool, int, float, datetime.date, datetime.time)
 """What YAML gives for a scalar, besides null; a datetime is a date."""
 

@@ -66,8 +66,7 @@ class DecimalScale:
 RANGE_SIGN = "<="
 _INTERVAL = re.compile(r"[\[(](?P<low>-?[\d.]+|-inf), (?P<high>-?[\d.]+|inf)(?P<end>[)\]])", re.ASCII)
 
-End = Fraction | float
-"""An exact number, or an infinity."""
+End = Fraction | float  # an exact number, or an infinity
 
 
 class NumberSpan(NamedTuple):
@@ -75,8 +74,7 @@ class NumberSpan(NamedTuple):
 
     low: End
     high: End
-    closed: bool
-    """Whether the upper end is one of them."""
+    closed: bool  # whether the upper end is one of them
 
 
 def read_number(text: str) -> Fraction | None:

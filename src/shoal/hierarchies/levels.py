@@ -23,8 +23,7 @@ from shoal.hierarchies.problems import (
     refuse_unknown_values,
 )
 
-SEPARATORS = (";", "\t", ",")
-"""Tried in this order: labels often hold commas ("[20, 25)"), seldom semicolons."""
+SEPARATORS = (";", "\t", ",")  # tried in this order: labels often hold commas ("[20, 25)"), seldom semicolons
 _NAMES = {";": "a semicolon", "\t": "a tab", ",": "a comma"}
 
 

@@ -23,8 +23,7 @@ ALPHABETS = {
     "letters": string.ascii_letters,
     "alphanumeric": string.ascii_letters + string.digits,
 }
-_LARGEST_DOMAIN = 300
-"""Digits of the largest number of values that a float still counts."""
+_LARGEST_DOMAIN = 300  # digits of the largest number of values that a float still counts
 
 
 @dataclass(frozen=True)

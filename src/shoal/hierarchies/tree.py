@@ -23,8 +23,7 @@ class Tree:
     (or as a name with nothing under it) places the missing value, which hangs under the root otherwise.
     """
 
-    nested: object
-    """Nested mappings and lists; scalars become canonical text (5 is "5", true is "true", dates are ISO)."""
+    nested: object  # nested mappings and lists; scalars become canonical text (5 is "5", true is "true", dates are ISO)
 
     def build(self, values: Sequence[Label], counts: Sequence[int], where: str) -> BuiltHierarchy:
         """Build for the values of a column; a value that the tree lacks is a problem."""

@@ -86,10 +86,8 @@ def readable(source: DataSource) -> Iterator[FileFormat]:
         raise DataError(f"{source.path} cannot be read: {error}.", code="not-readable") from None
 
 
-Done = Callable[[float], None]
-"""Called with the share of the bytes that has been read, from 0 to 1."""
-_NEARLY: Final = 0.999
-"""The share that is reported before the last batch has been used: text is read ahead of it."""
+Done = Callable[[float], None]  # called with the share of the bytes that has been read, from 0 to 1
+_NEARLY: Final = 0.999  # the share that is reported before the last batch has been used: text is read ahead of it
 
 
 def read_batches(source: DataSource, columns: Sequence[str], done: Done | None = None) -> Iterator[pa.RecordBatch]:

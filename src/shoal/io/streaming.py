@@ -36,8 +36,7 @@ class StreamSource:
     """Files, or a table of a database, that are read in batches."""
 
     source: DataSource
-    limit: int | None = None
-    """Bytes of memory that the run may take; None: as many as it needs."""
+    limit: int | None = None  # bytes of memory that the run may take; None: as many as it needs
     _pinned: DataSource | None = field(default=None, init=False)
 
     @contextmanager
@@ -73,8 +72,7 @@ class UncountedColumns:
     """Insensitive columns with too many values to be counted: they are read a second time, and written by record."""
 
     source: DataSource
-    before: Fingerprint
-    """The files as they were when they were counted."""
+    before: Fingerprint  # the files as they were when they were counted
     records: int
 
     def write(self, result: Result, path: Path, progress: Progress) -> None:

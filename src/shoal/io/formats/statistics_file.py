@@ -25,15 +25,11 @@ from shoal.policy.data_source import DataSource
 from shoal.policy.file_kinds import FileKind
 from shoal.table.canonical_text import canonical_text
 
-_SECOND: Final = 10**6
-"""In microseconds, like all that follows."""
+_SECOND: Final = 10**6  # in microseconds, like all that follows
 _DAY: Final = 24 * 60 * 60 * _SECOND
-_SPSS_START: Final = -141428 * _DAY
-"""14 October 1582, from 1970."""
-_START: Final = -3653 * _DAY
-"""1 January 1960, likewise."""
-_YEARS: Final = (-719162 * _DAY, 2932897 * _DAY)
-"""From the year 1 to the end of 9999, likewise: what dates can be."""
+_SPSS_START: Final = -141428 * _DAY  # 14 October 1582, from 1970
+_START: Final = -3653 * _DAY  # 1 January 1960, likewise
+_YEARS: Final = (-719162 * _DAY, 2932897 * _DAY)  # from the year 1 to the end of 9999, likewise: what dates can be
 
 
 @dataclass(frozen=True)

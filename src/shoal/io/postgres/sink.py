@@ -72,8 +72,7 @@ class PostgresWriter:
     connection: Any
     target: DatabaseTable
     schema: str
-    name: str
-    """The name for now."""
+    name: str  # the name for now
 
     @staticmethod
     def begin(connection: Any, target: DatabaseTable, types: Mapping[str, str]) -> PostgresWriter:

@@ -32,8 +32,7 @@ Counts = NDArray[np.int64]
 class CountedFrame:
     """The distinct combinations of some columns, each with how many records have it."""
 
-    frame: Any
-    """The columns c0, c1, … and `COUNT`."""
+    frame: Any  # the columns c0, c1, … and `COUNT`
     names: tuple[str, ...]
 
     def total(self) -> tuple[int, int]:
@@ -72,14 +71,10 @@ def distinct_values(counted: CountedFrame) -> dict[str, pa.Array]:
 class Codebook:
     """The code of each value of a column: of its canonical text, or of what it was made into. Values may share one."""
 
-    values: pa.Array
-    """Distinct values; null among them where the column has missing values."""
-    codes: Codes
-    """The code of each of them."""
-    labels: tuple[str | None, ...]
-    """The text of each code."""
-    typed: pa.Array
-    """A value of each code, in the type of the data."""
+    values: pa.Array  # distinct values; null among them where the column has missing values
+    codes: Codes  # the code of each of them
+    labels: tuple[str | None, ...]  # the text of each code
+    typed: pa.Array  # a value of each code, in the type of the data
 
     @staticmethod
     def of(values: pa.Array) -> Codebook:
@@ -130,12 +125,9 @@ class CoarseColumn:
     """A column at some step of its ladder."""
 
     name: str
-    values: pa.Array
-    """The values of the data; null last where there is one."""
-    leaves: np.ndarray[Any, np.dtype[np.int32]]
-    """The leaf of each of them."""
-    hierarchy: Hierarchy
-    """The hierarchy as declared."""
+    values: pa.Array  # the values of the data; null last where there is one
+    leaves: np.ndarray[Any, np.dtype[np.int32]]  # the leaf of each of them
+    hierarchy: Hierarchy  # the hierarchy as declared
     ladder: Ladder
     step: int = 0
 

@@ -38,11 +38,9 @@ from shoal.policy.spark_location import Place, read, write
 from shoal.search.problem import Progress
 from shoal.table.canonical_text import canonical_text, order_of_cells
 
-ORDER = "\0order of "
-"""Begins the names of columns that only put rows in order: the texts of values that are no text."""
+ORDER = "\0order of "  # begins the names of columns that only put rows in order: the texts of values that are no text
 
-_FILES = frozenset({"csv", "parquet", "orc"})
-"""Formats whose tables are folders of files, which a rename moves."""
+_FILES = frozenset({"csv", "parquet", "orc"})  # formats whose tables are folders of files, which a rename moves
 _TEXT = {
     "header": "true",
     "quote": '"',
@@ -69,8 +67,7 @@ class OnWorkers:
 
     recoder: Recoder
     coarse: Mapping[str, CoarseColumn]
-    as_text: bool
-    """Whether all values are written in their canonical text, as files of text are."""
+    as_text: bool  # whether all values are written in their canonical text, as files of text are
 
     def __call__(self, batch: pa.RecordBatch) -> pa.Table:
         """The released rows of a batch, and texts to order them by."""

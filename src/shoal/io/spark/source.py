@@ -77,10 +77,8 @@ class SparkSource:
 class SparkInput:
     """The columns that a release may show, in the order of the data, and the names of all."""
 
-    raw: Named
-    """As they are in the cluster."""
-    frame: Named
-    """Without NaN and marks of missing values."""
+    raw: Named  # as they are in the cluster
+    frame: Named  # without NaN and marks of missing values
     names: list[str]
     missing: tuple[str, ...]
 
@@ -97,10 +95,8 @@ class SparkReading(Reading):
     """The distinct rows that the driver holds, and the table in the cluster."""
 
     given: SparkInput
-    coarse: Mapping[str, CoarseColumn] = field(default_factory=dict)
-    """The quasi-identifiers that were made coarser."""
-    n_distinct: int = 0
-    """How many distinct rows there are before anything is left out or made coarser."""
+    coarse: Mapping[str, CoarseColumn] = field(default_factory=dict)  # the quasi-identifiers that were made coarser
+    n_distinct: int = 0  # how many distinct rows there are before anything is left out or made coarser
     allowed: int = 0
 
     def engine_facts(self, result: Result) -> Mapping[str, Any]:
