@@ -33,8 +33,7 @@ class RangedColumn:
 
     hierarchy: Hierarchy
     name: str
-    missing: int
-    """The leaf of the missing value, the first or the last one; -1 where there is none."""
+    missing: int  # the leaf of the missing value, the first or the last one; -1 where there is none
 
     @staticmethod
     def of(problem: Problem, column: int) -> RangedColumn:
