@@ -26,10 +26,10 @@ from shoal.hierarchies.labels import NumberSpan, read_number, read_number_or_int
 from shoal.hierarchies.mask import MASK
 from shoal.hierarchies.problems import quoted
 from shoal.policy import Policy
-from shoal.verification.canonical_text import Label
+from shoal.verification.canonical_text import ROOT, Label
 from shoal.verification.dates import DateLabels
 from shoal.verification.intervals import IntervalLabels
-from shoal.verification.labels import ROOT, Labels, ListedLabels, MaskLabels, labels_of
+from shoal.verification.labels import Labels, ListedLabels, MaskLabels, labels_of
 from shoal.verification.ranges import RangeLabels
 from shoal.verification.stated_policy import stated
 
