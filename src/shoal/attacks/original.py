@@ -26,12 +26,7 @@ _LISTED = 6
 
 
 def original_scene(
-    released: Released,
-    rows: Rows,
-    policy: Policy,
-    table: DistinctRows,
-    resolved: Resolved,
-    recoding: Recoding | None,
+    released: Released, rows: Rows, policy: Policy, table: DistinctRows, resolved: Resolved, recoding: Recoding | None
 ) -> tuple[Released, Original]:
     """The original, and the release with its insensitive columns numbered as in the original."""
     encoded = resolved.problem.table

@@ -37,10 +37,7 @@ def difference(one: tuple[float, float], other: tuple[float, float], z: float = 
     first, second = a / n, b / m
     (low_1, high_1), (low_2, high_2) = wilson(a, n, z), wilson(b, m, z)
     gap = first - second
-    return (
-        gap - math.hypot(first - low_1, high_2 - second),
-        gap + math.hypot(high_1 - first, second - low_2),
-    )
+    return (gap - math.hypot(first - low_1, high_2 - second), gap + math.hypot(high_1 - first, second - low_2))
 
 
 def mean_interval(values: Floats, z: float = Z_95) -> Interval:

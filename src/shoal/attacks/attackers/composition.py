@@ -175,10 +175,7 @@ def _overlapping(
     ours, theirs = quasi_labels(stated(scene.policy)), quasi_labels(stated(policy))
     covers = [
         overlapping_labels(
-            ours[name],
-            scene.signature.quasi[here[name]].labels,
-            theirs[name],
-            earlier.quasi[there[name]].labels,
+            ours[name], scene.signature.quasi[here[name]].labels, theirs[name], earlier.quasi[there[name]].labels
         )
         for name in shared
     ]
