@@ -64,6 +64,15 @@ def log_choose(n: Ints, k: Ints) -> Floats:
     return np.where(possible, value, -np.inf)
 
 
+def expected_by_chance(sizes: Ints, totals: Ints) -> float:
+    """Records in classes of a single kind if kinds were dealt at random: Σ n · Σ_v C(total_v, n) / C(N, n)."""
+    distinct, times = np.unique(sizes, return_counts=True)
+    everyone = np.full_like(distinct, int(totals.sum()))
+    alike = sum(np.exp(log_choose(np.full_like(distinct, total), distinct) - log_choose(everyone, distinct))
+                for total in totals[totals > 0])  # fmt: skip
+    return float((distinct * times * alike).sum())
+
+
 def rare_dealings(found: Ints, drawn: Ints, marked: Ints, total: int, limit: float) -> NDArray[np.bool_]:
     """Whether ``drawn`` of ``total`` records, ``marked`` of which are special, hold ``found`` of these by rare chance.
 

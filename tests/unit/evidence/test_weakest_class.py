@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shoal.evidence import describe_models
+from shoal.evidence.describe import describe_models
 from shoal.models import AlpDif, GroupLeakage, KAnonymity, Model, PSensitive, RecursiveCLDiversity
 from shoal.table.recoding import Recoding
 from support.builders import hierarchy_of, stats_of

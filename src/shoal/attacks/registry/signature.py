@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.attacks.registry.fingerprint import categories_fingerprint, hierarchy_fingerprint, hierarchy_kind
-from shoal.attacks.scene_setup import Rows
+from shoal.attacks.released_classes import Rows
 from shoal.hierarchies.hierarchy import Label
 from shoal.policy import Policy
 from shoal.table.classes import Histogram
