@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shoal.attacks.attack import AttackResult
-from shoal.attacks.catalog import ATTACKS
+from shoal.attacks.battery import ATTACKS
 from shoal.errors import InputError, did_you_mean
 from shoal.present.attacks import reason_clause
 

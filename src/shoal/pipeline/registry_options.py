@@ -13,9 +13,9 @@ from shoal.attacks.registry.composition import NAME, Composition, compose_with
 from shoal.attacks.registry.folder import INDEX, Entry, Registry
 from shoal.attacks.registry.people import NewRelease
 from shoal.attacks.registry.signature import signature_of
-from shoal.attacks.scene_setup import Rows
+from shoal.attacks.released_classes import Rows
 from shoal.errors import ExposureError, InputError
-from shoal.evidence import Evidence, sealed
+from shoal.evidence.evidence import Evidence, sealed
 from shoal.facts import plain
 from shoal.io import check_outputs
 from shoal.pipeline.conditions import Condition, exceeded, read_condition

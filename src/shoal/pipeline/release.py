@@ -10,10 +10,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.attacks.scene_setup import rows_of_release
+from shoal.attacks.released_classes import rows_of_release
 from shoal.encode.result import Result
 from shoal.errors import InputError
-from shoal.evidence import Evidence, sealed
+from shoal.evidence.evidence import Evidence, sealed
 from shoal.formatting import number, pluralize
 from shoal.io import FrameKind, from_arrow
 from shoal.io.sink import FileSink, ReleaseData

@@ -7,7 +7,7 @@ from typing import Any
 from page_reader import Element, rows, section
 from report_evidence import attack, group, hospital, quasi
 
-from shoal.evidence import evidence_problems
+from shoal.evidence.evidence import evidence_problems
 from shoal.models import MODELS
 from shoal.present.report.page import write_report
 

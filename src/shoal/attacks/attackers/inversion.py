@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, tried
 from shoal.attacks.linkable_records import linkable_records
-from shoal.attacks.scene import Ints, Released
+from shoal.attacks.released_classes import Ints, Released
 from shoal.hierarchies.hierarchy import Label
 from shoal.hierarchies.labels import parse_decimal, range_ends
 from shoal.policy import Policy

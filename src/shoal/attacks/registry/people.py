@@ -14,13 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from shoal.attacks.composition import View
 from shoal.attacks.fitting import CodePairs
+from shoal.attacks.intersection import View
 from shoal.attacks.registry.secrets import Secrets, categories_read_as_now
 from shoal.attacks.registry.signature import Signature, signature_of
+from shoal.attacks.released_classes import Codes, Ints, as_written, rows_of_release
 from shoal.attacks.released_labels import UnreadableError, reads_as_now, values_of_labels
-from shoal.attacks.scene import Codes, Ints
-from shoal.attacks.scene_setup import as_written, rows_of_release
 from shoal.hierarchies.hierarchy import Label
 from shoal.policy import Policy
 from shoal.search.problem import Problem

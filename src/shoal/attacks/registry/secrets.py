@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.attacks.registry.signature import ReleasedSecret, categories_fingerprint
+from shoal.attacks.released_classes import Ints, as_written
 from shoal.attacks.released_labels import UnreadableError
-from shoal.attacks.scene import Ints
-from shoal.attacks.scene_setup import as_written
 from shoal.hierarchies.hierarchy import Label
 from shoal.models import Model
 from shoal.policy import Policy

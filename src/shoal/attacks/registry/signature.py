@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.attacks.scene_setup import Rows
+from shoal.attacks.released_classes import Rows
 from shoal.errors import PolicyError
 from shoal.hierarchies import HierarchyError, read_levels, scalar_text
 from shoal.hierarchies.hierarchy import Label

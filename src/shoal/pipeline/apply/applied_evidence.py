@@ -15,9 +15,9 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.attacks.missing import company_if_missing_matches
-from shoal.attacks.scene_setup import released_scene, rows_of_release
+from shoal.attacks.released_classes import released_scene, rows_of_release
 from shoal.encode.result import Result
-from shoal.evidence import class_sizes, describe_exposure, describe_models
+from shoal.evidence.describe import class_sizes, describe_exposure, describe_models
 from shoal.pipeline.apply.published import Base
 from shoal.pipeline.apply.withheld import Withheld
 from shoal.policy import Policy

@@ -21,11 +21,11 @@ import pyarrow as pa
 from shoal.attacks.battery import AttackReport, attack_tables
 from shoal.attacks.registry.people import NewRelease
 from shoal.attacks.registry.signature import signature_of
-from shoal.attacks.scene_setup import rows_of_release
+from shoal.attacks.released_classes import rows_of_release
 from shoal.encode.resolve import Resolved, unknown_columns, used_columns
 from shoal.encode.result import Result
 from shoal.errors import OutputError, PolicyError, WithheldError
-from shoal.evidence import Evidence, sealed
+from shoal.evidence.evidence import Evidence, sealed
 from shoal.formatting import number, pluralize
 from shoal.io import FrameKind, from_arrow, in_order_of_cells
 from shoal.io.sink import FileSink, MemorySink, WrittenRelease, policy_files

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.evidence import describe_models
+from shoal.evidence.describe import describe_models
 from shoal.models.base import Model
 from shoal.pipeline.apply.encode_new import NewRecords
 from shoal.search.extension.extend import Extension, ExtensionResult

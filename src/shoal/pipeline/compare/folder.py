@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import DataError, OutputError
-from shoal.evidence import to_json
+from shoal.evidence.evidence import to_json
 from shoal.io import Staged, check_outputs, sha256_of
 from shoal.io.staging import FORCE, writing
 from shoal.pipeline.compare.grid import GridPoint

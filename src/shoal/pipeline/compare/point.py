@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InfeasibleError, PolicyError, VerificationError
-from shoal.evidence import peak_memory_bytes, reset_peak_memory
+from shoal.evidence.machine import peak_memory_bytes, reset_peak_memory
 from shoal.io.sink import FileSink, MemorySink
 from shoal.pipeline.compare.folder import policy_hash
 from shoal.pipeline.compare.grid import GridPoint

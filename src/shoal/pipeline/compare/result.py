@@ -10,7 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from shoal.evidence import to_json, versions
+from shoal.evidence.evidence import to_json
+from shoal.evidence.machine import versions
 from shoal.metrics import METRICS
 from shoal.pipeline.compare.axes import Number
 from shoal.pipeline.compare.folder import KIND

@@ -7,18 +7,7 @@ from collections.abc import Mapping, Sequence
 from shoal.evidence.evidence import BoundFacts, Evidence, QuasiFacts, ValueGroup
 from shoal.formatting import number, percent, pluralize
 from shoal.metrics import METRICS
-from shoal.present.html.markup import (
-    Markup,
-    join,
-    more,
-    name_of,
-    names_of,
-    paired_table,
-    paragraph,
-    row,
-    table,
-    tag,
-)
+from shoal.present.html.markup import Markup, join, more, name_of, names_of, paired_table, paragraph, row, table, tag
 from shoal.present.plots.bars import loss_plot
 
 _LEVELS = (

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.errors import InputError
-from shoal.evidence import Evidence
+from shoal.evidence.evidence import Evidence
 from shoal.hierarchies.labels import parse_decimal
 from shoal.io import canonical_text, sha256_of
 from shoal.models import MODELS, model_title

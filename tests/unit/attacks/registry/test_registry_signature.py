@@ -19,7 +19,7 @@ from shoal.attacks.registry.signature import (
     policy_fingerprints,
     signature_of,
 )
-from shoal.attacks.scene_setup import rows_of_release
+from shoal.attacks.released_classes import rows_of_release
 
 HIDDEN = {"name": "Zebediah", "age": "87", "town": "Xanadu", "ward": "Nimbus", "illness": "Scurvy"}
 """A record that is suppressed: none of its values occurs elsewhere."""
