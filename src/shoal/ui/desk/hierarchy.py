@@ -250,8 +250,4 @@ def export_hierarchy(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
     return {"file": f"{name}.levels.csv" if form == "csv" else f"{name}.tree.yaml", "text": text}
 
 
-ANSWERS = {
-    "hierarchy": hierarchy,
-    "import_hierarchy": import_hierarchy,
-    "export_hierarchy": export_hierarchy,
-}
+ANSWERS = {"hierarchy": hierarchy, "import_hierarchy": import_hierarchy, "export_hierarchy": export_hierarchy}
