@@ -67,12 +67,7 @@ class Matches:
 
 
 def find(
-    problem: Problem,
-    recoding: Recoding,
-    *,
-    record: int | None,
-    where: Mapping[str, Any] | None,
-    in_class: int | None,
+    problem: Problem, recoding: Recoding, *, record: int | None, where: Mapping[str, Any] | None, in_class: int | None
 ) -> ChosenRows | Matches:
     """The rows that are asked about. Raises `InputError` where nothing fits, or not exactly one way is given."""
     given = [each for each in (record, where or None, in_class) if each is not None]

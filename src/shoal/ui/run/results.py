@@ -31,7 +31,7 @@ _SECTIONS = {
     "verdict": summary_section,
     "attackers": attackers_section,
     "sizes": class_sizes_section,
-    "told": limitations_section,
+    "limitations": limitations_section,
 }
 _FORMULA = ("=", "+", "-", "@")
 """Signs with which a spreadsheet takes a text for a formula."""
