@@ -68,8 +68,7 @@ def meaning_of(name: str) -> Meaning | None:
     if together or (words & known.number_words and words & known.person_words):
         return Meaning("direct", "a number given to one person or event")
     return next(
-        (meaning for meaning, own, stems in known.entries if words & own or any(stem in joined for stem in stems)),
-        None,
+        (meaning for meaning, own, stems in known.entries if words & own or any(stem in joined for stem in stems)), None
     )
 
 
