@@ -93,7 +93,7 @@ def compare(
     from shoal.formatting import pluralize
     from shoal.pipeline.compare import plan_comparison, run_comparison
     from shoal.pipeline.compare.axes import read_settings
-    from shoal.present.comparison_text import comparison_lines, plan_line
+    from shoal.present.comparison import comparison_lines, plan_line
 
     plan = plan_comparison(
         load_policy(policy, data),
@@ -181,7 +181,7 @@ def reproduce(
 ) -> None:
     """Reproduce the worked tables and experiments of the papers: CSV files, plots and a report."""
     from shoal.reproduce import reproduce as run
-    from shoal.reproduce.report import summary_lines
+    from shoal.reproduce.run import summary_lines
 
     with progress_bar() as progress:
         result = run(paper, data=data, out=out, quick=quick, download=download, force=force, progress=progress)

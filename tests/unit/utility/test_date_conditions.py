@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from shoal.errors import PolicyProblem
 from shoal.utility.columns import Domain
-from shoal.utility.conditions import read_queries
+from shoal.utility.queries import read_queries
 
 DAYS = ("2023-12-31", "2024-02-29", "2024-03-01", "2024-03-15", "2024-03-31", "2024-04-01", None)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, roc_auc_score
 
 from oracles.utility_oracle import area
-from shoal.utility.scores import Predicted, Resampled, differences, figures
+from shoal.utility.learners import Predicted, Resampled, differences, figures
 
 few = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.75, 1.0])
 

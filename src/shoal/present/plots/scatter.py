@@ -34,21 +34,6 @@ _SHAPES = (
     "M-2,-6 H2 V-2 H6 V2 H2 V6 H-2 V2 H-6 V-2 H-2 Z",  # cross
     "M-6,0 L-3,-5.5 H3 L6,0 L3,5.5 H-3 Z",  # hexagon
 )
-_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442")
-
-SCATTER_STYLE = "".join(f"svg .s{place} {{ fill: {colour}; }}\n" for place, colour in enumerate(_COLOURS)) + (
-    "svg .shape { stroke: var(--ink); stroke-width: 1px; vector-effect: non-scaling-stroke; }\n"
-    "svg .grid { stroke: var(--line); stroke-width: 1px; }\n"
-    ".legend { display: flex; flex-wrap: wrap; gap: 0.25rem 1.25rem; padding: 0; list-style: none; max-width: none; }\n"
-    ".legend li { margin: 0; display: flex; align-items: center; gap: 0.4rem; }\n"
-    ".legend svg { width: 1em; height: 1em; }\n"
-    "header, nav, main, footer { max-width: 66rem; }\n"
-    ".points table { font-size: 0.85rem; }\n"
-    ".points tbody th, .points td.figure { white-space: nowrap; }\n"
-    ".points thead th { font-size: 0.8rem; }\n"
-    "@media print { .points table { font-size: 0.75rem; break-inside: auto; } .points th, .points td "
-    "{ padding-right: 0.4rem; } }\n"
-)
 
 
 @dataclass(frozen=True)
