@@ -9,7 +9,7 @@ from shoal.formatting import data_size, duration, listing, number, percent, plur
 from shoal.metrics import metric_title
 from shoal.present.html.markup import Markup, join, name_of, paragraph, row, table, tag, whole_page
 from shoal.present.html.style import SCATTER_STYLE
-from shoal.present.plots.scatter import Dot, legend, scatter_plot
+from shoal.present.plots.point_plots import Dot, legend, scatter_plot
 from shoal.present.terminal import NOTHING, aligned, folded
 
 _MOST = 8

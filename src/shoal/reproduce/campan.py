@@ -20,7 +20,7 @@ from shoal.pipeline.prepare import prepare, prepare_again
 from shoal.pipeline.run import Clock, make_release
 from shoal.pipeline.verify import verify
 from shoal.policy import Policy
-from shoal.reproduce.line_plot import Line, Panel, line_plot
+from shoal.present.plots.point_plots import Line, Panel, line_plot
 from shoal.reproduce.masked import Masked, rows_of, same_rows, view_of
 from shoal.reproduce.paper import Drawing, Section, Setting, Sheet, Task, figure, from_to
 from shoal.reproduce.tables import (

@@ -20,7 +20,7 @@ from shoal.models import KAnonymity, PAlphaSensitive, PPlusAlphaSensitive, PSens
 from shoal.models.sensitivity import category_distance, category_weight, class_weight
 from shoal.pipeline import anonymize
 from shoal.policy import Policy
-from shoal.reproduce.line_plot import Line, Panel, line_plot
+from shoal.present.plots.point_plots import Line, Panel, line_plot
 from shoal.reproduce.masked import Masked, rows_of, same_rows, view_of
 from shoal.reproduce.paper import Drawing, Section, Setting, Sheet, Task, figure, timed_search
 from shoal.reproduce.tables import (

@@ -19,7 +19,7 @@ from shoal.metrics import METRICS, ReleaseSummary
 from shoal.models import AlpDif, KAnonymity, PSensitive
 from shoal.pipeline.run import Clock, make_release
 from shoal.policy import Policy
-from shoal.reproduce.line_plot import Line, Panel, line_plot
+from shoal.present.plots.point_plots import Line, Panel, line_plot
 from shoal.reproduce.masked import Masked, view_of
 from shoal.reproduce.paper import Drawing, Section, Setting, Sheet, Task, figure, from_to, random_sample, timed_search
 from shoal.reproduce.tables import WANG, WANG_1, WANG_2, WANG_3, WANG_QUASI, quasi_columns
