@@ -13,8 +13,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any
 
@@ -25,56 +23,28 @@ from shoal.errors import MissingExtraError
 from shoal.utility.columns import Codes, Floats
 
 RESAMPLES = 200
-MEASURES = ("accuracy", "balanced_accuracy", "auc")
 _PERCENTILES = (2.5, 97.5)
 _PLACES = 6
 _AT_ONCE = 20
 """Resamples that are worked on at once: all of them would fill the memory."""
 
 
-@dataclass(frozen=True, eq=False)
-class Resampled:
+def resamples(records: int, rng: np.random.Generator, count: int = RESAMPLES) -> Floats:
     """How often each resample draws each test record; the first row is the test itself, every record once."""
-
-    counts: Floats
-
-    @staticmethod
-    def of(records: int, rng: np.random.Generator, resamples: int = RESAMPLES) -> Resampled:
-        """Resamples of the size of the test."""
-        counts = np.ones((resamples + 1, records))
-        for each in range(1, resamples + 1):
-            counts[each] = np.bincount(rng.integers(0, records, records), minlength=records)
-        return Resampled(counts)
+    drawn = [np.bincount(rng.integers(0, records, records), minlength=records) for _ in range(count)]
+    return np.vstack([np.ones(records), *drawn])
 
 
-@dataclass(frozen=True, eq=False)
-class Predicted:
-    """Predictions of the test records, and their true classes."""
-
-    chances: Floats
-    truth: Codes
-
-    @cached_property
-    def right(self) -> Floats:
-        """1 where the likeliest class is the true one; of equally likely classes the first counts."""
-        right: Floats = (np.argmax(self.chances, axis=1) == self.truth).astype(np.float64)
-        return right
-
-    def scores(self, drawn: Resampled) -> dict[str, Floats]:
-        """Each measure on the test itself and on every resample of it."""
-        counts = drawn.counts
-        found, areas = [], []
-        for each in np.unique(self.truth):
-            of_class = (self.truth == each).astype(np.float64)
-            size = counts @ of_class
-            found.append(_ratio(counts @ (of_class * self.right), size))
-            areas.append(_areas(self.chances[:, each], of_class, counts))
-        with_classes = np.array(found)
-        return {
-            "accuracy": (counts @ self.right) / counts.sum(axis=1),
-            "balanced_accuracy": _mean(with_classes),
-            "auc": _mean(np.array(areas)),
-        }
+def scores(chances: Floats, truth: Codes, counts: Floats) -> dict[str, Floats]:
+    """Each measure on every resample; of equally likely classes the first is predicted."""
+    right = (np.argmax(chances, axis=1) == truth).astype(np.float64)
+    found, areas = [], []
+    for each in np.unique(truth):
+        of_class = (truth == each).astype(np.float64)
+        found.append(_ratio(counts @ (of_class * right), counts @ of_class))
+        areas.append(_areas(chances[:, each], of_class, counts))
+    accuracy = (counts @ right) / counts.sum(axis=1)
+    return {"accuracy": accuracy, "balanced_accuracy": _mean(np.array(found)), "auc": _mean(np.array(areas))}
 
 
 def _ratio(part: Floats, whole: Floats) -> Floats:
@@ -85,10 +55,8 @@ def _ratio(part: Floats, whole: Floats) -> Floats:
 
 def _mean(by_class: Floats) -> Floats:
     """The mean over the classes that a resample has; NaN where it has none."""
-    known = ~np.isnan(by_class)
-    counted = known.sum(axis=0)
-    total = np.where(known, by_class, 0.0).sum(axis=0)
-    return _ratio(total, counted.astype(np.float64))
+    known = (~np.isnan(by_class)).sum(axis=0)
+    return _ratio(np.nansum(by_class, axis=0), known.astype(np.float64))
 
 
 def _areas(chances: Floats, of_class: Floats, counts: Floats) -> Floats:
@@ -113,14 +81,9 @@ def _area(counts: Floats, of_class: Floats, starts: NDArray[np.intp]) -> Floats:
     return _ratio((yes * (below + no / 2)).sum(axis=1), yes.sum(axis=1) * no.sum(axis=1))
 
 
-def figures(scores: Mapping[str, Floats]) -> dict[str, dict[str, float | None]]:
+def figures(scored: Mapping[str, Floats]) -> dict[str, dict[str, float | None]]:
     """Each measure with its interval."""
-    return {name: _figure(values) for name, values in scores.items()}
-
-
-def differences(one: Mapping[str, Floats], other: Mapping[str, Floats]) -> dict[str, dict[str, float | None]]:
-    """By how much the first scores more than the second, with the interval of that difference."""
-    return {name: _figure(one[name] - other[name]) for name in one}
+    return {name: _figure(values) for name, values in scored.items()}
 
 
 def _figure(values: Floats) -> dict[str, float | None]:
@@ -152,11 +115,6 @@ def check_installed() -> None:
     """Raise `MissingExtraError` with the line that installs scikit-learn where it is not there."""
     if find_spec("sklearn") is None:
         raise MissingExtraError("a model score (utility.target)", "utility")
-
-
-def libraries() -> dict[str, str]:
-    """The versions that a score may depend on."""
-    return {"scikit-learn": version("scikit-learn")}
 
 
 def predictions(train: Floats, classes: Codes, test: Floats, *, n_classes: int, seed: int) -> Iterator[Prediction]:

@@ -28,6 +28,8 @@ from shoal.hierarchies.decimals import parse_decimal
 from shoal.utility.columns import Domain, Floats, ValueColumn
 
 Mask = NDArray[np.bool_]
+Query = Mapping[str, Mask]
+"""For each column of a query, which of its values are asked for."""
 
 SELECTIVITY = 0.05
 MOST_COLUMNS = 3
@@ -35,14 +37,6 @@ _BINS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0)
 """Where the bins of relative errors end; the last one is open."""
 SANITY = 0.001
 """Share of the records below which a true count is taken to be that."""
-
-
-@dataclass(frozen=True, eq=False)
-class Query:
-    """The values that are asked for, in some columns."""
-
-    wanted: Mapping[str, Mask]
-    """For each column of the query, which of its values are asked for."""
 
 
 def draw_queries(
@@ -56,7 +50,7 @@ def draw_queries(
         rest = [name for name in (*quasi, *others) if name != first]
         chosen = [first, *(rest[place] for place in rng.permutation(len(rest))[: n_columns - 1].tolist())]
         share = SELECTIVITY ** (1 / n_columns)
-        queries.append(Query({name: _some_values(domains[name], share, rng) for name in chosen}))
+        queries.append({name: _some_values(domains[name], share, rng) for name in chosen})
     return queries
 
 
@@ -77,7 +71,7 @@ def _some_values(domain: Domain, share: float, rng: np.random.Generator) -> Mask
 def answer(query: Query, columns: Mapping[str, ValueColumn]) -> float:
     """The expected number of records that are asked for; exact where every cell is one value."""
     chance: Floats | None = None
-    for name, wanted in query.wanted.items():
+    for name, wanted in query.items():
         column = columns[name]
         below = np.concatenate([[0], np.cumsum(wanted)])
         size = column.last - column.first + 1
@@ -165,7 +159,7 @@ def read_queries(
             mask, found = _wanted(condition, domains[name], where)
             wanted[name] = mask
             problems += found
-        queries.append(Query(wanted))
+        queries.append(wanted)
     return queries, problems
 
 

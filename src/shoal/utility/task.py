@@ -7,7 +7,7 @@ the others alone, under the same policy, so that it cannot know them. Test recor
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ from shoal.utility.columns import (
     original_columns,
     released_columns,
 )
-from shoal.utility.learners import Predicted, Resampled, check_installed, differences, figures, libraries, predictions
+from shoal.utility.learners import check_installed, figures, predictions, resamples, scores
 from shoal.utility.queries import (
     SANITY,
     SELECTIVITY,
@@ -45,14 +45,6 @@ from shoal.utility.queries import (
     listed_answers,
     read_queries,
 )
-
-
-@dataclass(frozen=True, eq=False)
-class _Records:
-    """Records as a model reads them."""
-
-    features: Floats
-    classes: Codes
 
 
 def measure_models(
@@ -97,45 +89,45 @@ def measure_models(
         "records": {**sizes, **{f"{name}_used": len(rows) for name, rows in used.items()}},
         "columns": {layout.domain.name: layout.words for layout in layouts},
         **found,
-        "libraries": libraries(),
+        "libraries": {"scikit-learn": version("scikit-learn")},
     }
 
 
 def _records(
     layouts: Sequence[Layout], columns: Mapping[str, ValueColumn], rows: Rows, target: str, rng: np.random.Generator
-) -> _Records:
+) -> Records:
     """Some records; a class that is released in a generalized form is drawn from the values under it."""
     taken = {name: column.take(rows) for name, column in columns.items()}
-    return _Records(matrix(layouts, taken), drawn_values(taken[target].first, taken[target].last, rng))
+    return matrix(layouts, taken), drawn_values(taken[target].first, taken[target].last, rng)
 
 
 def _score(
-    trained: Mapping[str, _Records], test: _Records, n_classes: int, seed: int, progress: Progress
+    trained: Mapping[str, Records], test: Records, n_classes: int, seed: int, progress: Progress
 ) -> dict[str, Any]:
     """The scores of each model on the test, by what it was trained on, and what the release loses."""
-    drawn = Resampled.of(len(test.classes), np.random.default_rng([seed, 1]))
+    features, truth = test
+    counts = resamples(len(truth), np.random.default_rng([seed, 1]))
     found: dict[str, dict[str, Any]] = {}
     scored: dict[str, dict[str, dict[str, Floats]]] = {}
     progress("training models", 0.0)
-    for place, (name, records) in enumerate(trained.items(), start=1):
-        made = predictions(records.features, records.classes, test.features, n_classes=n_classes, seed=seed)
-        for each in made:
-            scores = Predicted(each.chances, test.classes).scores(drawn)
-            scored.setdefault(each.learner, {})[name] = scores
-            found.setdefault(each.learner, {"converged": {}})[name] = figures(scores)
+    for place, (name, (train, classes)) in enumerate(trained.items(), start=1):
+        for each in predictions(train, classes, features, n_classes=n_classes, seed=seed):
+            own = scored.setdefault(each.learner, {})[name] = scores(each.chances, truth, counts)
+            found.setdefault(each.learner, {"converged": {}})[name] = figures(own)
             found[each.learner]["converged"][name] = each.converged
         progress("training models", place / len(trained))
     for learner, by_table in scored.items():
-        found[learner]["difference"] = differences(by_table["original"], by_table["release"])
-    return {"baseline": _baseline(trained["original"].classes, test.classes, n_classes), "scores": found}
+        original, release = by_table["original"], by_table["release"]
+        found[learner]["difference"] = figures({name: original[name] - release[name] for name in original})
+    return {"baseline": _baseline(trained["original"][1], truth, n_classes), "scores": found}
 
 
 def _baseline(trained: Codes, truth: Codes, n_classes: int) -> dict[str, float | None]:
     """What always guessing the commonest class scores."""
     constant = np.zeros((len(truth), n_classes))
     constant[:, np.bincount(trained, minlength=n_classes).argmax()] = 1.0
-    once = Resampled(np.ones((1, len(truth))))
-    return {name: figure["value"] for name, figure in figures(Predicted(constant, truth).scores(once)).items()}
+    scored = figures(scores(constant, truth, np.ones((1, len(truth)))))
+    return {name: figure["value"] for name, figure in scored.items()}
 
 
 def held_out(classes: Codes, share: float, rng: np.random.Generator) -> tuple[Rows, Rows]:
@@ -165,6 +157,8 @@ def drawn_values(first: Codes, last: Codes, rng: np.random.Generator) -> Codes:
     return first + rng.integers(0, last - first + 1)
 
 
+Records = tuple[Floats, Codes]
+"""Records as a model reads them: features and classes."""
 MOST_CLASSES = 50
 """A column with more values is not a target for classification."""
 
