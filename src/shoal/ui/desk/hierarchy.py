@@ -14,11 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.draft.calendar import date_form
-from shoal.draft.profile import Profile
+from shoal.draft.profile import Profile, date_form, round_widths
 from shoal.draft.propose import propose
-from shoal.draft.widths import round_widths
-from shoal.draft.yaml_lines import flow
+from shoal.draft.wording import flow
 from shoal.errors import InputError, PolicyError, PolicyProblem
 from shoal.hierarchies import (
     BuiltHierarchy,
