@@ -16,15 +16,21 @@ import sys
 import threading
 import warnings
 from collections.abc import Iterator
+from importlib import import_module
 from types import FrameType
 from typing import Annotated
 
 import typer
 
-from shoal.cli import check, experiments, release
-from shoal.cli.shared import interruptible, refuse_passwords
-from shoal.cli.ui import ui
+from shoal.cli.options import refuse_passwords
+from shoal.cli.run import interruptible
 from shoal.errors import DisclosureWarning, InterruptedRunError, ShoalError
+
+_COMMANDS = (
+    "init", "anonymize", "apply", "verify", "lattice", "attack", "risk", "why", "compare", "utility", "reproduce", "ui",
+    "demo", "schema",
+)  # fmt: skip
+"""Each is the function of that name in the module of that name."""
 
 app = typer.Typer(
     name="shoal",
@@ -34,11 +40,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for _command in (
-    release.init, release.anonymize, release.apply, check.verify, experiments.lattice, check.attack, check.risk,
-    check.why, experiments.compare, experiments.utility, experiments.reproduce, ui, release.demo, release.schema,
-):  # fmt: skip
-    app.command()(interruptible(_command))
+for _name in _COMMANDS:
+    app.command()(interruptible(getattr(import_module(f"shoal.cli.{_name}"), _name)))
 
 
 def _version(asked: bool) -> None:

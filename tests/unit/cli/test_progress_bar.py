@@ -7,7 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
-from shoal.cli.shared import bar_on
+from shoal.cli.run import bar_on
 
 
 def line(width: int, description: str) -> str:

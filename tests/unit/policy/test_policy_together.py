@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from policy_cases import HOSPITAL, hospital, load_problems, places, problems_of, small
 
-from shoal.cli.shared import load_policy
+from shoal.cli.run import load_policy
 from shoal.errors import PolicyError
 from shoal.models import KAnonymity, PSensitive
 from shoal.pipeline.prepare import complete_problems

@@ -1,0 +1,52 @@
+"""`shoal init`: a first policy for a table."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from shoal.cli.options import Force, Table, read_location, with_table
+from shoal.cli.run import write_text
+from shoal.errors import DataError, OutputError
+
+_SUFFIXES = (".yaml", ".yml")
+
+
+def init(
+    data: Annotated[
+        Any,
+        typer.Argument(
+            parser=read_location,
+            metavar="DATA",
+            help="Table to draft a policy for: a CSV, Parquet, Excel, SPSS, SAS or Stata file, or postgresql://…#table.",
+        ),
+    ],
+    out: Annotated[Path | None, typer.Option("--out", help="Policy file to write (default: next to the data).")] = None,
+    table: Table = None,
+    separator: Annotated[str | None, typer.Option("--separator", help="Column separator of a CSV file.")] = None,
+    encoding: Annotated[str | None, typer.Option("--encoding", help="Text encoding of a CSV file.")] = None,
+    sheet: Annotated[
+        str | None, typer.Option("--sheet", help="Sheet of a workbook, by name or number (default: the first).")
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Draft a policy for a table, with comments: roles, hierarchies and likely quasi-identifiers."""
+    from shoal.draft import draft_name, draft_policy
+    from shoal.io import Staged
+
+    data = with_table(data, table)
+    if isinstance(data, Path) and data.is_dir():
+        raise DataError(f"{data} is a folder, not a file. Name a file in it.", code="folder")
+    folder = data.parent if isinstance(data, Path) else Path()
+    target = out if out is not None else folder / f"{draft_name(data)}.yaml"
+    if target.suffix.lower() not in _SUFFIXES:
+        raise OutputError(f"Policy files end in {' or '.join(_SUFFIXES)}; {target} does not.", code="policy-suffix")
+    with Staged([target], inputs=[data] if isinstance(data, Path) else [], force=force) as stage:
+        text = draft_policy(data, separator=separator, encoding=encoding, sheet=sheet, folder=target.parent)
+        write_text(stage.path(target), target, text)
+        stage.commit()
+    command = f"shoal anonymize {shlex.quote(str(target))}"
+    typer.echo(f"Wrote {target}. Review every column in it, then run: {command}")
