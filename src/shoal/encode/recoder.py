@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.encode.result import Result, release_columns, splits_duplicates
+from shoal.encode.result import Result, published_words, release_columns, splits_duplicates
 from shoal.errors import DataError, InputError
 from shoal.formatting import pluralize
 from shoal.hierarchies.hierarchy import ROOT_LABEL
@@ -40,10 +40,7 @@ class Recoder:
 
     @staticmethod
     def of(result: Result, columns: Sequence[str] | None = None) -> Recoder:
-        """The recoder of a recoding that keeps records with equal quasi-identifiers together; `InputError` for others.
-
-        ``columns`` are those of the data, where some are not among the distinct rows.
-        """
+        """The recoder of a recoding that splits no duplicates, else `InputError`; ``columns`` are all of the data."""
         policy = result.search_policy
         if splits_duplicates(policy):
             raise InputError(
@@ -64,7 +61,13 @@ class Recoder:
                 name: (pa.array(hierarchy.labels, type=pa.string()), recoding.nodes[:, place])
                 for place, (name, hierarchy) in enumerate(named)
             },
-            sensitive={name: _published(name, result) for name in result.resolved.sensitive},
+            sensitive={
+                name: {
+                    column: (_Known.of(name, result.rows, codes), texts)
+                    for column, (codes, texts) in published_words(policy, name, secret).items()
+                }
+                for name, secret in result.resolved.sensitive.items()
+            },
         )
 
     def recode(self, batch: pa.RecordBatch | pa.Table) -> pa.Table:
@@ -81,9 +84,11 @@ class Recoder:
                 continue
             worded = self.sensitive.get(name, {})
             if name not in worded:
-                released[name] = _decoded(batch.column(name)).take(rows)
-            for column, (known, texts) in worded.items():
-                released[column] = texts.take(pa.array(known.codes(batch.column(name))[kept]))
+                column = batch.column(name)
+                plain = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+                released[name] = plain.take(rows)
+            for shown, (known, texts) in worded.items():
+                released[shown] = texts.take(pa.array(known.codes(batch.column(name))[kept]))
         return pa.table(released)
 
     def stars(self, count: int, schema: pa.Schema) -> pa.Table:
@@ -95,25 +100,6 @@ class Recoder:
             for field in schema
         }
         return pa.table(columns)
-
-
-def _published(name: str, result: Result) -> dict[str, tuple[_Known, pa.Array]]:
-    """The columns that a sensitive column is published as in other words than the data has."""
-    policy, secret = result.search_policy, result.resolved.sensitive[name]
-    categories = pa.array(secret.domain.categories, type=pa.string())
-    known = _Known.of(name, result.rows, secret.codes)
-    if policy.published(name) == "categories":
-        return {name: (known, categories)}
-    columns = {}
-    if policy.columns[name].hierarchy is not None:
-        columns[name] = (known, pa.array(secret.domain.values, type=pa.string()))
-    if secret.category_codes is not None:
-        columns[f"{name}_category"] = (_Known.of(name, result.rows, secret.category_codes), categories)
-    return columns
-
-
-def _decoded(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
 @dataclass(frozen=True, eq=False)

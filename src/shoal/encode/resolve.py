@@ -161,10 +161,7 @@ def _model_problems(
 
 
 def resolve(policy: Policy, rows: DistinctRows) -> Resolved:
-    """Encode distinct rows as their policy says. Raises `PolicyError` with every problem found.
-
-    Insensitive columns may be missing from the rows: they have no part in a search.
-    """
+    """Encode distinct rows as their policy says. Raises `PolicyError` with every problem found."""
     if not rows.n_rows:
         raise DataError("the data has a header and no records: there is nothing to release.", code="no-records")
     used = {name: policy.columns[name] for name in used_columns(policy)}
@@ -189,10 +186,7 @@ def encode_rows(
 
 
 def resolve_again(policy: Policy, before: Resolved) -> Resolved:
-    """The same table under a policy that differs in its models' numbers, its algorithm or its suppression only.
-
-    Nothing is read or encoded a second time. Raises `PolicyError` like `resolve`.
-    """
+    """The same table under a policy that differs in its models' numbers, its algorithm or its suppression only."""
     domains = {name: column.domain for name, column in before.sensitive.items()}
     problems = list(_model_problems(policy.placed_models(), domains))
     if problems:

@@ -1,4 +1,4 @@
-"""What a search found for a table, before anybody has checked it: the one result that every sink takes."""
+"""What a search found for a table, and the released table that it gives: the one result that every sink takes."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.encode.resolve import Resolved
+from shoal.encode.sensitive import SensitiveColumn
 from shoal.hierarchies.hierarchy import ROOT_LABEL
 from shoal.policy import Policy
 from shoal.search import ALGORITHMS
@@ -45,18 +46,18 @@ class ReleasedRows:
 
 
 def released_rows(policy: Policy, rows: DistinctRows, resolved: Resolved, recoding: Recoding) -> ReleasedRows:
-    """The released table: generalized quasi-identifiers, sensitive columns as published, the rest as it is.
-
-    Distinct rows that show the same are one; suppressed records kept as ``*`` are one as well.
-    """
+    """The released table: generalized quasi-identifiers, sensitive columns as published, the rest as it is."""
     kept = np.flatnonzero(recoding.row_class >= 0)
     parts, widths = [recoding.row_class[kept]], [max(recoding.n_classes, 1)]
     for name in release_columns(policy, list(rows.columns)):
         if policy.columns[name].role != "quasi":
             secret = resolved.sensitive.get(name)
-            raw = secret is None or not _rewritten(policy, name)
-            parts.append(rows.columns[name].codes[kept] if raw or secret is None else secret.codes[kept])
-            widths.append(len(rows.columns[name].labels if raw or secret is None else secret.domain.values))
+            if secret is not None and name in published_words(policy, name, secret):
+                parts.append(secret.codes[kept])
+                widths.append(len(secret.domain.values))
+            else:
+                parts.append(rows.columns[name].codes[kept])
+                widths.append(len(rows.columns[name].labels))
     _, first, place = np.unique(combine_codes(parts, widths)[0], return_index=True, return_inverse=True)
     counts = np.bincount(place, weights=rows.counts[kept], minlength=len(first)).astype(np.int64)
     star = policy.suppressed == "star" and recoding.suppressed > 0
@@ -64,11 +65,6 @@ def released_rows(policy: Policy, rows: DistinctRows, resolved: Resolved, recodi
     counts = np.append(counts, recoding.suppressed) if star else counts
     order = order_of_cells(table)
     return ReleasedRows(table.take(pa.array(order)), counts[order])
-
-
-def _rewritten(policy: Policy, name: str) -> bool:
-    """Whether a sensitive column is released in other words than the data has."""
-    return policy.published(name) == "categories" or policy.columns[name].hierarchy is not None
 
 
 def _released(
@@ -84,29 +80,26 @@ def _released(
             cells = labels.take(pa.array(recoding.nodes[recoding.row_class[chosen], column]))
             columns[name] = _extended(cells, pa.array([ROOT_LABEL] * starred, type=pa.string()))
         else:
-            shown = {name: rows.columns[name].of_type(chosen)}
-            if role == "sensitive":
-                shown = _published(name, policy, rows, resolved, chosen)
+            words = published_words(policy, name, resolved.sensitive[name]) if role == "sensitive" else {}
+            shown = {} if name in words else {name: rows.columns[name].of_type(chosen)}
+            shown |= {key: texts.take(pa.array(codes[chosen])) for key, (codes, texts) in words.items()}
             columns |= {key: _extended(cells, pa.nulls(starred, cells.type)) for key, cells in shown.items()}
     return pa.table(columns)
 
 
-def _published(
-    name: str, policy: Policy, rows: DistinctRows, resolved: Resolved, chosen: NDArray[np.int64]
-) -> dict[str, pa.Array]:
-    """A sensitive column as the policy publishes it: its values, its categories, or both."""
-    secret = resolved.sensitive[name]
+def published_words(
+    policy: Policy, name: str, secret: SensitiveColumn
+) -> dict[str, tuple[NDArray[np.int32], pa.Array]]:
+    """The columns that a sensitive column is published as in other words than the data has: codes and their texts."""
     categories = pa.array(secret.domain.categories, type=pa.string())
     if policy.published(name) == "categories":
-        return {name: categories.take(pa.array(secret.codes[chosen]))}
+        return {name: (secret.codes, categories)}
+    columns = {}
     if policy.columns[name].hierarchy is not None:  # its leaves are the values, in the hierarchy's own writing
-        labels = pa.array(secret.domain.values, type=pa.string())
-        values = {name: labels.take(pa.array(secret.codes[chosen]))}
-    else:
-        values = {name: rows.columns[name].of_type(chosen)}
+        columns[name] = (secret.codes, pa.array(secret.domain.values, type=pa.string()))
     if secret.category_codes is not None:
-        values[f"{name}_category"] = categories.take(pa.array(secret.category_codes[chosen]))
-    return values
+        columns[f"{name}_category"] = (secret.category_codes, categories)
+    return columns
 
 
 def _extended(cells: pa.Array, tail: pa.Array) -> pa.Array:

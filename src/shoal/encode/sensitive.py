@@ -137,10 +137,7 @@ def _category_tree(spec: ColumnSpec, values: Values, where: str) -> BuiltHierarc
 def _categories_of(
     found: _Domain, values: Values, category_of: Mapping[Label, int], where: str
 ) -> tuple[Codes, list[PolicyProblem]]:
-    """The category of each published value: that of the values of the data that it stands for, else its own.
-
-    A hierarchy writes values in its own way ("039" is its leaf "39"), so the category is looked up as the data has it.
-    """
+    """The category of each published value: that of the values of the data that it stands for, else its own."""
     places = {code: category_of[value] for code, value in enumerate(found.values) if value in category_of}
     problems = []
     for label, code in zip(values.labels, found.of_label.tolist(), strict=True):

@@ -1,17 +1,4 @@
-"""Generalization hierarchies: declared in one of several ways, built against the values of a column.
-
-=============  ===========================================================
-`Tree`         nested groups, as a policy file has them
-`Levels`       a table of levels; `read_levels` reads one from a CSV file
-`Intervals`    numbers, by widths or cut points
-`Mask`         codes, masked character by character
-`Dates`        dates and times, by calendar units
-`OrderedValues`        ordered categories, by groups of neighbours
-`Flat`         the value or ``*``
-=============  ===========================================================
-
-Every kind builds the same `Hierarchy`; `boundary_caps` says how far each of its leaves may be generalized.
-"""
+"""Generalization hierarchies: declared in one of several ways, built against the values of a column."""
 
 from shoal.hierarchies.boundaries import Boundary, Ladder, boundary_caps, capped_levels
 from shoal.hierarchies.dates import Dates

@@ -62,10 +62,7 @@ class Level:
 
 
 def levels_from_paths(paths: Sequence[Sequence[Label]]) -> list[Level]:
-    """Levels from each leaf's labels up to the root (the leaf first), for trees of uneven depth.
-
-    Levels are counted from the root: a leaf of depth d in a tree of height H stays itself up to level H - d.
-    """
+    """Levels from each leaf's labels up to the root (the leaf first), for trees of uneven depth."""
     height = max(len(path) for path in paths) - 1
     return [Level.of(path[max(0, level - height + len(path) - 1)] for path in paths) for level in range(height + 1)]
 

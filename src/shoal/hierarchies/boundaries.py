@@ -30,11 +30,7 @@ class Ladder:
 
 
 def boundary_caps(hierarchy: Hierarchy, boundary: Boundary, where: str) -> IntArray:
-    """The node that each leaf may be generalized to at most.
-
-    Raises `HierarchyError` for a label or level that the hierarchy lacks. The missing value may be named when no
-    value is missing: there is nothing to cap then.
-    """
+    """The node that each leaf may be generalized to at most."""
     if boundary is None:
         return np.full(hierarchy.n_leaves, hierarchy.root, dtype=np.int32)
     if isinstance(boundary, int) and not isinstance(boundary, bool):

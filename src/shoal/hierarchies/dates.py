@@ -1,23 +1,4 @@
-"""Dates and times as periods of the calendar.
-
-Labels, the same for every column and locale:
-
-========  ============================  ==========================
-unit      label                         covers
-========  ============================  ==========================
-hour      ``2020-03-01T14``             14:00 up to 15:00
-day       ``2020-03-01``
-week      ``2020-W09``                  ISO week, Monday to Sunday
-month     ``2020-03``
-quarter   ``2020-Q1``
-half      ``2020-H1``
-year      ``2020``
-decade    ``2020s``                     2020 to 2029
-century   ``2000-2099``                 2000 to 2099
-========  ============================  ==========================
-
-A century runs from a year divisible by 100, so that decades lie within it.
-"""
+"""Dates and times as periods of the calendar (a century begins in a year divisible by 100: decades lie within it)."""
 
 from __future__ import annotations
 

@@ -120,11 +120,7 @@ class HierarchySource(Protocol):
     """A declared hierarchy, ready to be built against a column."""
 
     def build(self, values: Sequence[Label], counts: Sequence[int], where: str) -> BuiltHierarchy:
-        """Build for the distinct values of a column (canonical text; ``None`` is missing) and their record counts.
-
-        The result does not depend on the order of ``values``. Raises `HierarchyError` with every problem found;
-        ``where`` is how the messages name the place, for example ``columns.age.hierarchy``.
-        """
+        """Build for the distinct values of a column (canonical text; ``None`` is missing) and their record counts."""
         ...
 
 

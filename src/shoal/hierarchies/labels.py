@@ -1,7 +1,4 @@
-"""Reading labels of numbers back: an interval ``[20, 30)``, a range ``22<=30`` or a single number.
-
-Everything that reads released labels does so here, except the verifier, which shares no code with what it checks.
-"""
+"""Numbers as exact decimals, and labels of numbers read back: ``[20, 30)``, ``22<=30`` or a number."""
 
 from __future__ import annotations
 

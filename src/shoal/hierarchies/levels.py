@@ -50,12 +50,7 @@ def read_levels(path: str | Path, separator: str | None = None, *, where: str = 
 
 
 def levels_of_text(text: str, name: str, separator: str | None = None, *, where: str = "") -> Levels:
-    """Read a table of levels: one line per value, fields quoted where they need it; blank lines are skipped.
-
-    Without ``separator`` it is the first of semicolon, tab and comma that gives every line the same number of fields,
-    more than one. An empty first field is the missing value. Raises `HierarchyError`, whose messages call the text
-    ``name``; ``where`` names the place in the policy.
-    """
+    """Read a table of levels: one line per value, fields quoted where they need it; blank lines are skipped."""
     if separator is not None and len(separator) != 1:
         message = f"the separator {separator!r} is not one character."
         refuse([PolicyProblem(where, message, 'Give one, such as ";".', code="separator")])

@@ -15,10 +15,7 @@ _MOST_NAMES_COMPARED = 5_000
 
 
 class HierarchyError(Exception):
-    """A declaration that yields no hierarchy for the column's values; ``problems`` has every reason.
-
-    Internal: the policy gathers these and raises one `PolicyError` for all columns.
-    """
+    """A declaration that yields no hierarchy for the column's values; ``problems`` has every reason."""
 
     def __init__(self, problems: Sequence[PolicyProblem]) -> None:
         self.problems = tuple(problems)

@@ -41,11 +41,7 @@ class RangedHierarchy(Hierarchy):
 
 
 def with_ranges(hierarchy: Hierarchy, pairs: IntArray, where: str) -> tuple[Hierarchy, IntArray]:
-    """Append the ranges that some pairs of leaf codes span, and give the node of each pair.
-
-    ``pairs`` has one row per range: its first and its last leaf, both in it. Equal pairs are one node, and a range of
-    one leaf is that leaf. Raises `HierarchyError` where the label of a range is already that of a node.
-    """
+    """Append the ranges from first to last leaf code, and give the node of each pair; one leaf alone is no range."""
     ends = pairs.reshape(-1, 2).astype(np.int64)
     keys, index = np.unique(ends[:, 0] * hierarchy.n_leaves + ends[:, 1], return_inverse=True)
     low, high = np.divmod(keys, hierarchy.n_leaves)

@@ -1,8 +1,4 @@
-"""Hierarchies as text again: a table of levels, or nested groups for a policy file.
-
-Both spell out the whole table of levels, so that reading them back gives the same nodes and the same levels. The size
-of a domain beyond the leaves (a mask's alphabet) is not part of either form.
-"""
+"""Hierarchies as text again: a table of levels, or nested groups for a policy file."""
 
 from __future__ import annotations
 

@@ -43,20 +43,10 @@ class DistinctRowCounter:
         return list(self._dictionaries)
 
     @property
-    def n_columns(self) -> int:
-        """Columns that are counted."""
-        return len(self._dictionaries)
-
-    @property
     def dictionary_bytes(self) -> int:
         """Bytes that a run is going to hold for the values of the columns at its peak, about: long texts count."""
         long = sum(max(each.mean_text - _SHORT, 0.0) for each in self._dictionaries.values())
         return sum(each.nbytes for each in self._dictionaries.values()) + int(long * self.n_distinct)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes held, about."""
-        return self._rows.nbytes + self.dictionary_bytes
 
     def add(self, batch: pa.RecordBatch | pa.Table, weights: Counts | None = None) -> None:
         """Count the rows of a batch, each as often as its weight says (once, where there are none)."""
@@ -70,10 +60,7 @@ class DistinctRowCounter:
         self.n_rows += int(ones.sum())
 
     def leave_out(self, names: Sequence[str]) -> None:
-        """Count some columns no longer: rows that differ in nothing else are one from now on.
-
-        Their types are still checked.
-        """
+        """Count some columns no longer: rows that differ only there are one from now on. Types are still checked."""
         kept = [place for place, name in enumerate(self._dictionaries) if name not in names]
         before = self._rows
         for name in names:
@@ -85,15 +72,12 @@ class DistinctRowCounter:
 
     def finish(self) -> DistinctRows:
         """The distinct rows in the order of their content; the counter is of no use afterwards."""
-        names = list(self._dictionaries)
-        finished, codes = {}, {}
-        for place, name in enumerate(names):
-            numbers = self._rows.keys[:, place]
-            finished[name] = self._dictionaries[name].finish(numbers)
-            codes[name] = finished[name].codes[numbers]
+        columns = {
+            name: dictionary.finish(self._rows.keys[:, place])
+            for place, (name, dictionary) in enumerate(self._dictionaries.items())
+        }
         counts = self._rows.counts.copy()
-        self._rows = RowCounter(len(names))
-        columns = {name: DistinctColumn(finished[name].labels, finished[name].values, codes[name]) for name in names}
+        self._rows = RowCounter(len(columns))
         return DistinctRows(columns, counts).in_order()
 
 
@@ -165,7 +149,7 @@ class _Dictionary:
             raise differing_types(self._name, self._type, kind)
 
     def finish(self, numbers: Codes) -> DistinctColumn:
-        """The texts that occur among the numbers, in order; ``codes`` has the place of each number among them."""
+        """The column of some rows, given the number of each row's text."""
         texts = list(self._number)
         occurring = np.flatnonzero(np.bincount(numbers, minlength=len(texts))).tolist()
         order = sorted(occurring, key=lambda place: (texts[place] is None, texts[place] or ""))
@@ -174,4 +158,4 @@ class _Dictionary:
         kind = self._type or pa.null()
         parts = [each.cast(kind) for each in self._values] or [pa.nulls(0, kind)]
         values = pa.concat_arrays(parts).take(pa.array(order, pa.int64()))
-        return DistinctColumn(tuple(texts[place] for place in order), values, rank)
+        return DistinctColumn(tuple(texts[place] for place in order), values, rank[numbers])

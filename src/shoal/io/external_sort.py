@@ -1,9 +1,4 @@
-"""Sorting more rows than fit in memory: sorted runs on disk, merged some rows of each at a time.
-
-Rows come out in the order of a release (`shoal.io.order_of_cells`), so that a release which is written so has the bytes
-of one that was sorted in memory. The runs lie in a folder that its owner makes and removes. What is held at once is
-bounded in rows and in bytes of text.
-"""
+"""Sorting more rows than fit in memory, in the order of a release: sorted runs on disk, merged bit by bit."""
 
 from __future__ import annotations
 

@@ -53,12 +53,7 @@ def frame_names(obj: Any) -> list[str]:
 def to_arrow(
     obj: Any, columns: Sequence[str] | None = None, *, missing: Sequence[str] = ()
 ) -> tuple[pa.Table, FrameKind]:
-    """A table as Arrow and the kind that it came as; with ``columns``, only those, in that order.
-
-    Accepts pyarrow tables and record batches, pandas and polars DataFrames (lazy ones are collected) and whatever
-    exports an Arrow stream. Float NaN becomes null, categories become values, texts in ``missing`` become null. Only
-    the columns asked for are converted, so only they can have a type that is refused.
-    """
+    """A table as Arrow and the kind that it came as; with ``columns``, only those, in that order."""
     kind = _known_kind(obj)
     if kind is FrameKind.PANDAS:
         table = _from_pandas(obj, chosen(frame_names(obj), columns, _WHERE))
@@ -176,17 +171,9 @@ def _kind_of_type(kind: type) -> str:
 def _to_pandas(table: pa.Table) -> Any:
     import pandas  # noqa: PLC0415  only for those who use it
 
-    nullable = {
-        pa.int8(): pandas.Int8Dtype(),
-        pa.int16(): pandas.Int16Dtype(),
-        pa.int32(): pandas.Int32Dtype(),
-        pa.int64(): pandas.Int64Dtype(),
-        pa.uint8(): pandas.UInt8Dtype(),
-        pa.uint16(): pandas.UInt16Dtype(),
-        pa.uint32(): pandas.UInt32Dtype(),
-        pa.uint64(): pandas.UInt64Dtype(),
-        pa.bool_(): pandas.BooleanDtype(),
-    }
+    whole = [f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64)]
+    nullable = {pa.type_for_alias(name.lower()): pandas.api.types.pandas_dtype(name) for name in whole}
+    nullable[pa.bool_()] = pandas.BooleanDtype()
     series = {}
     for name in table.column_names:
         column = table.column(name)  # integers with a null stay integers: 5 must not come back as 5.0

@@ -52,11 +52,7 @@ class Budget:
     limit: int | None
 
     def leaves_out(self, counter: DistinctRowCounter, policy: Policy) -> bool:
-        """Whether insensitive columns are no longer counted, since with them the distinct rows are too many.
-
-        Not where records with equal quasi-identifiers may be split: then everything that is released decides who goes
-        where.
-        """
+        """Whether insensitive columns are no longer counted, since with them the distinct rows are too many."""
         if splits_duplicates(policy) or not any(name in counter.names for name in policy.names("insensitive")):
             return False
         return self._needed(counter, policy) > (_BY_ITSELF if self.limit is None else self.limit)
@@ -74,7 +70,7 @@ class Budget:
     @staticmethod
     def _needed(counter: DistinctRowCounter, policy: Policy) -> int:
         """About how much a run on the rows counted so far is going to take at its peak."""
-        each = _PER_ROW + _PER_CODE * counter.n_columns + ALGORITHMS[policy.algorithm.name].bytes_per_row
+        each = _PER_ROW + _PER_CODE * len(counter.names) + ALGORITHMS[policy.algorithm.name].bytes_per_row
         single = _PER_RECORD * counter.n_rows if works_on_records(policy) else 0
         return _BESIDE + counter.n_distinct * each + single + counter.dictionary_bytes
 
@@ -82,9 +78,9 @@ class Budget:
 def _refusal(limit: int, needed: int, counter: DistinctRowCounter, policy: Policy, share: float) -> str:
     first, whole = ("", "") if share >= 1 else ("The first ", ", and more for the rest")
     lacking = [name for name in policy.names("insensitive") if name not in counter.names]
-    which = f"the {counter.n_columns} columns that are released"
+    which = f"the {len(counter.names)} columns that are released"
     if lacking:
-        which = f"{counter.n_columns} of the columns that are released (without {listing(lacking)})"
+        which = f"{len(counter.names)} of the columns that are released (without {listing(lacking)})"
     helps = ["allow more memory"]
     if works_on_records(policy):
         others = [name for name, entry in ALGORITHMS.items() if entry.bytes_per_row and not entry.works_on_records]

@@ -1,7 +1,4 @@
-"""A table in several files: a folder, or a pattern such as ``claims/*.parquet``, stands for all files that it names.
-
-Files are read in the order of their names; the order has no influence on a release. All must have the same columns.
-"""
+"""A table in several files: a folder, or a pattern such as ``claims/*.parquet``, stands for all files that it names."""
 
 from __future__ import annotations
 

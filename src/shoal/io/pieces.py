@@ -45,10 +45,7 @@ def _lengths(texts: pa.Array) -> Sizes:
 
 
 def pieces(sizes: Sizes, *, rows: int, nbytes: int, counts: Sizes | None = None) -> Iterator[tuple[int, int]]:
-    """First and end of each piece: as many rows as fit ``rows`` and ``nbytes``, but at least one.
-
-    With ``counts`` each row stands for as many equal ones, and the borders are those among all of them.
-    """
+    """First and end of each piece: as many rows as fit ``rows`` and ``nbytes``, but at least one."""
     repeats = np.ones(len(sizes), dtype=np.int64) if counts is None else counts
     last, filled = np.cumsum(repeats), np.cumsum(repeats * sizes)
     total = int(last[-1]) if len(last) else 0

@@ -1,4 +1,4 @@
-"""Read a table from a file, by the file's suffix."""
+"""Read a table: whole, or in batches of records so that memory does not follow its length."""
 
 from __future__ import annotations
 
@@ -20,12 +20,7 @@ _SEPARATORS: Final = (",", ";", "\t", "|", ":")
 
 
 def read_table(source: DataSource, columns: Sequence[str] | None = None) -> pa.Table:
-    """The table in a file, or those of its columns that are asked for, in the order asked for.
-
-    Cells of a text file stay text. Parquet columns keep their types, without dictionaries and NaN; those of workbooks
-    and statistics packages get the type that all their cells have. A file that has a header and no record gives a table
-    of no rows. The files of a folder or a pattern are one table.
-    """
+    """The table in a file, or those of its columns that are asked for, in the order asked for."""
     if source.database is not None:
         return read_database(source, columns)
     if is_many(source.path):

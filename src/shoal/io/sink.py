@@ -1,8 +1,4 @@
-"""Sinks: where a release goes. It is written aside, verified there, then put in place with its documents.
-
-A sink is entered, written to, and committed with the texts of the documents that go beside the release. Whatever fails
-before leaves everything as it was.
-"""
+"""Sinks: where a release goes. It is written aside, verified there, then put in place with its documents."""
 
 from __future__ import annotations
 
@@ -56,17 +52,6 @@ class ReleaseFile:
     def records(self) -> pa.Table:
         """The table in the file."""
         return read_table(release_source(self.path))
-
-
-@dataclass(frozen=True, eq=False)
-class ReleaseTable:
-    """A release in memory."""
-
-    table: pa.Table
-
-    def records(self) -> pa.Table:
-        """The table."""
-        return self.table
 
 
 class Sink(Protocol):

@@ -159,9 +159,7 @@ def data_source(policy: Policy, path: str | Place | None = None) -> DataSource:
 
 
 def read_columns(data: Any, policy: Policy, wanted: Sequence[str] | None) -> tuple[TableSource, str]:
-    """Those of some columns that the input has (all if None), and what to add where it lacks some: a guess at the
-    separator.
-    """
+    """Those of some columns that the input has (all if None), and a guess at the separator where it lacks some."""
     if data is None or isinstance(data, (str, Path, DatabaseTable)):
         source = data_source(policy, data)
         names = column_names(source)

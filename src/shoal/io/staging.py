@@ -135,10 +135,7 @@ class Staged:
             self.path(output).write_text(text, encoding="utf-8", newline="\n")
 
     def commit(self, confirm: Callable[[], None] | None = None) -> None:
-        """Put all outputs in place, the release last. If that fails, everything is as it was before.
-
-        So it is where ``confirm``, called when all are in place, raises: what must happen together with the outputs.
-        """
+        """Put all outputs in place, the release last, then call ``confirm``; all is as before where any of it fails."""
         release, *rest = self._outputs
         moved: dict[Path, Path] = {}
         placed: list[Path] = []

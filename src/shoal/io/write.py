@@ -28,10 +28,7 @@ def write_table(table: pa.Table, path: Path) -> None:
 def write_counted(
     table: pa.Table, counts: NDArray[np.int64] | None, path: Path, done: Callable[[float], None] | None = None
 ) -> None:
-    """Write a table of which each row stands for as many equal ones as its count: the bytes are those of all rows.
-
-    ``done`` is called with the share of the rows that has been written.
-    """
+    """Write a table of which each row stands for as many equal ones as its count: the bytes are those of all rows."""
     writer = writer_of(path)
     check_names(table.column_names, str(path))
     try:

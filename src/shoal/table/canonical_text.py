@@ -25,18 +25,8 @@ def is_text(kind: pa.DataType) -> bool:
 
 def has_text(kind: pa.DataType) -> bool:
     """Whether values of the type have a canonical text."""
-    types = pa.types
-    tests = (
-        types.is_integer,
-        types.is_floating,
-        types.is_boolean,
-        types.is_decimal,
-        types.is_date,
-        types.is_time,
-        types.is_timestamp,
-        types.is_null,
-    )
-    return is_text(kind) or any(test(kind) for test in tests)
+    names = ("integer", "floating", "boolean", "decimal", "date", "time", "timestamp", "null")
+    return is_text(kind) or any(getattr(pa.types, f"is_{name}")(kind) for name in names)
 
 
 def own_digits(number: np.floating) -> float:
@@ -63,9 +53,7 @@ def _flat(values: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
 
 
 def one_dictionary(encoded: pa.ChunkedArray) -> pa.ChunkedArray:
-    """The same array with one dictionary for all its chunks. Encoding a chunked array mostly gives it that already, and
-    unifying hashes the whole dictionary once a chunk.
-    """
+    """The same array with one dictionary for all its chunks; unifying hashes it all, and is mostly not needed."""
     places = set()
     for dictionary in (chunk.dictionary for chunk in encoded.chunks):
         addresses = [None if buffer is None else buffer.address for buffer in dictionary.buffers()]
@@ -91,11 +79,7 @@ def canonical_text(array: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 
 def encode(array: pa.Array | pa.ChunkedArray) -> tuple[list[str | None], NDArray[np.int32]]:
-    """The distinct canonical texts, sorted by code point with ``None`` (missing) last, and the code of every row.
-
-    Values that differ but have the same canonical text share a code. The result does not depend on the order of the
-    rows, nor on how the array is chunked.
-    """
+    """The distinct canonical texts, sorted by code point with ``None`` (missing) last, and the code of every row."""
     labels, _, codes = encode_values(array)
     return list(labels), codes
 
@@ -168,9 +152,7 @@ def _indices(encoded: pa.DictionaryArray) -> NDArray[np.int32]:
 def _texts(values: pa.Array) -> pa.Array:
     """Canonical texts of distinct values, none of which is null."""
     kind = values.type
-    if is_text(kind):
-        return values.cast(pa.string())
-    if pa.types.is_integer(kind) or pa.types.is_boolean(kind):
+    if is_text(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind):
         return values.cast(pa.string())
     if pa.types.is_floating(kind):
         return _strings(_float_text(value) for value in _shortest_doubles(values))
@@ -257,10 +239,7 @@ def order_of_content(table: pa.Table) -> NDArray[np.int64]:
 
 
 def in_order_of_cells(table: pa.Table) -> pa.Table:
-    """The rows in the order of a release: by the canonical text of their cells from left to right, missing ones last.
-
-    Texts are compared by code point, so that a file of text and a table of numbers have the same order.
-    """
+    """The rows in the order of a release: by the texts of their cells from left to right, missing ones last."""
     return table.take(pa.array(order_of_cells(table))) if table.num_columns else table
 
 

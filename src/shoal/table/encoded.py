@@ -101,15 +101,11 @@ class EncodedTable:
 
 
 def combine_codes(columns: Sequence[Codes], radices: Sequence[int]) -> tuple[NDArray[np.int64], int]:
-    """Pack several code columns into one key a row, order-preserving, and the size of the key space.
-
-    A packed key that outgrew 64 bits would merge groups silently: before that happens, the keys so far are replaced
-    by their ranks.
-    """
+    """Pack several code columns into one key a row, order-preserving, and the size of the key space."""
     keys = np.zeros(len(columns[0]) if columns else 0, dtype=np.int64)
     space = 1
     for column, radix in zip(columns, radices, strict=True):
-        if space * radix > _KEY_LIMIT:
+        if space * radix > _KEY_LIMIT:  # a key that outgrew 64 bits would merge groups silently
             distinct, keys = np.unique(keys, return_inverse=True)
             space = len(distinct)
         keys = keys * radix + column
@@ -140,10 +136,7 @@ def encode_table(
     n_rows: int,
     weights: Counts | None = None,
 ) -> EncodedTable:
-    """Collapse rows to distinct tuples; each column comes as its codes and how many codes there are.
-
-    With ``weights`` each of the ``n_rows`` rows stands for that number of records.
-    """
+    """Collapse rows to distinct tuples; each column comes as its codes and how many codes there are."""
     columns = [codes for codes, _ in quasi.values()]
     keys, _ = combine_codes(columns, [radix for _, radix in quasi.values()])
     if not columns:

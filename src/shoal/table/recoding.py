@@ -53,9 +53,7 @@ class Recoding:
         return self.n_rows - int(self.sizes.sum())
 
     def folded(self) -> tuple[Recoding, NDArray[np.int64]]:
-        """Unfolded records put together again, a row for each row of the table and class that it went to; and the row
-        of each record.
-        """
+        """Unfolded records as a row for each row of the table and class that it went to, and the row of each record."""
         assert self.entry is not None, "a row per record"
         keys = self.entry * (self.n_classes + 1) + self.row_class + 1
         distinct, row, counts = np.unique(keys, return_inverse=True, return_counts=True)

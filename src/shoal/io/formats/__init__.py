@@ -1,4 +1,4 @@
-"""One file per file format."""
+"""The file formats by kind and by suffix. A new format is a file of this package and its entry here."""
 
 from __future__ import annotations
 

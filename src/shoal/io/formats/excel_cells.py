@@ -1,6 +1,4 @@
-"""Durations in a workbook. A cell with the format ``[h]:mm`` counts on over 24 hours; taken for a moment, 30 hours
-would be six o'clock on the first day of 1900. Only what the reader says of cells that are no numbers tells them apart.
-"""
+"""Cells of a workbook that the reader does not tell apart: durations over 24 hours, and formulas never calculated."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Parquet files. Columns keep their types, without dictionaries (they list values that no row holds) and without NaN.
-
-Row groups of a written file follow from the rows alone, each from columns in one piece: how a table came about leaves
-no trace.
-"""
+"""Parquet files. Row groups of a written file follow from the rows alone: how a table came about leaves no trace."""
 
 from __future__ import annotations
 

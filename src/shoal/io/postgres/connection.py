@@ -59,10 +59,7 @@ def connected(table: DatabaseTable, what: str, refuse: type[ShoalError] = DataEr
 
 
 def opened(table: DatabaseTable, what: str, refuse: type[ShoalError] = DataError) -> Any:
-    """A connection that somebody has to `close`.
-
-    What the client library says before there is one names host, user and database, never a password or a value.
-    """
+    """A connection that somebody has to `close`. What fails before there is one never names a password or a value."""
     try:
         from adbc_driver_manager import Error  # noqa: PLC0415  only for those who use a database
         from adbc_driver_postgresql import dbapi  # noqa: PLC0415

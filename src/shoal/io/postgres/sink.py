@@ -1,8 +1,4 @@
-"""A release into a table of a database: written and verified as a file first, then placed in one transaction.
-
-The file lies in a hidden folder while the run lasts. The table is read back in the transaction that wrote it and must
-be the verified file cell by cell; evidence and report are put in place, and only then is the transaction committed.
-"""
+"""A release into a table of a database: written and verified as a file first, then placed in one transaction."""
 
 from __future__ import annotations
 
@@ -15,22 +11,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
 import pyarrow as pa
 
-from shoal.encode.result import Result
+from shoal.encode.result import ReleasedRows, Result
 from shoal.errors import OutputError
 from shoal.io.postgres.connection import called, connected, fetched, kind_of
 from shoal.io.postgres.tables import batches_within, database_columns
 from shoal.io.read import column_names, read_batches
-from shoal.io.sink import (
-    ReleaseData,
-    ReleaseTable,
-    WrittenRelease,
-    document_paths,
-    policy_files,
-    write_documents,
-    write_result,
-)
+from shoal.io.sink import ReleaseData, WrittenRelease, document_paths, policy_files, write_documents, write_result
 from shoal.io.source import Reading
 from shoal.io.staging import FORCE, Staged
 from shoal.io.write import sha256_of, write_table
@@ -241,7 +230,7 @@ class PostgresSink:
             table = self._read_back(writer)
             writer.place(force=self._force)
             self._stage.commit(writer.commit)
-        return ReleaseTable(table) if self._streamed else None
+        return ReleasedRows(table, np.ones(table.num_rows, dtype=np.int64)) if self._streamed else None
 
     def _written(self, connection: Any) -> PostgresWriter:
         """The release in the database, in the order of the file, not yet committed."""
@@ -279,9 +268,5 @@ def _kept_types(policy: Policy, source: DataSource) -> dict[str, str]:
 
 def _texts(release: Path, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
     for batch in read_batches(release_source(release), names):
-        columns = [decoded(pa.chunked_array([column])).combine_chunks() for column in batch.columns]
-        yield pa.RecordBatch.from_arrays([_one(column) for column in columns], names=list(names))
-
-
-def _one(column: Any) -> pa.Array:
-    return pa.concat_arrays(column.chunks) if isinstance(column, pa.ChunkedArray) else column
+        columns = [pa.concat_arrays(decoded(pa.chunked_array([column])).chunks) for column in batch.columns]
+        yield pa.RecordBatch.from_arrays(columns, names=list(names))

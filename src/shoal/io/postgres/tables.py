@@ -25,18 +25,8 @@ from shoal.table.canonical_text import decimal_text
 
 _AS_TEXT: Final = frozenset({"text", "character varying", "character", "name", "uuid", "citext", '"char"'})
 _AS_IT_IS: Final = frozenset(
-    {
-        "smallint",
-        "integer",
-        "bigint",
-        "real",
-        "double precision",
-        "boolean",
-        "date",
-        "time without time zone",
-        "timestamp without time zone",
-        "timestamp with time zone",
-    }
+    {"smallint", "integer", "bigint", "real", "double precision", "boolean", "date"}
+    | {"time without time zone", "timestamp without time zone", "timestamp with time zone"}
 )
 _NUMERIC: Final = re.compile(r"numeric(?:\((\d+),(\d+)\))?")
 _FIRST_DAY, _LAST_DAY = -719162, 2932896  # of the years 1 and 9999, counted from 1970: infinity and its like lie beyond
@@ -148,10 +138,7 @@ def _reading(source: DataSource) -> Iterator[Any]:
 
 @contextmanager
 def held_still(source: DataSource) -> Iterator[DataSource]:
-    """The source as its table is now, however often it is read inside; files have their own check.
-
-    A transaction stays open and lends its snapshot to those that read.
-    """
+    """The source as its table is now, however often it is read: a transaction stays open and lends its snapshot."""
     if source.database is None:
         yield source
         return
@@ -219,29 +206,21 @@ def _typed(array: pa.Array, column: DatabaseColumn, where: str) -> pa.Array:
     elif pa.types.is_timestamp(array.type):
         _refuse_beyond(array.cast(pa.int64()), _MICROSECONDS, column, where)
     elif pa.types.is_time(array.type):
-        _refuse_midnight(array.cast(pa.time64("us")).cast(pa.int64()), column, where)
+        latest = pc.max(array.cast(pa.time64("us")).cast(pa.int64())).as_py()
+        if latest is not None and latest >= _MICROSECONDS:
+            raise _unreadable_value("the time 24:00:00, which would become 00:00:00", column, where)
     return array
 
 
-def _refuse_midnight(counts: pa.Array, column: DatabaseColumn, where: str) -> None:
-    latest = pc.max(counts).as_py()
-    if latest is not None and latest >= _MICROSECONDS:
-        raise DataError(
-            f"{where}: column {column.name!r} holds the time 24:00:00, which would become 00:00:00. Read a view "
-            "without it.",
-            code="unreadable-value",
-        )
+def _unreadable_value(what: str, column: DatabaseColumn, where: str) -> DataError:
+    message = f"{where}: column {column.name!r} holds {what}. Read a view without it."
+    return DataError(message, code="unreadable-value")
 
 
 def _refuse_beyond(counts: pa.Array, a_day: int, column: DatabaseColumn, where: str) -> None:
-    ends = pc.min_max(counts)
-    low, high = ends["min"].as_py(), ends["max"].as_py()
+    low, high = pc.min_max(counts).as_py().values()
     if low is not None and (low < _FIRST_DAY * a_day or high >= (_LAST_DAY + 1) * a_day):
-        raise DataError(
-            f"{where}: column {column.name!r} holds a date that lies outside the years 1 to 9999, or infinity. "
-            "Read a view without it.",
-            code="unreadable-value",
-        )
+        raise _unreadable_value("a date that lies outside the years 1 to 9999, or infinity", column, where)
 
 
 def _numeric(texts: pa.Array, column: DatabaseColumn, where: str) -> pa.Array:
@@ -262,8 +241,5 @@ def _numeric(texts: pa.Array, column: DatabaseColumn, where: str) -> pa.Array:
 def _decimal(text: str, column: DatabaseColumn, where: str) -> Decimal | None:
     value = Decimal(text)
     if value.is_infinite():
-        raise DataError(
-            f"{where}: column {column.name!r} holds {text}, which is not a number. Read a view without it.",
-            code="unreadable-value",
-        )
+        raise _unreadable_value(f"{text}, which is not a number", column, where)
     return None if value.is_nan() else value

@@ -149,10 +149,7 @@ def in_utc(values: pa.Array) -> pa.Array:
 
 
 def mapped(given: Named, function: OnBatch, empty: pa.Table) -> Named:
-    """A function of Arrow batches run where the records lie; ``empty`` is a table of no rows with the columns it gives.
-
-    The function is pickled: the workers need Shoal, too.
-    """
+    """A function of Arrow batches, pickled and run where the records lie; ``empty`` has its columns."""
     inside = [f"c{place}" for place in range(empty.num_columns)]
     kinds = _schema(empty.rename_columns(inside))
     names = list(given.names)

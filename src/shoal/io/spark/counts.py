@@ -1,4 +1,4 @@
-"""Counting where the records are: distinct rows, brought to the driver as codes instead of texts."""
+"""Counting where the records are: distinct rows, brought to the driver as codes, or made coarser first."""
 
 from __future__ import annotations
 

@@ -25,7 +25,16 @@ from pyarrow import ArrowException, fs
 from shoal.encode.recoder import Recoder
 from shoal.encode.result import Result, splits_duplicates
 from shoal.errors import DataError, OutputError
-from shoal.io.sink import ReleaseData, TextOf, WrittenRelease, document_paths, no_output, policy_files, write_documents
+from shoal.io.sink import (
+    MemorySink,
+    ReleaseData,
+    TextOf,
+    WrittenRelease,
+    document_paths,
+    no_output,
+    policy_files,
+    write_documents,
+)
 from shoal.io.source import CountedTable, Reading
 from shoal.io.spark import check
 from shoal.io.spark import cluster as spark
@@ -180,19 +189,10 @@ def content_hash(table: pa.Table, counts: NDArray[np.int64]) -> str:
     return digest.hexdigest()
 
 
-class SparkMemorySink:
+class SparkMemorySink(MemorySink):
     """A release that stays in the cluster as a DataFrame; nothing is written."""
 
-    documents: Mapping[str, Path] = {}
-    location: Any = None
-    stem = ""
     _data: SparkData | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        pass
 
     def write(self, result: Result, reading: Reading, progress: Progress) -> WrittenRelease:  # noqa: ARG002
         """A count of all released rows."""

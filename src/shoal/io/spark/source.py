@@ -1,13 +1,4 @@
-"""A table in a cluster: a DataFrame, a file or folder, or a table of a catalog, counted where the records are.
-
-The driver gets as many distinct rows as it may hold. Where there are more, two things are tried in this order, and the
-evidence says which:
-
-1. Insensitive columns are not counted: they stay with the records when these are recoded. Not for algorithms that
-   split duplicates, which look at everything of a record.
-2. Quasi-identifiers are made coarser: the one with the most values is raised by one level, within its boundary, until
-   the distinct rows fit. The search then starts from there.
-"""
+"""A table in a cluster: a DataFrame, a file or folder, or a table of a catalog, counted where the records are."""
 
 from __future__ import annotations
 
