@@ -21,7 +21,7 @@ from shoal.attacks.fitting import CodePairs
 from shoal.attacks.registry.signature import ReleasedQuasi, hierarchy_fingerprint, hierarchy_kind
 from shoal.errors import PolicyError, PolicyProblem
 from shoal.formatting import listing
-from shoal.hierarchies.kinds import HIERARCHY_KINDS
+from shoal.hierarchies import HIERARCHY_KINDS
 from shoal.hierarchies.labels import NumberSpan, read_number, read_number_or_interval, read_range
 from shoal.hierarchies.mask import MASK
 from shoal.hierarchies.problems import quoted

@@ -20,8 +20,8 @@ from shoal.formatting import pluralize
 from shoal.hierarchies.hierarchy import ROOT_LABEL
 from shoal.table.canonical_text import texts_and_codes
 from shoal.table.distinct_rows import DistinctRows
+from shoal.table.encoded import Codes
 
-Codes = NDArray[np.int32]
 _KEY_LIMIT = 2**62
 
 

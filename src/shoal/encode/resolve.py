@@ -23,9 +23,7 @@ from shoal.policy.spec import ColumnSpec
 from shoal.search.problem import Problem
 from shoal.table.classes import SensitiveDomain
 from shoal.table.distinct_rows import DistinctRows
-from shoal.table.encoded import EncodedTable, encode_table
-
-Codes = NDArray[np.int32]
+from shoal.table.encoded import Codes, EncodedTable, encode_table
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,8 +20,8 @@ from shoal.hierarchies.problems import quoted, values_problem
 from shoal.policy.hierarchy_source import hierarchy_source
 from shoal.policy.spec import ColumnSpec
 from shoal.table.classes import SensitiveDomain
+from shoal.table.encoded import Codes
 
-Codes = NDArray[np.int32]
 _LISTED = 10
 _ORDERED_KINDS = {"intervals", "dates", "order"}  # hierarchies whose leaves are in an order that means something
 _ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?", re.ASCII)

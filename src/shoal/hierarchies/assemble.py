@@ -8,7 +8,7 @@ a group that repeats the label of the one group below it (``White;White;*``) is 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise, zip_longest
 from typing import TypeVar
 
@@ -56,10 +56,6 @@ class Level:
             spans = spans + 1.0 if joins else np.append(spans, 1.0)
         return Level(groups, self.labels if joins else [*self.labels, None], spans)
 
-    def reordered(self, order: IntArray) -> Level:
-        """The level with its leaves in another order."""
-        return Level(self.groups[order], self.labels, self.spans)
-
 
 def levels_from_paths(paths: Sequence[Sequence[Label]]) -> list[Level]:
     """Levels from each leaf's labels up to the root (the leaf first), for trees of uneven depth."""
@@ -99,7 +95,7 @@ def assemble(levels: Sequence[Level], where: str, *, missing: bool = False) -> H
         refuse([PolicyProblem(where, "there is no value to build a hierarchy for.", fix, code="no-values")])
     _refuse_splits(table, where)
     order = _depth_first(table)
-    return _nodes([level.reordered(order) for level in table], where)
+    return _nodes([replace(level, groups=level.groups[order]) for level in table], where)
 
 
 def build(

@@ -103,9 +103,8 @@ def _unreadable(tables: dict[str, Lines | csv.Error], name: str, where: str) -> 
     read = {separator: table for separator, table in tables.items() if not isinstance(table, csv.Error)}
     if broken and not any(len(fields) > 1 for lines in read.values() for _, fields in lines):
         error = next(iter(broken.values()))
-        return HierarchyError(
-            [problem(f" is not well-formed CSV: {error}.", "Correct the quotes.", "levels-malformed")]
-        )
+        message = f" is not well-formed CSV: {error}."
+        return HierarchyError([problem(message, "Correct the quotes.", "levels-malformed")])
     if not any(read.values()):
         fix = "Write one line per value, followed by its ancestors."
         return HierarchyError([problem(" is empty.", fix, "levels-empty")])
@@ -115,9 +114,8 @@ def _unreadable(tables: dict[str, Lines | csv.Error], name: str, where: str) -> 
     if set(widths) == {1}:
         named = "semicolon, tab or comma" if len(tables) > 1 else sign
         fix = "Write the ancestors after each value, or give the separator."
-        return HierarchyError(
-            [problem(f" has one field per line: no line is split by {named}.", fix, "levels-one-field")]
-        )
+        message = f" has one field per line: no line is split by {named}."
+        return HierarchyError([problem(message, fix, "levels-one-field")])
     usual = max(widths, key=lambda width: (widths[width], width))
     problems = [
         problem(

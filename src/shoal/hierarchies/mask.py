@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import log10
 
@@ -110,16 +110,10 @@ def _value_problems(
 
 def _spanned(levels: Sequence[Level], letters: int, lengths: set[int]) -> list[Level]:
     """The levels with the size of the domain: every text of the alphabet in the lengths that are present."""
-    spanned = [
-        Level(
-            level.groups,
-            level.labels,
-            np.array([float(letters) ** (label or "").count(MASK) for label in level.labels]),
-        )
-        for level in levels[:-1]
-    ]
-    root = levels[-1]
-    return [*spanned, Level(root.groups, root.labels, np.array([sum(float(letters) ** length for length in lengths)]))]
+    size = float(letters)
+    spans = [np.array([size ** (label or "").count(MASK) for label in level.labels]) for level in levels[:-1]]
+    spans.append(np.array([sum(size**length for length in lengths)]))
+    return [replace(level, spans=each) for level, each in zip(levels, spans, strict=True)]
 
 
 KIND = HierarchyKind(

@@ -12,7 +12,6 @@ from shoal.table.canonical_text import (
     encode,
     in_order_of_cells,
     in_order_of_content,
-    order_of_cells,
     order_of_content,
 )
 
@@ -34,7 +33,6 @@ __all__ = [
     "in_order_of_cells",
     "in_order_of_content",
     "is_frame",
-    "order_of_cells",
     "order_of_content",
     "place",
     "read_batches",

@@ -6,16 +6,14 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from shoal.errors import DataError
 from shoal.io.columns import differing_types
 from shoal.search.kernels.row_counter import RowCounter
 from shoal.table.canonical_text import texts_and_codes
 from shoal.table.distinct_rows import DistinctColumn, DistinctRows
+from shoal.table.encoded import Codes, Counts
 
-Codes = NDArray[np.int32]
-Counts = NDArray[np.int64]
 _HELD = 8
 """How often a distinct text is held at most: counted, as a label, sorted, in the release, written, verified;
 measured, and above what it took."""

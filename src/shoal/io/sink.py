@@ -57,20 +57,9 @@ class ReleaseFile:
 class Sink(Protocol):
     """Where a release goes."""
 
-    @property
-    def documents(self) -> Mapping[str, Path]:
-        """Where evidence, report and recoding go; nothing where a release stays in memory."""
-        ...
-
-    @property
-    def location(self) -> Any:
-        """Where the release itself is when it is in place; None in memory."""
-        ...
-
-    @property
-    def stem(self) -> str:
-        """The name of the release, for its entry in a registry."""
-        ...
+    documents: Mapping[str, Path]  # where evidence, report and recoding go; nothing where a release stays in memory
+    location: Any  # where the release itself is when it is in place; None in memory
+    stem: str  # the name of the release, for its entry in a registry
 
     def __enter__(self) -> Self: ...
 
@@ -114,10 +103,10 @@ class FileSink:
         self, target: Path, *, recoding: bool = False, inputs: Sequence[Path] = (), force: bool = False
     ) -> None:
         check_table_suffix(target)
-        self.location = target
+        self.location: Any = target
         self.stem = target.stem
         paths = output_paths(target, recoding=recoding)
-        self.documents = {name: path for name, path in paths.items() if name != "release"}
+        self.documents: Mapping[str, Path] = {name: path for name, path in paths.items() if name != "release"}
         self._stage = Staged(list(paths.values()), inputs=inputs, force=force)
         self._streamed = False
 

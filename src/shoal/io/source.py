@@ -77,8 +77,8 @@ class Source(Protocol):
     """Where a table comes from."""
 
     def snapshot(self) -> AbstractContextManager[object]:
-        """Keep the data as it is while it is read, possibly twice."""
-        ...
+        """Keep the data as it is while it is read, possibly twice; nothing is open where it is read at once."""
+        return nullcontext()
 
     def read(self, policy: Policy, progress: Progress) -> Reading:
         """The distinct rows of the columns that the policy releases; `PolicyError` where it names others."""
@@ -86,7 +86,7 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class TableSource:
+class TableSource(Source):
     """A table in memory."""
 
     table: pa.Table  # all columns, or those that a policy names
@@ -96,10 +96,6 @@ class TableSource:
     @cached_property
     def _columns(self) -> dict[str, DistinctColumn]:
         return {}
-
-    def snapshot(self) -> AbstractContextManager[object]:
-        """Nothing is open."""
-        return nullcontext()
 
     def read(self, policy: Policy, progress: Progress = no_progress) -> Reading:  # noqa: ARG002 - it is read already
         """The distinct rows of the columns that the policy names; those of the last policy are not encoded again."""
@@ -113,14 +109,10 @@ class TableSource:
 
 
 @dataclass(frozen=True, eq=False)
-class HeldSource:
+class HeldSource(Source):
     """A file, a table of a database or a DataFrame that is read into memory at once."""
 
     data: Any
-
-    def snapshot(self) -> AbstractContextManager[object]:
-        """Nothing stays open: it is read once."""
-        return nullcontext()
 
     def read(self, policy: Policy, progress: Progress) -> Reading:
         """Read all records; `PolicyError` with every problem where the policy names columns that the data lacks."""

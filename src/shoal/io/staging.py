@@ -144,7 +144,9 @@ class Staged:
                 _flush(hidden)
             for output in (release, *rest):  # the old release goes first
                 if os.path.lexists(output):
-                    self._may_replace(output)
+                    if not self._force:
+                        message = f"{output} was created in the meantime. Choose another output, or {FORCE}."
+                        raise OutputError(message, code="output-exists")
                     moved[output] = _hidden_name(output)
                     output.replace(moved[output])
             for output in (*rest, release):  # and the new one comes last
@@ -161,14 +163,10 @@ class Staged:
             raise
         for aside in moved.values():
             aside.unlink(missing_ok=True)
-        _flush_folders(self._outputs)
+        if hasattr(os, "O_DIRECTORY"):  # Windows keeps no handle of a folder
+            for folder in {output.parent for output in self._outputs}:
+                _sync(folder, os.O_DIRECTORY)
         self._hidden.clear()
-
-    def _may_replace(self, output: Path) -> None:
-        if not self._force:
-            raise OutputError(
-                f"{output} was created in the meantime. Choose another output, or {FORCE}.", code="output-exists"
-            )
 
     def _clear(self) -> None:
         for hidden in self._hidden.values():
@@ -193,23 +191,16 @@ def _create_hidden(path: Path) -> _Hidden:
 
 def _flush(hidden: _Hidden) -> None:
     """Have the file's bytes on the disk before its name is: a rename may outlive a crash that the bytes do not."""
-    handle = os.open(hidden.path, os.O_RDWR)
+    _sync(hidden.path, os.O_RDWR)
+    hidden.path.chmod(hidden.mode)
+
+
+def _sync(path: Path, flags: int) -> None:
+    handle = os.open(path, flags)
     try:
         os.fsync(handle)
     finally:
         os.close(handle)
-    hidden.path.chmod(hidden.mode)
-
-
-def _flush_folders(outputs: Sequence[Path]) -> None:
-    if not hasattr(os, "O_DIRECTORY"):  # Windows keeps no handle of a folder
-        return
-    for folder in {output.parent for output in outputs}:
-        handle = os.open(folder, os.O_DIRECTORY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def _undo(moved: Mapping[Path, Path], placed: Sequence[Path]) -> None:

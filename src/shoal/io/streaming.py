@@ -55,28 +55,16 @@ class StreamSource:
         return reading
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class StreamReading(Reading):
-    """The counts of a stream, and how to read it again."""
-
-    uncounted_columns: UncountedColumns | None = None
-
-    def write_records(self, result: Result, path: Path, progress: Progress) -> None:
-        """Read the data again and write the release record by record."""
-        assert self.uncounted_columns is not None, "every column is counted"
-        self.uncounted_columns.write(result, path, progress)
-
-
-@dataclass(frozen=True, eq=False)
-class UncountedColumns:
-    """Insensitive columns with too many values to be counted: they are read a second time, and written by record."""
+    """The counts of a stream; where columns have too many values to be counted, it is read a second time."""
 
     source: DataSource
     before: Fingerprint  # the files as they were when they were counted
     records: int
 
-    def write(self, result: Result, path: Path, progress: Progress) -> None:
-        """Recode every batch, sort on disk what does not fit in memory, and write."""
+    def write_records(self, result: Result, path: Path, progress: Progress) -> None:
+        """Read the data again, recode every batch, sort on disk what does not fit in memory, and write."""
         columns = [name for name in result.names if name in used_columns(result.policy)]
         recoder = Recoder.of(result, columns)
         with TemporaryDirectory(dir=path.parent, prefix=f".{path.stem}.runs-") as folder:
@@ -134,12 +122,14 @@ def _count(source: DataSource, policy: Policy, budget: Budget, before: Fingerpri
     records = records if stated is None else stated
     uncounted = tuple(name for name in policy.names("insensitive") if name not in rows.columns)
     return StreamReading(
-        rows,
-        names,
+        rows=rows,
+        names=names,
         original=lambda: CountedTable(rows.to_table(), rows.counts, records, blank),
         uncounted=uncounted,
         not_done=_not_done(policy, uncounted),
-        uncounted_columns=UncountedColumns(source, before, records) if uncounted else None,
+        source=source,
+        before=before,
+        records=records,
     )
 
 

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.errors import OutputError
 from shoal.io.columns import check_names, plain
 from shoal.io.formats import writer_of
+from shoal.io.staging import writing
 
 
 def check_table_suffix(path: Path) -> None:
@@ -31,24 +31,16 @@ def write_counted(
     """Write a table of which each row stands for as many equal ones as its count: the bytes are those of all rows."""
     writer = writer_of(path)
     check_names(table.column_names, str(path))
-    try:
+    with writing(path):
         writer.write(plain(table, str(path)), counts, path, done)
-    except OSError as error:
-        raise _unwritable(path, error) from None
 
 
 def write_sorted(tables: Iterable[pa.Table], path: Path, schema: pa.Schema) -> None:
     """Write tables one after the other: the bytes are those of one table with all their rows."""
     writer = writer_of(path)
     check_names(schema.names, str(path))
-    try:
+    with writing(path):
         writer.write_all((plain(table, str(path)) for table in tables), path, schema)
-    except OSError as error:
-        raise _unwritable(path, error) from None
-
-
-def _unwritable(path: Path, error: OSError) -> OutputError:
-    return OutputError(f"{path} cannot be written: {error}.", code="not-writable")
 
 
 def sha256_of(path: Path) -> str:

@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, create_
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
+from shoal.hierarchies import HIERARCHY_KINDS
 from shoal.hierarchies.kind import REQUIRED, FieldKind, HierarchyField, HierarchyKind
-from shoal.hierarchies.kinds import HIERARCHY_KINDS
 from shoal.policy.data_source import DataSource
 from shoal.policy.fields import (
     DATABASE_SCHEMA,

@@ -15,10 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.table.canonical_text import encode_values
-from shoal.table.encoded import combine_codes
-
-Codes = NDArray[np.int32]
-Counts = NDArray[np.int64]
+from shoal.table.encoded import Codes, Counts, combine_codes
 
 
 @dataclass(frozen=True, eq=False)

@@ -88,15 +88,15 @@ class EncodedTable:
         for name, each in self.pairs.items():
             entries = kept[each.tuples]
             pairs[name] = Pairs(number[each.tuples[entries]], each.values[entries], each.counts[entries])
-        return EncodedTable(
-            self.quasi,
-            np.ascontiguousarray(self.codes[:, kept]),
-            self.counts[kept],
-            number[self.row_tuple[rows]],
-            {name: values[rows] for name, values in self.row_sensitive.items()},
-            pairs,
-            None if self.weights is None else self.weights[rows],
-            None if self.entry is None else self.entry[rows],
+        return replace(
+            self,
+            codes=np.ascontiguousarray(self.codes[:, kept]),
+            counts=self.counts[kept],
+            row_tuple=number[self.row_tuple[rows]],
+            row_sensitive={name: values[rows] for name, values in self.row_sensitive.items()},
+            pairs=pairs,
+            weights=None if self.weights is None else self.weights[rows],
+            entry=None if self.entry is None else self.entry[rows],
         )
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import shoal.hierarchies
+from shoal.hierarchies import HIERARCHY_KINDS
 from shoal.hierarchies.kind import FieldKind
-from shoal.hierarchies.kinds import HIERARCHY_KINDS
 from shoal.policy.hierarchy_source import hierarchy_source
 from shoal.policy.spec import HierarchySpec
 from shoal.policy.yaml_text import parse_yaml

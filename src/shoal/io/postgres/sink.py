@@ -195,9 +195,9 @@ class PostgresSink:
         evidence: str | Path | None = None,
         force: bool = False,
     ) -> None:
-        self.location = target
+        self.location: Any = target
         self.stem = file_name(target)
-        self.documents = document_paths(policy.path("."), self.stem, evidence)
+        self.documents: Mapping[str, Path] = document_paths(policy.path("."), self.stem, evidence)
         self._force = force
         inputs = policy_files(policy) if source.database is not None else [source.path, *policy_files(policy)]
         check_target(target, source.database, force=force)

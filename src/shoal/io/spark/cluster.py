@@ -14,14 +14,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from shoal.errors import DataError, InputError, OutputError
+from shoal.table.encoded import Counts
 
-Codes = NDArray[np.int32]
-Counts = NDArray[np.int64]
 OnBatch = Callable[[pa.RecordBatch], pa.Table]
 
 COUNT = "__records"  # the column of a counted frame that says how many records a row stands for

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from shoal.errors import DataError, PolicyError
 from shoal.formatting import number
@@ -22,10 +21,8 @@ from shoal.policy.hierarchy_source import hierarchy_source
 from shoal.search.problem import Progress
 from shoal.table.canonical_text import encode, encode_values
 from shoal.table.distinct_rows import DistinctColumn, DistinctRows
+from shoal.table.encoded import Codes
 from shoal.table.recoding import Recoding
-
-Codes = NDArray[np.int32]
-Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

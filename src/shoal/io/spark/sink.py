@@ -214,8 +214,10 @@ class SparkSink:
     ) -> None:
         self._target = Target.of(policy, out, force=force)
         folder = self._target.folder
-        self.documents = document_paths(folder if folder is not None else policy.path("."), self._target.stem, evidence)
-        self.location = Path(self._target.place.path or str(self._target.place))
+        self.documents: Mapping[str, Path] = document_paths(
+            folder if folder is not None else policy.path("."), self._target.stem, evidence
+        )
+        self.location: Any = Path(self._target.place.path or str(self._target.place))
         self.stem = self._target.stem
         self._stage = Staged(list(self.documents.values()), inputs=policy_files(policy), force=force)
         self._open = ExitStack()

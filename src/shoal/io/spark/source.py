@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from shoal.errors import DataError, PolicyError
 from shoal.formatting import listing
 from shoal.io.columns import check_names
 from shoal.io.frames import to_arrow
-from shoal.io.source import CountedTable, Reading
+from shoal.io.source import CountedTable, Reading, Source
 from shoal.io.spark import cluster as spark
 from shoal.io.spark.check import counted_rows
 from shoal.io.spark.cluster import Named
@@ -49,14 +48,10 @@ NO_TEXT = "\ufdd0\ufdd1"
 
 
 @dataclass(frozen=True)
-class SparkSource:
+class SparkSource(Source):
     """A DataFrame of Spark, or what a path, an address or the policy names."""
 
     data: Any
-
-    def snapshot(self) -> AbstractContextManager[object]:
-        """Nothing is open: Spark reads when it has to."""
-        return nullcontext()
 
     def read(self, policy: Policy, progress: Progress) -> Reading:
         """Count the distinct rows where the records are; `DataError` or `PolicyError` for what cannot be read."""

@@ -19,6 +19,7 @@ from shoal.draft.propose import propose
 from shoal.draft.wording import flow
 from shoal.errors import InputError, PolicyError, PolicyProblem
 from shoal.hierarchies import (
+    HIERARCHY_KINDS,
     BuiltHierarchy,
     Hierarchy,
     HierarchyError,
@@ -30,7 +31,6 @@ from shoal.hierarchies import (
     to_levels_csv,
     to_nested,
 )
-from shoal.hierarchies.kinds import HIERARCHY_KINDS
 from shoal.policy.check_columns import check_column
 from shoal.policy.draft import Draft, PartialSpec, read_part
 from shoal.policy.hierarchy_source import hierarchy_source
