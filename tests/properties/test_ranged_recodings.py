@@ -23,6 +23,7 @@ from shoal.search import ALGORITHMS
 from shoal.search.local.blocks import class_extremes, prepare
 from shoal.search.local.finish import merge_costs
 from shoal.table.recoding import Recoding
+from support.builders import common_ancestor
 from support.model_cases import COLUMN, RANDOM
 from support.ranged_cases import ranged_cases
 from support.search_cases import Case, class_nodes, problem_of, random_models, table_of
@@ -129,7 +130,7 @@ def test_a_range_keeps_the_boundaries_and_loses_no_more_than_the_node_above_it(n
                     low, high = int(ranged.first[node]), int(ranged.last[node])
                     mine = codes[j][recoding.row_class == each]
                     assert (low, high) == (mine.min(), mine.max()) or node < len(plain.labels)
-                    assert tight[node] <= nodes[plain.common_ancestor(mine.tolist())] + 1e-12
+                    assert tight[node] <= nodes[common_ancestor(plain, mine.tolist())] + 1e-12
 
 
 @settings(max_examples=200)

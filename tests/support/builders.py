@@ -15,6 +15,15 @@ Tree = Mapping[str, "Tree"] | Sequence[Label]
 """Nested mappings down to lists of leaves; an empty list makes the key itself a leaf."""
 
 
+def common_ancestor(hierarchy: Hierarchy, leaves: Iterable[int]) -> int:
+    """The lowest node that covers all the leaves."""
+    codes = list(leaves)
+    node = min(codes)
+    while hierarchy.last[node] < max(codes):
+        node = int(hierarchy.parents[node])
+    return node
+
+
 def domain_of(
     values: Iterable[Label],
     *,

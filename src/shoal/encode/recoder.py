@@ -1,8 +1,6 @@
 """A recoding as a function of single batches: what each record becomes, wherever it lies.
 
-A recoder holds the values that were counted, the distinct tuples and their classes, and nothing of any record. It can
-be pickled and sent to where the records are. Recodings that divide records with equal quasi-identifiers cannot be
-applied this way: only counts say how many of them go where.
+It holds nothing of any record. Recodings that divide records with equal quasi-identifiers cannot be applied this way.
 """
 
 from __future__ import annotations

@@ -155,15 +155,18 @@ class Result:
         """The result of a recoding whose rows may be single records, or distinct rows divided between classes."""
         if recoding.entry is None:
             return Result(policy, rows, resolved, recoding, **facts)
-        of_record = None
+        of_record = row = None
         if recoding.weights is None:  # a row per record, equal records side by side
             recoding, row = recoding.folded()
-            if rows.of_record is not None:
-                of_record = np.empty_like(row)
-                of_record[np.argsort(rows.of_record, kind="stable")] = row
-        elif rows.of_record is not None:
-            of_record = _divided(rows.of_record, recoding)
-        entry, counts = _parts(recoding)
+        entry, counts = recoding.entry, recoding.weights
+        assert entry is not None, "the rows are parts of distinct rows"
+        assert counts is not None, "the rows stand for several records"
+        if rows.of_record is not None:
+            if row is None:  # the first records of a distinct row go to its first part
+                parts = np.argsort(entry, kind="stable")
+                row = np.repeat(parts, counts[parts])
+            of_record = np.empty_like(rows.of_record)
+            of_record[np.argsort(rows.of_record, kind="stable")] = row
         divided, taken = rows.take(entry, counts, of_record), resolved.take(entry, counts)
         return Result(policy, divided, taken, replace(recoding, entry=None), **facts)
 
@@ -194,19 +197,3 @@ class Result:
     def record_problem(self) -> Problem | None:
         """The problem with a row per record, in the order of the data; None where records are not held."""
         return None if self.rows.of_record is None else self.resolved.of_records(self.rows).problem
-
-
-def _divided(of_record: NDArray[np.int64], recoding: Recoding) -> NDArray[np.int64]:
-    """The row of each record where distinct rows were divided: the first records go to the first part."""
-    entry, counts = _parts(recoding)
-    parts = np.argsort(entry, kind="stable")
-    found = np.empty_like(of_record)
-    found[np.argsort(of_record, kind="stable")] = np.repeat(parts, counts[parts])
-    return found
-
-
-def _parts(recoding: Recoding) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct row that each row of a recoding is of, and its records."""
-    assert recoding.entry is not None, "the rows are parts of distinct rows"
-    assert recoding.weights is not None, "the rows stand for several records"
-    return recoding.entry, recoding.weights

@@ -88,7 +88,6 @@ def encode_sensitive(
 
 
 def _uncategorized(values: Values, category_of: Mapping[Label, int], where: str) -> list[PolicyProblem]:
-    """The values of the data that stand in no category."""
     pairs = zip(values.labels, values.counts.tolist(), strict=True)
     lacking = [(label, count) for label, count in pairs if label not in category_of]
     if not lacking:
@@ -101,11 +100,8 @@ def _uncategorized(values: Values, category_of: Mapping[Label, int], where: str)
 
     fix = "Put each into one category"
     fix += "; write null for the missing value." if any(label is None for label, _ in lacking) else "."
-    return [
-        values_problem(
-            where, "of the data are in no category", lacking, code="values-without-category", fix=fix, hint=near
-        )
-    ]
+    what = "of the data are in no category"
+    return [values_problem(where, what, lacking, code="values-without-category", fix=fix, hint=near)]
 
 
 def _domain(spec: ColumnSpec, values: Values, uncategorized: bool, folder: Path, where: str) -> _Domain:
@@ -143,11 +139,8 @@ def _categories_of(
     for label, code in zip(values.labels, found.of_label.tolist(), strict=True):
         if places.setdefault(code, category_of[label]) != category_of[label]:
             message = f"{quoted(label)} and {quoted(found.values[code])} are one value and stand in two categories."
-            problems.append(
-                PolicyProblem(
-                    f"{where}.categories", message, "Put both into one category.", code="value-in-two-categories"
-                )
-            )
+            fix, code = "Put both into one category.", "value-in-two-categories"
+            problems.append(PolicyProblem(f"{where}.categories", message, fix, code=code))
     unknown = [quoted(value) for code, value in enumerate(found.values) if code not in places]
     if unknown:
         message = f"lists values that no category has: {listing(unknown, most=_LISTED)}."

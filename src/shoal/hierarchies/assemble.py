@@ -187,5 +187,4 @@ def _refuse_shared_labels(labels: Sequence[Label], first: IntArray, last: IntArr
 
 
 def _set_text(labels: Sequence[Label], first: int, last: int) -> str:
-    """A set of leaves for a message."""
     return "{" + listing([quoted(label) for label in labels[first : last + 1]], most=4) + "}"

@@ -1,8 +1,7 @@
 """How far each value may be generalized: Campan's maximum allowed generalization values (Def. 4, 5).
 
-A boundary names nodes of the hierarchy. The cap of a leaf is the first of them on its way to the root; a leaf with
-none may become the root. When several lie on one path the lowest counts for the leaves under it, so that a boundary
-for a part of a group is not undone by one for the whole.
+The cap of a leaf is the first node of the boundary on its way to the root: one for a part of a group is not undone
+by one for the whole. A leaf without any may become the root.
 """
 
 from __future__ import annotations
@@ -56,7 +55,6 @@ def capped_levels(hierarchy: Hierarchy, caps: IntArray) -> Ladder:
 
 
 def _named(hierarchy: Hierarchy, boundary: object, where: str) -> set[int]:
-    """The nodes that a boundary names."""
     labels = boundary if isinstance(boundary, list | tuple) else [boundary]
     nodes: set[int] = set()
     problems = []

@@ -94,9 +94,8 @@ class Dates:
         if strays := [(value, count) for value, count in present if stamps[value] is None]:
             form = "ISO dates such as 2020-03-01" if self.format is None else f"dates of the format {self.format!r}"
             fix = "Give the format that the column is written in, or correct the data."
-            problems.append(
-                values_problem(where, f"of the data are not {form}", strays, code="values-not-dates", fix=fix)
-            )
+            what = f"of the data are not {form}"
+            problems.append(values_problem(where, what, strays, code="values-not-dates", fix=fix))
         days = sum(stamp is not None and stamp.finest == "day" for stamp in stamps.values())
         times = sum(stamp is not None and stamp.finest == "time" for stamp in stamps.values())
         if days and times:
@@ -169,7 +168,6 @@ def _format_problems(form: str | None, where: str) -> list[PolicyProblem]:
 
 
 def _finest(form: str) -> str:
-    """The finest unit that a format has."""
     parts = _directives(form)
     if parts & set("HIcX"):
         return "time"
@@ -184,7 +182,6 @@ def _directives(form: str) -> set[str]:
 
 
 def _expand(value: Any) -> Any:
-    """A unit, or a list of them."""
     if isinstance(value, str):
         return {"units": [value]}
     return {"units": list(value)} if isinstance(value, (list, tuple)) else value

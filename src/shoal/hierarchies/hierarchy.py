@@ -99,14 +99,6 @@ class Hierarchy:
             nodes.append(up)
         return nodes
 
-    def common_ancestor(self, leaves: Sequence[int]) -> int:
-        """The lowest node that covers all the leaves."""
-        low, high = min(leaves), max(leaves)
-        node = low
-        while self.last[node] < high:
-            node = int(self.parents[node])
-        return node
-
 
 @dataclass(frozen=True)
 class BuiltHierarchy:

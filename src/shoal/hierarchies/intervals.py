@@ -142,9 +142,8 @@ class _Declared:
         problems = []
         if strays := [(value, count) for value, count in present if value not in integers]:
             fix = "Write plain numbers such as 1234.5, or declare the values as missing."
-            problems.append(
-                values_problem(where, "of the data are not numbers", strays, code="values-not-numbers", fix=fix)
-            )
+            what = "of the data are not numbers"
+            problems.append(values_problem(where, what, strays, code="values-not-numbers", fix=fix))
         numeric = [(value, count, integers[value]) for value, count in present if value in integers]
         if self.bounds is not None:
             low, high = (scale.integer(bound) for bound in self.bounds)

@@ -1,7 +1,6 @@
 """What a kind of hierarchy declares: its key in a policy, the fields under it, their short form, and how it is built.
 
-The policy's schema, its checks, the page and the attacks read these declarations. A new kind is one file of this
-package and its entry in `HIERARCHY_KINDS` (and the verifier's own reading of its labels).
+A new kind is one file of this package and its entry in `HIERARCHY_KINDS` (and the verifier's reading of its labels).
 """
 
 from __future__ import annotations

@@ -151,7 +151,6 @@ def _checked(rows: Sequence[Sequence[object]], where: str) -> list[tuple[Label, 
 
 
 def _row_problem(row: Sequence[object], width: int) -> str | None:
-    """What is wrong with one row."""
     if isinstance(row, str) or not isinstance(row, Sequence):
         return f"is {row!r}, not a list of labels."
     if len(row) != width:

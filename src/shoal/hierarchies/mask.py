@@ -71,7 +71,6 @@ class Mask:
         return text[:kept] + MASK * masked if self.side == "right" else MASK * masked + text[masked:]
 
     def _problems(self, where: str) -> list[PolicyProblem]:
-        """What is wrong with the declaration itself."""
         problems = []
         if self.side not in SIDES:
             message = f"a mask works from the right or the left, not from {self.side!r}."
@@ -96,9 +95,8 @@ def _value_problems(
     problems = []
     if starred := [(value, count) for value, count in present if MASK in value]:
         fix = "They would read as masked values: replace the character in the data."
-        problems.append(
-            values_problem(where, f"of the data contain {MASK!r}", starred, code="values-contain-mask", fix=fix)
-        )
+        what = f"of the data contain {MASK!r}"
+        problems.append(values_problem(where, what, starred, code="values-contain-mask", fix=fix))
     if characters is not None:
         allowed = set(characters) | {MASK}
         if strays := [(value, count) for value, count in present if not allowed.issuperset(value)]:

@@ -48,7 +48,6 @@ class OrderedValues:
         return [1 << power for power in range(1, len(self.values).bit_length()) if 1 << power < len(self.values)]
 
     def _problems(self, where: str) -> list[PolicyProblem]:
-        """What is wrong with the declaration itself."""
         problems = []
         if not self.values:
             fix = "List the values from first to last."
@@ -70,7 +69,6 @@ class OrderedValues:
 
 
 def _label(block: Sequence[Label]) -> Label:
-    """The label of a group of neighbours: its ends."""
     if len(block) == 1:
         return block[0]
     low, high = (MISSING_END if end is None else end for end in (block[0], block[-1]))

@@ -1,9 +1,7 @@
 """Ranges of values as nodes beside the tree: ``22<=30`` stands for every value from 22 to 30.
 
-A range is not a node of the declared hierarchy; it lies between two of its levels. The tree stays as it is: a range is
-appended after its nodes, hangs under the lowest node that covers it, and stands on no level. Where a measure asks how
-far a value was raised, or how high the subtree under a node is, a range answers as that lowest node does: the
-declaration has nothing finer that holds all its values. Where a measure counts values, a range counts its own.
+A range is appended after the nodes of the tree, hangs under the lowest node that covers it, and stands on no level.
+Asked for a level or a height it answers as that node; asked how many values it covers, it counts its own.
 """
 
 from __future__ import annotations

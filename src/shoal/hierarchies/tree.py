@@ -76,7 +76,6 @@ class _Walk:
             self.report(above, f"{node!r} is neither a value, a list nor a mapping.", "Write a text or a number.")
 
     def _named(self, key: object, below: object, above: Path) -> Iterator[Path]:
-        """The leaves of one entry of a mapping."""
         if not is_scalar(key):
             self.report(above, f"{key!r} is not a label.", "Write a text or a number.")
         elif _empty(below):

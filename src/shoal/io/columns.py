@@ -1,7 +1,6 @@
 """What every table inside Shoal has in common, whatever it was read from.
 
-Column names are unique non-empty strings, and columns are plain: no dictionaries (they list values that no row holds),
-no NaN beside null, no nested or binary values (they have no canonical text).
+Names are unique and not empty; columns have no dictionaries (they list values of no row), NaN, nested or binary values.
 """
 
 from __future__ import annotations
@@ -144,7 +143,6 @@ def _decimal(number: np.floating) -> Decimal:
 
 
 def _fits(number: int, kind: pa.DataType) -> bool:
-    """Whether an integer type has the number."""
     bits: int = kind.bit_width
     low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1)) if pa.types.is_signed_integer(kind) else (0, 2**bits)
     return bool(low <= number < high)

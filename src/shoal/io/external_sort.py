@@ -52,7 +52,6 @@ class SortedRuns:
                 self._spill()
 
     def _spill(self) -> None:
-        """Sort what is waiting and write it as one run."""
         joined = pa.concat_tables([each.cast(self.schema) for each in self._waiting])
         self._waiting = []
         self._files.append(self._write([in_order_of_cells(joined.combine_chunks())]))
@@ -93,7 +92,6 @@ def _joint(known: pa.Schema, other: pa.Schema) -> pa.Schema:
 
 
 def _merged(files: Sequence[Path], schema: pa.Schema) -> Iterator[pa.Table]:
-    """The rows of sorted runs in order, some at a time."""
     runs = [_Run(path, schema) for path in files]
     while runs := [run for run in runs if run.fill(_ROWS_OF_ALL_HEADS // len(runs), _BYTES_OF_ALL_HEADS // len(runs))]:
         joined = pa.concat_tables([run.rows for run in runs]).combine_chunks()

@@ -58,7 +58,7 @@ def to_arrow(
     if kind is FrameKind.PANDAS:
         table = _from_pandas(obj, chosen(frame_names(obj), columns, _WHERE))
     elif kind is FrameKind.POLARS:
-        table = _from_polars(obj, chosen(frame_names(obj), columns, _WHERE))
+        table = obj.lazy().select(chosen(frame_names(obj), columns, _WHERE)).collect().to_arrow()
     else:
         table = _as_table(obj)
         names = without_unnamed_index(check_names(table.column_names, _WHERE))
@@ -112,10 +112,6 @@ def _as_table(obj: Any) -> pa.Table:
         return pa.table(obj)
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise DataError(f"{type(obj).__name__} does not export a table: {error}.", code="not-a-table") from None
-
-
-def _from_polars(frame: Any, names: Sequence[str]) -> pa.Table:
-    return frame.lazy().select(list(names)).collect().to_arrow()
 
 
 def _from_pandas(frame: Any, names: Sequence[str]) -> pa.Table:

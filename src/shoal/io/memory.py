@@ -96,11 +96,7 @@ def _refusal(limit: int, needed: int, counter: DistinctRowCounter, policy: Polic
 
 
 def streams(policy: Policy, source: DataSource, limit: int | None) -> bool:
-    """Whether the records are streamed: when memory is limited, of several files, or of large ones.
-
-    Without a limit, a policy with a ``utility`` task is run in memory, because models are trained on records. The
-    release is the same either way.
-    """
+    """Whether the records are streamed: when memory is limited, of several files, or of large ones."""
     if limit is not None:
         return True
     if policy.utility is not None or source.database is not None:

@@ -33,9 +33,8 @@ def data_files(path: Path) -> list[Path]:
     ]
     if not files:
         what = "folder" if path.is_dir() else "pattern"
-        raise DataError(
-            f"The {what} {path} has no file that can be read. Known suffixes: {', '.join(known)}.", code="no-files"
-        )
+        message = f"The {what} {path} has no file that can be read. Known suffixes: {', '.join(known)}."
+        raise DataError(message, code="no-files")
     _check_different(files)
     return files
 

@@ -1,7 +1,6 @@
 """Cutting rows into pieces that are short both in rows and in bytes of text: a row may hold a year or a long letter.
 
-The borders follow from the rows alone (how many there are and how long their texts are), never from how a table came
-in parts. So pieces may be the row groups of a release, which are a part of its bytes.
+The borders follow from the rows alone, so pieces may be the row groups of a release, which are a part of its bytes.
 """
 
 from __future__ import annotations

@@ -52,7 +52,6 @@ def separator_hint(source: DataSource, names: Sequence[str]) -> str:
 
 
 def _read_parts(source: DataSource, columns: Sequence[str] | None) -> pa.Table:
-    """The tables of several files one after the other."""
     parts = parts_of(source)
     names, tables = column_names(parts[0]), []
     for part in parts:

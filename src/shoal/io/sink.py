@@ -183,9 +183,8 @@ def refuse_recoding(policy: Policy, recoding: bool) -> None:
 
 def no_output() -> OutputError:
     """Nobody said where the release goes."""
-    return OutputError(
-        "the policy names no output and none was given. Set output: in the policy or pass --out.", code="no-output"
-    )
+    message = "the policy names no output and none was given. Set output: in the policy or pass --out."
+    return OutputError(message, code="no-output")
 
 
 def file_target(policy: Policy, out: str | Path | None) -> Path:
@@ -198,10 +197,8 @@ def file_target(policy: Policy, out: str | Path | None) -> Path:
 def check_not_read_again(target: Path, data: Path, inputs: Sequence[Path]) -> None:
     """Raise `OutputError` where the release would be one of the files that its own data is read from next time."""
     if target not in inputs and would_be_read(target, data):
-        raise OutputError(
-            f"{target} would be read as data with {data} the next time. Choose another folder.",
-            code="output-among-inputs",
-        )
+        message = f"{target} would be read as data with {data} the next time. Choose another folder."
+        raise OutputError(message, code="output-among-inputs")
 
 
 def input_files(policy: Policy, data: Path) -> list[Path]:

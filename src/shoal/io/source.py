@@ -140,13 +140,11 @@ def data_source(policy: Policy, path: str | Place | None = None) -> DataSource:
     """What a policy reads, or another file or table read in the same manner."""
     spec = policy.data if policy.data is not None else DataSpec(path="")
     if path is None and not spec.path:
-        raise DataError(
-            "the policy names no data and none was given. Set data: in the policy or pass --data.", code="no-data"
-        )
+        message = "the policy names no data and none was given. Set data: in the policy or pass --data."
+        raise DataError(message, code="no-data")
     if SparkPlace.of(str(path if path is not None else spec.path)) is not None:
-        raise DataError(
-            "Spark tables can only be read by shoal anonymize with engine: spark in the policy.", code="spark-only"
-        )
+        message = "Spark tables can only be read by shoal anonymize with engine: spark in the policy."
+        raise DataError(message, code="spark-only")
     return spec.source(place(path) if path is not None else policy.place(spec.path))
 
 
@@ -164,10 +162,8 @@ def read_columns(data: Any, policy: Policy, wanted: Sequence[str] | None) -> tup
         chosen = [name for name in names if wanted is None or name in wanted]
         table, kind = to_arrow(data, chosen, missing=missing)
         return TableSource(table, names, kind), ""
-    raise DataError(
-        f"cannot read a table from {type(data).__name__}: pass a path, a DataFrame or an Arrow table.",
-        code="not-a-table",
-    )
+    message = f"cannot read a table from {type(data).__name__}: pass a path, a DataFrame or an Arrow table."
+    raise DataError(message, code="not-a-table")
 
 
 def read_distinct(data: Any, policy: Policy, wanted: Sequence[str]) -> tuple[DistinctRows, list[str], str]:

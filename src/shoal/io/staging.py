@@ -67,7 +67,6 @@ def _problem(output: Path, inputs: Sequence[Path]) -> str:
 
 
 def _folder_problem(output: Path) -> str:
-    """What is wrong with the folder that an output goes to; empty if nothing is."""
     try:
         if not output.parent.exists():
             return f"The folder {output.parent} for {output.name} does not exist. Create it first."
@@ -157,9 +156,8 @@ class Staged:
         except BaseException as error:
             _undo(moved, placed)
             if isinstance(error, OSError):
-                raise OutputError(
-                    f"The outputs cannot be put in place: {error}. Nothing was changed.", code="not-placed"
-                ) from error
+                message = f"The outputs cannot be put in place: {error}. Nothing was changed."
+                raise OutputError(message, code="not-placed") from error
             raise
         for aside in moved.values():
             aside.unlink(missing_ok=True)

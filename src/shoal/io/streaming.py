@@ -87,7 +87,6 @@ class StreamReading(Reading):
 
 
 def _with_progress(runs: SortedRuns, progress: Progress) -> Iterator[pa.Table]:
-    """The sorted rows."""
     done = 0
     for table in runs.tables():
         yield table
@@ -165,8 +164,6 @@ def _stated(source: DataSource) -> int | None:
             try:
                 stated += read_metadata(part.path).num_rows
             except pa.ArrowException:  # its batches could be read
-                raise DataError(
-                    f"{part.path} has changed while it was read. Start again when nobody writes to it.",
-                    code="data-changed",
-                ) from None
+                message = f"{part.path} has changed while it was read. Start again when nobody writes to it."
+                raise DataError(message, code="data-changed") from None
     return stated

@@ -131,10 +131,8 @@ def texts_and_codes(
     if pa.types.is_null(kind):
         return pa.array([], kind), pa.array([], pa.string()), np.full(len(column), -1, dtype=np.int32)
     if not has_text(kind):
-        raise DataError(
-            f"Values of the type {kind} have no canonical text. Turn them into text, numbers or dates.",
-            code="unreadable-type",
-        )
+        message = f"Values of the type {kind} have no canonical text. Turn them into text, numbers or dates."
+        raise DataError(message, code="unreadable-type")
     if pa.types.is_decimal(kind) and kind.bit_width < 128:
         column = column.cast(pa.decimal128(kind.precision, kind.scale))
     encoded = column if pa.types.is_dictionary(column.type) else one_dictionary(column.dictionary_encode())
@@ -212,9 +210,8 @@ def _timestamp_texts(values: pa.Array) -> pa.Array:
     try:
         local = pc.local_timestamp(values).cast(pa.int64()).to_numpy()
     except pa.ArrowInvalid as error:
-        raise DataError(
-            f"The time zone {kind.tz!r} is not known on this computer: {error}.", code="unknown-time-zone"
-        ) from None
+        message = f"The time zone {kind.tz!r} is not known on this computer: {error}."
+        raise DataError(message, code="unknown-time-zone") from None
     offsets = (local - values.cast(pa.int64()).to_numpy()) // _PER_SECOND[kind.unit]
     texts = _moments(local, kind.unit)
     return _strings(text + _offset(offset) for text, offset in zip(texts, offsets.tolist(), strict=True))

@@ -1,9 +1,4 @@
-"""Distinct rows: the distinct combinations of some columns, each with how many records have it.
-
-A release shows nothing of a record but its distinct row, so everything after reading works on distinct rows with
-counts, and ten million records are often a few hundred thousand of them. Values are distinguished by their canonical
-text, whatever type the column has. The rows and their codes do not depend on the order of the records.
-"""
+"""Distinct rows: the distinct combinations of some columns, each with how many records have it."""
 
 from __future__ import annotations
 
@@ -42,11 +37,7 @@ class DistinctColumn:
 
 @dataclass(frozen=True, eq=False)
 class DistinctRows:
-    """Distinct combinations of the columns, each with how many records have it.
-
-    Rows are in the order of their content: by the last column in the order of names, then the one before, and so on,
-    as `shoal.io.order_of_content` puts records.
-    """
+    """Distinct combinations of the columns, each with how many records have it."""
 
     columns: Mapping[str, DistinctColumn]
     counts: Counts  # records of each row

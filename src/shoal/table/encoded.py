@@ -1,11 +1,7 @@
 """A table as integer codes: distinct quasi-identifier tuples with counts, and sensitive values as pairs on them.
 
-Rows with equal quasi-identifier codes collapse to one tuple with a count. Ten million rows are often a hundred
-thousand tuples, and a lattice node is a regrouping of those. Tuples are in ascending order of their codes, so
-nothing later depends on the order of the rows.
-
-A *row* here is one record or, where ``weights`` are given, a distinct row: a number of records that are equal in every
-column.
+Ten million rows are often a hundred thousand tuples, in ascending order: nothing depends on the order of the rows.
+A *row* is one record or, where ``weights`` are given, a number of records that are equal in every column.
 """
 
 from __future__ import annotations
@@ -154,7 +150,6 @@ def encode_table(
 
 
 def _pairs(row_tuple: Codes, values: Codes, n_tuples: int, weights: Counts | None) -> Pairs:
-    """Count (value, tuple) pairs."""
     width = max(n_tuples, 1)
     keys, counts = distinct_counts(values.astype(np.int64) * width + row_tuple, weights)
     return Pairs((keys % width).astype(np.int32), (keys // width).astype(np.int32), counts.astype(np.int64))

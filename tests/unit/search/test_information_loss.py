@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.search.local.information_loss import InformationLoss
-from support.builders import hierarchy_of
+from support.builders import common_ancestor, hierarchy_of
 
 FLAT = hierarchy_of(["x", "y"])
 DEEP = hierarchy_of({"left": {"inner": ["a", "b"], "c": []}, "right": ["d", "e"], "f": []})
@@ -61,7 +61,7 @@ def test_joined_classes_release_the_lowest_common_ancestor_of_all_their_values(
     classes: list[set[int]], one: set[int]
 ) -> None:
     loss = InformationLoss.of((DEEP,), 10)
-    nodes = np.array([[DEEP.common_ancestor(list(each))] for each in classes], dtype=np.int32)
-    joined, lost = loss.joined(nodes, np.array([DEEP.common_ancestor(list(one))], dtype=np.int32))
-    assert joined[:, 0].tolist() == [DEEP.common_ancestor(list(each | one)) for each in classes]
+    nodes = np.array([[common_ancestor(DEEP, list(each))] for each in classes], dtype=np.int32)
+    joined, lost = loss.joined(nodes, np.array([common_ancestor(DEEP, list(one))], dtype=np.int32))
+    assert joined[:, 0].tolist() == [common_ancestor(DEEP, list(each | one)) for each in classes]
     assert lost.tolist() == loss.of_nodes(joined).tolist()

@@ -30,7 +30,5 @@ def writer_of(path: Path) -> FormatWriter:
         if each.writer is not None and suffix in each.written_suffixes:
             return each.writer
     known = listing([known for each in _ALL for known in each.written_suffixes])
-    raise OutputError(
-        f"A release is written as {known}, but {path} ends in {path.suffix!r}. Rename the output.",
-        code="unknown-output-suffix",
-    )
+    message = f"A release is written as {known}, but {path} ends in {path.suffix!r}. Rename the output."
+    raise OutputError(message, code="unknown-output-suffix")

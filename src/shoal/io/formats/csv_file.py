@@ -62,9 +62,8 @@ def read_header(source: DataSource) -> Header:
                 "closed.",
                 code="header-unreadable",
             ) from None
-    raise DataError(
-        f"{source.path} is empty: it has no header. The first line must name the columns.", code="empty-file"
-    )
+    message = f"{source.path} is empty: it has no header. The first line must name the columns."
+    raise DataError(message, code="empty-file")
 
 
 def read_csv(source: DataSource, columns: Sequence[str] | None) -> pa.Table:
@@ -212,14 +211,11 @@ def _records_seen(source: DataSource, header: Header, block: int) -> int:
 
 
 def _too_long(source: DataSource) -> DataError:
-    return DataError(
-        f"{source.path} has a record of more than 2 GiB. Most likely a quote {source.quote} is never closed.",
-        code="unclosed-quote",
-    )
+    message = f"{source.path} has a record of more than 2 GiB. Most likely a quote {source.quote} is never closed."
+    return DataError(message, code="unclosed-quote")
 
 
 def _never_closed(source: DataSource, row: int) -> DataError:
-    """What is wrong with a file whose end was swallowed by a quote."""
     return DataError(
         f"{source.path}: the quote {source.quote} that opens in row {row} ({_ROWS_COUNT}) is never closed, so the rest "
         'of the file would be one cell. Close it, or give quote: "" in the policy if the file has no quoting.',

@@ -94,7 +94,7 @@ def read_excel(source: DataSource, columns: Sequence[str] | None) -> pa.Table:
         index = sheet.columns[name]
         cells = [each.column(index) for each in (sheet.texts, truths, numbers, durations)]
         cells.append(spans.column(index, sheet.texts.num_rows))
-        arrays.append(_column(*(_records(each, filled) for each in cells)))
+        arrays.append(_column(*(each.slice(1).filter(filled) for each in cells)))
     table = pa.Table.from_arrays(arrays, wanted)
     return plain(table, str(source.path), source.missing if source.quoted_missing else ())
 
@@ -130,9 +130,8 @@ def _sheet(source: DataSource) -> _Sheet:
     except Exception as error:  # whatever the reader says of a damaged sheet
         raise _unreadable(source, error) from None
     if not texts.num_columns or not texts.num_rows:
-        raise DataError(
-            f"{source.path}: the sheet {name!r} is empty. Its first row must name the columns.", code="empty-file"
-        )
+        message = f"{source.path}: the sheet {name!r} is empty. Its first row must name the columns."
+        raise DataError(message, code="empty-file")
     header = [_label(column[0].as_py()) for column in texts.columns]
     for index, (label, column) in enumerate(zip(header, texts.columns, strict=True)):
         if not label and pc.any(_holds(column)).as_py():
@@ -215,14 +214,9 @@ def _holds(column: pa.Array) -> pa.Array:
 
 def _filled_rows(sheet: _Sheet, spans: SheetDurations) -> pa.Array:
     """Which rows below the header hold something in any column, be it #N/A."""
-    present = np.asarray(reduce(pc.or_, [_holds(column) for column in sheet.texts.columns]))
-    filled = present.copy()
+    filled = np.array(reduce(pc.or_, [_holds(column) for column in sheet.texts.columns]))
     filled[[each.position[0] for each in sheet.errors] + spans.rows()] = True
     return pa.array(filled[1:])
-
-
-def _records(column: pa.Array, filled: pa.Array) -> pa.Array:
-    return column.slice(1).filter(filled)
 
 
 def _column(texts: pa.Array, truths: pa.Array, numbers: pa.Array, durations: pa.Array, spans: pa.Array) -> pa.Array:

@@ -75,10 +75,8 @@ def _lasting(detail: str, cell: str) -> int | None:
             length = sum(float((parts[unit] or "0").replace(",", ".")) * of for unit, of in _LENGTHS.items())
             return round(length) * (-1 if parts["sign"] else 1)
         if cell:
-            raise DataError(
-                f"{cell} (the header counts as row 1) has the duration {iso[1]}, which cannot be read.",
-                code="cell-error",
-            )
+            message = f"{cell} (the header counts as row 1) has the duration {iso[1]}, which cannot be read."
+            raise DataError(message, code="cell-error")
     return None
 
 

@@ -81,9 +81,8 @@ def parquet_batches(source: DataSource, columns: Sequence[str]) -> Iterator[tupl
                         yield read.slice(start, end - start), given / total
     except (pa.ArrowException, OSError) as error:
         reason = str(error).splitlines()[0]
-        raise DataError(
-            f"{source.path} cannot be read as Parquet, from row group {group + 1} on: {reason}.", code="not-parquet"
-        ) from None
+        message = f"{source.path} cannot be read as Parquet, from row group {group + 1} on: {reason}."
+        raise DataError(message, code="not-parquet") from None
 
 
 def _with_dictionary(file: Any, columns: Sequence[str]) -> list[str]:
@@ -166,7 +165,6 @@ class ParquetWriter:
 
 
 def _row_groups(sizes: NDArray[np.int64], counts: NDArray[np.int64] | None = None) -> Iterator[tuple[int, int]]:
-    """First and end of each row group."""
     return pieces(sizes, rows=_ROW_GROUP, nbytes=_BYTES_OF_A_GROUP, counts=counts)
 
 

@@ -1,8 +1,7 @@
 """Files of statistics packages: SPSS, SAS and Stata.
 
-They carry types and, beside a value, the label that people read: where a value has one, the label is the value, since
-nobody publishes that sex is 2. Values that the file declares missing are missing. Catalogues of SAS, which hold labels
-in a file of their own, are not read.
+Where a value has a label, the label is the value: nobody publishes that sex is 2. Dates are numbers whose format says
+what they count; one whose meaning is not certain is refused, since a raw count is no value.
 """
 
 from __future__ import annotations

@@ -22,8 +22,7 @@ STAND_IN: Final = "\x1f"
 class TextStream(io.RawIOBase):
     """A readable stream of UTF-8 bytes, whatever the file's compression and encoding.
 
-    ``end`` is a record appended after the last one, on a line of its own. A quote that is never closed swallows it,
-    so that its absence reveals the quote. A byte order mark is dropped.
+    A quote that is never closed swallows ``end``, a record appended after the last one; a byte order mark is dropped.
     """
 
     def __init__(self, source: DataSource, end: str = "") -> None:
@@ -70,13 +69,11 @@ class TextStream(io.RawIOBase):
             self._spare += self._next(1 << 20 if size < 0 else size)
         if size < 0:
             size = len(self._spare)
-        if 1 < size <= len(self._spare) and self._spare[size - 1 : size] == b"\r" and not self._ends_at(size):
+        at_end = self._done and len(self._spare) == size
+        if 1 < size <= len(self._spare) and self._spare[size - 1 : size] == b"\r" and not at_end:
             size -= 1
         chunk, self._spare = self._spare[:size], self._spare[size:]
         return chunk
-
-    def _ends_at(self, size: int) -> bool:
-        return self._done and len(self._spare) == size
 
     def readinto(self, buffer: WriteableBuffer, /) -> int:
         """Fill a buffer."""

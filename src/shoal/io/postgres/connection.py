@@ -128,8 +128,7 @@ def called(work: Callable[[], Result], cancel: Callable[[], object] | None) -> R
 def kind_of(error: Exception) -> str:
     """What went wrong, without values of the data, which the words of the server may hold.
 
-    The message of a failed cast shows the cell, that of a repeated key the person. So only words that are known to hold
-    no values are repeated; of others the kind is named, by the SQLSTATE where the driver passes it on.
+    So only words that are known to hold no values are repeated; of others the kind is named.
     """
     if isinstance(error, OSError) and error.errno is not None and error.strerror:
         return error.strerror  # of a file, not of the server

@@ -48,10 +48,8 @@ def check_target(target: DatabaseTable, source: DatabaseTable | None, *, force: 
     if source is not None and own is not None:
         with connected(source, "reading") as connection:
             if _identity(connection, source) == own:
-                raise OutputError(
-                    f"{target} is the input as well and would be overwritten. Choose another output.",
-                    code="output-is-input",
-                )
+                message = f"{target} is the input as well and would be overwritten. Choose another output."
+                raise OutputError(message, code="output-is-input")
 
 
 @dataclass(frozen=True)
@@ -146,9 +144,8 @@ def _schema(connection: Any, target: DatabaseTable) -> str:
     schema, _ = target.parts
     found = schema if schema is not None else fetched(connection, "SELECT current_schema()::text")[0][0]
     if found is None:
-        raise OutputError(
-            f"{target}: the database has no schema to create tables in. Name one: schema.table.", code="no-schema"
-        )
+        message = f"{target}: the database has no schema to create tables in. Name one: schema.table."
+        raise OutputError(message, code="no-schema")
     return str(found)
 
 
@@ -157,15 +154,13 @@ def _check(connection: Any, target: DatabaseTable, *, force: bool) -> bool:
     schema, table = _schema(connection, target), target.parts[1]
     there, allowed, kind, inherits = fetched(connection, _STATE, schema, table)[0]
     if not there:
-        raise OutputError(
-            f"{target}: there is no schema {schema!r} in the database. Create it first.", code="no-schema"
-        )
+        message = f"{target}: there is no schema {schema!r} in the database. Create it first."
+        raise OutputError(message, code="no-schema")
     if not allowed:
         raise OutputError(f"{target}: this user may not create tables in the schema {schema!r}.", code="not-allowed")
     if kind is not None and kind != "r":
-        raise OutputError(
-            f"{target} is not an ordinary table, so it is never replaced. Choose another output.", code="not-a-table"
-        )
+        message = f"{target} is not an ordinary table, so it is never replaced. Choose another output."
+        raise OutputError(message, code="not-a-table")
     if inherits:
         raise OutputError(
             f"{target} is a partition, or inherits from a table or is inherited by one: its rows are read there too, "
@@ -246,9 +241,8 @@ class PostgresSink:
         again = self._file.with_name("read back.csv")
         write_table(table, again)
         if sha256_of(again) != sha256_of(self._file):
-            raise OutputError(
-                f"{writer.target} does not hold what was written to it, so it is removed again.", code="not-as-written"
-            )
+            message = f"{writer.target} does not hold what was written to it, so it is removed again."
+            raise OutputError(message, code="not-as-written")
         return table
 
 

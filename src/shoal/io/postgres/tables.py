@@ -1,8 +1,4 @@
-"""Tables of a PostgreSQL database, read in batches of records through ADBC: Arrow in, Arrow out, nothing row by row.
-
-Everything is read in one read-only transaction that sees the database as it was at its beginning. Names go into SQL
-only in quotes (`shoal.policy.location.quoted`) or as parameters. A type that has no single value per cell is refused.
-"""
+"""Tables of a PostgreSQL database, read in batches of records through ADBC: Arrow in, Arrow out, nothing row by row."""
 
 from __future__ import annotations
 

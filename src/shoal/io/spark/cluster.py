@@ -1,8 +1,6 @@
 """The engine of a cluster: the few things that Shoal asks Apache Spark to do, and nothing of what they are for.
 
-It counts distinct records, brings the counts to the driver as packed codes instead of texts, runs a function over Arrow
-batches wherever the records lie, and reads and writes tables. Only what Spark Connect offers is used: no SparkContext,
-no RDD, no broadcast variable. No record is ever spread by a random number: a task that is run again must give the same.
+Only what Spark Connect offers is used, and no record is spread at random: a task run again must give the same.
 """
 
 from __future__ import annotations
@@ -177,9 +175,8 @@ def _schema(table: pa.Table) -> Any:
             return t.DecimalType(field.type.precision, field.type.scale)
         if pa.types.is_timestamp(field.type):
             return t.TimestampNTZType() if field.type.tz is None else t.TimestampType()
-        raise DataError(
-            f"column {field.name!r} has the type {field.type}, which Spark has no type for.", code="unreadable-type"
-        )
+        message = f"column {field.name!r} has the type {field.type}, which Spark has no type for."
+        raise DataError(message, code="unreadable-type")
 
     return t.StructType([t.StructField(field.name, kind(field)) for field in table.schema])
 

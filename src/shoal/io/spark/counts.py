@@ -83,10 +83,8 @@ class Codebook:
         """The code of each cell."""
         places = pc.index_in(in_utc(column).cast(self.values.type), value_set=self.values)
         if places.null_count:
-            raise DataError(
-                "the data changed while it was read: a value has appeared that was not there before.",
-                code="data-changed",
-            )
+            message = "the data changed while it was read: a value has appeared that was not there before."
+            raise DataError(message, code="data-changed")
         return pa.array(self.codes[places.to_numpy()])
 
 

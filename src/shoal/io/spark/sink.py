@@ -1,9 +1,6 @@
 """Where a release goes that Spark writes, and how it appears all at once or not at all.
 
-Files are written to a hidden folder beside the target, verified there, and the folder is renamed. Tables of a catalog,
-Delta and Iceberg have commits of their own: the rows are verified before they are written, and compared afterwards.
-Records are recoded where they are. Algorithms that split duplicates say how many of each distinct row go to which
-class, and the release is unfolded from these counts.
+Files go to a hidden folder that is renamed after the check; tables with commits of their own are compared afterwards.
 """
 
 from __future__ import annotations
@@ -122,14 +119,16 @@ class SparkData:
 
     def released(self, *, as_text: bool = False) -> Named:
         """The released rows in the order of a release; nothing is computed before they are used."""
-        counted = splits_duplicates(self.result.policy)
-        rows = self._from_counts(as_text) if counted else self._recoded(as_text)
+        if splits_duplicates(self.result.policy):  # only counts say how many of each distinct row go to which class
+            table = with_order(self.result.released.table, as_text=as_text)
+            rows = spark.unfolded(self.reading.given.frame.session, table, self.result.released.counts)
+        else:
+            rows = self._recoded(as_text)
         shown = [name for name in rows.names if not name.startswith(ORDER)]
         keys = [f"{ORDER}{name}" if f"{ORDER}{name}" in rows.names else name for name in shown]
         return spark.in_order(rows, keys, shown)
 
     def _recoded(self, as_text: bool) -> Named:
-        """The records recoded where they are."""
         given, result = self.reading.given.frame, self.result
         workers = OnWorkers(Recoder.of(result, list(given.names)), self.reading.coarse, as_text)
         empty = workers.empty(given.arrow_types())
@@ -138,12 +137,6 @@ class SparkData:
             return rows
         more = spark.unfolded(given.session, workers.stars(empty), np.array([suppressed], dtype=np.int64))
         return Named(rows.frame.union(more.frame), rows.names)
-
-    def _from_counts(self, as_text: bool) -> Named:
-        """The records unfolded from how many of each distinct row go to which class."""
-        released = self.result.released
-        table = with_order(released.table, as_text=as_text)
-        return spark.unfolded(self.reading.given.frame.session, table, released.counts)
 
 
 def counted_release(released: Any, reading: SparkReading, *, files: bool) -> WrittenRelease:
@@ -265,10 +258,8 @@ class SparkSink:
             frame = target.read(self._data.reading.given.frame.session, target.place)
             again = counted_release(frame, self._data.reading, files=False)
         if again.sha256 != self._sha256:
-            raise OutputError(
-                f"{target.place} does not hold what was written to it. Do not publish it: remove it.",
-                code="not-as-written",
-            )
+            message = f"{target.place} does not hold what was written to it. Do not publish it: remove it."
+            raise OutputError(message, code="not-as-written")
 
 
 def _data_of(result: Result, reading: Reading) -> SparkData:
@@ -312,7 +303,8 @@ class Target:
     def folder(self) -> Path | None:
         """The local folder that it lies in; None where it lies elsewhere."""
         path = self.place.path
-        return Path(path.removeprefix("file:")).parent if path and self._is_local(path) else None
+        local = path is not None and (":/" not in path or path.startswith("file:"))
+        return Path(str(path).removeprefix("file:")).parent if local else None
 
     @property
     def stem(self) -> str:
@@ -324,10 +316,8 @@ class Target:
         system, path = self._system()
         above = system.get_file_info(str(PurePosixPath(path).parent))
         if above.type != fs.FileType.Directory:
-            raise OutputError(
-                f"The folder {above.path} for {PurePosixPath(path).name} does not exist. Create it first.",
-                code="no-folder",
-            )
+            message = f"The folder {above.path} for {PurePosixPath(path).name} does not exist. Create it first."
+            raise OutputError(message, code="no-folder")
         if system.get_file_info(path).type != fs.FileType.NotFound and not self.force:
             raise OutputError(f"{self.place} exists already. Choose another output, or {FORCE}.", code="output-exists")
 
@@ -357,9 +347,8 @@ class Target:
         new, old = str(hidden.path).removeprefix(self._before(path)), _beside(path)
         replaced = system.get_file_info(path).type != fs.FileType.NotFound
         if replaced and not self.force:
-            raise OutputError(
-                f"{self.place} was created in the meantime. Choose another output, or {FORCE}.", code="output-exists"
-            )
+            message = f"{self.place} was created in the meantime. Choose another output, or {FORCE}."
+            raise OutputError(message, code="output-exists")
         try:
             if replaced:
                 system.move(path, old)
@@ -388,10 +377,6 @@ class Target:
     def _before(self, path: str) -> str:
         """What an address has before the path within its system: ``hdfs://namenode``."""
         return str(self.place.path).removesuffix(path)
-
-    @staticmethod
-    def _is_local(path: str) -> bool:
-        return ":/" not in path or path.startswith("file:")
 
 
 def _beside(path: str) -> str:

@@ -157,7 +157,6 @@ def _reading(
 
 
 def _not_done(policy: Policy, uncounted: Sequence[str], *, coarse: bool) -> dict[str, str]:
-    """What the evidence has to do without, and why."""
     found = {}
     if policy.utility is not None:
         found["utility"] = "models are trained on records, and these are in a cluster."
@@ -203,9 +202,8 @@ def _read(data: Any, policy: Policy) -> Any:
             code="not-a-table",
         )
     if data is None and not spec.path:
-        raise DataError(
-            "the policy names no data and none was given. Set data: in the policy or pass --data.", code="no-data"
-        )
+        message = "the policy names no data and none was given. Set data: in the policy or pass --data."
+        raise DataError(message, code="no-data")
     place = place_of(str(data) if data is not None else spec.path, policy if data is None else None, "data")
     session = spark.session_of(policy.engine.settings)
     try:
