@@ -139,8 +139,8 @@ def _categories_of(
     for label, code in zip(values.labels, found.of_label.tolist(), strict=True):
         if places.setdefault(code, category_of[label]) != category_of[label]:
             message = f"{quoted(label)} and {quoted(found.values[code])} are one value and stand in two categories."
-            fix, code = "Put both into one category.", "value-in-two-categories"
-            problems.append(PolicyProblem(f"{where}.categories", message, fix, code=code))
+            fix, at = "Put both into one category.", f"{where}.categories"
+            problems.append(PolicyProblem(at, message, fix, code="value-in-two-categories"))
     unknown = [quoted(value) for code, value in enumerate(found.values) if code not in places]
     if unknown:
         message = f"lists values that no category has: {listing(unknown, most=_LISTED)}."
