@@ -44,14 +44,9 @@ class Growth:
 
     def seconds(self, rows: int, records: int) -> float:
         """What that is for a table."""
-        return (
-            self.fixed
-            + self.rows * rows
-            + self.rows_squared * rows**2
-            + self.records * records
-            + self.records_squared * records**2
-            + self.rows_by_records * rows * records
-        )
+        by_rows = self.fixed + self.rows * rows + self.rows_squared * rows**2
+        by_records = self.records * records + self.records_squared * records**2
+        return by_rows + by_records + self.rows_by_records * rows * records
 
 
 class Algorithm(ABC):

@@ -6,9 +6,11 @@ it instead of from all tuples.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from types import ModuleType
 from typing import Any, Protocol
 
@@ -141,26 +143,16 @@ class LocalEngine:
         columns = [j for j, level in enumerate(node) if level != DROPPED and self._radices[j][level] > 1]
         offsets = [self._offsets[j][node[j]] for j in columns]
         radices = [self._radices[j][node[j]] for j in columns]
-        space = 1
-        for radix in radices:
-            space *= radix
+        space, codes = math.prod(radices), self._table.codes
         if space > _KEY_LIMIT:
-            mapped = [
-                self._maps[offset + self._table.codes[j][items]] for j, offset in zip(columns, offsets, strict=True)
-            ]
+            mapped = [self._maps[offset + codes[j][items]] for j, offset in zip(columns, offsets, strict=True)]
             keys, space = combine_codes(mapped, radices)
         else:
             strides = np.ones(len(columns), dtype=np.int64)
             for c in range(len(columns) - 2, -1, -1):
                 strides[c] = strides[c + 1] * radices[c + 1]
-            keys = self._kernels.keys_of(
-                self._table.codes,
-                items,
-                np.array(columns, dtype=np.int64),
-                np.array(offsets, dtype=np.int64),
-                strides,
-                self._maps,
-            )
+            chosen, begins = np.array(columns, dtype=np.int64), np.array(offsets, dtype=np.int64)
+            keys = self._kernels.keys_of(codes, items, chosen, begins, strides, self._maps)
         if space <= _DENSE_LIMIT:
             if len(self._lookup) < space:
                 self._lookup = np.full(space, -1, dtype=np.int32)
@@ -173,15 +165,9 @@ class LocalEngine:
 
     def _finest_source(self, node: NDArray[np.int64]) -> Grouping | None:
         """The cached grouping with the fewest classes from which the node can be rolled up."""
-        if not self._cache:
-            return None
-        below = ((self._cached_nodes <= node) | (node == DROPPED)) & (
-            (self._cached_nodes != DROPPED) | (node == DROPPED)
-        )
-        usable = np.flatnonzero(below.all(axis=1))
-        if not len(usable):
-            return None
-        return min((self._cache[i] for i in usable), key=lambda grouping: grouping.n_classes)
+        below = (node == DROPPED) | ((self._cached_nodes <= node) & (self._cached_nodes != DROPPED))
+        usable = (self._cache[i] for i in np.flatnonzero(below.all(axis=1)))
+        return min(usable, key=lambda grouping: grouping.n_classes, default=None)
 
     def _remember(self, node: NDArray[np.int64], grouping: Grouping, items: int) -> None:
         self._cache.append(grouping)
@@ -195,18 +181,9 @@ class LocalEngine:
 
 def _dense_maps(ladders: Sequence[Ladder]) -> tuple[NDArray[np.int32], list[list[int]], list[list[int]]]:
     """For every column and level, the map from leaf code to a dense node number; all maps in one array."""
-    parts: list[NDArray[np.int32]] = []
-    offsets: list[list[int]] = []
-    radices: list[list[int]] = []
-    length = 0
-    for ladder in ladders:
-        offsets.append([])
-        radices.append([])
-        for row in ladder.nodes:
-            distinct, dense = np.unique(row, return_inverse=True)
-            offsets[-1].append(length)
-            radices[-1].append(len(distinct))
-            parts.append(dense.astype(np.int32))
-            length += len(dense)
-    maps = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int32)
-    return maps, offsets, radices
+    maps = [[np.unique(row, return_inverse=True)[1].astype(np.int32) for row in ladder.nodes] for ladder in ladders]
+    ends = accumulate((len(each) for levels in maps for each in levels), initial=0)
+    offsets = [[next(ends) for _ in levels] for levels in maps]
+    radices = [[int(each.max(initial=-1)) + 1 for each in levels] for levels in maps]
+    every = [np.zeros(0, dtype=np.int32), *(each for levels in maps for each in levels)]
+    return np.concatenate(every), offsets, radices

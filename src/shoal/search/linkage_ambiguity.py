@@ -41,8 +41,7 @@ class Ambiguity:
 
         The mean is the same on both sides: the number of consistent pairs over the number of records.
         """
-        per_original = int(self.released_per_original.min())
-        per_released = int(self.originals_per_released.min())
+        per_original, per_released = int(self.released_per_original.min()), int(self.originals_per_released.min())
         pairs = int((self.originals_per_released * self.class_sizes).sum())
         mean = round(pairs / int(self.class_sizes.sum()), 6)
         return {

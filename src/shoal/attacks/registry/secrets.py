@@ -86,11 +86,8 @@ def _stands_for(policy: Policy, released: ReleasedSecret, as_categories: bool) -
     """What each value of an earlier release stands for."""
     category_of = _category_of(policy, released.name)
     if released.published != "categories":
-        if not as_categories:
-            return [[(_VALUE, value)] for value in released.values]
-        return [
-            [(_CATEGORY, category_of[value]) if value in category_of else (_VALUE, value)] for value in released.values
-        ]
+        known = category_of if as_categories else {}
+        return [[(_CATEGORY, known[value]) if value in known else (_VALUE, value)] for value in released.values]
     declared = policy.columns[released.name].category_values
     unknown = [value for value in released.values if value not in declared]
     if unknown:

@@ -138,20 +138,12 @@ class Signature:
     def to_dict(self) -> dict[str, Any]:
         """The signature as plain data, as an entry of a registry keeps it."""
         quasi = {
-            each.name: {
-                "kind": each.kind,
-                "ranged": each.ranged,
-                "fingerprint": each.fingerprint,
-                "labels": list(each.labels),
-                "cells": self.cells[index].tolist(),
-            }
+            each.name: {**_described(each), "cells": self.cells[index].tolist()}
             for index, each in enumerate(self.quasi)
         }
         secrets = {
             each.name: {
-                "published": each.published,
-                "categories": each.categories,
-                "values": list(each.values),
+                **_described(each),
                 "starts": self.histograms[each.name].starts.tolist(),
                 "codes": self.histograms[each.name].values.tolist(),
                 "counts": self.histograms[each.name].counts.tolist(),
@@ -186,6 +178,12 @@ class Signature:
             histograms[name] = histogram
         _require(bool(quasi) and len(sizes) > 0)
         return Signature(tuple(quasi), tuple(secrets), np.stack(cells), sizes, histograms)
+
+
+def _described(column: ReleasedQuasi | ReleasedSecret) -> dict[str, Any]:
+    """The fields of a column but for its name, as plain data."""
+    fields = {key: value for key, value in vars(column).items() if key != "name"}
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in fields.items()}
 
 
 def _require(right: bool) -> None:

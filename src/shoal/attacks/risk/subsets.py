@@ -162,7 +162,7 @@ class _Measuring(Grouper):
         super().__init__(table, radices)
         self.uniques: dict[Places, int] = {(): int(table.n_rows == 1)}
         alone = np.zeros(int(table.n_rows == 1), dtype=np.int32)
-        self._smaller: dict[Places, NDArray[np.int32]] = {(): alone}
+        self.smaller: dict[Places, NDArray[np.int32]] = {(): alone}
         self._scratch = np.zeros(table.n_tuples, dtype=np.bool_)
         self.in_minimal = np.zeros((self.width, table.n_tuples), dtype=np.bool_)
         self.first_size = np.zeros(table.n_tuples, dtype=np.int64)
@@ -173,7 +173,7 @@ class _Measuring(Grouper):
         sizes, alone = self.sizes(places)
         found[places] = alone
         self.uniques[places] = len(alone)
-        smaller = [self._smaller[places[:axis] + places[axis + 1 :]] for axis in range(len(places))]
+        smaller = [self.smaller[places[:axis] + places[axis + 1 :]] for axis in range(len(places))]
         for part in smaller:
             self._scratch[part] = True
         minimal = alone[~self._scratch[alone]]
@@ -184,10 +184,6 @@ class _Measuring(Grouper):
         names = tuple(self.table.quasi[j] for j in places)
         average = len(sizes) / self.table.n_rows
         return SubsetRisk(names, len(sizes), len(alone), int(sizes.min()), average, len(minimal))
-
-    def level(self, found: dict[Places, NDArray[np.int32]]) -> None:
-        """Go on to subsets of the next size."""
-        self._smaller = found
 
 
 def contribution(others: Sequence[int], most: int, increase: Callable[[Places], int]) -> float:
@@ -216,7 +212,7 @@ def measure_subsets(
         for places in combinations(range(width), size):
             progress(_progress(len(subsets), total, time.monotonic() - started), len(subsets) / total)
             subsets.append(measuring.measure(places, found))
-        measuring.level(found)
+        measuring.smaller = found
     columns = tuple(_column(measuring, j, subsets[j], without[j], most) for j in range(width))
     singled = {size: int((measuring.first_size == size).sum()) for size in range(1, most + 1)}
     return SubsetRisks(most, tuple(subsets), columns, singled, measuring.uniques)

@@ -29,8 +29,6 @@ from shoal.search.extension.published_classes import (
     Perspective,
     Pruner,
     PublishedClasses,
-    References,
-    single_models,
 )
 from shoal.table.classes import Counts, Mask, SensitiveDomain
 
@@ -93,11 +91,12 @@ class Extension:
         groups = Groups.of(row_class, self.secrets, self.domains)
         ways = (False, True) if self.alone else (True,)
         perspectives = [Perspective(groups, self.before, self.domains, together=each) for each in ways]
-        pruner = Pruner(perspectives, single_models(self.models))
+        # judged class by class, given what the whole release holds: all but (alp, dif)
+        pruner = Pruner(perspectives, [model for model in self.models if model.merge_closed])
         whole = [model for model in self.models if model.whole_table]
         kept = groups.counts
         while True:
-            pruned = pruner.prune(kept, _references(perspectives, kept, whole))
+            pruned = pruner.prune(kept, [each.totals(kept) if whole else None for each in perspectives])
             if whole and (pruned != kept).any():
                 kept = pruned
                 continue
@@ -123,10 +122,6 @@ def _rows(row_class: Codes, groups: Groups, kept: Counts) -> Codes:
     result = np.full(len(row_class), -1, dtype=np.int32)
     result[staying] = row_class[staying]
     return result
-
-
-def _references(perspectives: Sequence[Perspective], kept: Counts, whole: Sequence[Model]) -> References:
-    return [perspective.totals(kept) if whole else None for perspective in perspectives]
 
 
 def _victim(

@@ -245,8 +245,3 @@ def _expanded(starts: Ints, classes: Ints) -> tuple[Ints, Ints]:
     lengths = starts[classes + 1] - starts[classes]
     number = np.repeat(np.arange(len(classes)), lengths)
     return number, spans(starts[classes], lengths)
-
-
-def single_models(models: Sequence[Model]) -> list[Model]:
-    """The models that can be judged class by class, given what the whole release holds: all but (alp, dif)."""
-    return [model for model in models if model.merge_closed]

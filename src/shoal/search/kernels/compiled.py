@@ -1,13 +1,12 @@
 """The compiled kernels, and the only file that knows numba.
 
 Compiled code is cached per user. Where the folder of this file cannot be written and no home is writable, numba
-would fail at import: `_cache_dir` finds a private folder first, and without one the kernels compile in memory.
+would fail at import: `_use_cache` finds a private folder first, and without one the kernels compile in memory.
 Serial and ``nogil``: independent nodes run on threads, and ``parallel=True`` costs seconds of compiling.
 """
 
 from __future__ import annotations
 
-import os
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -15,29 +14,21 @@ from typing import Any
 import numba
 import numpy as np
 
-
-def _writable(folder: Path) -> bool:
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return True
-    except OSError:
-        return False
+from shoal.search.kernels.load import cache_folder
 
 
 def _use_cache() -> bool:
     """Whether compiled code can be kept; points numba at a private folder when none is configured."""
-    if numba.config.CACHE_DIR:
-        return _writable(Path(numba.config.CACHE_DIR))
-    base = os.environ.get("XDG_CACHE_HOME")
+    folder = Path(numba.config.CACHE_DIR) if numba.config.CACHE_DIR else cache_folder()
+    if folder is None:
+        return False
     try:
-        folder = (Path(base) if base else Path.home() / ".cache") / "shoal" / "kernels"
-    except RuntimeError:  # no home folder at all
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            numba.config.CACHE_DIR = str(folder)
+            return True
+    except OSError:
         return False
-    if not _writable(folder):
-        return False
-    numba.config.CACHE_DIR = str(folder)
-    return True
 
 
 jit = numba.njit(cache=_use_cache(), nogil=True, boundscheck=False)

@@ -23,11 +23,12 @@ def is_compiled(function: str) -> bool:
     """Whether a run would find one of the kernels compiled."""
     source = Path(__file__).absolute().parent
     location = f"{source.name}_{hashlib.sha1(str(source).encode(), usedforsecurity=False).hexdigest()}"
-    folder = _cache_folder()
+    folder = cache_folder()
     return folder is not None and any((folder / location).glob(f"compiled.{function}-*.nbi"))
 
 
-def _cache_folder() -> Path | None:
+def cache_folder() -> Path | None:
+    """Where compiled code is kept; None where there is no home folder."""
     if configured := os.environ.get("NUMBA_CACHE_DIR"):
         return Path(configured)
     base = os.environ.get("XDG_CACHE_HOME")

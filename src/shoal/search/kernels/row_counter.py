@@ -47,32 +47,20 @@ class RowCounter:
 
     def add(self, rows: NDArray[np.int32], weights: NDArray[np.int64]) -> None:
         """Count some rows, each as often as its weight says."""
-        self._load_when_it_pays(len(rows))
+        if self._left is not None:
+            self._left -= len(rows)
+            if self._left < 0:
+                self._left, self._kernels = None, load_kernels()
+                self._place()
         start = 0
         while start < len(rows):
             start, self.used = self._kernels.count_rows(
                 rows, weights, start, self._keys, self._counts, self.used, self._slots
             )
             if start < len(rows):
-                self._grow()
-
-    def _load_when_it_pays(self, rows: int) -> None:
-        if self._left is None:
-            return
-        self._left -= rows
-        if self._left < 0:
-            self._left = None
-            self._kernels = load_kernels()
-            self._place()
-
-    def _grow(self) -> None:
-        capacity = 2 * len(self._keys)
-        keys = np.empty((capacity, self._keys.shape[1]), dtype=np.int32)
-        keys[: self.used] = self.keys
-        counts = np.empty(capacity, dtype=np.int64)
-        counts[: self.used] = self.counts
-        self._keys, self._counts = keys, counts
-        self._place()
+                self._keys = np.concatenate([self._keys, np.zeros_like(self._keys)])
+                self._counts = np.concatenate([self._counts, np.zeros_like(self._counts)])
+                self._place()
 
     def _place(self) -> None:
         self._slots = np.full(2 * len(self._keys), -1, dtype=np.int32)

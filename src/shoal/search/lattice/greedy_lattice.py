@@ -106,11 +106,9 @@ def _losses(problem: Problem) -> list[list[Fraction]]:
         leaf_counts = np.bincount(problem.table.codes[j], weights=problem.table.counts, minlength=hierarchy.n_leaves)
         importance = Fraction(str(problem.weights.get(problem.table.quasi[j], 0)))
         spans = [int(span) for span in hierarchy.spans]
-        levels = []
-        for row in ladder.nodes:
-            covered = sum(int(leaf_counts[leaf]) * (spans[row[leaf]] - 1) for leaf in np.flatnonzero(leaf_counts))
-            levels.append((1 - importance) * Fraction(covered, spans[hierarchy.root]))
-        losses.append(levels)
+        present = np.flatnonzero(leaf_counts)
+        covered = [sum(int(leaf_counts[leaf]) * (spans[row[leaf]] - 1) for leaf in present) for row in ladder.nodes]
+        losses.append([(1 - importance) * Fraction(each, spans[hierarchy.root]) for each in covered])
     return losses
 
 

@@ -33,7 +33,7 @@ def all_minimal_nodes(problem: Problem, engine: LocalEngine) -> list[Node]:
         return minimal_nodes(passing)
     open_nodes, minimal = passing.copy(), []
     for node in by_generality(problem.shape):
-        if open_nodes[node] and evaluator.evaluate(evaluator.grouping(node)).satisfied:
+        if open_nodes[node] and evaluator.evaluate(engine.classes(node)).satisfied:
             minimal.append(node)
             open_nodes[above(node)] = False
     return minimal
@@ -89,7 +89,7 @@ def incognito(problem: Problem, engine: LocalEngine) -> SearchResult:
     evaluator = Evaluator(problem, engine)
     wanted = problem.options.get("node")
     chosen = _picked(problem, minimal, wanted) if wanted is not None else _cheapest(problem, evaluator, minimal)
-    grouping = evaluator.grouping(chosen)
+    grouping = engine.classes(chosen)
     listed = [problem.nominal_levels(node) for node in minimal]
     nodes = int(np.prod(problem.shape, dtype=np.int64))
     return SearchResult(
@@ -111,9 +111,8 @@ def _cheapest(problem: Problem, evaluator: Evaluator, minimal: list[Node]) -> No
 
 def _picked(problem: Problem, minimal: list[Node], wanted: dict[str, int]) -> Node:
     """The minimal node that the policy names by levels."""
-    for node in minimal:
-        if problem.nominal_levels(node) == wanted:
-            return node
-    listed = [str(problem.nominal_levels(node)) for node in minimal]
-    message, fix = f"{dict(wanted)} is not a minimal node.", did_you_mean(wanted, listed)
+    levels = [problem.nominal_levels(node) for node in minimal]
+    if wanted in levels:
+        return minimal[levels.index(wanted)]
+    message, fix = f"{dict(wanted)} is not a minimal node.", did_you_mean(wanted, [*map(str, levels)])
     raise PolicyError([PolicyProblem("algorithm.node", message, fix, code="not-a-minimal-node")])

@@ -55,8 +55,7 @@ class _Search:
     """The state of one search over the whole lattice."""
 
     def __init__(self, problem: Problem, engine: LocalEngine) -> None:
-        self.problem = problem
-        self.evaluator = Evaluator(problem, engine)
+        self.problem, self.evaluator = problem, Evaluator(problem, engine)
         self.metric = problem.metric
         self.bounds = self._first_bounds()
         self.open = np.ones(problem.shape, dtype=np.bool_)  # neither evaluated nor proved to fail
@@ -66,13 +65,10 @@ class _Search:
 
     def _first_bounds(self) -> NDArray[np.float64]:
         if isinstance(self.metric, CellMetric):
-            metric = self.metric
-            dearest = [
-                metric.cell(hierarchy)[ladder.nodes].max(axis=1)
-                for hierarchy, ladder in zip(self.problem.hierarchies, self.problem.ladders, strict=True)
-            ]
-            self._columns = list(zip(column_means(self.problem, metric), dearest, strict=True))
-            return cell_bounds(self.problem, metric)
+            trees = zip(self.problem.hierarchies, self.problem.ladders, strict=True)
+            dearest = [self.metric.cell(tree)[ladder.nodes].max(axis=1) for tree, ladder in trees]
+            self._columns = list(zip(column_means(self.problem, self.metric), dearest, strict=True))
+            return cell_bounds(self.problem, self.metric)
         return np.full(self.problem.shape, -np.inf)
 
     def candidates(self, among: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -97,11 +93,10 @@ class _Search:
 
     def _sharpen(self, node: Node, suppressed: int) -> None:
         """Raise the bounds below a node by the records that are suppressed there at least."""
-        if not suppressed or not isinstance(self.metric, CellMetric):
-            return
-        part = below(node)
-        bound = self._suppression_bound(self.metric, node, suppressed / self.problem.table.n_rows)
-        np.maximum(self.bounds[part], bound, out=self.bounds[part])
+        if suppressed and isinstance(self.metric, CellMetric):
+            part = self.bounds[below(node)]
+            bound = self._suppression_bound(self.metric, node, suppressed / self.problem.table.n_rows)
+            np.maximum(part, bound, out=part)
 
     def _suppression_bound(self, metric: CellMetric, node: Node, share: float) -> NDArray[np.float64]:
         """For every node below: the cost when at least such a share of records is suppressed, whichever they are.
@@ -139,18 +134,11 @@ class _Search:
                 low = middle + 1
 
     def run(self) -> None:
-        total = self.open.size
-        while True:
-            border = self.candidates(self.unsure)
-            if not border.any():
-                break
-            self.problem.progress("searching", 1 - np.count_nonzero(border) / total)
+        while (border := self.candidates(self.unsure)).any():
+            self.problem.progress("searching", 1 - np.count_nonzero(border) / self.open.size)
             self.bisect(self.path_up(self._least(border)))
-        while True:
-            rest = self.candidates(self.open)
-            if not rest.any():
-                break
-            self.problem.progress("searching", 1 - np.count_nonzero(rest) / total)
+        while (rest := self.candidates(self.open)).any():
+            self.problem.progress("searching", 1 - np.count_nonzero(rest) / self.open.size)
             self.check(self._least(rest))
 
     def _least(self, among: NDArray[np.bool_]) -> Node:

@@ -17,6 +17,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,17 +42,6 @@ def cell_metric(problem: Problem) -> CellMetric:
     ncp = METRICS["ncp"]
     assert isinstance(ncp, CellMetric)
     return problem.metric if isinstance(problem.metric, CellMetric) else ncp
-
-
-@dataclass(frozen=True, eq=False)
-class Trees:
-    """The hierarchies of all columns, one after the other, as flat arrays."""
-
-    offsets: Ints
-    first: NDArray[np.int32]
-    last: NDArray[np.int32]
-    parents: NDArray[np.int32]
-    costs: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,17 +82,12 @@ class Boxes:
         )
 
     @cached_property
-    def trees(self) -> Trees:
-        """The hierarchies as flat arrays, in the order of ``columns``."""
+    def trees(self) -> tuple[NDArray[Any], ...]:
+        """The hierarchies one after the other, in the order of ``columns``: offsets, first, last, parents and costs."""
         hierarchies = [self.problem.hierarchies[j] for j in self.columns]
-        sizes = [len(hierarchy.labels) for hierarchy in hierarchies]
-        return Trees(
-            np.cumsum([0, *sizes[:-1]]).astype(np.int64),
-            np.concatenate([hierarchy.first for hierarchy in hierarchies]).astype(np.int32),
-            np.concatenate([hierarchy.last for hierarchy in hierarchies]).astype(np.int32),
-            np.concatenate([hierarchy.parents for hierarchy in hierarchies]).astype(np.int32),
-            np.concatenate(self.node_cost),
-        )
+        offsets = np.cumsum([0, *(len(hierarchy.labels) for hierarchy in hierarchies[:-1])]).astype(np.int64)
+        arrays = zip(*((tree.first, tree.last, tree.parents) for tree in hierarchies), strict=True)
+        return offsets, *(np.concatenate(each).astype(np.int32) for each in arrays), np.concatenate(self.node_cost)
 
     @property
     def packs(self) -> bool:
@@ -133,12 +118,12 @@ class Blocks:
     """The records of a problem that can be released, by block."""
 
     problem: Problem
-    tuple_block: Classes  # ClassSet of each tuple, or `SUPPRESSED` for those that are OUT
+    tuple_block: Classes  # block of each tuple, or `SUPPRESSED` for those that are OUT
     n_blocks: int
 
     @cached_property
     def row_block(self) -> Classes:
-        """ClassSet of each row, or `SUPPRESSED`."""
+        """Block of each row, or `SUPPRESSED`."""
         return self.tuple_block[self.problem.table.row_tuple]
 
     @cached_property

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -192,34 +192,20 @@ class BoxCover:
             index += 1
 
 
-@dataclass(eq=False)
 class TuplePartition:
-    """Classes of whole tuples, with the box, cost and size of each."""
+    """Classes of whole tuples, with the box, cost and size of each; ``owner`` is -1 for tuples that are in none."""
 
-    cover: BoxCover
-    owner: NDArray[np.int64]  # class of each tuple of the table; -1 for those that are not in this partition
-    members: list[list[int]] = field(init=False)
-    nodes: NDArray[np.int64] = field(init=False)
-    costs: Floats = field(init=False)
-    sizes: Ints = field(init=False)
+    def __init__(self, cover: BoxCover, owner: Ints) -> None:
+        self.cover, self.owner, self.boxes = cover, owner, cover.boxes
+        inside = np.flatnonzero(owner >= 0)
+        ordered = inside[np.argsort(owner[inside], kind="stable")]
+        self.members = [part.tolist() for part in np.split(ordered, np.cumsum(np.bincount(owner[inside]))[:-1])]
+        found = [self.box_of(members) for members in self.members]
+        self.nodes = np.array([nodes for nodes, _ in found], dtype=np.int64)
+        self.costs = np.array([cost for _, cost in found])
+        self.sizes = np.array([int(cover.weights[members].sum()) for members in self.members], dtype=np.int64)
 
-    def __post_init__(self) -> None:
-        count = int(self.owner.max()) + 1
-        self.members = [[] for _ in range(count)]
-        for item in np.flatnonzero(self.owner >= 0):
-            self.members[self.owner[item]].append(int(item))
-        self.nodes = np.zeros((count, len(self.boxes.columns)), dtype=np.int64)
-        self.costs, self.sizes = np.zeros(count), np.zeros(count, dtype=np.int64)
-        self._trees = self.boxes.trees
-        for each in range(count):
-            self.update(each)
-
-    @property
-    def boxes(self) -> Boxes:
-        """The lattice's arrays."""
-        return self.cover.boxes
-
-    def box_of(self, items: list[int]) -> tuple[NDArray[np.int64], float]:
+    def box_of(self, items: list[int]) -> tuple[list[int], float]:
         """The box that holds some tuples, and its cost."""
         codes = self.boxes.codes[:, items]
         low, high, nodes, cost = codes.min(axis=1), codes.max(axis=1), [], 0.0
@@ -229,22 +215,13 @@ class TuplePartition:
                 node = int(hierarchy.parents[node])
             nodes.append(node)
             cost += self.boxes.node_cost[c][node]
-        return np.array(nodes, dtype=np.int64), float(cost)
-
-    def update(self, each: int) -> None:
-        """Work out the box, cost and size of a class anew."""
-        if self.members[each]:
-            self.nodes[each], self.costs[each] = self.box_of(self.members[each])
-            self.sizes[each] = int(self.cover.weights[self.members[each]].sum())
-        else:
-            self.costs[each], self.sizes[each] = 0.0, 0
+        return nodes, float(cost)
 
     def best_joins(self, items: list[int], budgets: Floats) -> tuple[NDArray[np.int32], Floats]:
         """For each tuple the class it costs least to join and what that adds, within a budget each."""
-        trees = self._trees
         return self.cover.kernels.best_joins(  # type: ignore[no-any-return]
             self.boxes.codes, np.array(items, dtype=np.int64), budgets, self.owner, self.cover.weights,
-            self.nodes, self.costs, self.sizes, trees.offsets, trees.first, trees.last, trees.parents, trees.costs,
+            self.nodes, self.costs, self.sizes, *self.boxes.trees,
         )  # fmt: skip
 
 

@@ -60,7 +60,7 @@ def _finished(blocks: Blocks, row_class: Classes) -> Recoding:
     while True:
         row_class, released = _coinciding(blocks, row_class)
         stats = blocks.stats(row_class, len(released.nodes))
-        satisfied, kept = evaluate_stats(problem.models, replace_reference(stats), 0)
+        satisfied, kept = evaluate_stats(problem.models, replace(stats, reference=None), 0)
         if satisfied:
             return Recoding(
                 quasi=problem.table.quasi,
@@ -72,11 +72,6 @@ def _finished(blocks: Blocks, row_class: Classes) -> Recoding:
             )
         failing = ~kept if not kept.all() else _most_leaking(blocks, stats)
         row_class = _merge_failing(blocks, row_class, released, failing)
-
-
-def replace_reference(stats: ClassStats) -> ClassStats:
-    """The same classes as a release of their own."""
-    return ClassStats(stats.sizes, stats.histograms, stats.domains)
 
 
 def _coinciding(blocks: Blocks, row_class: Classes) -> tuple[Classes, _Released]:
@@ -109,7 +104,7 @@ def _most_leaking(blocks: Blocks, stats: ClassStats) -> Mask:
     """
     failing = np.zeros(stats.n_classes, dtype=np.bool_)
     for model in blocks.problem.models:
-        view = replace_reference(stats).view(model.column)
+        view = replace(stats, reference=None).view(model.column)
         if not model.table_holds(view):
             worst = np.zeros(stats.n_classes)
             for strength in model.strengths(view).values():

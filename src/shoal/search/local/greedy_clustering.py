@@ -80,11 +80,11 @@ def _covered(blocks: Blocks) -> tuple[Classes, dict[str, object]]:
     return owner[problem.table.row_tuple].astype(np.int32), facts
 
 
-def _over_all_tuples(found: Ints, tuples: Ints, n_tuples: int) -> Ints:
-    """The classes of some tuples as an array over all tuples."""
-    owner = np.full(n_tuples, SUPPRESSED, dtype=np.int64)
+def _partition(cover: BoxCover, tuples: Ints, found: Ints) -> TuplePartition:
+    """The classes of some tuples."""
+    owner = np.full(len(cover.weights), SUPPRESSED, dtype=np.int64)
     owner[tuples] = found
-    return owner
+    return TuplePartition(cover, owner)
 
 
 def _pieces(blocks: Blocks, cover: BoxCover) -> Iterator[Ints]:
@@ -124,8 +124,7 @@ def _whole(cover: BoxCover, tuples: Ints, found: Ints) -> Ints:
         return np.zeros(len(tuples), dtype=np.int64)
     left = np.flatnonzero(found < 0)
     tried = found.copy()
-    partition = TuplePartition(cover, _over_all_tuples(found, tuples, len(cover.weights)))
-    targets, _ = partition.best_joins(tuples[left].tolist(), np.full(len(left), np.inf))
+    targets, _ = _partition(cover, tuples, found).best_joins(tuples[left].tolist(), np.full(len(left), np.inf))
     tried[left] = targets
     if cover.holds(tuples, tried, int(tried.max()) + 1).all():
         return tried
@@ -141,7 +140,7 @@ def _merged(cover: BoxCover, tuples: Ints, found: Ints) -> Ints:
         failing = np.flatnonzero(~cover.holds(tuples, found, count))
         if not len(failing) or count == 1:
             return found.astype(np.int64)
-        partition = TuplePartition(cover, _over_all_tuples(found, tuples, len(cover.weights)))
+        partition = _partition(cover, tuples, found)
         weakest = int(failing[0])
         costs = [
             partition.box_of(partition.members[weakest] + partition.members[each])[1]

@@ -73,24 +73,17 @@ def _blocks(blocks: Blocks, values: NDArray[np.int32]) -> list[Rows]:
 
 def _whole_weights(names: Sequence[str], values: NDArray[np.int32], given: Mapping[str, float]) -> Whole:
     """The weights of the sensitive columns times a common denominator."""
-    problems = [
-        PolicyProblem(
-            f"algorithm.weights.{name}",
-            "is not a sensitive column.",
-            did_you_mean(name, names),
-            code="not-a-sensitive-column",
-        )
-        for name in given
-        if name not in names
-    ]
-    problems += [
-        PolicyProblem(f"algorithm.weights.{name}", f"must be 0 or more, not {weight}.", code="weight-out-of-range")
-        for name, weight in given.items()
-        if not (math.isfinite(weight) and weight >= 0)
-    ]
+    problems, where = [], "algorithm.weights"
+    for name in [name for name in given if name not in names]:
+        message, fix = "is not a sensitive column.", did_you_mean(name, names)
+        problems.append(PolicyProblem(f"{where}.{name}", message, fix, code="not-a-sensitive-column"))
+    for name, weight in given.items():
+        if not (math.isfinite(weight) and weight >= 0):
+            message = f"must be 0 or more, not {weight}."
+            problems.append(PolicyProblem(f"{where}.{name}", message, code="weight-out-of-range"))
     if given and not problems and not any(given.values()):
         fix = "Give at least one sensitive column a weight above 0, or leave the weights out."
-        problems.append(PolicyProblem("algorithm.weights", "every weight is 0.", fix, code="weights-all-zero"))
+        problems.append(PolicyProblem(where, "every weight is 0.", fix, code="weights-all-zero"))
     if problems:
         raise PolicyError(problems)
     if given:
@@ -98,10 +91,7 @@ def _whole_weights(names: Sequence[str], values: NDArray[np.int32], given: Mappi
     else:
         shares = [Fraction(1, max(len(np.unique(column)), 1)) for column in values]
     common = math.lcm(*(share.denominator for share in shares))
-    return _whole([int(share * common) for share in shares])
-
-
-def _whole(numbers: Sequence[int]) -> Whole:
+    numbers = [int(share * common) for share in shares]
     return np.array(numbers, dtype=np.int64 if sum(numbers) < INT64_LIMIT else object)
 
 
@@ -126,10 +116,6 @@ class _Requirements:
             if model.column is not None:
                 distinct[model.column] = max(distinct[model.column], model.least_values)
         return cls(blocks, k, tuple(distinct.values()), tuple(others), int(np.count_nonzero(blocks.row_block >= 0)))
-
-    def report(self, done: int) -> None:
-        """Report how many records are in a cluster."""
-        self.blocks.problem.progress("clustering", done / self.records)
 
     def others_hold(self, rows: Rows) -> bool:
         """Whether the models that are not a matter of counting hold in a class of some rows."""
@@ -159,7 +145,8 @@ class _Block:
             seed = int(remaining.indices[index])
             cluster = _Cluster(self, remaining)
             cluster.grow(index)
-            self.requirements.report(self.before + len(self.rows) - remaining.count)
+            done = self.before + len(self.rows) - remaining.count
+            self.requirements.blocks.problem.progress("clustering", done / self.requirements.records)
             remaining = remaining.compacted()
             if len(cluster.members) >= self.requirements.k and cluster.sensitive():
                 members.append(cluster.members)
@@ -192,10 +179,6 @@ class _Remaining:
         size = len(block.rows)
         codes = [column.astype(np.intp) for column in block.codes]
         return cls(np.arange(size), codes, list(block.values), np.zeros(size, dtype=np.bool_), size)
-
-    def add_to_cluster(self, index: int) -> None:
-        self.clustered[index] = True
-        self.count -= 1
 
     def compacted(self) -> _Remaining:
         """The same records, without the clustered ones if they are more than a fifth."""
@@ -256,7 +239,8 @@ class _Cluster:
                 seen.add(value)
                 self._diversity -= np.multiply(column == value, weight, dtype=self._diversity.dtype)
         self.members.append(int(self._remaining.indices[index]))
-        self._remaining.add_to_cluster(index)
+        self._remaining.clustered[index] = True
+        self._remaining.count -= 1
         self._lost[index] += loss.beyond
         self._diversity[index] = -1
 

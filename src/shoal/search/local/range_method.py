@@ -36,7 +36,7 @@ from shoal.search.evaluation import evaluate_stats
 from shoal.search.linkage_ambiguity import ambiguity
 from shoal.search.local.ranged_columns import RangedColumn, not_quasi, range_problems
 from shoal.search.problem import Problem, SearchResult
-from shoal.table.classes import ClassStats
+from shoal.table.classes import ClassStats, Mask
 from shoal.table.encoded import combine_codes
 
 Nodes = NDArray[np.int32]
@@ -105,10 +105,8 @@ class _Candidate:
 
 def range_method(problem: Problem, engine: LocalEngine) -> SearchResult:
     """Recode by ranges within groups; `InfeasibleError` where the policy's models do not hold on the result."""
-    options = RangeOptions.read(problem)
     problem.progress("setting ranges", 0.0)
-    candidate = _shared(problem, engine, options) if options.safe else _neighbouring(problem, engine, options)
-    satisfied, kept = evaluate_stats(problem.models, candidate.stats, problem.budget if options.safe else 0)
+    options, candidate, satisfied, kept = _try(problem, engine)
     if not satisfied:
         raise InfeasibleError(_diagnosis(problem, engine, options, candidate))
     recoding = problem.recoding(
@@ -130,11 +128,15 @@ def range_method(problem: Problem, engine: LocalEngine) -> SearchResult:
 
 def diagnose(problem: Problem, engine: LocalEngine) -> Diagnosis | None:
     """Why the method makes no release of this problem, or None where it makes one; nothing is recoded."""
+    options, candidate, satisfied, _ = _try(problem, engine)
+    return None if satisfied else _diagnosis(problem, engine, options, candidate)
+
+
+def _try(problem: Problem, engine: LocalEngine) -> tuple[RangeOptions, _Candidate, bool, Mask]:
+    """The one result, whether the models hold on it, and which classes are kept."""
     options = RangeOptions.read(problem)
     candidate = _shared(problem, engine, options) if options.safe else _neighbouring(problem, engine, options)
-    if evaluate_stats(problem.models, candidate.stats, problem.budget if options.safe else 0)[0]:
-        return None
-    return _diagnosis(problem, engine, options, candidate)
+    return options, candidate, *evaluate_stats(problem.models, candidate.stats, problem.budget if options.safe else 0)
 
 
 def _neighbouring(problem: Problem, engine: LocalEngine, options: RangeOptions) -> _Candidate:
@@ -236,32 +238,22 @@ def _diagnosis(problem: Problem, engine: LocalEngine, options: RangeOptions, can
         named = zip(problem.table.quasi, candidate.hierarchies, candidate.nodes[index].tolist(), strict=True)
         return {name: hierarchy.labels[node] for name, hierarchy, node in named}
 
+    views = [(model, candidate.stats.view(model.column)) for model in problem.models]
+    reached = [(index, *each) for index, (model, view) in enumerate(views) for each in model.reached(view).items()]
     return Diagnosis(
         code="shared-ranges" if options.safe else "range-method",
         records=problem.table.n_rows,
         budget=problem.budget,
         blockers=tuple(blockers(problem.models, candidate.stats, labels)),
-        reachable=dict(_reached(problem, candidate.stats)),
+        reachable={
+            parameter_name(problem, index, name): value for index, name, value in reached if math.isfinite(value)
+        },
         relaxations=tuple(changes),
         algorithm="range",
-        holding=tuple(_holding(problem, candidate.stats)),
+        holding=tuple(
+            (model.name, model.column) for model, view in views if model.holds(view).all() and model.table_holds(view)
+        ),
     )
-
-
-def _holding(problem: Problem, stats: ClassStats) -> Iterator[tuple[str, str | None]]:
-    """The models that hold in every class and on the whole."""
-    for model in problem.models:
-        view = stats.view(model.column)
-        if model.holds(view).all() and model.table_holds(view):
-            yield model.name, model.column
-
-
-def _reached(problem: Problem, stats: ClassStats) -> Iterator[tuple[str, float]]:
-    """What every class reaches of each parameter."""
-    for index, model in enumerate(problem.models):
-        for parameter, value in model.reached(stats.view(model.column)).items():
-            if math.isfinite(value):
-                yield parameter_name(problem, index, parameter), value
 
 
 def _changes(problem: Problem, engine: LocalEngine, options: RangeOptions, safe: _Candidate) -> Iterator[Relaxation]:

@@ -22,6 +22,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,13 +59,10 @@ class Steps:
         """Several lists of steps as one."""
         ends = np.cumsum([0, *(len(part.rows) for part in parts)])
         bounds = [part.bounds[:-1] + end for part, end in zip(parts, ends[:-1], strict=True)]
-        return Steps(
-            np.concatenate([part.kind for part in parts]),
-            np.concatenate([part.gain for part in parts]),
-            np.append(np.concatenate(bounds), ends[-1]),
-            np.concatenate([part.rows for part in parts]),
-            np.concatenate([part.targets for part in parts]),
+        kind, gain, rows, targets = (
+            np.concatenate([getattr(part, name) for part in parts]) for name in ("kind", "gain", "rows", "targets")
         )
+        return Steps(kind, gain, np.append(np.concatenate(bounds), ends[-1]), rows, targets)
 
     def _entries(self, chosen: Ints) -> tuple[Ints, Ints]:
         """The indices of the rows of some steps, and which step each belongs to."""
@@ -135,29 +133,29 @@ def proposals(state: Arrangement, pending: Ints) -> Steps:
     sizes = state.sizes
     costly = pending[state.costs[pending] > _GAIN]
     small = costly[sizes[costly] <= _LARGE * state.fresh]
-    return Steps.joined(
-        [
-            _exchanges(state, costly),
-            _dissolutions(state, small),
-            _splits(state, costly[sizes[costly] >= 2 * state.least]),
-            _gatherings(state, small[sizes[small] > state.fresh]),
-        ]
-    )
+    splits = _splits(state, costly[sizes[costly] >= 2 * state.least])
+    gatherings = _gatherings(state, small[sizes[small] > state.fresh])
+    return Steps.joined([_exchanges(state, costly), _dissolutions(state, small), splits, gatherings])
+
+
+def _ask(
+    state: Arrangement, kernel: Callable[..., None], asking: Ints, arrays: tuple[Any, ...], gains: Floats, found: Ints
+) -> None:
+    """Have a kernel fill in what the asking classes gain and how, on all processors where they are many."""
+
+    def work(indices: Ints) -> None:
+        gain, step = gains[indices], found[indices]
+        kernel(asking[indices], *arrays, state.prices, gain, step)
+        gains[indices], found[indices] = gain, step
+
+    state.spread(work, np.arange(len(asking)))
 
 
 def _exchanges(state: Arrangement, asking: Ints) -> Steps:
     gains = np.full((len(asking), _EXCHANGES), _GAIN)
     steps = np.full((len(asking), _EXCHANGES, 4), -1, dtype=np.int64)
-
-    def work(indices: Ints) -> None:
-        found, chosen = gains[indices], steps[indices]
-        state.kernels.exchanges(
-            asking[indices], state.codes, state.members, state.starts, state.ends, state.costs, state.near,
-            state.joins, state.least, state.prices, found, chosen,
-        )  # fmt: skip
-        gains[indices], steps[indices] = found, chosen
-
-    state.spread(work, np.arange(len(asking)))
+    arrays = (state.codes, state.members, state.starts, state.ends, state.costs, state.near, state.joins, state.least)
+    _ask(state, state.kernels.exchanges, asking, arrays, gains, steps)
     gain, step = gains.ravel(), steps.reshape(-1, 4)
     gain, step = gain[step[:, 0] >= 0], step[step[:, 0] >= 0]
     swap = step[:, 3] >= 0
@@ -172,16 +170,8 @@ def _exchanges(state: Arrangement, asking: Ints) -> Steps:
 def _dissolutions(state: Arrangement, asking: Ints) -> Steps:
     gains = np.zeros(len(asking))
     targets = np.full((len(asking), _LARGE * state.fresh), -1, dtype=np.int64)
-
-    def work(indices: Ints) -> None:
-        found, chosen = gains[indices], targets[indices]
-        state.kernels.dissolutions(
-            asking[indices], state.codes, state.members, state.starts, state.ends, state.costs, state.joins,
-            state.prices, found, chosen,
-        )  # fmt: skip
-        gains[indices], targets[indices] = found, chosen
-
-    state.spread(work, np.arange(len(asking)))
+    arrays = (state.codes, state.members, state.starts, state.ends, state.costs, state.joins)
+    _ask(state, state.kernels.dissolutions, asking, arrays, gains, targets)
     good = gains > _GAIN
     lengths = state.sizes[asking[good]]
     inside = np.arange(targets.shape[1]) < lengths[:, None]
@@ -190,16 +180,8 @@ def _dissolutions(state: Arrangement, asking: Ints) -> Steps:
 
 def _splits(state: Arrangement, asking: Ints) -> Steps:
     gains, cuts = np.full(len(asking), _GAIN), np.full((len(asking), 2), -1, dtype=np.int64)
-
-    def work(indices: Ints) -> None:
-        found, chosen = gains[indices], cuts[indices]
-        state.kernels.splits(
-            asking[indices], state.codes, state.members, state.starts, state.costs, state.least, state.prices,
-            found, chosen,
-        )  # fmt: skip
-        gains[indices], cuts[indices] = found, chosen
-
-    state.spread(work, np.arange(len(asking)))
+    arrays = (state.codes, state.members, state.starts, state.costs, state.least)
+    _ask(state, state.kernels.splits, asking, arrays, gains, cuts)
     good = cuts[:, 0] >= 0
     classes, cut = asking[good], cuts[good]
     rows = state.rows_of(classes)
@@ -212,16 +194,8 @@ def _splits(state: Arrangement, asking: Ints) -> Steps:
 def _gatherings(state: Arrangement, asking: Ints) -> Steps:
     size = state.fresh
     gains, gathered = np.full(len(asking), _GAIN), np.full((len(asking), size), -1, dtype=np.int64)
-
-    def work(indices: Ints) -> None:
-        found, chosen = gains[indices], gathered[indices]
-        state.kernels.gatherings(
-            asking[indices], state.codes, state.members, state.starts, state.ends, state.costs, state.near, size,
-            state.prices, found, chosen,
-        )  # fmt: skip
-        gains[indices], gathered[indices] = found, chosen
-
-    state.spread(work, np.arange(len(asking)))
+    arrays = (state.codes, state.members, state.starts, state.ends, state.costs, state.near, size)
+    _ask(state, state.kernels.gatherings, asking, arrays, gains, gathered)
     good = gathered[:, 0] >= 0
     rows = gathered[good].ravel()
     return _steps(GATHER, gains[good], np.full(int(good.sum()), size), rows, np.full(len(rows), _NEW, dtype=np.int64))
