@@ -7,6 +7,7 @@ join a published one differ in their `Job`. `anonymize`, `publish`, `apply`, `co
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,17 +23,17 @@ from shoal.attacks.registry.people import NewRelease
 from shoal.attacks.scene_setup import Rows, rows_of_recoding
 from shoal.encode.resolve import Resolved, resolve, resolve_again
 from shoal.encode.result import Result, works_on_records
-from shoal.errors import PolicyError, PolicyProblem
+from shoal.errors import InfeasibleError, PolicyError, PolicyProblem
 from shoal.evidence import Evidence, measure, sealed, to_json
 from shoal.io.sink import ReleaseData, Sink, WrittenRelease
 from shoal.io.source import HeldSource, Reading, Source, TableSource
 from shoal.metrics import ReleaseSummary
-from shoal.pipeline.infeasible import explained
 from shoal.pipeline.make_evidence import make_evidence
 from shoal.pipeline.recoding_file import PublishedFile, heights_of, recoding_text
 from shoal.pipeline.registry_options import RegistryOptions, with_composition
 from shoal.pipeline.verify import verify_written
 from shoal.policy import Policy
+from shoal.present.diagnosis import diagnosis_text
 from shoal.present.report.page import write_report
 from shoal.search import ALGORITHMS
 from shoal.search.bounds.lower_bound import LowerBound
@@ -272,3 +273,12 @@ def as_policy(policy: Policy | str | Path | Mapping[str, Any] | None, function: 
     if isinstance(policy, Policy):
         return policy
     return Policy.load(policy) if isinstance(policy, (str, Path)) else Policy.model_validate(policy)
+
+
+@contextlib.contextmanager
+def explained() -> Iterator[None]:
+    """Give an `InfeasibleError` raised inside the text of its diagnosis."""
+    try:
+        yield
+    except InfeasibleError as error:
+        raise InfeasibleError(error.diagnosis, diagnosis_text(error.diagnosis)) from None

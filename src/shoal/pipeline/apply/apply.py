@@ -30,11 +30,10 @@ from shoal.formatting import number, pluralize
 from shoal.io import FrameKind, from_arrow, in_order_of_cells
 from shoal.io.sink import FileSink, MemorySink, WrittenRelease, policy_files
 from shoal.io.source import Reading, TableSource, read_columns
-from shoal.pipeline.apply.applied_evidence import applied_evidence
+from shoal.pipeline.apply.applied_evidence import Withheld, applied_evidence, row_reasons, withheld_reasons
 from shoal.pipeline.apply.encode_new import NewRecords, encode_new
 from shoal.pipeline.apply.fitting_classes import Fitting, fitting
 from shoal.pipeline.apply.published import Base, read_base, together
-from shoal.pipeline.apply.withheld import Withheld, row_reasons, withheld_reasons
 from shoal.pipeline.registry_options import RegistryOptions
 from shoal.pipeline.run import Clock, Job, commit, run
 from shoal.pipeline.verify import verify
@@ -93,10 +92,8 @@ class Applied:
         """
         whole = union or self.replaces
         if not whole and not self.base.files:
-            raise OutputError(
-                "the release that the new records join is in no file. Write it first, or write the union.",
-                code="base-not-written",
-            )
+            message = "the release that the new records join is in no file. Write it first, or write the union."
+            raise OutputError(message, code="base-not-written")
         table = self.union if whole else self.table
         with FileSink(Path(path), recoding=True, inputs=self.inputs, force=force) as sink:
             written = sink.write_table(table)
@@ -190,7 +187,7 @@ class Joining:
     @cached_property
     def withheld(self) -> tuple[Withheld, ...]:
         """Every reason for which records are withheld."""
-        return withheld_reasons(self.new, self.extension, self.extended)
+        return tuple(withheld_reasons(self.new, self.extension, self.extended))
 
     def reasons(self, reading: Reading) -> tuple[str | None, ...]:
         """Each record's reason in words, in the order of the data."""
@@ -269,8 +266,7 @@ class ApplyJob(Job):
         if not self.replaces:
             return new
         rows = rows_of_release(together([self.base.table, result.table]), self.policy)
-        shown = signature_of(self.policy, rows)
-        return replace(new, shown=shown)
+        return replace(new, shown=signature_of(self.policy, rows))
 
     def more_evidence(self, result: Result, reading: Reading, facts: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002
         """What the records joined, what is true of everything together, and why records are withheld."""

@@ -47,7 +47,6 @@ class Unreadable:
 class NewRecords:
     """The new records, in the order of their content."""
 
-    rows: DistinctRows
     resolved: Resolved
     """Codes of the distinct rows; those of unreadable values mean nothing."""
     entry: NDArray[np.int64]
@@ -71,7 +70,7 @@ def encode_new(rows: DistinctRows, base: Base) -> NewRecords:
     sensitive = {name: encoder.sensitive(name) for name in policy.names("sensitive")}
     resolved = Resolved(problem_of(policy, encode_rows(rows, quasi, sensitive), quasi, sensitive), quasi, sensitive)
     entry = np.repeat(np.arange(rows.n_rows), rows.counts)
-    return NewRecords(rows, resolved, entry, tuple(encoder.unreadable), encoder.reason[entry])
+    return NewRecords(resolved, entry, tuple(encoder.unreadable), encoder.reason[entry])
 
 
 class _Encoder:
