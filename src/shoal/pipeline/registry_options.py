@@ -122,10 +122,8 @@ class RegistryOptions:
             given = {f"--fail-on {NAME}": composed, "--replaces": replaces, "--as-of": as_of}
             for option, value in given.items():
                 if value:
-                    raise InputError(
-                        f"{option} is about earlier releases, and no registry was given. Add --registry.",
-                        code="no-registry",
-                    )
+                    message = f"{option} is about earlier releases, and no registry was given. Add --registry."
+                    raise InputError(message, code="no-registry")
             return RegistryOptions(None, _day(as_of), conditions=conditions)
         opened = Registry.open(folder)
         check_outputs([folder / INDEX if folder.exists() else folder], force=True)
@@ -196,6 +194,5 @@ def _day(given: str | datetime.date | None) -> str:
     try:
         return datetime.date.fromisoformat(given).isoformat()
     except ValueError:
-        raise InputError(
-            f"{given!r} is not a date. Write it as year-month-day, such as 2026-01-31.", code="not-a-date"
-        ) from None
+        message = f"{given!r} is not a date. Write it as year-month-day, such as 2026-01-31."
+        raise InputError(message, code="not-a-date") from None

@@ -134,9 +134,8 @@ class Release:
         """
         problem = self.result.record_problem
         if problem is None:
-            raise InputError(
-                "the records of this release were not held, so it cannot say why.", code="records-not-held"
-            )
+            message = "the records of this release were not held, so it cannot say why."
+            raise InputError(message, code="records-not-held")
         name = self.policy.algorithm.name
         return explain(problem, self.recoding, name, record=record, where=where, in_class=in_class)
 
@@ -222,10 +221,8 @@ def _ends(
     """Where the table comes from, and where its release goes; `InputError` for what does not fit together."""
     if policy.engine.name == "spark":
         if limit is not None:
-            raise InputError(
-                "--memory is for this machine. On Spark, engine.cells says what the driver may hold.",
-                code="memory-on-spark",
-            )
+            message = "--memory is for this machine. On Spark, engine.cells says what the driver may hold."
+            raise InputError(message, code="memory-on-spark")
         refuse_recoding(policy, recoding)
         target = str(out) if isinstance(out, DatabaseTable) else out
         return SparkSource(data), SparkSink(policy, target, evidence=evidence, force=force)
@@ -238,10 +235,8 @@ def _ends(
         refuse_recoding(policy, recoding)
         return source, PostgresSink(policy, table, given, evidence=evidence, force=force)
     if evidence is not None:
-        raise InputError(
-            "--evidence is for a release in a database; beside a file it takes the file's name.",
-            code="evidence-beside-file",
-        )
+        message = "--evidence is for a release in a database; beside a file it takes the file's name."
+        raise InputError(message, code="evidence-beside-file")
     path, inputs = file_target(policy, None if out is None else str(out)), input_files(policy, given.path)
     sink = FileSink(path, recoding=recoding or policy.recoding, inputs=inputs, force=force)
     check_not_read_again(path, given.path, inputs)

@@ -257,10 +257,8 @@ def level_rows(path: Path, separator: str | None) -> dict[Label, Chain]:
             if len({chain[-1] for chain in chains}) > 1:
                 chains = [(*chain, ROOT) for chain in chains]
             return {chain[0]: chain for chain in chains}
-    raise DataError(
-        f"The table of levels {path} is not one: its lines have no common number of fields, two or more.",
-        code="invalid-levels-file",
-    )
+    message = f"The table of levels {path} is not one: its lines have no common number of fields, two or more."
+    raise DataError(message, code="invalid-levels-file")
 
 
 def ordered_chains(values: Sequence[Any], groups: Sequence[int] | None) -> dict[Label, Chain]:

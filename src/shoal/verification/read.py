@@ -92,16 +92,13 @@ def read_release(
             if suffix in {".parquet", ".pq"}:
                 return _from_parquet(file, path)
     except (pa.ArrowException, UnicodeDecodeError, csv.Error) as error:
-        raise DataError(
-            f"The release {path} cannot be read as a table: {str(error).splitlines()[0]}", code="unreadable-release"
-        ) from None
+        message = f"The release {path} cannot be read as a table: {str(error).splitlines()[0]}"
+        raise DataError(message, code="unreadable-release") from None
     except OSError as error:
-        raise DataError(
-            f"The release {path} cannot be read: {error.strerror or error}.", code="unreadable-file"
-        ) from None
-    raise DataError(
-        f"The release {path} has the suffix {suffix!r}; a release is .csv, .parquet or .pq.", code="unknown-suffix"
-    )
+        message = f"The release {path} cannot be read: {error.strerror or error}."
+        raise DataError(message, code="unreadable-file") from None
+    message = f"The release {path} has the suffix {suffix!r}; a release is .csv, .parquet or .pq."
+    raise DataError(message, code="unknown-suffix")
 
 
 Original = CountedRows | Callable[[Sequence[str]], Any]
@@ -155,10 +152,8 @@ def _from_csv(file: BinaryIO, path: Path) -> ReadRelease:
     seen = hashlib.sha256() if evidence_beside(path) else None  # of the same bytes that are checked
     lines, counts = line_runs(file, seen)
     if lines and lines[-1].count(b'"') % 2:
-        raise DataError(
-            f"The release {path} has a quote that is never closed, so the rest of it would be one cell.",
-            code="unclosed-quote",
-        )
+        message = f"The release {path} has a quote that is never closed, so the rest of it would be one cell."
+        raise DataError(message, code="unclosed-quote")
     names, first = _header(lines, path)
     lines, some = lines[first:], np.array(counts[first:], dtype=np.int64)
     if len(names) > 1:  # then empty lines are no records

@@ -116,10 +116,8 @@ def axes_of(policy: Policy, short: Mapping[str, Values | None], settings: Mappin
         for place in axis.places or (-1,):
             other = taken.setdefault((place, axis.parameter), axis.name)
             if other != axis.name:
-                raise InputError(
-                    f"{axis.parameter} of privacy[{place}] is set twice: by {other} and by {axis.name}.",
-                    code="set-twice",
-                )
+                message = f"{axis.parameter} of privacy[{place}] is set twice: by {other} and by {axis.name}."
+                raise InputError(message, code="set-twice")
         _check_values(policy, axis)
     return tuple(axes)
 
@@ -150,10 +148,8 @@ def _known(policy: Policy) -> str:
 def _short(policy: Policy, name: str, given: Values) -> GridAxis:
     places = tuple(place for place, spec in enumerate(policy.privacy) if name in _numeric(spec))
     if not places:
-        raise InputError(
-            f"--{name}: no model of the policy has a parameter {name} that is a number. It has: {_known(policy)}.",
-            code="unknown-parameter",
-        )
+        message = f"--{name}: no model of the policy has a parameter {name} that is a number. It has: {_known(policy)}."
+        raise InputError(message, code="unknown-parameter")
     return GridAxis(name, places, name, read_values(given, f"--{name}"))
 
 
@@ -167,15 +163,12 @@ def _general(policy: Policy, key: str, given: Values) -> GridAxis:
         models[spec.model] = (*models.get(spec.model, ()), place)
     if named not in models:
         known = [*dict.fromkeys(spec.model for spec in policy.privacy), _SUPPRESSION]
-        raise InputError(
-            f"{where}: the policy asks for no such model. {did_you_mean(named or key, known)}", code="unknown-model"
-        )
+        message = f"{where}: the policy asks for no such model. {did_you_mean(named or key, known)}"
+        raise InputError(message, code="unknown-model")
     places = tuple(place for place in models[named] if parameter in _numeric(policy.privacy[place]))
     if not places:
-        raise InputError(
-            f"{where}: no parameter {parameter!r} of {named} is a number. The policy has: {_known(policy)}.",
-            code="unknown-parameter",
-        )
+        message = f"{where}: no parameter {parameter!r} of {named} is a number. The policy has: {_known(policy)}."
+        raise InputError(message, code="unknown-parameter")
     return GridAxis(key, places, parameter, read_values(given, where))
 
 

@@ -79,9 +79,8 @@ def points_of(
     """Every point, algorithm by algorithm. Raises `InputError` for too many, `PolicyError` where none can be."""
     size = math.prod([len(algorithms), *(len(axis.values) for axis in axes)])
     if size > MOST:
-        raise InputError(
-            f"the grid has {size:,} points, and at most {MOST:,} are allowed. Use larger steps.", code="too-many-points"
-        )
+        message = f"the grid has {size:,} points, and at most {MOST:,} are allowed. Use larger steps."
+        raise InputError(message, code="too-many-points")
     found = [
         _point(_content(policy, algorithm, metric, folder, data), algorithm, list(zip(axes, values, strict=True)))
         for algorithm in algorithms

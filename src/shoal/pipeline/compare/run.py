@@ -192,13 +192,11 @@ def _check_risk(risk: str, policy: Policy) -> None:
         raise InputError(f"unknown risk {risk!r}. {did_you_mean(risk, RISKS)}", code="unknown-risk")
     secrets = policy.names("sensitive")
     if risk == "homogeneity" and not secrets:
-        raise InputError(
-            "the homogeneity risk needs a sensitive column, and the policy has none.", code="no-sensitive-column"
-        )
+        message = "the homogeneity risk needs a sensitive column, and the policy has none."
+        raise InputError(message, code="no-sensitive-column")
     if risk == "similarity" and not any(policy.columns[name].categories for name in secrets):
-        raise InputError(
-            "the similarity risk needs categories, and no sensitive column of the policy has any.", code="no-categories"
-        )
+        message = "the similarity risk needs categories, and no sensitive column of the policy has any."
+        raise InputError(message, code="no-categories")
 
 
 def _target(policy: Policy, out: str | Path | None) -> Path:
