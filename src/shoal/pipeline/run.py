@@ -137,13 +137,8 @@ class Job:
         added = dict(reading.engine_facts(result))
         full = reading.in_full(result.recoding)
         if full is not None:  # measured by the hierarchies as declared, though the search began higher
-            summary = ReleaseSummary(
-                hierarchies=full.hierarchies,
-                nodes=full.nodes,
-                sizes=full.sizes,
-                records=full.n_rows,
-                violations=int(facts["measures"]["constraint_violations"]),
-            )
+            violations = int(facts["measures"]["constraint_violations"])
+            summary = ReleaseSummary(full.hierarchies, full.nodes, full.sizes, full.n_rows, violations)
             added |= {"measures": measure(summary), "levels": full.levels, "bound": None}
         return added
 

@@ -43,7 +43,7 @@ from shoal.search.extension.published_classes import PublishedClasses
 from shoal.search.problem import Progress, no_progress
 from shoal.table.classes import Histogram
 from shoal.table.recoding import SUPPRESSED, Recoding
-from shoal.verification import Check, Verification
+from shoal.verification import Verification
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,7 +224,13 @@ class ApplyJob(Job):
         with clock.stage("recode"):
             row_class, nodes = self.joining.extended.row_class, self.joining.fits.nodes
             if not (row_class >= 0).any():
-                raise _nothing(len(row_class), self.joining.withheld)
+                withheld = self.joining.withheld
+                reasons = "; ".join(f"{number(each.records)}: {each}" for each in withheld)
+                raise WithheldError(
+                    f"none of the {pluralize(len(row_class), 'new record')} can be released without weakening what is "
+                    f"published ({reasons}). Gather more records first, or make a new release with `shoal anonymize`.",
+                    [each.to_dict() for each in withheld],
+                )
             used = np.unique(row_class[row_class >= 0])
             order = np.lexsort(nodes[used].T[::-1])
             class_of = np.full(len(nodes) + 1, SUPPRESSED, dtype=np.int32)
@@ -304,18 +310,5 @@ def verify_joined(
     part = verify(released, base.policy, original=original)
     models = {model.name if model.column is None else f"{model.name}[{model.column}]" for model in base.policy.models()}
     passed_over = {"suppression", "range-ends"} | (models if replaces else set())
-    checks = [
-        Check(f"new: {each.name}", each.passed, each.message, each.facts)
-        for each in part.checks
-        if each.name not in passed_over
-    ]
+    checks = [replace(each, name=f"new: {each.name}") for each in part.checks if each.name not in passed_over]
     return Verification((*union.checks, *checks), union.records, union.classes, union.suppressed)
-
-
-def _nothing(records: int, withheld: tuple[Withheld, ...]) -> WithheldError:
-    reasons = "; ".join(f"{number(each.records)}: {each}" for each in withheld)
-    return WithheldError(
-        f"none of the {pluralize(records, 'new record')} can be released without weakening what is published "
-        f"({reasons}). Gather more records first, or make a new release with `shoal anonymize`.",
-        [each.to_dict() for each in withheld],
-    )

@@ -16,7 +16,7 @@ from shoal.errors import DataError, InputError
 from shoal.evidence import describe_policy
 from shoal.formatting import listing
 from shoal.io import canonical_text, read_table, release_source, sha256_of
-from shoal.pipeline.recoding_file import PublishedFile, RecodingFile, heights_of, read_recoding
+from shoal.pipeline.recoding_file import PublishedFile, heights_of, read_recoding
 from shoal.pipeline.release import Release
 from shoal.pipeline.run import as_policy
 from shoal.policy import Policy
@@ -32,7 +32,6 @@ class Base:
     table: pa.Table
     """All released records, suppressed ones as they stand where the policy keeps them as rows of ``*``."""
     rows: Rows
-    """The released records by class."""
     levels: Mapping[str, int] | None
     """The level of each quasi-identifier; None for a local recoding."""
     heights: Mapping[str, int]
@@ -61,12 +60,9 @@ def read_base(recoding: Any, policy: Policy | str | Path | None) -> Base:
         message = f"{path} names no policy, since its policy was built in Python. Pass it as --policy."
         raise InputError(message, code="no-policy")
     asked = _same(as_policy(file.policy if policy is None else policy), file.fingerprints)
-    return _from_files(asked.changed(algorithm=file.algorithm or None), file)
-
-
-def _from_files(policy: Policy, file: RecodingFile) -> Base:
-    tables = [_read(each) for each in file.published]
-    return _base(policy, together(tables), levels=file.levels, heights=file.heights, files=file.published)
+    table = together([_read(each) for each in file.published])
+    changed = asked.changed(algorithm=file.algorithm or None)
+    return _base(changed, table, levels=file.levels, heights=file.heights, files=file.published)
 
 
 def _from_release(path: Path, policy: Policy | str | Path | None) -> Base:

@@ -41,7 +41,6 @@ class Audit:
     source: Path | None
     """The file of the evidence; None where there is none."""
     evidence: Mapping[str, Any] | None
-    """The evidence, where it can be read."""
 
     def exceeded(self, conditions: Sequence[Condition]) -> list[dict[str, Any]]:
         """The conditions that the recorded attacks exceed; `InputError` where there is no evidence."""

@@ -64,7 +64,9 @@ class Folder:
         ):
             if folder.exists():
                 check_outputs(outputs, inputs, force=True)
-        foreign = [] if force else [*self._foreign_outputs(), *(str(each) for each in self._edited(points))]
+        foreign = [] if force else list(map(str, self._edited(points)))
+        if not force and read_json(self.outputs["json"]).get("kind") != KIND:
+            foreign = [*(str(path) for path in self.outputs.values() if path.exists()), *foreign]
         if foreign:
             named = ", ".join(foreign[:5]) + (f" and {len(foreign) - 5} more" if len(foreign) > 5 else "")
             raise OutputError(
@@ -72,10 +74,6 @@ class Folder:
                 f"and would be overwritten. Choose another folder, or {FORCE}.",
                 code="output-exists",
             )
-
-    def _foreign_outputs(self) -> list[str]:
-        there = [path for path in self.outputs.values() if path.exists()]
-        return [] if not there or read_json(self.outputs["json"]).get("kind") == KIND else [str(each) for each in there]
 
     def _edited(self, points: Sequence[GridPoint]) -> list[Path]:
         """Policies of points that are neither what would be written nor what a result says was run."""

@@ -123,7 +123,6 @@ def frontier(points: Sequence[tuple[float, float]]) -> list[int]:
 
 
 VERIFIED, INFEASIBLE, CONTRADICTORY, UNVERIFIED = "verified", "infeasible", "contradictory", "unverified"
-"""What became of a point."""
 _FACTS = ("records", "released", "suppressed", "classes", "levels", "measures", "exposure", "class_sizes", "models")
 """What a result has of the evidence."""
 
