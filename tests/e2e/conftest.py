@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from shoal.evidence import evidence_schema, to_json
+from shoal.evidence.evidence import evidence_schema, to_json
 from support.cli import Cli
 
 PATIENTS = """name,age,country,zipcode,condition,ward

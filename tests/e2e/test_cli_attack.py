@@ -11,7 +11,7 @@ import pytest
 
 import shoal
 from e2e.conftest import PATIENTS, POLICY
-from shoal.attacks.catalog import ATTACKS
+from shoal.attacks.battery import ATTACKS
 from support.cli import Cli, snapshot
 
 

@@ -16,7 +16,7 @@ import pytest
 
 import shoal
 from shoal.attacks.registry.folder import Registry
-from shoal.evidence import evidence_problems
+from shoal.evidence.evidence import evidence_problems
 from support.cli import Cli, snapshot
 
 pytestmark = pytest.mark.slow

@@ -17,8 +17,8 @@ import pytest
 
 import shoal
 from e2e.conftest import POLICY, checked_json
-from shoal.attacks.catalog import ATTACKS
-from shoal.evidence import VOLATILE, Evidence, evidence_problems, seal, without_volatile
+from shoal.attacks.battery import ATTACKS
+from shoal.evidence.evidence import VOLATILE, Evidence, evidence_problems, seal, without_volatile
 from shoal.present.report.page import write_report
 from shoal.search import ALGORITHMS
 from support.cli import Cli

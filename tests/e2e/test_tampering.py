@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from shoal.evidence import VOLATILE, seal, to_json
+from shoal.evidence.evidence import VOLATILE, seal, to_json
 from support.cli import Cli, Ran, snapshot
 
 pytestmark = pytest.mark.slow

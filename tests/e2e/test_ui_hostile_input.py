@@ -255,8 +255,7 @@ def test_a_formula_stays_the_text_it_is(client: Client) -> None:
         "columns": {"age": {"role": "quasi", "hierarchy": {"flat": True}}, "note": {"role": "insensitive"}},
         "privacy": [{"model": "k-anonymity", "k": 2}],
     }
-    saved = client.ask("PUT", "/api/policy", {"policy": policy})
-    assert saved.json["problems"] == []
+    assert client.saved_problems(policy) == []
     number = client.run()
     assert client.finished(number)["state"] == "done"
     release = client.ask("GET", f"/api/runs/{number}/files/csv/release")

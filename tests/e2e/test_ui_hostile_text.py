@@ -64,8 +64,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Ui, Cli
         opened = client.upload(f"{IMAGE}.csv", table())
         assert opened.status == 200, opened
         document = {**policy(), "data": {"path": opened.json["table"]["name"]}}
-        saved = client.ask("PUT", "/api/policy", {"policy": document})
-        assert saved.json["problems"] == [], saved.json["problems"]
+        assert client.saved_problems(document) == []
         for kind, name in (("release", IMAGE), ("release", SCRIPT), ("lattice", "")):
             ended = client.finished(client.run(kind, name))
             assert ended["state"] == "done", ended

@@ -10,10 +10,10 @@ import pyarrow as pa
 
 import shoal
 from shoal.attacks.registry.composition import Composition, compose_with
-from shoal.attacks.registry.entry import Entry
+from shoal.attacks.registry.folder import Entry
 from shoal.attacks.registry.people import NewRelease
 from shoal.attacks.registry.signature import signature_of
-from shoal.attacks.scene_setup import rows_of_release
+from shoal.attacks.released_classes import rows_of_release
 from shoal.table.distinct_rows import DistinctRows
 from shoal.table.recoding import Recoding
 from support.attack_cases import table_of

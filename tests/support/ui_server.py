@@ -183,6 +183,12 @@ class Client:
         """Send a file as the page does."""
         return self.ask("PUT", f"/api/table?name={quote(name)}", content, **headers)
 
+    def saved_problems(self, policy: Any) -> list[dict[str, Any]]:
+        """Save a policy: the problems that it has."""
+        answer = self.ask("PUT", "/api/policy", {"policy": policy}).json
+        found: list[dict[str, Any]] = (self.desk("review").json if answer.get("pending") else answer)["problems"]
+        return found
+
     def desk(self, question: str, **arguments: Any) -> Answer:
         """A question to the desk."""
         return self.ask("POST", f"/api/desk/{question}", arguments)

@@ -14,10 +14,10 @@ from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 from shoal.attacks.linkable_records import LinkableRecords, linkable_records
+from shoal.attacks.original import Original
 from shoal.attacks.registry.people import EarlierRelease
 from shoal.attacks.registry.signature import Signature, signature_of
-from shoal.attacks.scene import Original, Released
-from shoal.attacks.scene_setup import Rows
+from shoal.attacks.released_classes import Released, Rows
 from shoal.facts import Facts
 from shoal.policy import Policy
 from shoal.search.problem import Problem

@@ -8,19 +8,21 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, not_tried
-from shoal.attacks.catalog import ATTACKS
 from shoal.attacks.original import original_scene
 from shoal.attacks.registry.people import EarlierRelease
-from shoal.attacks.scene_setup import Rows, released_scene, rows_of_recoding, rows_of_release
+from shoal.attacks.released_classes import Rows, released_scene, rows_of_recoding, rows_of_release
 from shoal.encode.resolve import Resolved, resolve
 from shoal.errors import InputError
 from shoal.facts import Facts
 from shoal.formatting import listing, pluralize
+from shoal.plugins import discover
 from shoal.policy import Policy
 from shoal.search.problem import Progress, no_progress
 from shoal.table.distinct_rows import DistinctRows
 from shoal.table.recoding import Recoding
 
+ATTACKS: dict[str, type[Attack]] = discover("shoal.attacks.attackers", Attack, "shoal.attacks")
+"""The attacks by their names in the evidence: those of this package, then those of installed packages."""
 RULED_OUT = 3
 """Values that the attacker with background knowledge can rule out, unless said otherwise."""
 

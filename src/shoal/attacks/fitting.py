@@ -14,7 +14,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.attacks.scene import Codes, Ints, Original, Released
+from shoal.attacks.original import Original
+from shoal.attacks.released_classes import Codes, Ints, Released
 from shoal.table.encoded import spans
 
 _PAIRS_AT_A_TIME = 4_000_000

@@ -14,7 +14,8 @@ import numpy as np
 
 from shoal.attacks.fitting import CodePairs, fitting_pairs, label_pairs
 from shoal.attacks.matchings import possible_pairs
-from shoal.attacks.scene import Ints, Original, Released
+from shoal.attacks.original import Original
+from shoal.attacks.released_classes import Ints, Released
 from shoal.attacks.statistics import Interval, mean_interval
 
 VICTIMS = 20_000

@@ -19,7 +19,7 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.attacks.scene import Ints
+from shoal.attacks.released_classes import Ints
 
 
 def possible_pairs(pairs: tuple[Ints, Ints], counts: Ints, sizes: Ints) -> NDArray[np.bool_] | None:

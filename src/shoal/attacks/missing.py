@@ -26,7 +26,7 @@ def smallest_if_missing_matches(recoding: Recoding) -> int:
         [
             np.array([label is None for label in hierarchy.labels])[recoding.nodes[:, j]]
             for j, hierarchy in enumerate(recoding.hierarchies)
-        ],
+        ]
     )
     return int(company_if_missing_matches(recoding.nodes.T, missing, recoding.sizes).min())
 

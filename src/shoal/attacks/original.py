@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.attacks.scene import Original, Released
-from shoal.attacks.scene_setup import Rows, by_text
+from shoal.attacks.released_classes import Codes, Ints, Released, Rows, by_text
 from shoal.encode.resolve import Resolved
 from shoal.errors import DataError
 from shoal.formatting import listing
+from shoal.hierarchies.boundaries import Ladder
 from shoal.hierarchies.hierarchy import Hierarchy, Label
 from shoal.hierarchies.labels import range_ends
 from shoal.hierarchies.problems import quoted
@@ -25,13 +26,31 @@ from shoal.table.recoding import Recoding
 _LISTED = 6
 
 
+@dataclass(frozen=True, eq=False)
+class Original:
+    """The records of the original: the quasi-identifiers that an attacker may know, as distinct rows."""
+
+    codes: Codes
+    """``codes[j, t]``: leaf of quasi-identifier ``j`` in tuple ``t``; tuples ascend."""
+    counts: Ints
+    hierarchies: tuple[Hierarchy, ...]
+    """With the released ranges as nodes where there are any."""
+    nodes: tuple[Codes, ...]
+    """The node of each released label of each quasi-identifier; -1 for one that nobody of the original lies under."""
+    ladders: tuple[Ladder, ...] = ()
+    secrets: Mapping[str, tuple[Ints, Ints, Ints]] = field(default_factory=dict)
+    """For each sensitive column (tuple, value, records): value as in the release, -1 for one that it does not show."""
+    extras: tuple[Codes, Ints, Ints] | None = None
+    """(codes, tuple, records): the insensitive columns of each distinct combination, coded as in the release."""
+
+    @cached_property
+    def records(self) -> int:
+        """Records of the original."""
+        return int(self.counts.sum())
+
+
 def original_scene(
-    released: Released,
-    rows: Rows,
-    policy: Policy,
-    table: DistinctRows,
-    resolved: Resolved,
-    recoding: Recoding | None,
+    released: Released, rows: Rows, policy: Policy, table: DistinctRows, resolved: Resolved, recoding: Recoding | None
 ) -> tuple[Released, Original]:
     """The original, and the release with its insensitive columns numbered as in the original."""
     encoded = resolved.problem.table

@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 
 from shoal.attacks.fitting import CodePairs
-from shoal.attacks.registry.fingerprint import hierarchy_fingerprint, hierarchy_kind
-from shoal.attacks.registry.signature import ReleasedQuasi
+from shoal.attacks.registry.signature import ReleasedQuasi, hierarchy_fingerprint, hierarchy_kind
 from shoal.errors import PolicyError, PolicyProblem
 from shoal.formatting import listing
 from shoal.hierarchies.kinds import HIERARCHY_KINDS

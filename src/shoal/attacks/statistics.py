@@ -37,10 +37,7 @@ def difference(one: tuple[float, float], other: tuple[float, float], z: float = 
     first, second = a / n, b / m
     (low_1, high_1), (low_2, high_2) = wilson(a, n, z), wilson(b, m, z)
     gap = first - second
-    return (
-        gap - math.hypot(first - low_1, high_2 - second),
-        gap + math.hypot(high_1 - first, second - low_2),
-    )
+    return (gap - math.hypot(first - low_1, high_2 - second), gap + math.hypot(high_1 - first, second - low_2))
 
 
 def mean_interval(values: Floats, z: float = Z_95) -> Interval:
@@ -65,6 +62,15 @@ def log_choose(n: Ints, k: Ints) -> Floats:
     k = np.where(possible, k, 0)
     value = log_factorial(n) - log_factorial(k) - log_factorial(n - k)
     return np.where(possible, value, -np.inf)
+
+
+def expected_by_chance(sizes: Ints, totals: Ints) -> float:
+    """Records in classes of a single kind if kinds were dealt at random: Σ n · Σ_v C(total_v, n) / C(N, n)."""
+    distinct, times = np.unique(sizes, return_counts=True)
+    everyone = np.full_like(distinct, int(totals.sum()))
+    alike = sum(np.exp(log_choose(np.full_like(distinct, total), distinct) - log_choose(everyone, distinct))
+                for total in totals[totals > 0])  # fmt: skip
+    return float((distinct * times * alike).sum())
 
 
 def rare_dealings(found: Ints, drawn: Ints, marked: Ints, total: int, limit: float) -> NDArray[np.bool_]:

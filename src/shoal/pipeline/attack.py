@@ -8,7 +8,7 @@ from typing import Any
 
 from shoal.attacks.battery import RULED_OUT, AttackReport, attack_rows, check_options
 from shoal.attacks.registry.people import EarlierRelease
-from shoal.attacks.scene_setup import rows_of_release
+from shoal.attacks.released_classes import rows_of_release
 from shoal.encode.resolve import resolve, unknown_columns, used_columns
 from shoal.errors import PolicyError
 from shoal.io.source import read_distinct

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.evidence import describe_exposure, measure
+from shoal.evidence.describe import describe_exposure, measure
 from shoal.facts import plain
 from shoal.io.source import TableSource, load_table
 from shoal.pipeline.prepare import prepare_again

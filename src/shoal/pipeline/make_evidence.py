@@ -6,22 +6,18 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from shoal.attacks.battery import AttackReport
-from shoal.encode.released_table import release_stats
 from shoal.encode.resolve import used_columns
-from shoal.evidence import (
-    EVIDENCE_VERSION,
-    BoundFacts,
-    Evidence,
+from shoal.encode.result import release_stats
+from shoal.evidence.describe import (
     describe_columns,
     describe_exposure,
     describe_models,
     describe_policy,
     describe_sizes,
     measure,
-    peak_memory_bytes,
-    sealed,
-    versions,
 )
+from shoal.evidence.evidence import EVIDENCE_VERSION, BoundFacts, Evidence, sealed
+from shoal.evidence.machine import peak_memory_bytes, versions
 from shoal.metrics import ReleaseSummary
 from shoal.metrics.constraint_violations import count_violations
 from shoal.verification import Verification

@@ -15,15 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from shoal.attacks.attack import AttackResult
-from shoal.attacks.catalog import ATTACKS
+from shoal.attacks.battery import ATTACKS
 from shoal.attacks.registry.composition import NAME, Composition, compose_with
-from shoal.attacks.registry.entry import Entry
-from shoal.attacks.registry.folder import INDEX, Registry
+from shoal.attacks.registry.folder import INDEX, Entry, Registry
 from shoal.attacks.registry.people import NewRelease
 from shoal.attacks.registry.signature import signature_of
-from shoal.attacks.scene_setup import Rows
+from shoal.attacks.released_classes import Rows
 from shoal.errors import ExposureError, InputError, did_you_mean
-from shoal.evidence import Evidence, sealed
+from shoal.evidence.evidence import Evidence, sealed
 from shoal.facts import plain
 from shoal.io import check_outputs
 from shoal.policy import Policy

@@ -20,11 +20,12 @@ import pyarrow as pa
 from shoal.attacks.battery import AttackReport, attack_tables
 from shoal.attacks.registry.composition import Composition
 from shoal.attacks.registry.people import NewRelease
-from shoal.attacks.scene_setup import Rows, rows_of_recoding
+from shoal.attacks.released_classes import Rows, rows_of_recoding
 from shoal.encode.resolve import Resolved, resolve, resolve_again
 from shoal.encode.result import Result, works_on_records
 from shoal.errors import InfeasibleError, PolicyError, PolicyProblem
-from shoal.evidence import Evidence, measure, sealed, to_json
+from shoal.evidence.describe import measure
+from shoal.evidence.evidence import Evidence, sealed, to_json
 from shoal.io.sink import ReleaseData, Sink, WrittenRelease
 from shoal.io.source import HeldSource, Reading, Source, TableSource
 from shoal.metrics import ReleaseSummary

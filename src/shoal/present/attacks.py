@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from shoal.attacks.attack import Attack, AttackResult
-from shoal.attacks.catalog import ATTACKS
+from shoal.attacks.battery import ATTACKS
 from shoal.formatting import listing, number, percent, pluralize
 from shoal.models import MODELS
 

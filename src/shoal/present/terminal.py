@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from shoal.attacks.attack import AttackResult
     from shoal.attacks.battery import AttackReport
-    from shoal.evidence import Evidence
+    from shoal.evidence.evidence import Evidence
     from shoal.verification import Verification
 
 WIDTH = 100

@@ -11,9 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
-from shoal.attacks.catalog import ATTACKS
+from shoal.attacks.battery import ATTACKS
 from shoal.cli.main import app
-from shoal.evidence import evidence_schema
+from shoal.evidence.evidence import evidence_schema
 from shoal.metrics import METRICS
 from shoal.models import MODELS
 from shoal.search import ALGORITHMS

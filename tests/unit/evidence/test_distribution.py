@@ -41,11 +41,7 @@ def by_label(found: Distribution | None) -> dict[Any, tuple[int, int, float]]:
 
 def test_a_label_over_several_groups_is_spread_over_the_values_that_occur() -> None:
     records = records_of(COUNTRIES, ("USA", "America", 9), ("Canada", "America", 3), ("China", "China", 4))
-    assert by_label(shown(COUNTRIES, records, 3)) == {
-        "USA": (9, 0, 6.0),
-        "Canada": (3, 0, 6.0),
-        "China": (4, 4, 4.0),
-    }
+    assert by_label(shown(COUNTRIES, records, 3)) == {"USA": (9, 0, 6.0), "Canada": (3, 0, 6.0), "China": (4, 4, 4.0)}
 
 
 def test_a_rare_value_that_a_label_hides_is_not_named() -> None:

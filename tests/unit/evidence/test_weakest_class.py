@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shoal.evidence import describe_models
+from shoal.evidence.describe import describe_models
 from shoal.models import AlpDif, GroupLeakage, KAnonymity, Model, PSensitive, RecursiveCLDiversity
 from shoal.table.recoding import Recoding
 from support.builders import hierarchy_of, stats_of
@@ -34,9 +34,7 @@ def weakest(model: Model, *labels: str | None) -> dict[str, dict[str, object]]:
 
 def test_the_smallest_class_is_named_by_what_it_shows() -> None:
     found = weakest(KAnonymity(3), "young", "2", "1", "4")
-    assert found == {
-        "k": {"strength": 3, "size": 3, "labels": {"age": "1"}, "classes": 2, "classes_at_limit": 2},
-    }
+    assert found == {"k": {"strength": 3, "size": 3, "labels": {"age": "1"}, "classes": 2, "classes_at_limit": 2}}
     assert weakest(KAnonymity(2), "young", "2", "1", "4")["k"]["classes_at_limit"] == 0
 
 

@@ -26,7 +26,7 @@ from shoal.errors import (
     VerificationError,
     WithheldError,
 )
-from shoal.evidence import evidence_problems
+from shoal.evidence.evidence import evidence_problems
 from shoal.pipeline.verify import verify
 from shoal.search import ALGORITHMS
 from support.cli import snapshot

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from shoal.attacks.attack import AttackResult, tried
-from shoal.attacks.catalog import ATTACKS
+from shoal.attacks.battery import ATTACKS
 from shoal.errors import InputError
 from shoal.pipeline.registry_options import exceeded, read_condition
 

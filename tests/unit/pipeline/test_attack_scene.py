@@ -14,8 +14,7 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.attacks.battery import attack_tables
-from shoal.attacks.catalog import ATTACKS
+from shoal.attacks.battery import ATTACKS, attack_tables
 from shoal.encode.result import Result
 from shoal.errors import DataError, DisclosureWarning, InputError, PolicyError
 from shoal.io import write_table

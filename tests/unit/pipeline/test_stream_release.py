@@ -16,7 +16,7 @@ import pytest
 import shoal
 from shoal.encode.result import Result
 from shoal.errors import InputError, VerificationError
-from shoal.evidence import VOLATILE
+from shoal.evidence.evidence import VOLATILE
 from shoal.io import external_sort as spill
 from shoal.io import memory as budget
 from shoal.io import read_batches, write_table

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from shoal.errors import PolicyError
-from shoal.evidence import describe_policy
+from shoal.evidence.describe import describe_policy
 from shoal.pipeline.compare import compare
 from shoal.policy import Policy
 

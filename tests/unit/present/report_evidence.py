@@ -8,13 +8,7 @@ from typing import Any
 def weakest(strength: float, *, classes: int = 1, classes_at_limit: int = 0) -> dict[str, Any]:
     """The weakest class of a parameter."""
     labels = {"age": "[20, 30)", "zipcode": "142**", "country": None, "education": "*"}
-    return {
-        "strength": strength,
-        "size": 6,
-        "labels": labels,
-        "classes": classes,
-        "classes_at_limit": classes_at_limit,
-    }
+    return {"strength": strength, "size": 6, "labels": labels, "classes": classes, "classes_at_limit": classes_at_limit}
 
 
 def group(label: str | None, before: int, within: int, after: float, kind: str = "label") -> dict[str, Any]:
@@ -195,10 +189,7 @@ def hospital() -> dict[str, Any]:
             "classes_by_size": {"6": 41, "7": 33, "9": 20, "14": 61, "27": 1, "28": 52, "84": 70, "310": 33, "2405": 1},
         },
         "exposure": {
-            "condition": {
-                "homogeneity": {"classes": 0, "records": 0},
-                "similarity": {"classes": 0, "records": 0},
-            },
+            "condition": {"homogeneity": {"classes": 0, "records": 0}, "similarity": {"classes": 0, "records": 0}},
             "income": {"homogeneity": {"classes": 2, "records": 12}},
         },
         "attacks": [
@@ -211,14 +202,7 @@ def hospital() -> dict[str, Any]:
                 leak=True,
                 details=LINKED | {"fewest_candidates": 1, "linked_with_certainty": 15, "columns": ["ward"]},
             ),
-            attack(
-                "inference",
-                "income",
-                rate=0.31,
-                baseline=0.3,
-                interval=[0.29, 0.33],
-                details={"base_rate": 0.25},
-            ),
+            attack("inference", "income", rate=0.31, baseline=0.3, interval=[0.29, 0.33], details={"base_rate": 0.25}),
             attack(
                 "background",
                 "condition",

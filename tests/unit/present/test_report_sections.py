@@ -7,7 +7,7 @@ from typing import Any
 from page_reader import Element, rows, section
 from report_evidence import attack, group, hospital, quasi
 
-from shoal.evidence import evidence_problems
+from shoal.evidence.evidence import evidence_problems
 from shoal.models import MODELS
 from shoal.present.report.page import write_report
 
@@ -69,7 +69,7 @@ def test_each_quasi_identifier_shows_level_labels_and_loss() -> None:
     assert cells("losses")[1:5] == [
         ["age", "2 of 5", "9 for 74", "13.2%"],
         ["zipcode", "3 of 5", "17 for 1,843", "less than 0.1%"],
-        ["country", "0 of 2 (unchanged)", "41 for 41", "0%"],
+        ["country", "0 of 2 (as it was)", "41 for 41", "0%"],
         ["education", "4 of 4 (nothing left)", "1 for 16", "100%"],
     ]
     assert cells("losses", levels=None)[1][1] == "5"

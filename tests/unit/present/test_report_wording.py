@@ -9,10 +9,10 @@ from report_evidence import LINKED, UNPROTECTED, attack, group, hospital, quasi,
 from test_comparison_page import content
 from test_task_section import task
 
-from shoal.attacks.catalog import ATTACKS
-from shoal.evidence import Evidence
+from shoal.attacks.battery import ATTACKS
+from shoal.evidence.evidence import Evidence
 from shoal.present.attacks import attacker_sentence, attempt_sentence, remedy_sentence, verdict_sentence
-from shoal.present.comparison_page import write_comparison
+from shoal.present.comparison import write_comparison
 from shoal.present.report.page import write_report
 from support.golden_files import check_golden
 

@@ -368,7 +368,7 @@ def test_one_request_saves_a_policy_and_reviews_it(tmp_path: Path) -> None:
         sent = {"policy": strict, "revision": revision, "forecast": True}
         saved = client.ask("PUT", "/api/policy", sent).json
         if saved.get("pending"):
-            saved |= client.desk("review", {"forecast": True}).json
+            saved |= client.desk("review", forecast=True).json
         assert (saved["problems"], saved["forecast"]["verdict"]) == ([], "unreachable")
         assert saved["estimate"]["high"] > 0
         stale = client.ask("PUT", "/api/policy", sent)

@@ -9,7 +9,7 @@ value is certain exactly in the classes with at most m + 1 values; p distinct va
 from __future__ import annotations
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, tried
-from shoal.attacks.certainty import certain
+from shoal.attacks.exposure import certain
 
 
 class Background(Attack):

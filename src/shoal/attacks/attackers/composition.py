@@ -1,6 +1,6 @@
 """Composition: what this release reveals together with earlier ones that are at hand with their policies.
 
-With the original everybody is tried (`shoal.attacks.composition`). Exposed is whose single candidate left is the true
+With the original everybody is tried (`shoal.attacks.intersection`). Exposed is whose single candidate left is the true
 value although no release alone makes it certain, which is the baseline. Whoever fits no class of an earlier release was
 not in it and loses nothing; where what is left does not hold the true value, the person was not in it either, or the
 value has changed, and the attacker is misled. Without the original classes are compared with each other: a record of
@@ -17,13 +17,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, tried
-from shoal.attacks.composition import Mask, Promise, View, allowed_keys, intersect
+from shoal.attacks.intersection import Mask, Promise, View, allowed_keys, intersect
 from shoal.attacks.linkable_records import VICTIMS, sampled_people
 from shoal.attacks.registry.people import EarlierRelease, NewRelease, allowed_values, people_of
 from shoal.attacks.registry.secrets import Secrets, promised
 from shoal.attacks.registry.signature import Signature
+from shoal.attacks.released_classes import Ints
 from shoal.attacks.released_labels import overlapping_labels
-from shoal.attacks.scene import Ints
 from shoal.attacks.statistics import wilson
 from shoal.policy import Policy
 from shoal.verification.ranges import quasi_labels
@@ -175,10 +175,7 @@ def _overlapping(
     ours, theirs = quasi_labels(stated(scene.policy)), quasi_labels(stated(policy))
     covers = [
         overlapping_labels(
-            ours[name],
-            scene.signature.quasi[here[name]].labels,
-            theirs[name],
-            earlier.quasi[there[name]].labels,
+            ours[name], scene.signature.quasi[here[name]].labels, theirs[name], earlier.quasi[there[name]].labels
         )
         for name in shared
     ]

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, tried
-from shoal.attacks.certainty import Certain, certain, expected_by_chance
+from shoal.attacks.exposure import Certain, certain
+from shoal.attacks.statistics import expected_by_chance
 
 
 class Homogeneity(Attack):

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, tried
-from shoal.attacks.scene import Ints, Released
+from shoal.attacks.released_classes import Ints, Released
 from shoal.attacks.statistics import difference, rare_dealings, wilson
 from shoal.facts import Facts
 from shoal.table.classes import Histogram

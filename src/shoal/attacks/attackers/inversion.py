@@ -23,10 +23,9 @@ from numpy.typing import NDArray
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, tried
 from shoal.attacks.linkable_records import linkable_records
-from shoal.attacks.scene import Ints, Released
-from shoal.hierarchies.decimals import parse_decimal
+from shoal.attacks.released_classes import Ints, Released
 from shoal.hierarchies.hierarchy import Label
-from shoal.hierarchies.labels import range_ends
+from shoal.hierarchies.labels import parse_decimal, range_ends
 from shoal.policy import Policy
 from shoal.table.encoded import combine_codes
 

@@ -28,7 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, tried
-from shoal.attacks.scene import Codes, Ints, Original, Released
+from shoal.attacks.original import Original
+from shoal.attacks.released_classes import Codes, Ints, Released
 from shoal.search import ALGORITHMS
 from shoal.table.encoded import combine_codes
 

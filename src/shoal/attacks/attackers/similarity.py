@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, tried
-from shoal.attacks.certainty import expected_by_chance
 from shoal.attacks.exposure import similarity
+from shoal.attacks.statistics import expected_by_chance
 from shoal.models.sensitivity import category_histogram
 
 

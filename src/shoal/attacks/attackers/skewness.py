@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, tried
-from shoal.attacks.certainty import value_name
-from shoal.attacks.scene import Released
+from shoal.attacks.exposure import value_name
+from shoal.attacks.released_classes import Released
 from shoal.attacks.statistics import rare_dealings
 from shoal.table.classes import ClassView, Floats
 

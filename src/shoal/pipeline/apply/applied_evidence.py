@@ -16,9 +16,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.attacks.missing import company_if_missing_matches
-from shoal.attacks.scene_setup import released_scene, rows_of_release
+from shoal.attacks.released_classes import released_scene, rows_of_release
 from shoal.encode.result import Result
-from shoal.evidence import class_sizes, describe_exposure, describe_models
+from shoal.evidence.describe import class_sizes, describe_exposure, describe_models
 from shoal.formatting import pluralize
 from shoal.models.base import Model
 from shoal.pipeline.apply.encode_new import NewRecords

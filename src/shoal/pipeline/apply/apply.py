@@ -21,11 +21,11 @@ import pyarrow as pa
 from shoal.attacks.battery import AttackReport, attack_tables
 from shoal.attacks.registry.people import NewRelease
 from shoal.attacks.registry.signature import signature_of
-from shoal.attacks.scene_setup import rows_of_release
+from shoal.attacks.released_classes import rows_of_release
 from shoal.encode.resolve import Resolved, unknown_columns, used_columns
 from shoal.encode.result import Result
 from shoal.errors import OutputError, PolicyError, WithheldError
-from shoal.evidence import Evidence, sealed
+from shoal.evidence.evidence import Evidence, sealed
 from shoal.formatting import number, pluralize
 from shoal.io import FrameKind, from_arrow, in_order_of_cells
 from shoal.io.sink import FileSink, MemorySink, WrittenRelease, policy_files
@@ -56,7 +56,7 @@ class Applied:
     original: pa.Table = field(repr=False)
     """The new records as they came in: the columns that the policy names, in the order of the data."""
     base: Base = field(repr=False)
-    evidence: Evidence = field(repr=False)
+    facts: Evidence = field(repr=False)
     withheld: tuple[Withheld, ...]
     """Every reason for which records are withheld, with their number."""
     reasons: tuple[str | None, ...] = field(repr=False)
@@ -69,11 +69,16 @@ class Applied:
 
     def __repr__(self) -> str:
         """The counts in one line."""
-        facts = self.evidence
+        facts = self.facts
         return (
-            f"<Applied: {number(facts['released'])} of {pluralize(facts['records'], 'new record')} in "
-            f"{pluralize(facts['classes'], 'class')}, {number(facts['suppressed'])} withheld>"
+            f"<Applied: {number(facts.released)} of {pluralize(facts.records, 'new record')} in "
+            f"{pluralize(facts.classes, 'class')}, {number(facts.suppressed)} withheld>"
         )
+
+    @cached_property
+    def evidence(self) -> dict[str, Any]:
+        """The facts as plain data: the content of ``*.evidence.json``."""
+        return self.facts.to_dict()
 
     @property
     def data(self) -> Any:
@@ -101,7 +106,7 @@ class Applied:
                 verify(written.release, self.policy).raise_if_failed()
             else:
                 verify_joined(self.base, self.table, written.release, self.original, replaces=False).raise_if_failed()
-            evidence = sealed(self.evidence, release_sha256=written.sha256)
+            evidence = sealed(self.facts, release_sha256=written.sha256)
             return commit(
                 sink,
                 self.policy,
@@ -146,7 +151,7 @@ def apply(
         table=done.result.table,
         original=source.table.select([name for name in source.names if name in source.table.column_names]),
         base=base,
-        evidence=done.evidence,
+        facts=done.evidence,
         withheld=job.joining.withheld,
         reasons=job.joining.reasons(done.reading),
         registry=job.registry,

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.attacks.scene_setup import as_written
+from shoal.attacks.released_classes import as_written
 from shoal.encode.resolve import QuasiColumn, Resolved, encode_rows, problem_of
 from shoal.encode.sensitive import SensitiveColumn, Values, encode_sensitive
 from shoal.errors import DataError, PolicyError

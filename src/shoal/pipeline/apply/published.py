@@ -10,10 +10,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.attacks.registry.fingerprint import differing, policy_fingerprints
-from shoal.attacks.scene_setup import Rows, rows_of_release
+from shoal.attacks.registry.signature import differing, policy_fingerprints
+from shoal.attacks.released_classes import Rows, rows_of_release
 from shoal.errors import DataError, InputError
-from shoal.evidence import describe_policy
+from shoal.evidence.describe import describe_policy
 from shoal.formatting import listing
 from shoal.io import canonical_text, read_table, release_source, sha256_of
 from shoal.pipeline.recoding_file import PublishedFile, heights_of, read_recoding

@@ -14,9 +14,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from shoal.attacks.catalog import ATTACKS
+from shoal.attacks.battery import ATTACKS
 from shoal.errors import DataError, InputError
-from shoal.evidence import describe_policy, evidence_problems, seal
+from shoal.evidence.describe import describe_policy
+from shoal.evidence.evidence import evidence_problems, seal
 from shoal.facts import plain
 from shoal.formatting import listing, pluralize
 from shoal.io import sha256_of

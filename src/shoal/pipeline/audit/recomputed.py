@@ -15,10 +15,9 @@ from typing import Any, cast
 import numpy as np
 
 from shoal.attacks.original import label_nodes
-from shoal.attacks.scene_setup import Rows, released_scene, rows_of_release
+from shoal.attacks.released_classes import Rows, released_scene, rows_of_release
 from shoal.encode.resolve import Resolved, resolve, used_columns
-from shoal.evidence import describe_exposure, describe_models, describe_sizes, measure
-from shoal.evidence.describe import column_ncp
+from shoal.evidence.describe import column_ncp, describe_exposure, describe_models, describe_sizes, measure
 from shoal.hierarchies.hierarchy import Hierarchy, Label
 from shoal.io.source import read_distinct
 from shoal.metrics import ReleaseSummary

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InfeasibleError, PolicyError, VerificationError
-from shoal.evidence import peak_memory_bytes, reset_peak_memory, to_json, versions
+from shoal.evidence.evidence import to_json
+from shoal.evidence.machine import peak_memory_bytes, reset_peak_memory, versions
 from shoal.io.sink import FileSink, MemorySink
 from shoal.metrics import METRICS
 from shoal.pipeline.compare.axes import Number
@@ -23,7 +24,7 @@ from shoal.pipeline.compare.grid import GridPoint
 from shoal.pipeline.prepare import Prepared
 from shoal.pipeline.run import Clock, Job, run
 from shoal.policy import Policy
-from shoal.present.comparison_page import write_comparison
+from shoal.present.comparison import write_comparison
 from shoal.present.diagnosis import blocker_text, suggestion, verdict
 from shoal.search.problem import Progress
 

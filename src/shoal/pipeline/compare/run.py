@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError, OutputError, did_you_mean
-from shoal.evidence import to_json
+from shoal.evidence.evidence import to_json
 from shoal.io import DatabaseTable, canonical_text, check_outputs, in_order_of_content
 from shoal.io.multiple_files import data_files, is_many
 from shoal.io.sink import input_files, policy_files

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.evidence import describe_models
+from shoal.evidence.describe import describe_models
 from shoal.hierarchies.hierarchy import Label
 from shoal.hierarchies.ranges import RangedHierarchy
 from shoal.pipeline.run import as_policy, make_release

@@ -14,11 +14,7 @@ _ROLES = {
     "insensitive": "insensitive",
 }
 
-_RELEASED_AS = {
-    "identifier": "not released",
-    "quasi": "generalized",
-    "insensitive": "unchanged",
-}
+_RELEASED_AS = {"identifier": "not released", "quasi": "generalized", "insensitive": "unchanged"}
 
 _PUBLISHED = {
     "values": "values, unchanged",

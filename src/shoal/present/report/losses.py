@@ -7,18 +7,7 @@ from collections.abc import Mapping, Sequence
 from shoal.evidence.evidence import BoundFacts, Evidence, QuasiFacts, ValueGroup
 from shoal.formatting import number, percent, pluralize
 from shoal.metrics import METRICS
-from shoal.present.html.markup import (
-    Markup,
-    join,
-    more,
-    name_of,
-    names_of,
-    paired_table,
-    paragraph,
-    row,
-    table,
-    tag,
-)
+from shoal.present.html.markup import Markup, join, more, name_of, names_of, paired_table, paragraph, row, table, tag
 from shoal.present.plots.bars import loss_plot
 
 _LEVELS = (
@@ -78,7 +67,7 @@ def _level(name: str, column: QuasiFacts, evidence: Evidence) -> str:
     level = evidence.levels[name]
     text = f"{number(level)} of {number(column.height)}"
     if level == 0:
-        return f"{text} (unchanged)"
+        return f"{text} (as it was)"
     if level != column.height:
         return text
     if column.ncp == 1:

@@ -1,26 +1,29 @@
-"""A release as an attacker reads it.
+"""A release as an attacker reads it: its records, its classes, what they show and the secrets in them.
 
-A release comes as a table of texts or, where it has just been made, as its recoding; the scene is the same. Rows of
-``*`` that stand for suppressed records are left out: they show nothing.
+A release comes as a table of texts or, where it has just been made, as its recoding. Classes, labels and values are
+numbered by their texts, so that both give the same classes. Rows of ``*`` that stand for suppressed records are left
+out: they show nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from shoal.attacks.scene import Codes, Extras, Ints, Released
 from shoal.encode.resolve import Resolved
 from shoal.errors import DataError
 from shoal.formatting import listing
 from shoal.hierarchies.hierarchy import Label
 from shoal.hierarchies.problems import quoted
 from shoal.io import encode, to_arrow
+from shoal.models import Model, least_size
 from shoal.policy import Policy
 from shoal.table.classes import ClassStats, Histogram, SensitiveDomain
 from shoal.table.distinct_rows import DistinctRows
@@ -35,7 +38,8 @@ from shoal.verification.stated_policy import stated
 
 _LISTED = 6
 
-
+Codes = NDArray[np.int32]
+Ints = NDArray[np.int64]
 Column = tuple[tuple[Label, ...], Codes]
 """The values that occur in a column, sorted by text with the missing value last, and the index of each record's."""
 
@@ -56,6 +60,67 @@ class Rows:
     """Records that each row stands for."""
     unseen: tuple[str, ...] = ()
     """Insensitive columns that are released and not looked at, since they tell too many records apart."""
+
+
+@dataclass(frozen=True, eq=False)
+class Extras:
+    """Insensitive columns, released as they are: each distinct combination within a class."""
+
+    columns: tuple[str, ...]
+    owner: Ints
+    """Class of each combination."""
+    codes: Codes
+    """``codes[j, e]``: what combination ``e`` has in insensitive column ``j``."""
+    stats: ClassStats
+    """Sizes of the combinations, and the sensitive columns in each."""
+
+    @property
+    def sizes(self) -> Ints:
+        """Records of each combination."""
+        return self.stats.sizes
+
+
+@dataclass(frozen=True, eq=False)
+class Released:
+    """A release: its classes, what they show and the secrets in them."""
+
+    quasi: tuple[str, ...]
+    labels: tuple[tuple[Label, ...], ...]
+    """The labels that each quasi-identifier shows, sorted, the missing value last."""
+    cells: Codes
+    """``cells[j, c]``: place of the label that class ``c`` shows in column ``j``; no two classes show the same."""
+    stats: ClassStats
+    """Sizes of the classes, and the published sensitive columns as far as they occur."""
+    models: tuple[Model, ...] = ()
+    """The models that the policy promises."""
+    protected: Mapping[str, frozenset[Label] | None] = field(default_factory=dict)
+    """For each sensitive column the values that its models speak of; None: all of them."""
+    extras: Extras | None = None
+
+    @property
+    def sizes(self) -> Ints:
+        """Records of each class."""
+        return self.stats.sizes
+
+    @cached_property
+    def records(self) -> int:
+        """Records released, suppressed ones not counted."""
+        return int(self.stats.sizes.sum())
+
+    @property
+    def asked_k(self) -> int:
+        """How many records the policy promises to hide each one among, 1 where it promises nothing."""
+        return least_size(self.models)
+
+    @property
+    def k(self) -> int:
+        """How many records must hide a person for the person not to be exposed: those promised, and two at least."""
+        return max(2, self.asked_k)
+
+    def is_protected(self, column: str) -> NDArray[np.bool_]:
+        """For each value of a sensitive column whether the policy's models speak of it."""
+        values, protected = self.stats.domains[column].values, self.protected.get(column)
+        return np.array([protected is None or value in protected for value in values], dtype=np.bool_)
 
 
 def rows_of_release(release: Any, policy: Policy) -> Rows:

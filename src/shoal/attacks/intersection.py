@@ -1,4 +1,4 @@
-"""Composition: a person who is in several releases has only sensitive values that all of them allow.
+"""Intersection: a person who is in several releases has only sensitive values that all of them allow.
 
 S. R. Ganta, S. P. Kasiviswanathan, A. Smith, "Composition attacks and auxiliary information in data privacy", 2008: the
 intersection attack. In each release the candidates of a person are the values in the classes that the person fits;
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.attacks.fitting import CodePairs, fitting_pairs
-from shoal.attacks.scene import Codes, Ints
+from shoal.attacks.released_classes import Codes, Ints
 
 Mask = NDArray[np.bool_]
 
