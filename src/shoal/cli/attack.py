@@ -33,7 +33,7 @@ def attack(
 ) -> None:
     """Attack a release the way an intruder would, and report what was learned and how much it is worth."""
     from shoal.pipeline.attack import attack as attack_release
-    from shoal.pipeline.conditions import exceeded, read_condition
+    from shoal.pipeline.registry_options import exceeded, read_condition
     from shoal.present.terminal import attack_lines, condition_lines
 
     conditions = [read_condition(text) for text in fail_on or []]

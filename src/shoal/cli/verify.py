@@ -23,7 +23,7 @@ def verify(
 ) -> None:
     """Check a written release independently: its policy, its evidence and, with the original, its truthfulness."""
     from shoal.pipeline.audit.audit import audit
-    from shoal.pipeline.conditions import read_condition
+    from shoal.pipeline.registry_options import read_condition
     from shoal.present.terminal import condition_lines, verification_lines
 
     conditions = [read_condition(text) for text in fail_on or []]

@@ -1,6 +1,5 @@
 """The pipeline: from data and policy to a verified release."""
 
-from shoal.pipeline.anonymization import anonymize, publish
-from shoal.pipeline.release import Published, Release
+from shoal.pipeline.release import Published, Release, anonymize, publish
 
 __all__ = ["Published", "Release", "anonymize", "publish"]

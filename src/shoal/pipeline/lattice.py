@@ -11,8 +11,8 @@ import numpy as np
 from shoal.evidence.describe import describe_exposure, measure
 from shoal.facts import plain
 from shoal.io.source import TableSource, load_table
-from shoal.pipeline.infeasible import explained
 from shoal.pipeline.prepare import prepare_again
+from shoal.pipeline.run import explained
 from shoal.policy import Policy
 from shoal.search.diagnosis.diagnosis import infeasible
 from shoal.search.engine import LocalEngine
@@ -53,13 +53,10 @@ def describe_node(problem: Problem, evaluator: Evaluator, engine: LocalEngine, n
     evaluation = evaluator.evaluate(grouping)
     summary = summarize(problem, node, grouping, evaluation.kept)
     stats = engine.stats(grouping, sorted(problem.domains)).keep(evaluation.kept)
-    facts: dict[str, Any] = plain(
-        {
-            "levels": problem.nominal_levels(node),
-            "classes": int(evaluation.kept.sum()),
-            "suppressed": evaluation.suppressed,
-            "measures": measure(summary),
-            "exposure": describe_exposure(stats),
-        }
-    )
-    return facts
+    return {
+        "levels": problem.nominal_levels(node),
+        "classes": int(evaluation.kept.sum()),
+        "suppressed": evaluation.suppressed,
+        "measures": plain(measure(summary)),
+        "exposure": plain(describe_exposure(stats)),
+    }

@@ -44,13 +44,8 @@ def make_evidence(
     with clock.stage("evidence"):
         stats = release_stats(resolved, recoding)
         codes = {name: column.codes for name, column in resolved.quasi.items()}
-        summary = ReleaseSummary(
-            hierarchies=recoding.hierarchies,
-            nodes=recoding.nodes,
-            sizes=recoding.sizes,
-            records=recoding.n_rows,
-            violations=count_violations(recoding, list(codes.values()), resolved.problem.caps),
-        )
+        violations = count_violations(recoding, list(codes.values()), resolved.problem.caps)
+        summary = ReleaseSummary(recoding.hierarchies, recoding.nodes, recoding.sizes, recoding.n_rows, violations)
         measures, models = measure(summary), describe_models(resolved.problem.models, stats, recoding)
         columns = describe_columns(policy, summary, recoding, codes)
     return sealed(

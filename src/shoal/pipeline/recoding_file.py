@@ -64,12 +64,12 @@ def recoding_text(
     content = {
         "format": FORMAT,
         "version": VERSION,
-        "policy": _relative(source, target.parent) if source.is_file() else None,
+        "policy": relative_path(source, target.parent) if source.is_file() else None,
         "fingerprints": policy_fingerprints(policy),
         "algorithm": policy.to_dict().get("algorithm") or {},
         "levels": None if levels is None else dict(levels),
         "heights": dict(heights),
-        "published": [{"file": _relative(each.path, target.parent), "sha256": each.sha256} for each in published],
+        "published": [{"file": relative_path(each.path, target.parent), "sha256": each.sha256} for each in published],
     }
     return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
@@ -81,27 +81,21 @@ def read_recoding(path: Path) -> RecodingFile:
         named, levels = content["policy"], content["levels"]
         return RecodingFile(
             policy=None if named is None else path.parent / named,
-            fingerprints={
-                "columns": dict(content["fingerprints"]["columns"]),
-                "privacy": content["fingerprints"]["privacy"],
-            },
+            fingerprints={key: content["fingerprints"][key] for key in ("columns", "privacy")},
             algorithm=dict(content["algorithm"]),
             levels=None if levels is None else {str(name): int(level) for name, level in levels.items()},
             heights={str(name): int(height) for name, height in content["heights"].items()},
             published=tuple(PublishedFile(path.parent / each["file"], each["sha256"]) for each in content["published"]),
         )
     except OSError as error:
-        raise DataError(
-            f"The recoding {path} cannot be read: {error.strerror or error}.", code="not-readable"
-        ) from None
+        message = f"The recoding {path} cannot be read: {error.strerror or error}."
+        raise DataError(message, code="not-readable") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DataError(
-            f"{path} is not a recoding: {error}. `shoal anonymize --recoding` writes one beside its release.",
-            code="not-a-recoding",
-        ) from None
+        message = f"{path} is not a recoding: {error}. `shoal anonymize --recoding` writes one beside its release."
+        raise DataError(message, code="not-a-recoding") from None
 
 
-def _relative(path: Path, folder: Path) -> str:
+def relative_path(path: Path, folder: Path) -> str:
     """A path as it reads from a folder; on another drive it stays whole."""
     try:
         return Path(os.path.relpath(path, folder)).as_posix()

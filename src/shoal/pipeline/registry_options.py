@@ -1,25 +1,95 @@
-"""The registry of a release: what it reveals beside the earlier releases there, and its own entry among them."""
+"""What a release may not expose, and its registry: what it reveals beside earlier releases, its entry among them.
+
+Conditions such as ``similarity>0`` or ``linkage>5%`` say how much an attack may expose before a run counts as failed.
+Only a leak exceeds one: what the baseline explains is not due to the release, however many records it is.
+"""
 
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from shoal.attacks.attack import AttackResult
+from shoal.attacks.battery import ATTACKS
 from shoal.attacks.registry.composition import NAME, Composition, compose_with
 from shoal.attacks.registry.folder import INDEX, Entry, Registry
 from shoal.attacks.registry.people import NewRelease
 from shoal.attacks.registry.signature import signature_of
 from shoal.attacks.released_classes import Rows
-from shoal.errors import ExposureError, InputError
+from shoal.errors import ExposureError, InputError, did_you_mean
 from shoal.evidence.evidence import Evidence, sealed
 from shoal.facts import plain
 from shoal.io import check_outputs
-from shoal.pipeline.conditions import Condition, exceeded, read_condition
 from shoal.policy import Policy
+from shoal.present.attacks import reason_clause
+
+_CONDITION = re.compile(r"\s*(?P<name>[^\s>]+)\s*>\s*(?P<limit>\d+(\.\d+)?)\s*(?P<percent>%)?\s*", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A limit on the records that an attack exposes: a number of them, or a share in percent."""
+
+    name: str
+    limit: float
+    percent: bool
+    text: str
+
+    def exceeded_by(self, result: Mapping[str, Any]) -> bool:
+        """Whether an attack exposes more than the limit, and more than its baseline explains."""
+        if not result["leak"]:
+            return False
+        records, of = result["records"] or 0, result["of"] or 0
+        return bool(100 * records > self.limit * of if self.percent else records > self.limit)
+
+
+def read_condition(text: str) -> Condition:
+    """A condition from its text; `InputError` for one that cannot be read or names no attack."""
+    match = _CONDITION.fullmatch(text)
+    if match is None:
+        raise InputError(
+            f"The condition {text!r} cannot be read. Write the name of an attack and a number of records or a "
+            "percentage, such as similarity>0 or linkage>5%.",
+            code="condition-unreadable",
+        )
+    name, percent = match["name"], match["percent"] is not None
+    if name not in ATTACKS:
+        message = f"The condition {text!r} does not name an attack. {did_you_mean(name, ATTACKS)}"
+        raise InputError(message, code="condition-unknown-attack")
+    limit = float(match["limit"])
+    if percent and limit > 100:
+        raise InputError(f"The condition {text!r} asks for more than 100%.", code="condition-over-100")
+    if not percent and not limit.is_integer():
+        message = f"The condition {text!r} counts records, so it takes a whole number."
+        raise InputError(f"{message} For a share write {text.strip()}%.", code="condition-not-whole")
+    return Condition(name, limit, percent, text.strip())
+
+
+def exceeded(conditions: Sequence[Condition], results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The conditions that some attack exceeds, with its figures.
+
+    An attack that was not tried is an `InputError`: looking away would satisfy any limit. One that does not apply to
+    the release exposes nothing.
+    """
+    found = []
+    for condition in conditions:
+        attacks = [each for each in results if each["name"] == condition.name]
+        unknown = [each for each in attacks if each["status"] == "not tried"]
+        if unknown or not attacks:
+            reason = f": {reason_clause(AttackResult(**unknown[0]))}" if unknown else ""
+            message = f"The condition {condition.text!r} is about an attack that was not tried{reason}."
+            raise InputError(message, code="condition-not-tried")
+        found += [
+            {"condition": condition.text, **{key: each[key] for key in ("name", "sensitive", "records", "of")}}
+            for each in attacks
+            if condition.exceeded_by(each)
+        ]
+    return found
 
 
 @dataclass(frozen=True)
@@ -43,16 +113,16 @@ class RegistryOptions:
     ) -> RegistryOptions:
         """Read the registry and the options, before any work; `InputError` for what is wrong with them."""
         conditions = tuple(read_condition(text) for text in fail_on)
-        folder = Path(registry) if registry is not None else registry_of(policy)
+        folder = None if registry is None else Path(registry)
+        if folder is None and policy.registry is not None:
+            folder = policy.path(policy.registry)
         if folder is None:
             composed = [condition.text for condition in conditions if condition.name == NAME]
             given = {f"--fail-on {NAME}": composed, "--replaces": replaces, "--as-of": as_of}
             for option, value in given.items():
                 if value:
-                    raise InputError(
-                        f"{option} is about earlier releases, and no registry was given. Add --registry.",
-                        code="no-registry",
-                    )
+                    message = f"{option} is about earlier releases, and no registry was given. Add --registry."
+                    raise InputError(message, code="no-registry")
             return RegistryOptions(None, _day(as_of), conditions=conditions)
         opened = Registry.open(folder)
         check_outputs([folder / INDEX if folder.exists() else folder], force=True)
@@ -98,15 +168,9 @@ class RegistryOptions:
         if known is not None:
             yield {"registry": self.registry.path / f"{known.name}.json"}
             return
-        rows = rows_of()
-        entry = Entry(
-            name=self.registry.free_name(self.date, name),
-            date=self.date,
-            release_sha256=digest,
-            policy_sha256=policy.sha256,
-            signature=signature_of(policy, rows),
-            replaces=tuple(entry.release_sha256 for entry in self.replaces),
-        )
+        replaced = tuple(entry.release_sha256 for entry in self.replaces)
+        name, signature = self.registry.free_name(self.date, name), signature_of(policy, rows_of())
+        entry = Entry(name, self.date, digest, policy.sha256, signature, replaced)
         with self.registry.adding(entry) as path:
             yield {"registry": path}
 
@@ -120,11 +184,6 @@ def with_composition(evidence: Evidence, composition: Composition | None) -> Evi
     return sealed(evidence, composition=composition, attacks=attacks)
 
 
-def registry_of(policy: Policy) -> Path | None:
-    """The registry that a policy names."""
-    return policy.path(policy.registry) if policy.registry is not None else None
-
-
 def _day(given: str | datetime.date | None) -> str:
     """A day as an ISO date: the one given, or today's by universal time."""
     if given is None:
@@ -134,6 +193,5 @@ def _day(given: str | datetime.date | None) -> str:
     try:
         return datetime.date.fromisoformat(given).isoformat()
     except ValueError:
-        raise InputError(
-            f"{given!r} is not a date. Write it as year-month-day, such as 2026-01-31.", code="not-a-date"
-        ) from None
+        message = f"{given!r} is not a date. Write it as year-month-day, such as 2026-01-31."
+        raise InputError(message, code="not-a-date") from None

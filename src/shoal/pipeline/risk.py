@@ -157,10 +157,8 @@ def _without_stars(table: pa.Table, policy: Policy) -> tuple[pa.Table, int]:
         if not star_rows(texts, asked, quasi_labels(asked)).any():
             return table, 0  # nothing tells them from a class that was generalized to the roots
     if starred.all():
-        raise DataError(
-            f"all {table.num_rows} rows are * and stand for suppressed records: nothing is left to measure.",
-            code="no-records",
-        )
+        message = f"all {table.num_rows} rows are * and stand for suppressed records: nothing is left to measure."
+        raise DataError(message, code="no-records")
     return table.filter(pa.array(~starred)), int(starred.sum())
 
 
@@ -190,10 +188,8 @@ def _population(given: Any, policy: Policy, quasi: Columns, table: EncodedTable)
     loaded, _ = read_columns(given, policy, list(quasi))
     for name in quasi:
         if name not in loaded.names:
-            raise DataError(
-                f"the population lacks the quasi-identifier {name!r}. {did_you_mean(name, loaded.names)}",
-                code="unknown-column",
-            )
+            message = f"the population lacks the quasi-identifier {name!r}. {did_you_mean(name, loaded.names)}"
+            raise DataError(message, code="unknown-column")
     if not loaded.table.num_rows:
         raise DataError("the population has a header and no records.", code="no-records")
     rows = [CodedColumn(*encode(loaded.table.column(name))) for name in quasi]

@@ -7,6 +7,7 @@ join a published one differ in their `Job`. `anonymize`, `publish`, `apply`, `co
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,18 +23,18 @@ from shoal.attacks.registry.people import NewRelease
 from shoal.attacks.released_classes import Rows, rows_of_recoding
 from shoal.encode.resolve import Resolved, resolve, resolve_again
 from shoal.encode.result import Result, works_on_records
-from shoal.errors import PolicyError, PolicyProblem
+from shoal.errors import InfeasibleError, PolicyError, PolicyProblem
 from shoal.evidence.describe import measure
 from shoal.evidence.evidence import Evidence, sealed, to_json
 from shoal.io.sink import ReleaseData, Sink, WrittenRelease
 from shoal.io.source import HeldSource, Reading, Source, TableSource
 from shoal.metrics import ReleaseSummary
-from shoal.pipeline.infeasible import explained
 from shoal.pipeline.make_evidence import make_evidence
 from shoal.pipeline.recoding_file import PublishedFile, heights_of, recoding_text
 from shoal.pipeline.registry_options import RegistryOptions, with_composition
 from shoal.pipeline.verify import verify_written
 from shoal.policy import Policy
+from shoal.present.diagnosis import diagnosis_text
 from shoal.present.report.page import write_report
 from shoal.search import ALGORITHMS
 from shoal.search.bounds.lower_bound import LowerBound
@@ -137,13 +138,8 @@ class Job:
         added = dict(reading.engine_facts(result))
         full = reading.in_full(result.recoding)
         if full is not None:  # measured by the hierarchies as declared, though the search began higher
-            summary = ReleaseSummary(
-                hierarchies=full.hierarchies,
-                nodes=full.nodes,
-                sizes=full.sizes,
-                records=full.n_rows,
-                violations=int(facts["measures"]["constraint_violations"]),
-            )
+            violations = int(facts["measures"]["constraint_violations"])
+            summary = ReleaseSummary(full.hierarchies, full.nodes, full.sizes, full.n_rows, violations)
             added |= {"measures": measure(summary), "levels": full.levels, "bound": None}
         return added
 
@@ -273,3 +269,12 @@ def as_policy(policy: Policy | str | Path | Mapping[str, Any] | None, function: 
     if isinstance(policy, Policy):
         return policy
     return Policy.load(policy) if isinstance(policy, (str, Path)) else Policy.model_validate(policy)
+
+
+@contextlib.contextmanager
+def explained() -> Iterator[None]:
+    """Give an `InfeasibleError` raised inside the text of its diagnosis."""
+    try:
+        yield
+    except InfeasibleError as error:
+        raise InfeasibleError(error.diagnosis, diagnosis_text(error.diagnosis)) from None

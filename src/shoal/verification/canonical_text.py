@@ -65,9 +65,8 @@ def text_column(column: Any, name: str) -> Any:
     try:
         texts = [*_texts(distinct), None]
     except (DataError, ValueError, OverflowError, pa.ArrowException) as error:
-        raise DataError(
-            f"The column {name!r} of type {kind} cannot be read as text: {error}", code="no-canonical-text"
-        ) from None
+        message = f"The column {name!r} of type {kind} cannot be read as text: {error}"
+        raise DataError(message, code="no-canonical-text") from None
     return pa.chunked_array([pa.array(texts, pa.string()).take(pa.array(codes % len(texts)))])
 
 

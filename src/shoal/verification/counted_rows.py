@@ -6,6 +6,8 @@ by cell. An original comes in any order, so its rows are grouped batch by batch,
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
@@ -15,13 +17,15 @@ from typing import Any, BinaryIO
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyarrow import parquet
+from pyarrow import csv as arrow_csv
 
 from shoal.errors import DataError
-from shoal.verification.canonical_text import Codes, code, places, text_column
+from shoal.verification.canonical_text import Codes, Mask, code, places, text_column
 
 _BLOCK = 1 << 22
 _GROUPED_AT_ONCE = 300_000
+_LARGEST_BLOCK = (1 << 31) - 1
+"""As much as Arrow reads at once: text up to that is one block, so that no cell lies on the edge of two."""
 _LINE, _QUOTE, _RETURN = b"\n", b'"', b"\r"
 
 
@@ -29,8 +33,7 @@ _LINE, _QUOTE, _RETURN = b"\n", b'"', b"\r"
 class CountedRows:
     """A table of which each row stands for so many equal ones."""
 
-    table: Any
-    """Arrow table."""
+    table: pa.Table
     counts: Codes
     read: int | None = None
     """Of an original: how many records were read, by another count than that of the rows."""
@@ -149,11 +152,7 @@ class RowOrder:
         count = len(columns[0])
         if not count:
             return
-        later, tied = np.zeros(count - 1, dtype=np.bool_), np.ones(count - 1, dtype=np.bool_)
-        for column in columns:
-            codes = code(column).codes
-            later |= tied & (codes[:-1] > codes[1:])
-            tied &= codes[:-1] == codes[1:]
+        later = out_of_order(columns, count)
         if self._last is not None and self._last > _row(columns, 0):
             self._note(self.rows, 1)
         if later.any():
@@ -166,13 +165,54 @@ class RowOrder:
         self.wrong += count
 
 
+def out_of_order(columns: Iterable[Any], rows: int) -> Mask:
+    """Which rows but the last stand before one that sorts ahead of them."""
+    later = np.zeros(max(rows - 1, 0), dtype=np.bool_)
+    tied = ~later
+    for column in columns:
+        codes = code(column).codes
+        later |= tied & (codes[:-1] > codes[1:])
+        tied &= codes[:-1] == codes[1:]
+    return later
+
+
 def _row(columns: Sequence[Any], place: int) -> tuple[tuple[bool, str], ...]:
     """A row as it sorts: by text, the missing cell last."""
     cells = [column[place].as_py() for column in columns]
     return tuple((cell is None, cell or "") for cell in cells)
 
 
-def csv_blocks(path: Path, parse: Any, header: Any) -> tuple[list[str], Iterator[list[Any]]]:
+def header(lines: list[bytes], path: Path) -> tuple[list[str], int]:
+    """The names of the columns, and the place of the first line after them."""
+    for place, line in enumerate(lines):
+        text = line.decode("utf-8-sig" if not place else "utf-8").removesuffix("\r")
+        for row in csv.reader(io.StringIO(text, newline=""), strict=True):
+            if row:
+                return row, place + 1
+    raise DataError(f"The release {path} is empty: it has no header.", code="empty")
+
+
+def parsed(lines: Sequence[bytes], width: int) -> list[Any]:
+    """Lines as columns of text; names may repeat, so columns are known by their places."""
+    raw = b"\n".join([*lines, b""])
+    names = [f"c{place}" for place in range(width)]
+    if not raw:
+        return [pa.chunked_array([pa.array([], pa.string())]) for _ in names]
+    table = arrow_csv.read_csv(
+        pa.BufferReader(raw),
+        read_options=arrow_csv.ReadOptions(column_names=names, block_size=min(len(raw), _LARGEST_BLOCK)),
+        parse_options=arrow_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=width > 1),
+        convert_options=arrow_csv.ConvertOptions(
+            column_types=dict.fromkeys(names, pa.string()),
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+            null_values=[""],
+        ),
+    )
+    return list(table.columns)
+
+
+def csv_blocks(path: Path) -> tuple[list[str], Iterator[list[Any]]]:
     """The names of the columns of a text file, and its columns of text, block by block."""
     with path.open("rb") as file:
         first = next(iter(record_blocks(file)), [])
@@ -188,17 +228,9 @@ def csv_blocks(path: Path, parse: Any, header: Any) -> tuple[list[str], Iterator
                 if some and some[-1].count(b'"') % 2:
                     raise DataError(f"The release {path} has a quote that is never closed.", code="unclosed-quote")
                 if some:
-                    yield parse(some, len(names))
+                    yield parsed(some, len(names))
 
     return names, blocks()
-
-
-def parquet_blocks(file: parquet.ParquetFile, beside: Any, found: dict[str, None]) -> Iterator[list[Any]]:
-    """The columns of a Parquet file as text, a row group at a time; ``found`` gets what dictionaries list besides."""
-    for group in range(file.num_row_groups):
-        table = file.read_row_group(group)
-        found |= dict.fromkeys(beside(table))
-        yield [text_column(column, name) for name, column in zip(table.column_names, table.columns, strict=True)]
 
 
 def watched(

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from shoal.verification.canonical_text import ROOT, Chain, Label
 
 _LENGTHS = {"hour": 0, "day": 1, "week": 2, "month": 3, "quarter": 4, "half": 5, "year": 6, "decade": 7, "century": 8}
-"""Units by length."""
 _FORMS = {
     "hour": r"(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)T(?P<h>\d\d)",
     "day": r"(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)",

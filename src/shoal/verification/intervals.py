@@ -77,14 +77,13 @@ class IntervalLabels:
     def _levels(self, label: str) -> list[tuple[int, Interval]]:
         """The levels at which the label stands, and the interval before clipping."""
         if self.cuts:
+            low, high = self.bounds or (-math.inf, math.inf)
             pairs = [(level, pair) for level, cuts in enumerate(self.cuts, start=1) for pair in pairwise(cuts)]
-            return [(level, pair) for level, pair in pairs if self._meets_bounds(pair) and self._label(pair) == label]
+            inside = [(level, pair) for level, pair in pairs if pair[0] <= high and low < pair[1]]
+            return [(level, pair) for level, pair in inside if self._label(pair) == label]
         match = _INTERVAL.fullmatch(label)
         intervals = self._intervals(number_in(match[1])) if match else None
         return [(level, pair) for level, pair in enumerate(intervals or [], start=1) if self._label(pair) == label]
-
-    def _meets_bounds(self, interval: Interval) -> bool:
-        return self.bounds is None or (interval[0] <= self.bounds[1] and self.bounds[0] < interval[1])
 
     def knows(self, label: str) -> bool:
         """A number as canonical text, an interval of the declaration, or the root."""

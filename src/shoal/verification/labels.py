@@ -257,27 +257,19 @@ def level_rows(path: Path, separator: str | None) -> dict[Label, Chain]:
             if len({chain[-1] for chain in chains}) > 1:
                 chains = [(*chain, ROOT) for chain in chains]
             return {chain[0]: chain for chain in chains}
-    raise DataError(
-        f"The table of levels {path} is not one: its lines have no common number of fields, two or more.",
-        code="invalid-levels-file",
-    )
+    message = f"The table of levels {path} is not one: its lines have no common number of fields, two or more."
+    raise DataError(message, code="invalid-levels-file")
 
 
 def ordered_chains(values: Sequence[Any], groups: Sequence[int] | None) -> dict[Label, Chain]:
     """The chains of an order: groups of neighbours ``first..last``, doubling by default, below the size of them all."""
     texts = [scalar_text(value) for value in values]
-    sizes = [size for size in (_doubling(len(texts)) if groups is None else groups) if size < len(texts)]
+    doubling = [2**power for power in range(1, len(texts).bit_length())]
+    sizes = [size for size in (doubling if groups is None else groups) if size < len(texts)]
     return {
         text: (text, *(_group(texts, place - place % size, size) for size in sizes), ROOT)
         for place, text in enumerate(texts)
     }
-
-
-def _doubling(count: int) -> list[int]:
-    sizes = [2]
-    while sizes[-1] < count:
-        sizes.append(2 * sizes[-1])
-    return sizes
 
 
 def _group(texts: Sequence[Label], start: int, size: int) -> Label:

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from shoal.verification.canonical_text import Codes, Label
-from shoal.verification.classes import Classes, SensitiveCounts, group, tally
+from shoal.verification.classes import SensitiveCounts, group, tally
 from shoal.verification.dates import DateLabels
 from shoal.verification.labels import Labels, ListedLabels, labels_of, tree_chains
-from shoal.verification.model_conditions import Case, Judged, conditions
+from shoal.verification.model_conditions import Case, conditions
 from shoal.verification.result import Check
 from shoal.verification.stated_policy import StatedPolicy
 from shoal.verification.transport_distances import ValueDistances
@@ -25,37 +25,34 @@ def check_models(
 ) -> tuple[int, list[Check]]:
     """The number of classes, and a check for each model and column; each row stands for so many records."""
     classes = group(cells, list(labels), counts)
-    tallies = {name: _tally(name, cells, classes, policy) for name in policy.names("sensitive")}
+    tallies = {}
+    for name in policy.names("sensitive"):
+        named = policy.columns[name].publish == "categories"
+        tallies[name] = tally(name, cells[name], classes, policy.columns[name].categories, named=named)
     checks = []
     for entry in policy.privacy:
         name = entry["model"]
         if "sensitive" not in entry:
             checks.append(_judge(name, Case(entry, classes)))
             continue
-        named = entry["sensitive"]
-        for column in list(tallies) if named is None else [named] if isinstance(named, str) else named:
-            counted = tallies[column]
-            apart = partial(_value_distances, counted=counted, policy=policy)
-            checks.append(_judge(name, Case(entry, classes, counted, apart), f"{name}[{column}]"))
+        given = entry["sensitive"]
+        for column in list(tallies) if given is None else [given] if isinstance(given, str) else given:
+            apart = partial(_value_distances, counted=tallies[column], policy=policy)
+            checks.append(_judge(f"{name}[{column}]", Case(entry, classes, tallies[column], apart)))
     return len(classes.sizes), checks
 
 
-def _judge(model: str, case: Case, name: str | None = None) -> Check:
-    """One model on one column; a model that nobody can check does not hold."""
+def _judge(name: str, case: Case) -> Check:
+    """One model on one column: the extremes when it holds, who fails when it does not.
+
+    A model that nobody can check does not hold.
+    """
+    model, classes = case.spec["model"], case.classes
     condition = conditions().get(model)
     if condition is None:
         message = f"there is no independent check for {model}; the package that offers it must offer one as well"
-        return Check(name or model, False, message, {"failing_classes": len(case.classes.sizes)})
-    return _check(name or model, condition(case), case.classes)
-
-
-def _tally(name: str, cells: Mapping[str, Any], classes: Classes, policy: StatedPolicy) -> SensitiveCounts:
-    named = policy.columns[name].publish == "categories"
-    return tally(name, cells[name], classes, policy.columns[name].categories, named=named)
-
-
-def _check(name: str, outcome: Judged, classes: Classes) -> Check:
-    """An outcome as a check: the extremes when it holds, who fails when it does not."""
+        return Check(name, False, message, {"failing_classes": len(classes.sizes)})
+    outcome = condition(case)
     facts = dict(outcome.facts)
     failing = ~outcome.holds
     count, total = int(failing.sum()), len(failing)
@@ -68,12 +65,8 @@ def _check(name: str, outcome: Judged, classes: Classes) -> Check:
         problems.append(f"{count:,} of {total:,} classes with {records:,} records fail; {shown}")
     if problems:
         return Check(name, False, "; ".join(problems), facts)
-    reached = ", ".join(f"{key} {_shown(value)}" for key, value in facts.items())
-    return Check(name, True, f"holds in all {total:,} classes ({reached})", facts)
-
-
-def _shown(value: object) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    figures = (f"{key} {value:.6g}" if isinstance(value, float) else f"{key} {value}" for key, value in facts.items())
+    return Check(name, True, f"holds in all {total:,} classes ({', '.join(figures)})", facts)
 
 
 def _value_distances(distance: str, counted: SensitiveCounts, policy: StatedPolicy) -> ValueDistances | None:
@@ -95,7 +88,7 @@ def _value_distances(distance: str, counted: SensitiveCounts, policy: StatedPoli
     if distance == "equal":
         return ValueDistances("equal", _sorted(present, str), {})
     if distance == "hierarchical":
-        return _in_groups(present, _sensitive_labels(policy, name))
+        return _in_groups(present, policy, name)
     if kind == "order":
         return _in_declared_order(present, _as_released(policy, name))
     return _in_natural_order(present) if kind in {None, "intervals", "dates"} else None
@@ -107,21 +100,15 @@ def _as_released(policy: StatedPolicy, name: str) -> Labels:
     return replace(kind, form=None) if isinstance(kind, DateLabels) else kind
 
 
-def _sensitive_labels(policy: StatedPolicy, name: str) -> Labels | None:
-    """The hierarchy of a sensitive column; without one, its categories are the groups of its values."""
+def _in_groups(present: set[Label], policy: StatedPolicy, name: str) -> ValueDistances | None:
+    """By the groups of the hierarchy above the values that there are; without one, by their categories."""
     column = policy.columns[name]
-    if not column.hierarchy and column.categories:
-        return ListedLabels(tree_chains(column.categories))
-    return None if not column.hierarchy else _as_released(policy, name)
-
-
-def _in_groups(present: set[Label], kind: Labels | None) -> ValueDistances | None:
-    """By the groups of the hierarchy above the values that there are."""
-    if kind is None:
+    if not column.hierarchy and not column.categories:
         return None
-    values = list(_sorted(present, str))
+    kind = _as_released(policy, name) if column.hierarchy else ListedLabels(tree_chains(column.categories))
+    values = _sorted(present, str)
     chains = dict(zip(values, kind.chains(values), strict=True))
-    return ValueDistances("hierarchical", tuple(values), chains) if all(chains.values()) else None
+    return ValueDistances("hierarchical", values, chains) if all(chains.values()) else None
 
 
 def _in_declared_order(present: set[Label], kind: Labels) -> ValueDistances | None:

@@ -187,7 +187,6 @@ _CONDITIONS: Final[Mapping[str, Callable[[Case], Judged]]] = {
     "alpha-k-anonymity": alpha_k_anonymity,
     "t-closeness": t_closeness,
 }
-"""By the model's name in a policy."""
 
 
 @cache

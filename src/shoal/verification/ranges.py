@@ -142,7 +142,11 @@ class RangeLabels:
         for cap, places in capped.items():
             at[[lying.order[place] for place in places]] = begins[cap] + np.array(places)
         for label, ((start, stop), holders) in enumerate(zip(lying.stretches, lying.holders, strict=True)):
-            inside = [cap for cap in holders if cap in capped and _any_between(capped[cap], start, stop)]
+            inside = [
+                cap
+                for cap in holders
+                if cap in capped and bisect_left(capped[cap], start) < bisect_left(capped[cap], stop)
+            ]
             if len(inside) > 1:
                 return None
             if inside:
@@ -179,8 +183,3 @@ class _Lying:
     """First and one past the last of them in the range; nothing where the label is none."""
     holders: Sequence[Collection[Label]]
     """The labels of the hierarchy that hold both ends."""
-
-
-def _any_between(places: Sequence[int], start: int, stop: int) -> bool:
-    """Whether one of some ascending places lies from start to before stop."""
-    return bisect_left(places, start) < bisect_left(places, stop)

@@ -6,7 +6,7 @@ import csv
 import hashlib
 import io
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -14,7 +14,6 @@ from typing import Any, BinaryIO
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 
 from shoal.errors import DataError
@@ -24,8 +23,9 @@ from shoal.verification.counted_rows import (
     RowOrder,
     csv_blocks,
     distinct_rows,
+    header,
     line_runs,
-    parquet_blocks,
+    parsed,
     runs,
     watched,
 )
@@ -92,16 +92,13 @@ def read_release(
             if suffix in {".parquet", ".pq"}:
                 return _from_parquet(file, path)
     except (pa.ArrowException, UnicodeDecodeError, csv.Error) as error:
-        raise DataError(
-            f"The release {path} cannot be read as a table: {str(error).splitlines()[0]}", code="unreadable-release"
-        ) from None
+        message = f"The release {path} cannot be read as a table: {str(error).splitlines()[0]}"
+        raise DataError(message, code="unreadable-release") from None
     except OSError as error:
-        raise DataError(
-            f"The release {path} cannot be read: {error.strerror or error}.", code="unreadable-file"
-        ) from None
-    raise DataError(
-        f"The release {path} has the suffix {suffix!r}; a release is .csv, .parquet or .pq.", code="unknown-suffix"
-    )
+        message = f"The release {path} cannot be read: {error.strerror or error}."
+        raise DataError(message, code="unreadable-file") from None
+    message = f"The release {path} has the suffix {suffix!r}; a release is .csv, .parquet or .pq."
+    raise DataError(message, code="unknown-suffix")
 
 
 Original = CountedRows | Callable[[Sequence[str]], Any]
@@ -146,28 +143,22 @@ def _given(
     return ReadRelease(tuple(names), dict(zip(texts, merged, strict=True)), counts, tuple(baggage), path, sha)
 
 
-_LARGEST_BLOCK = (1 << 31) - 1
-"""As much as Arrow reads at once: text up to that is one block, so that no cell lies on the edge of two."""
-
-
 def _from_csv(file: BinaryIO, path: Path) -> ReadRelease:
     """UTF-8 with commas; an empty cell is missing, ``""`` an empty text. Equal neighbouring lines are parsed once."""
     seen = hashlib.sha256() if evidence_beside(path) else None  # of the same bytes that are checked
     lines, counts = line_runs(file, seen)
     if lines and lines[-1].count(b'"') % 2:
-        raise DataError(
-            f"The release {path} has a quote that is never closed, so the rest of it would be one cell.",
-            code="unclosed-quote",
-        )
-    names, first = _header(lines, path)
+        message = f"The release {path} has a quote that is never closed, so the rest of it would be one cell."
+        raise DataError(message, code="unclosed-quote")
+    names, first = header(lines, path)
     lines, some = lines[first:], np.array(counts[first:], dtype=np.int64)
     if len(names) > 1:  # then empty lines are no records
         full = [place for place, line in enumerate(lines) if line.strip(b"\r")]
         lines, some = [lines[place] for place in full], some[full]
-    columns = _parsed(lines, len(names))
+    columns = parsed(lines, len(names))
     if len(columns[0]) != len(some):  # a line that holds several records, or none
         repeated = [line for line, count in zip(lines, some.tolist(), strict=True) for _ in range(count)]
-        columns = _parsed(repeated, len(names))
+        columns = parsed(repeated, len(names))
         some = np.ones(len(columns[0]), dtype=np.int64)
     return _given(names, columns, [], path, None if seen is None else seen.hexdigest(), some)
 
@@ -176,45 +167,15 @@ def _in_blocks(path: Path, apart: Sequence[str]) -> ReadRelease:
     """The distinct rows of a release file without some columns, and what is seen of the order of all its rows."""
     order, unused, baggage = RowOrder(), dict[str, None](), list[str]()
     if path.suffix.lower() == ".csv":
-        names, blocks = csv_blocks(path, _parsed, _header)
+        names, blocks = csv_blocks(path)
     else:
         read, baggage = _opened(str(path))
-        names, blocks = read.schema_arrow.names, parquet_blocks(read, _unused, unused)
+        names, blocks = read.schema_arrow.names, _parquet_blocks(read, unused)
     kept = [name for name in names if name not in apart]
     mark = "".join([*names, "blank"])  # longer than every name, so it is none of them
     columns, counts = distinct_rows(watched(blocks, names, apart, order, mark), [*kept, mark])
     blank = np.asarray(pc.equal(columns.pop(mark), "true"), dtype=np.bool_)
     return ReadRelease(tuple(names), columns, counts, (*baggage, *unused), path, order=order, blank=blank)
-
-
-def _header(lines: list[bytes], path: Path) -> tuple[list[str], int]:
-    """The names of the columns, and the place of the first line after them."""
-    for place, line in enumerate(lines):
-        text = line.decode("utf-8-sig" if not place else "utf-8").removesuffix("\r")
-        for row in csv.reader(io.StringIO(text, newline=""), strict=True):
-            if row:
-                return row, place + 1
-    raise DataError(f"The release {path} is empty: it has no header.", code="empty")
-
-
-def _parsed(lines: Sequence[bytes], width: int) -> list[Any]:
-    """Lines as columns of text; names may repeat, so columns are known by their places."""
-    raw = b"\n".join([*lines, b""])
-    names = [f"c{place}" for place in range(width)]
-    if not raw:
-        return [pa.chunked_array([pa.array([], pa.string())]) for _ in names]
-    table = arrow_csv.read_csv(
-        pa.BufferReader(raw),
-        read_options=arrow_csv.ReadOptions(column_names=names, block_size=min(len(raw), _LARGEST_BLOCK)),
-        parse_options=arrow_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=width > 1),
-        convert_options=arrow_csv.ConvertOptions(
-            column_types=dict.fromkeys(names, pa.string()),
-            strings_can_be_null=True,
-            quoted_strings_can_be_null=False,
-            null_values=[""],
-        ),
-    )
-    return list(table.columns)
 
 
 def _from_parquet(file: io.BufferedReader, path: Path) -> ReadRelease:
@@ -231,6 +192,14 @@ def _from_parquet(file: io.BufferedReader, path: Path) -> ReadRelease:
     ]
     counts = np.concatenate([counted for _, counted, _ in parts])
     return _given(names, columns, [*baggage, *unused], path, None if seen is None else seen.hexdigest(), counts)
+
+
+def _parquet_blocks(file: parquet.ParquetFile, unused: dict[str, None]) -> Iterator[list[Any]]:
+    """The columns as text, a row group at a time; ``unused`` gets what dictionaries list besides."""
+    for group in range(file.num_row_groups):
+        table = file.read_row_group(group)
+        unused |= dict.fromkeys(_unused(table))
+        yield [text_column(column, name) for name, column in zip(table.column_names, table.columns, strict=True)]
 
 
 def _opened(file: Any) -> tuple[parquet.ParquetFile, list[str]]:

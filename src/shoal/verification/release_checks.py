@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.verification.canonical_text import ROOT, Codes, Mask, code
+from shoal.verification.counted_rows import out_of_order
 from shoal.verification.labels import Labels
 from shoal.verification.read import ReadRelease, evidence_beside
 from shoal.verification.result import Check, listed
@@ -65,13 +66,7 @@ def check_order(given: ReadRelease) -> Check:
     """
     if given.order is not None:
         return _order(given.order.wrong, given.rows, given.order.first)
-    later = np.zeros(max(len(given.counts) - 1, 0), dtype=np.bool_)
-    tied = ~later
-    for column in given.columns.values():
-        codes = code(column).codes
-        later |= tied & (codes[:-1] > codes[1:])
-        tied &= codes[:-1] == codes[1:]
-    places = np.flatnonzero(later)
+    places = np.flatnonzero(out_of_order(given.columns.values(), len(given.counts)))
     return _order(len(places), given.rows, int(given.counts[: places[0] + 1].sum()) if len(places) else 0)
 
 
@@ -88,9 +83,7 @@ def _order(wrong: int, rows: int, row: int) -> Check:
 
 def check_hash(given: ReadRelease) -> list[Check]:
     """The evidence beside a release file speaks of these very bytes; nothing where there is no such claim."""
-    if given.path is None:
-        return []
-    evidence = evidence_beside(given.path)
+    evidence = None if given.path is None else evidence_beside(given.path)
     if evidence is None:
         return []
     try:

@@ -17,9 +17,7 @@ class Check:
     """What was checked: ``columns``, ``truthfulness``, a model's name (``p-sensitive[condition]``), …"""
     passed: bool
     message: str
-    """One sentence with numbers."""
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """The figures, as plain data."""
 
     def to_dict(self) -> dict[str, Any]:
         """The check as plain data."""

@@ -9,21 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from shoal.verification.canonical_text import Label
 
-
-class CompletePolicy(Protocol):
-    """What can be read: an object that gives the policy as plain data."""
-
-    def complete(self) -> dict[str, Any]:
-        """The policy as plain data, with every default filled in."""
-        ...
-
-    def path(self, relative: str) -> Path:
-        """A path of the policy, relative to its file."""
-        ...
+if TYPE_CHECKING:
+    from shoal.policy import Policy
 
 
 @dataclass(frozen=True)
@@ -56,18 +47,6 @@ class StatedPolicy:
     """``drop``, or ``star`` where suppressed records are rows of ``*``."""
     folder: Path
 
-    @staticmethod
-    def read(document: Mapping[str, Any], folder: Path) -> StatedPolicy:
-        """Read a complete policy; paths in it are relative to the folder."""
-        return StatedPolicy(
-            {name: _column(column) for name, column in document["columns"].items()},
-            tuple(document["privacy"]),
-            frozenset((document.get("algorithm") or {}).get("ranges") or ()),
-            document["suppression"],
-            document["suppressed"],
-            folder,
-        )
-
     def names(self, role: str) -> list[str]:
         """The columns of a role, in the policy's order."""
         return [name for name, column in self.columns.items() if column.role == role]
@@ -77,9 +56,17 @@ class StatedPolicy:
         return self.folder / relative
 
 
-def stated(policy: CompletePolicy) -> StatedPolicy:
-    """A policy as the verifier reads it."""
-    return StatedPolicy.read(policy.complete(), policy.path(""))
+def stated(policy: Policy) -> StatedPolicy:
+    """A policy as the verifier reads it: of the object only its plain data, and its folder."""
+    document = policy.complete()
+    return StatedPolicy(
+        {name: _column(column) for name, column in document["columns"].items()},
+        tuple(document["privacy"]),
+        frozenset((document.get("algorithm") or {}).get("ranges") or ()),
+        document["suppression"],
+        document["suppressed"],
+        policy.path(""),
+    )
 
 
 def _column(given: Mapping[str, Any]) -> StatedColumn:

@@ -10,7 +10,7 @@ import pytest
 from shoal.attacks.attack import AttackResult, tried
 from shoal.attacks.battery import ATTACKS
 from shoal.errors import InputError
-from shoal.pipeline.conditions import exceeded, read_condition
+from shoal.pipeline.registry_options import exceeded, read_condition
 
 
 def estimate(**changes: Any) -> AttackResult:

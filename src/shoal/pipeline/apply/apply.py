@@ -30,11 +30,10 @@ from shoal.formatting import number, pluralize
 from shoal.io import FrameKind, from_arrow, in_order_of_cells
 from shoal.io.sink import FileSink, MemorySink, WrittenRelease, policy_files
 from shoal.io.source import Reading, TableSource, read_columns
-from shoal.pipeline.apply.applied_evidence import applied_evidence
+from shoal.pipeline.apply.applied_evidence import Withheld, applied_evidence, row_reasons, withheld_reasons
 from shoal.pipeline.apply.encode_new import NewRecords, encode_new
 from shoal.pipeline.apply.fitting_classes import Fitting, fitting
 from shoal.pipeline.apply.published import Base, read_base, together
-from shoal.pipeline.apply.withheld import Withheld, row_reasons, withheld_reasons
 from shoal.pipeline.registry_options import RegistryOptions
 from shoal.pipeline.run import Clock, Job, commit, run
 from shoal.pipeline.verify import verify
@@ -44,7 +43,7 @@ from shoal.search.extension.published_classes import PublishedClasses
 from shoal.search.problem import Progress, no_progress
 from shoal.table.classes import Histogram
 from shoal.table.recoding import SUPPRESSED, Recoding
-from shoal.verification import Check, Verification
+from shoal.verification import Verification
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,10 +97,8 @@ class Applied:
         """
         whole = union or self.replaces
         if not whole and not self.base.files:
-            raise OutputError(
-                "the release that the new records join is in no file. Write it first, or write the union.",
-                code="base-not-written",
-            )
+            message = "the release that the new records join is in no file. Write it first, or write the union."
+            raise OutputError(message, code="base-not-written")
         table = self.union if whole else self.table
         with FileSink(Path(path), recoding=True, inputs=self.inputs, force=force) as sink:
             written = sink.write_table(table)
@@ -195,7 +192,7 @@ class Joining:
     @cached_property
     def withheld(self) -> tuple[Withheld, ...]:
         """Every reason for which records are withheld."""
-        return withheld_reasons(self.new, self.extension, self.extended)
+        return tuple(withheld_reasons(self.new, self.extension, self.extended))
 
     def reasons(self, reading: Reading) -> tuple[str | None, ...]:
         """Each record's reason in words, in the order of the data."""
@@ -232,7 +229,13 @@ class ApplyJob(Job):
         with clock.stage("recode"):
             row_class, nodes = self.joining.extended.row_class, self.joining.fits.nodes
             if not (row_class >= 0).any():
-                raise _nothing(len(row_class), self.joining.withheld)
+                withheld = self.joining.withheld
+                reasons = "; ".join(f"{number(each.records)}: {each}" for each in withheld)
+                raise WithheldError(
+                    f"none of the {pluralize(len(row_class), 'new record')} can be released without weakening what is "
+                    f"published ({reasons}). Gather more records first, or make a new release with `shoal anonymize`.",
+                    [each.to_dict() for each in withheld],
+                )
             used = np.unique(row_class[row_class >= 0])
             order = np.lexsort(nodes[used].T[::-1])
             class_of = np.full(len(nodes) + 1, SUPPRESSED, dtype=np.int32)
@@ -274,8 +277,7 @@ class ApplyJob(Job):
         if not self.replaces:
             return new
         rows = rows_of_release(together([self.base.table, result.table]), self.policy)
-        shown = signature_of(self.policy, rows)
-        return replace(new, shown=shown)
+        return replace(new, shown=signature_of(self.policy, rows))
 
     def more_evidence(self, result: Result, reading: Reading, facts: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002
         """What the records joined, what is true of everything together, and why records are withheld."""
@@ -313,18 +315,5 @@ def verify_joined(
     part = verify(released, base.policy, original=original)
     models = {model.name if model.column is None else f"{model.name}[{model.column}]" for model in base.policy.models()}
     passed_over = {"suppression", "range-ends"} | (models if replaces else set())
-    checks = [
-        Check(f"new: {each.name}", each.passed, each.message, each.facts)
-        for each in part.checks
-        if each.name not in passed_over
-    ]
+    checks = [replace(each, name=f"new: {each.name}") for each in part.checks if each.name not in passed_over]
     return Verification((*union.checks, *checks), union.records, union.classes, union.suppressed)
-
-
-def _nothing(records: int, withheld: tuple[Withheld, ...]) -> WithheldError:
-    reasons = "; ".join(f"{number(each.records)}: {each}" for each in withheld)
-    return WithheldError(
-        f"none of the {pluralize(records, 'new record')} can be released without weakening what is published "
-        f"({reasons}). Gather more records first, or make a new release with `shoal anonymize`.",
-        [each.to_dict() for each in withheld],
-    )

@@ -47,7 +47,6 @@ class Unreadable:
 class NewRecords:
     """The new records, in the order of their content."""
 
-    rows: DistinctRows
     resolved: Resolved
     """Codes of the distinct rows; those of unreadable values mean nothing."""
     entry: NDArray[np.int64]
@@ -71,7 +70,7 @@ def encode_new(rows: DistinctRows, base: Base) -> NewRecords:
     sensitive = {name: encoder.sensitive(name) for name in policy.names("sensitive")}
     resolved = Resolved(problem_of(policy, encode_rows(rows, quasi, sensitive), quasi, sensitive), quasi, sensitive)
     entry = np.repeat(np.arange(rows.n_rows), rows.counts)
-    return NewRecords(rows, resolved, entry, tuple(encoder.unreadable), encoder.reason[entry])
+    return NewRecords(resolved, entry, tuple(encoder.unreadable), encoder.reason[entry])
 
 
 class _Encoder:
@@ -122,33 +121,19 @@ class _Encoder:
             self._note(name, NOT_IN_HIERARCHY, labels, set(read) - set(good), codes)
             leaves = built.hierarchy.labels
             read = {value: leaves[code] for value, code in zip(good, built.codes.tolist(), strict=False)}
+        shown: Mapping[Label, Label] = read
         if publish == "categories":
-            return self._as_categories(name, spec, labels, codes, read)
-        return self._as_values(name, spec, labels, codes, read)
-
-    def _as_categories(
-        self, name: str, spec: ColumnSpec, labels: Sequence[Label], codes: Codes, read: Mapping[Label, Label]
-    ) -> SensitiveColumn:
-        known = list(read) or [next(value for group in spec.category_values.values() for value in group)]
-        place = {label: number for number, label in enumerate(known)}
-        of_label = np.array([place.get(label, 0) for label in labels], dtype=np.int32)
-        return self._encoded(name, spec, known, of_label[codes], "categories")
-
-    def _as_values(
-        self, name: str, spec: ColumnSpec, labels: Sequence[Label], codes: Codes, read: Mapping[Label, Label]
-    ) -> SensitiveColumn:
-        before = self._base.rows.sensitive[name][0]
-        texts = sorted({*read.values(), *before, *self._limited(name)}, key=lambda text: (text is None, text or ""))
+            shown = {label: label for label in read}
+            texts = list(read) or [next(value for group in spec.category_values.values() for value in group)]
+        else:
+            known = {*read.values(), *self._base.rows.sensitive[name][0], *self._limited(name)}
+            texts = sorted(known, key=lambda text: (text is None, text or ""))
+            spec = _as_released(self._policy, name, spec, texts)
         place = {text: number for number, text in enumerate(texts)}
-        of_label = np.array([place[read[label]] if label in read else 0 for label in labels], dtype=np.int32)
-        return self._encoded(name, _as_released(self._policy, name, spec, texts), texts, of_label[codes],
-                             self._policy.published(name))  # fmt: skip
-
-    def _encoded(
-        self, name: str, spec: ColumnSpec, texts: Sequence[Label], codes: Codes, publish: str
-    ) -> SensitiveColumn:
-        counts = np.bincount(codes, weights=self._rows.counts, minlength=len(texts)).astype(np.int64)
-        values = Values(tuple(texts), codes, counts)
+        of_label = np.array([place[shown[label]] if label in shown else 0 for label in labels], dtype=np.int32)
+        coded = of_label[codes]
+        counts = np.bincount(coded, weights=self._rows.counts, minlength=len(texts)).astype(np.int64)
+        values = Values(tuple(texts), coded, counts)
         column, problems = encode_sensitive(name, spec, values, publish, self._policy.path("."))
         if column is None or problems:
             raise PolicyError(problems, self._policy.source)

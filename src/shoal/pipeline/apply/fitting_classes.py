@@ -90,7 +90,9 @@ def _local(new: NewRecords, base: Base) -> Fitting:
         covers.append(_cover(column, hierarchy, of_label))
         shown = of_label[base.rows.cells[place]]
         nodes.append(shown)
-        raised += _raised(hierarchy, base.heights[name])[shown]
+        share = np.minimum(hierarchy.node_levels / max(base.heights[name], 1), 1.0)  # of the way to the published root
+        share[hierarchy.root] = 1.0
+        raised += share[shown]
         loss += hierarchy.loss[shown]
     table = new.records.problem.table
     item, cls = fitting_pairs(table.codes, base.rows.cells, covers)
@@ -101,13 +103,6 @@ def _local(new: NewRecords, base: Base) -> Fitting:
     starts = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
     places = np.arange(starts[-1]) - np.repeat(starts[:-1] - first, length)
     return Fitting(ClassCandidates(starts, cls[order][places]), tuple(hierarchies), np.stack(nodes, axis=1))
-
-
-def _raised(hierarchy: Hierarchy, height: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    """How far each node is above the values, as a share of the way to the root when the recoding was published."""
-    share = np.minimum(hierarchy.node_levels / max(height, 1), 1.0)
-    share[hierarchy.root] = 1.0
-    return np.asarray(share, dtype=np.float64)
 
 
 def _cover(column: QuasiColumn, hierarchy: Hierarchy, of_label: IntArray) -> CodePairs:

@@ -16,7 +16,7 @@ from shoal.errors import DataError, InputError
 from shoal.evidence.describe import describe_policy
 from shoal.formatting import listing
 from shoal.io import canonical_text, read_table, release_source, sha256_of
-from shoal.pipeline.recoding_file import PublishedFile, RecodingFile, heights_of, read_recoding
+from shoal.pipeline.recoding_file import PublishedFile, heights_of, read_recoding
 from shoal.pipeline.release import Release
 from shoal.pipeline.run import as_policy
 from shoal.policy import Policy
@@ -32,7 +32,6 @@ class Base:
     table: pa.Table
     """All released records, suppressed ones as they stand where the policy keeps them as rows of ``*``."""
     rows: Rows
-    """The released records by class."""
     levels: Mapping[str, int] | None
     """The level of each quasi-identifier; None for a local recoding."""
     heights: Mapping[str, int]
@@ -58,16 +57,12 @@ def read_base(recoding: Any, policy: Policy | str | Path | None) -> Base:
         return _from_release(path, policy)
     file = read_recoding(path)
     if policy is None and file.policy is None:
-        raise InputError(
-            f"{path} names no policy, since its policy was built in Python. Pass it as --policy.", code="no-policy"
-        )
+        message = f"{path} names no policy, since its policy was built in Python. Pass it as --policy."
+        raise InputError(message, code="no-policy")
     asked = _same(as_policy(file.policy if policy is None else policy), file.fingerprints)
-    return _from_files(asked.changed(algorithm=file.algorithm or None), file)
-
-
-def _from_files(policy: Policy, file: RecodingFile) -> Base:
-    tables = [_read(each) for each in file.published]
-    return _base(policy, together(tables), levels=file.levels, heights=file.heights, files=file.published)
+    table = together([_read(each) for each in file.published])
+    changed = asked.changed(algorithm=file.algorithm or None)
+    return _base(changed, table, levels=file.levels, heights=file.heights, files=file.published)
 
 
 def _from_release(path: Path, policy: Policy | str | Path | None) -> Base:
@@ -87,9 +82,8 @@ def _from_release(path: Path, policy: Policy | str | Path | None) -> Base:
             code="no-evidence",
         ) from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise DataError(
-            f"{beside} is not the evidence of a release: {error} is missing or wrong.", code="not-evidence"
-        ) from None
+        message = f"{beside} is not the evidence of a release: {error} is missing or wrong."
+        raise DataError(message, code="not-evidence") from None
     given = json.loads(json.dumps(describe_policy(asked)))
     differs = [key for key, value in stated.items() if given.get(key) != value]
     if differs:
@@ -109,10 +103,8 @@ def _base(
 ) -> Base:
     lacking = [name for name in policy.names("quasi") if name not in heights or (levels and name not in levels)]
     if lacking:
-        raise DataError(
-            f"The recoding does not have the quasi-identifier {lacking[0]!r}: it belongs to another policy.",
-            code="another-policy",
-        )
+        message = f"The recoding does not have the quasi-identifier {lacking[0]!r}: it belongs to another policy."
+        raise DataError(message, code="another-policy")
     return Base(policy, table, rows_of_release(table, policy), levels, heights, files)
 
 
@@ -137,14 +129,11 @@ def _read(file: PublishedFile) -> pa.Table:
     try:
         digest = sha256_of(file.path)
     except OSError as error:
-        raise DataError(
-            f"The published file {file.path} cannot be read: {error.strerror or error}.", code="not-readable"
-        ) from None
+        message = f"The published file {file.path} cannot be read: {error.strerror or error}."
+        raise DataError(message, code="not-readable") from None
     if digest != file.sha256:
-        raise InputError(
-            f"{file.path} is not the file that was published: its sha256 differs. Bring back the file as it was.",
-            code="published-file-changed",
-        )
+        message = f"{file.path} is not the file that was published: its sha256 differs. Bring back the file as it was."
+        raise InputError(message, code="published-file-changed")
     return read_table(release_source(file.path))
 
 
@@ -154,10 +143,8 @@ def together(tables: list[pa.Table]) -> pa.Table:
     names = first.column_names
     for other in others:
         if sorted(other.column_names) != sorted(names):
-            raise DataError(
-                "The published files do not have the same columns, so they do not belong to one recoding.",
-                code="differing-columns",
-            )
+            message = "The published files do not have the same columns, so they do not belong to one recoding."
+            raise DataError(message, code="differing-columns")
     if all(table.select(names).schema.equals(first.schema) for table in others):
         return pa.concat_tables([table.select(names) for table in tables])
     texts = [pa.table({name: canonical_text(table.column(name)) for name in names}) for table in tables]

@@ -25,7 +25,7 @@ from shoal.io.sink import output_paths
 from shoal.pipeline.attack import attack
 from shoal.pipeline.audit.differences import Difference, differing_attacks, differing_facts, differing_figures
 from shoal.pipeline.audit.recomputed import BY_ORIGINAL, NEVER, shown_beside_original, shown_by_release
-from shoal.pipeline.conditions import Condition, exceeded
+from shoal.pipeline.registry_options import Condition, exceeded
 from shoal.pipeline.verify import verify
 from shoal.policy import Policy
 from shoal.search.problem import Progress, no_progress
@@ -42,7 +42,6 @@ class Audit:
     source: Path | None
     """The file of the evidence; None where there is none."""
     evidence: Mapping[str, Any] | None
-    """The evidence, where it can be read."""
 
     def exceeded(self, conditions: Sequence[Condition]) -> list[dict[str, Any]]:
         """The conditions that the recorded attacks exceed; `InputError` where there is no evidence."""

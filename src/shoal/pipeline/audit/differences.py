@@ -47,18 +47,16 @@ def differing_figures(verification: Verification, evidence: Mapping[str, Any], *
     """Figures of the verifier, who had the original or not, that are recorded otherwise."""
     if evidence.get("applied"):
         return list(_applied(verification, evidence))
-    counts = {
+    sizes = [each.facts["smallest_class"] for each in verification.checks if "smallest_class" in each.facts]
+    figures = {
         "verified": True,
         "records": evidence["released"] + evidence["suppressed"],
         "released": verification.records,
         "classes": verification.classes,
         "suppressed": verification.suppressed,
+        "class_sizes": {"smallest": sizes[0]} if sizes else None,
     }
-    sizes = (each.facts.get("smallest_class") for each in verification.checks)
-    smallest = next((size for size in sizes if size is not None), None)
-    known = {name: value for name, value in counts.items() if value is not None}
-    if smallest is not None:
-        known["class_sizes"] = {"smallest": smallest}
+    known = {name: value for name, value in figures.items() if value is not None}
     checks = [check for check in verification.checks if original or check.name not in _BY_ORIGINAL]
     return [
         *_differences("", known, evidence, partly=True),

@@ -65,23 +65,23 @@ def shown_beside_original(release: Path, policy: Policy, original: Any) -> dict[
     recoding = _recoding(rows, policy, resolved)
     summary = ReleaseSummary(recoding.hierarchies, recoding.nodes, recoding.sizes, records)
     stats = _stats(rows, resolved, recoding)
+    columns = _roles(policy, rows)
+    for index, (name, hierarchy) in enumerate(zip(recoding.quasi, recoding.hierarchies, strict=True)):
+        ncp = column_ncp(summary, index)
+        columns[name] |= {"height": hierarchy.height, "hierarchy_values": hierarchy.n_leaves, "ncp": ncp}
+    left_out = {
+        "not_released": sorted(set(names) - set(used_columns(policy))),
+        "not_named": sorted(set(names) - set(policy.columns)),
+    }
     return {
         "records": records,
         "class_sizes": describe_sizes(recoding),
         "exposure": describe_exposure(stats),
         "models": describe_models(resolved.problem.models, stats, recoding),
         "measures": measure(summary),
-        "columns": _columns(policy, rows, recoding, summary),
+        "columns": columns,
         "wrong_levels": _wrong_levels(recoding),
-        **(_left_out(policy, names) if set(policy.columns) <= set(names) else {}),
-    }
-
-
-def _left_out(policy: Policy, names: list[str]) -> dict[str, list[str]]:
-    """The columns of the data that are not released; an original that lacks columns of the policy is not all of it."""
-    return {
-        "not_released": sorted(set(names) - set(used_columns(policy))),
-        "not_named": sorted(set(names) - set(policy.columns)),
+        **(left_out if set(policy.columns) <= set(names) else {}),  # else the original is not all of the data
     }
 
 
@@ -95,25 +95,13 @@ def _roles(policy: Policy, rows: Rows) -> dict[str, dict[str, Any]]:
     return columns
 
 
-def _columns(policy: Policy, rows: Rows, recoding: Recoding, summary: ReleaseSummary) -> dict[str, dict[str, Any]]:
-    columns = _roles(policy, rows)
-    for index, (name, hierarchy) in enumerate(zip(recoding.quasi, recoding.hierarchies, strict=True)):
-        columns[name] |= {
-            "height": hierarchy.height,
-            "hierarchy_values": hierarchy.n_leaves,
-            "ncp": column_ncp(summary, index),
-        }
-    return columns
-
-
 def _least_levels(policy: Policy, rows: Rows) -> dict[str, list[int]]:
     """The levels that a column cannot have, by its labels alone: those below the level at which one first stands."""
     kinds = quasi_labels(stated(policy))
-    least = {
-        name: max(kinds[name].level(label, labels) for label in labels)
+    return {
+        name: list(range(max(kinds[name].level(label, labels) for label in labels)))
         for name, labels in zip(rows.quasi, rows.labels, strict=True)
     }
-    return {name: list(range(level)) for name, level in least.items()}
 
 
 def _wrong_levels(recoding: Recoding) -> dict[str, list[int]]:

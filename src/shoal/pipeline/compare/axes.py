@@ -79,8 +79,6 @@ def written(value: Number) -> str:
     return f"{value:g}" if float(f"{value:g}") == value else repr(value)
 
 
-SHORT_FORMS = ("k", "p", "l", "t", "alpha")
-"""Parameters that have an option of their own; each applies to every model of the policy that has it."""
 _SUPPRESSION = "suppression"
 
 
@@ -116,11 +114,11 @@ def axes_of(policy: Policy, short: Mapping[str, Values | None], settings: Mappin
         for place in axis.places or (-1,):
             other = taken.setdefault((place, axis.parameter), axis.name)
             if other != axis.name:
-                raise InputError(
-                    f"{axis.parameter} of privacy[{place}] is set twice: by {other} and by {axis.name}.",
-                    code="set-twice",
-                )
-        _check_values(policy, axis)
+                message = f"{axis.parameter} of privacy[{place}] is set twice: by {other} and by {axis.name}."
+                raise InputError(message, code="set-twice")
+        for value in axis.values:  # every one must be one that its model takes, whatever the others are
+            for problem in _value_problems(policy, axis, value):
+                raise InputError(f"{axis.name} = {written(value)}: {problem}", code="bad-value")
     return tuple(axes)
 
 
@@ -130,7 +128,9 @@ def read_settings(texts: list[str]) -> dict[str, Values]:
     for text in texts:
         key, sign, values = text.partition("=")
         if not sign or not key.strip():
-            raise InputError(f"--set {text}: write model.parameter=values, such as {_example()}.", code="bad-setting")
+            model = next(iter(MODELS.values()))
+            example = f"{model.name}.{model.parameters[0].name}=2,3"
+            raise InputError(f"--set {text}: write model.parameter=values, such as {example}.", code="bad-setting")
         if key.strip() in settings:
             raise InputError(f"--set {key.strip()} is listed twice. Give all its values at once.", code="set-twice")
         settings[key.strip()] = values
@@ -150,10 +150,8 @@ def _known(policy: Policy) -> str:
 def _short(policy: Policy, name: str, given: Values) -> GridAxis:
     places = tuple(place for place, spec in enumerate(policy.privacy) if name in _numeric(spec))
     if not places:
-        raise InputError(
-            f"--{name}: no model of the policy has a parameter {name} that is a number. It has: {_known(policy)}.",
-            code="unknown-parameter",
-        )
+        message = f"--{name}: no model of the policy has a parameter {name} that is a number. It has: {_known(policy)}."
+        raise InputError(message, code="unknown-parameter")
     return GridAxis(name, places, name, read_values(given, f"--{name}"))
 
 
@@ -167,23 +165,13 @@ def _general(policy: Policy, key: str, given: Values) -> GridAxis:
         models[spec.model] = (*models.get(spec.model, ()), place)
     if named not in models:
         known = [*dict.fromkeys(spec.model for spec in policy.privacy), _SUPPRESSION]
-        raise InputError(
-            f"{where}: the policy asks for no such model. {did_you_mean(named or key, known)}", code="unknown-model"
-        )
+        message = f"{where}: the policy asks for no such model. {did_you_mean(named or key, known)}"
+        raise InputError(message, code="unknown-model")
     places = tuple(place for place in models[named] if parameter in _numeric(policy.privacy[place]))
     if not places:
-        raise InputError(
-            f"{where}: no parameter {parameter!r} of {named} is a number. The policy has: {_known(policy)}.",
-            code="unknown-parameter",
-        )
+        message = f"{where}: no parameter {parameter!r} of {named} is a number. The policy has: {_known(policy)}."
+        raise InputError(message, code="unknown-parameter")
     return GridAxis(key, places, parameter, read_values(given, where))
-
-
-def _check_values(policy: Policy, axis: GridAxis) -> None:
-    """Every value must be one that its model takes, whatever the others are."""
-    for value in axis.values:
-        for problem in _value_problems(policy, axis, value):
-            raise InputError(f"{axis.name} = {written(value)}: {problem}", code="bad-value")
 
 
 def _value_problems(policy: Policy, axis: GridAxis, value: Number) -> Iterator[str]:
@@ -196,9 +184,3 @@ def _value_problems(policy: Policy, axis: GridAxis, value: Number) -> Iterator[s
             yield from (f"{changed.model}.{each}" for each in build_model(changed, "?").parameter_problems())
     except ValidationError as error:
         yield f"{axis.parameter} {error.errors()[0]['msg']}."
-
-
-def _example() -> str:
-    """A setting that a policy may have: ``k-anonymity.k=2,3``."""
-    model = next(iter(MODELS.values()))
-    return f"{model.name}.{model.parameters[0].name}=2,3"

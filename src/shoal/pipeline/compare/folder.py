@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import DataError, OutputError
-from shoal.evidence.evidence import to_json
 from shoal.io import Staged, check_outputs, sha256_of
 from shoal.io.staging import FORCE, writing
 from shoal.pipeline.compare.grid import GridPoint
@@ -65,7 +64,9 @@ class Folder:
         ):
             if folder.exists():
                 check_outputs(outputs, inputs, force=True)
-        foreign = [] if force else [*self._foreign_outputs(), *(str(each) for each in self._edited(points))]
+        foreign = [] if force else list(map(str, self._edited(points)))
+        if not force and read_json(self.outputs["json"]).get("kind") != KIND:
+            foreign = [*(str(path) for path in self.outputs.values() if path.exists()), *foreign]
         if foreign:
             named = ", ".join(foreign[:5]) + (f" and {len(foreign) - 5} more" if len(foreign) > 5 else "")
             raise OutputError(
@@ -73,10 +74,6 @@ class Folder:
                 f"and would be overwritten. Choose another folder, or {FORCE}.",
                 code="output-exists",
             )
-
-    def _foreign_outputs(self) -> list[str]:
-        there = [path for path in self.outputs.values() if path.exists()]
-        return [] if not there or read_json(self.outputs["json"]).get("kind") == KIND else [str(each) for each in there]
 
     def _edited(self, points: Sequence[GridPoint]) -> list[Path]:
         """Policies of points that are neither what would be written nor what a result says was run."""
@@ -97,7 +94,7 @@ class Folder:
         for point in points:
             result = read_json(self.result(point))
             same = (
-                result.get("policy_sha256") == policy_hash(point)
+                result.get("policy_sha256") == point.policy_sha256
                 and result.get("inputs_sha256") == dict(inputs)
                 and result.get("shoal") == version("shoal")
             )
@@ -109,9 +106,9 @@ class Folder:
         """Refuse to go on over a release that is not what the result of its point says was written."""
         damaged = []
         for point in points:
-            path, known = self.release(point), read_json(self.result(point)).get("release_sha256")
-            if known is not None and path.is_file() and file_hash(path) != known:
-                damaged.append(str(path))
+            result = read_json(self.result(point))
+            if result.get("release_sha256") is not None and self.release(point).is_file():
+                damaged += [] if self._released(point, result) else [str(self.release(point))]
         if damaged:
             raise OutputError(
                 f"{', '.join(damaged)} {'is' if len(damaged) == 1 else 'are'} not as written by this comparison: the "
@@ -124,11 +121,6 @@ class Folder:
         """Whether the release of a point is there with the very bytes that its result speaks of."""
         path = self.release(point)
         return path.is_file() and file_hash(path) == result.get("release_sha256")
-
-
-def policy_hash(point: GridPoint) -> str:
-    """The hash of a point's policy file."""
-    return hashlib.sha256(point.text.encode()).hexdigest()
 
 
 def file_hash(path: Path) -> str:
@@ -154,8 +146,3 @@ def write_files(texts: Mapping[Path, str]) -> None:
         for path, text in texts.items():
             stage.write_text(path, text)
         stage.commit()
-
-
-def write_json(path: Path, content: Mapping[str, Any]) -> None:
-    """Write a JSON object, whole or not at all."""
-    write_files({path: to_json(content)})

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import os
+import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -13,6 +14,7 @@ from shoal.errors import InputError, PolicyError, did_you_mean
 from shoal.io import DatabaseTable, Place
 from shoal.metrics import METRICS
 from shoal.pipeline.compare.axes import MOST, GridAxis, Number
+from shoal.pipeline.recoding_file import relative_path
 from shoal.policy import Policy
 from shoal.policy.yaml_text import dump_yaml
 from shoal.search import ALGORITHMS, shared_options
@@ -31,6 +33,11 @@ class GridPoint:
     """The name of its release, in the folder of the points."""
     contradiction: str | None
     """Why no data could satisfy the policy (p larger than k), or None."""
+
+    @property
+    def policy_sha256(self) -> str:
+        """The hash of its policy file."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
 
 
 def read_algorithms(names: str | Sequence[str], policy: Policy) -> tuple[str, ...]:
@@ -70,24 +77,19 @@ def points_of(
     data: Place | None,
 ) -> tuple[GridPoint, ...]:
     """Every point, algorithm by algorithm. Raises `InputError` for too many, `PolicyError` where none can be."""
-    size = len(algorithms)
-    for axis in axes:
-        size *= len(axis.values)
+    size = math.prod([len(algorithms), *(len(axis.values) for axis in axes)])
     if size > MOST:
-        raise InputError(
-            f"the grid has {size:,} points, and at most {MOST:,} are allowed. Use larger steps.", code="too-many-points"
-        )
-    points = []
-    first_error: PolicyError | None = None
-    for algorithm in algorithms:
-        for values in product(*(axis.values for axis in axes)):
-            content = _content(policy, algorithm, metric, folder, data)
-            point, error = _point(content, algorithm, list(zip(axes, values, strict=True)))
-            points.append(point)
-            first_error = first_error or error
-    if first_error is not None and all(point.contradiction for point in points):
-        raise first_error
-    return tuple(points)
+        message = f"the grid has {size:,} points, and at most {MOST:,} are allowed. Use larger steps."
+        raise InputError(message, code="too-many-points")
+    found = [
+        _point(_content(policy, algorithm, metric, folder, data), algorithm, list(zip(axes, values, strict=True)))
+        for algorithm in algorithms
+        for values in product(*(axis.values for axis in axes))
+    ]
+    errors = [error for _, error in found if error is not None]
+    if errors and len(errors) == len(found):
+        raise errors[0]
+    return tuple(point for point, _ in found)
 
 
 def _point(
@@ -105,13 +107,8 @@ def _point(
         found = error
     wrong = None if found is None else "; ".join(str(problem) for problem in found.problems)
     parameters = {axis.name: value for axis, value in at}
-    return GridPoint(name, algorithm, parameters, _text(name, content), content["output"], wrong), found
-
-
-def _text(name: str, content: Mapping[str, Any]) -> str:
-    return (
-        f"# The point {name} of a comparison: shoal anonymize with this file makes its release.\n{dump_yaml(content)}"
-    )
+    head = f"# The point {name} of a comparison: shoal anonymize with this file makes its release.\n"
+    return GridPoint(name, algorithm, parameters, head + dump_yaml(content), content["output"], wrong), found
 
 
 def _content(policy: Policy, algorithm: str, metric: str, folder: Path, data: Place | None) -> dict[str, Any]:
@@ -134,21 +131,13 @@ def _content(policy: Policy, algorithm: str, metric: str, folder: Path, data: Pl
 
 def _options(policy: Policy, algorithm: str, metric: str) -> dict[str, Any]:
     """The options of the policy that the algorithm takes."""
-    given = policy.algorithm.model_dump(exclude_unset=True)
-    takes = ALGORITHMS[algorithm].option_names
-    kept = (
-        given
-        if algorithm == policy.algorithm.name
-        else {key: given[key] for key in given if key in shared_options(algorithm)}
-    )
-    return {**kept, "name": algorithm, **({"metric": metric} if "metric" in takes else {})}
+    options = policy.algorithm.model_dump(exclude_unset=True)
+    if algorithm != policy.algorithm.name:
+        options = {key: options[key] for key in options if key in shared_options(algorithm)}
+    options["name"] = algorithm
+    return options | {"metric": metric} if "metric" in ALGORITHMS[algorithm].option_names else options
 
 
 def _rebased(path: Path, folder: Path) -> str:
     """A path as it reads from a folder; absolute ones, and those on another drive, stay absolute."""
-    if path.is_absolute():
-        return str(path)
-    try:
-        return Path(os.path.relpath(path, folder)).as_posix()
-    except ValueError:
-        return str(path.resolve())
+    return str(path) if path.is_absolute() else relative_path(path, folder)

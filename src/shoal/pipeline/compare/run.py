@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError, OutputError, did_you_mean
+from shoal.evidence.evidence import to_json
 from shoal.io import DatabaseTable, canonical_text, check_outputs, in_order_of_content
 from shoal.io.multiple_files import data_files, is_many
 from shoal.io.sink import input_files, policy_files
 from shoal.io.source import TableSource, data_source, load_table
 from shoal.pipeline.compare.axes import GridAxis, Values, axes_of
-from shoal.pipeline.compare.folder import Folder, file_hash, write_files, write_json
+from shoal.pipeline.compare.folder import Folder, file_hash, write_files
 from shoal.pipeline.compare.grid import GridPoint, points_of, read_algorithms, read_metric
-from shoal.pipeline.compare.point import run_point
-from shoal.pipeline.compare.result import RISKS, Comparison
+from shoal.pipeline.compare.result import RISKS, Comparison, run_point
 from shoal.pipeline.prepare import Prepared, prepare_again
 from shoal.pipeline.run import as_policy
 from shoal.policy import Policy
@@ -164,7 +164,7 @@ def _run(plan: Plan, point: GridPoint, ready: Prepared, progress: Progress) -> d
     release = plan.folder.release(point) if plan.releases else None
     result = run_point(point, policy, ready, release=release, progress=progress)
     result |= {"inputs_sha256": dict(plan.inputs), "shoal": version("shoal")}
-    write_json(plan.folder.result(point), result)
+    write_files({plan.folder.result(point): to_json(result)})
     return result
 
 
@@ -192,13 +192,11 @@ def _check_risk(risk: str, policy: Policy) -> None:
         raise InputError(f"unknown risk {risk!r}. {did_you_mean(risk, RISKS)}", code="unknown-risk")
     secrets = policy.names("sensitive")
     if risk == "homogeneity" and not secrets:
-        raise InputError(
-            "the homogeneity risk needs a sensitive column, and the policy has none.", code="no-sensitive-column"
-        )
+        message = "the homogeneity risk needs a sensitive column, and the policy has none."
+        raise InputError(message, code="no-sensitive-column")
     if risk == "similarity" and not any(policy.columns[name].categories for name in secrets):
-        raise InputError(
-            "the similarity risk needs categories, and no sensitive column of the policy has any.", code="no-categories"
-        )
+        message = "the similarity risk needs categories, and no sensitive column of the policy has any."
+        raise InputError(message, code="no-categories")
 
 
 def _target(policy: Policy, out: str | Path | None) -> Path:
@@ -207,10 +205,8 @@ def _target(policy: Policy, out: str | Path | None) -> Path:
     named = source.with_name(f"{source.stem}-comparison") if source.is_file() else Path("comparison")
     target = Path(out) if out is not None else named
     if target.exists() and not target.is_dir():
-        raise OutputError(
-            f"{target} is a file, and a comparison needs a folder. Choose another name with --out.",
-            code="file-not-folder",
-        )
+        message = f"{target} is a file, and a comparison needs a folder. Choose another name with --out."
+        raise OutputError(message, code="file-not-folder")
     return target
 
 

@@ -9,8 +9,7 @@ from typing import Any
 
 from shoal.errors import InputError
 from shoal.metrics import METRICS, metric_title
-from shoal.pipeline.compare.point import risks
-from shoal.pipeline.compare.result import frontier
+from shoal.pipeline.compare.result import frontier, risks
 from shoal.pipeline.forecast import pick_node as node_edit
 from shoal.policy import Policy
 from shoal.present.comparison import RISKS

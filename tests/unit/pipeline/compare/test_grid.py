@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from shoal.errors import InputError, PolicyError
-from shoal.pipeline.compare.axes import SHORT_FORMS, Values, axes_of, read_settings, read_values
+from shoal.pipeline.compare.axes import Values, axes_of, read_settings, read_values
 from shoal.pipeline.compare.grid import points_of, read_algorithms
 from shoal.policy import Policy
 
@@ -69,7 +69,7 @@ def test_values_that_cannot_be_read_are_named(given: Any, words: str) -> None:
 
 
 def axes(asked: Policy, *settings: str, **short: Values) -> list[tuple[str, tuple[int, ...], tuple[float, ...]]]:
-    given = {name: short.get(name) for name in SHORT_FORMS}
+    given = {name: short.get(name) for name in ("k", "p", "l", "t", "alpha")}
     return [(axis.name, axis.places, axis.values) for axis in axes_of(asked, given, read_settings(list(settings)))]
 
 
