@@ -25,18 +25,15 @@ class Meaning:
     kind: str
     """``direct``: names a person by itself. ``date``, ``secret``, ``known``: a date, something people keep to
     themselves, something that others may know. ``number``: a running number or code, of what is not said."""
-    what: str
-    """In words, for the comment."""
-    shared: bool = False
-    """Whether different people may well have the same one, as with names and addresses."""
+    what: str  # in words, for the comment
+    shared: bool = False  # whether different people may well have the same one, as with names and addresses
 
 
 @dataclass(frozen=True)
 class _Vocabulary:
     number_words: frozenset[str]
     person_words: frozenset[str]
-    entries: tuple[tuple[Meaning, frozenset[str], tuple[str, ...]], ...]
-    """Each meaning with its words and stems."""
+    entries: tuple[tuple[Meaning, frozenset[str], tuple[str, ...]], ...]  # each meaning with its words and stems
 
 
 @cache
@@ -77,19 +74,15 @@ class Decision:
 
     name: str
     role: str
-    reasons: tuple[str, ...]
-    """Codes: see `shoal.draft.wording`."""
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    """Figures of the reasons."""
+    reasons: tuple[str, ...]  # codes: see `shoal.draft.wording`
+    facts: Mapping[str, Any] = field(default_factory=dict)  # figures of the reasons
     likely: bool = False
     """For a quasi-identifier: whether its name or its dates say so, not only that it has few values."""
     proposal: Proposal | None = None
     distinct: int = 0
-    values: tuple[tuple[str, int], ...] = ()
-    """For a sensitive column with few values: these, with their records."""
+    values: tuple[tuple[str, int], ...] = ()  # for a sensitive column with few values: these, with their records
     missing: int = 0
-    doubt: str = ""
-    """Code of what is doubtful about the records: a column that numbers people has repeated values."""
+    doubt: str = ""  # code of what is doubtful about the records: a column that numbers people has repeated values
 
     @property
     def why(self) -> str:
@@ -176,8 +169,7 @@ class SearchableDecisions:
 
     decisions: list[Decision]
     nodes: int
-    left_out: int
-    """Quasi-identifiers that are not released, so that the search stays small."""
+    left_out: int  # quasi-identifiers that are not released, so that the search stays small
 
 
 def searchable(decisions: Sequence[Decision]) -> SearchableDecisions:

@@ -24,20 +24,15 @@ P = 2
 class PolicyDraft:
     """Everything in a draft."""
 
-    data: str
-    """The data file, relative to the policy."""
+    data: str  # the data file, relative to the policy
     output: str
-    text_format: TextFormat | None
-    """How the text file is written; ``None`` for other kinds of files."""
-    sheet: str | None
-    """The sheet of a workbook."""
+    text_format: TextFormat | None  # how the text file is written; ``None`` for other kinds of files
+    sheet: str | None  # the sheet of a workbook
     marks: MissingMarks
     columns: SearchableDecisions
     records: int
-    unique: int
-    """Records that no other equals on all quasi-identifiers."""
-    unreadable: Sequence[tuple[str, str]] = ()
-    """Columns whose cells are not single values, with their type."""
+    unique: int  # records that no other equals on all quasi-identifiers
+    unreadable: Sequence[tuple[str, str]] = ()  # columns whose cells are not single values, with their type
 
     @property
     def decisions(self) -> list[Decision]:

@@ -35,8 +35,7 @@ from shoal.reproduce.tables import (
 )
 from shoal.reproduce.tables import CAMPAN_HIERARCHIES as HIERARCHIES
 
-DECADES = ("30-39", "40-49")
-"""The boundary of the age in the worked tables."""
+DECADES = ("30-39", "40-49")  # the boundary of the age in the worked tables
 SEEDS = range(8)
 NAMES = (*CAMPAN_QUASI, "Diagnosis")
 
@@ -54,8 +53,7 @@ GRID = {
     (20, 10): (43058, 463), (20, 13): (61391, 1593),
 }  # fmt: skip
 """(k, p) of the paper, with the constraint violations of its Table 5 and the suppressed records of its Table 6."""
-RECORDS = 45_222
-"""Records that the paper's figures are of."""
+RECORDS = 45_222  # records that the paper's figures are of
 
 
 def _greedy_cpka(seed: int) -> Release:

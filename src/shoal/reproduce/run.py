@@ -33,8 +33,7 @@ class Reproduction:
 
     sections: tuple[Section, ...]
     facts: RunFacts
-    paths: tuple[Path, ...]
-    """The report first, then sheets and plots."""
+    paths: tuple[Path, ...]  # the report first, then sheets and plots
 
     @property
     def statements(self) -> tuple[Statement, ...]:
@@ -142,8 +141,7 @@ class RunFacts:
     """What a run was."""
 
     papers: tuple[str, ...]
-    records: int | None
-    """Records of Adult without unknown values; None where none was needed."""
+    records: int | None  # records of Adult without unknown values; None where none was needed
     quick: bool
     seconds: float
 

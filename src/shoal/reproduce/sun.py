@@ -59,14 +59,12 @@ K, P, ALPHA = 4, 2, 2
 VALUES = ("HIV", "Cancer", "Phthisis", "Hepatitis", "Obesity", "Asthma", "Flu", "Indigestion")
 CATEGORIES = {name: list(VALUES[2 * index : 2 * index + 2]) for index, name in enumerate(SUN_4)}
 SEED = 2008
-QUICK_RECORDS, QUICK_SIZE = 1_500, 4
-"""Records and quasi-identifiers of a quick run."""
+QUICK_RECORDS, QUICK_SIZE = 1_500, 4  # records and quasi-identifiers of a quick run
 SUPPRESSED = (0.0, 0.01, 0.05)
 """The paper does not say whether records were suppressed: so without, and with at most these shares."""
 PAPER_RECORDS, PAPER_EXPOSED = 45_222, 916
 SIZES, PS, ALPHAS = (2, 3, 4, 5, 6, 7), (2, 3, 4), (1, 2, 3, 4, 6, 8)
-FIGURE_P = 4
-"""p of Figures 2(a) and 3(a), which vary the number of quasi-identifiers."""
+FIGURE_P = 4  # p of Figures 2(a) and 3(a), which vary the number of quasi-identifiers
 
 
 def _weights() -> dict[str, str]:
@@ -143,8 +141,7 @@ class SearchPoint:
     """One point of a figure."""
 
     model: str
-    size: int = 7
-    """How many of the quasi-identifiers, in the order of Table 9."""
+    size: int = 7  # how many of the quasi-identifiers, in the order of Table 9
     p: int = P
     alpha: float = ALPHA
     suppression: float = 0.0
@@ -170,15 +167,11 @@ class MinimalNodes:
     """All minimal nodes of one point."""
 
     nodes: int
-    vulnerable: int
-    """Nodes with a class of which all records lie in one category."""
-    exposed: int
-    """Records in such classes, at the worst node."""
-    ratio: float
-    """The least distortion ratio of a minimal node."""
+    vulnerable: int  # nodes with a class of which all records lie in one category
+    exposed: int  # records in such classes, at the worst node
+    ratio: float  # the least distortion ratio of a minimal node
     checks: int
-    seconds: float
-    """Median of the search alone."""
+    seconds: float  # median of the search alone
 
 
 def with_health(table: pa.Table, seed: int) -> pa.Table:
@@ -210,8 +203,7 @@ def top_down(table: pa.Table, point: SearchPoint) -> tuple[float, float]:
     return seconds, METRICS["distortion_ratio"].of(ReleaseSummary.of(result.recoding))
 
 
-Attacks = Mapping[tuple[float, int, str], MinimalNodes]
-"""The minimal nodes by share of suppression, draw and model."""
+Attacks = Mapping[tuple[float, int, str], MinimalNodes]  # the minimal nodes by share of suppression, draw and model
 
 
 def attacked(setting: Setting) -> list[Section]:
@@ -307,8 +299,7 @@ class Distortion:
 
 Axes = Mapping[str, Sequence[tuple[float, dict[str, Any]]]]
 """The points of each figure: the value across, and what is asked there."""
-Figures = Mapping[tuple[str, float, str], Distortion]
-"""What was measured by axis, value across and model."""
+Figures = Mapping[tuple[str, float, str], Distortion]  # what was measured by axis, value across and model
 
 
 def figures(setting: Setting) -> list[Section]:

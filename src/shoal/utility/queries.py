@@ -28,15 +28,12 @@ from shoal.hierarchies.labels import parse_decimal
 from shoal.utility.columns import Domain, Floats, ValueColumn
 
 Mask = NDArray[np.bool_]
-Query = Mapping[str, Mask]
-"""For each column of a query, which of its values are asked for."""
+Query = Mapping[str, Mask]  # for each column of a query, which of its values are asked for
 
 SELECTIVITY = 0.05
 MOST_COLUMNS = 3
-_BINS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0)
-"""Where the bins of relative errors end; the last one is open."""
-SANITY = 0.001
-"""Share of the records below which a true count is taken to be that."""
+_BINS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0)  # where the bins of relative errors end; the last one is open
+SANITY = 0.001  # share of the records below which a true count is taken to be that
 
 
 def draw_queries(
@@ -141,8 +138,7 @@ def listed_answers(queries: Sequence[Mapping[str, Any]], answers: Sequence[Query
     ]
 
 
-_FIRST_MOMENT = "0001-01-01T00:00:00"
-"""What completes the beginning of a time."""
+_FIRST_MOMENT = "0001-01-01T00:00:00"  # what completes the beginning of a time
 _ISO_BEGINNING = re.compile(r"\d{4}(-\d\d(-\d\d(T\d\d(:\d\d(:\d\d(\.\d{1,6})?)?)?)?)?)?", re.ASCII)
 Conditions = Mapping[str, Label | Sequence[Label]]
 

@@ -157,10 +157,8 @@ def drawn_values(first: Codes, last: Codes, rng: np.random.Generator) -> Codes:
     return first + rng.integers(0, last - first + 1)
 
 
-Records = tuple[Floats, Codes]
-"""Records as a model reads them: features and classes."""
-MOST_CLASSES = 50
-"""A column with more values is not a target for classification."""
+Records = tuple[Floats, Codes]  # records as a model reads them: features and classes
+MOST_CLASSES = 50  # a column with more values is not a target for classification
 
 
 def check_task(policy: Policy, table: pa.Table, resolved: Resolved) -> None:

@@ -18,14 +18,10 @@ from shoal.present.html.markup import Markup, paragraph, tag
 from shoal.present.html.style import DARK, LATTICE_STYLE, LIGHT
 from shoal.present.plots.bars import text
 
-_DOWN = 4.4
-"""Between two lines of nodes, in em."""
-_LETTER, _NARROWEST = 0.64, 3.4
-"""Width of a letter under a node, and the least room that a node has."""
-_WIDEST = 62.0
-"""Width of the nodes where the lattice is not drawn whole; a height may then have several lines."""
-_MARGIN = 6.6
-"""Left of the nodes, for the heights."""
+_DOWN = 4.4  # between two lines of nodes, in em
+_LETTER, _NARROWEST = 0.64, 3.4  # width of a letter under a node, and the least room that a node has
+_WIDEST = 62.0  # width of the nodes where the lattice is not drawn whole; a height may then have several lines
+_MARGIN = 6.6  # left of the nodes, for the heights
 _SHAPES = {
     "minimal": "M0,-9 L9,0 L0,9 L-9,0 Z",
     "satisfied": "M-6,0 a6,6 0 1,0 12,0 a6,6 0 1,0 -12,0 Z",
