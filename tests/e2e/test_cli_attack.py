@@ -119,7 +119,7 @@ def test_a_release_that_is_none_is_refused(cli: Cli, released: Path) -> None:
         ran = cli("attack", release, "--policy", released / "policy.yaml")
         assert (ran.code, ran.error) == (2, code)
     wrong = cli("attack", released / "release.csv", "--policy", released / "patients.csv", "--json")
-    assert (wrong.code, wrong.problems) == (2, ("?",))
+    assert (wrong.code, wrong.problems) == (2, ("wrong-type",))
     assert json.loads(wrong.out)["exit_code"] == 2
 
 

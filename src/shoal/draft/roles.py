@@ -163,17 +163,8 @@ def _repeats(profile: Profile, meaning: Meaning | None, dates: DateForm | None) 
     return "person-repeats" if own else "value-repeats"
 
 
-@dataclass(frozen=True)
-class SearchableDecisions:
-    """Decisions of which a first search can be made quickly, and how large it is."""
-
-    decisions: list[Decision]
-    nodes: int
-    left_out: int  # quasi-identifiers that are not released, so that the search stays small
-
-
-def searchable(decisions: Sequence[Decision]) -> SearchableDecisions:
-    """Keep quasi-identifiers as far as the lattice can be searched: the product of their levels has a limit.
+def searchable(decisions: Sequence[Decision]) -> tuple[list[Decision], int, int]:
+    """Keep quasi-identifiers as far as the lattice can be searched; with the nodes of it, and how many were left out.
 
     Where not all fit, those of which nothing is known but that they have few values go first, all of them: which of
     them to keep is not a draft's to say. If columns with telling names are still too many, the last ones go.
@@ -192,7 +183,7 @@ def searchable(decisions: Sequence[Decision]) -> SearchableDecisions:
         for each in decisions
     ]
     left_out = sum(old.role != new.role for old, new in zip(decisions, result, strict=True))
-    return SearchableDecisions(result, _nodes(decisions, chosen), left_out)
+    return result, _nodes(decisions, chosen), left_out
 
 
 def _nodes(decisions: Sequence[Decision], chosen: set[str]) -> int:

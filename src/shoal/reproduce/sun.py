@@ -21,22 +21,10 @@ from shoal.models.sensitivity import category_distance, category_weight, class_w
 from shoal.pipeline import anonymize
 from shoal.policy import Policy
 from shoal.present.plots.point_plots import Line, Panel, line_plot
+from shoal.reproduce import tables
 from shoal.reproduce.masked import Masked, rows_of, same_rows, view_of
 from shoal.reproduce.paper import Drawing, Section, Setting, Sheet, Task, figure, timed_search
-from shoal.reproduce.tables import (
-    SUN,
-    SUN_1,
-    SUN_2,
-    SUN_4,
-    SUN_5,
-    SUN_6,
-    SUN_7,
-    SUN_7_CATEGORIES,
-    SUN_8_MIDDLE,
-    SUN_8_RIGHT,
-    SUN_QUASI,
-    quasi_columns,
-)
+from shoal.reproduce.tables import SUN, quasi_columns
 from shoal.reproduce.tables import SUN_HIERARCHIES as HIERARCHIES
 from shoal.search import ALGORITHMS
 from shoal.search.evaluation import Evaluator
@@ -49,15 +37,15 @@ from shoal.table.distinct_rows import DistinctRows
 HEALTH = "Health Condition"
 MASKED = {
     number: Masked(
-        f"sun-table-{number}", SUN_1, table, SUN.content["trees"], (HEALTH, secret), key="ID" if number > 5 else None
+        f"sun-table-{number}", tables.SUN_1, SUN.tables[str(number)], SUN.content["trees"], (HEALTH, secret), key=key
     )
-    for number, table, secret in ((2, SUN_2, HEALTH), (5, SUN_5, HEALTH), (6, SUN_6, HEALTH), (7, SUN_7, "Disease"))
+    for number, secret, key in ((2, HEALTH, None), (5, HEALTH, None), (6, HEALTH, "ID"), (7, "Disease", "ID"))
 }
 PLAIN, ALPHA_SENSITIVE, PLUS = MODELS = ("p-sensitive", "p-alpha-sensitive", "p-plus-alpha-sensitive")
 NAMES = dict(zip(MODELS, ("p-sensitive", "(p, α)-sensitive", "(p⁺, α)-sensitive"), strict=True))
 K, P, ALPHA = 4, 2, 2
 VALUES = ("HIV", "Cancer", "Phthisis", "Hepatitis", "Obesity", "Asthma", "Flu", "Indigestion")
-CATEGORIES = {name: list(VALUES[2 * index : 2 * index + 2]) for index, name in enumerate(SUN_4)}
+CATEGORIES = {name: list(VALUES[2 * index : 2 * index + 2]) for index, name in enumerate(tables.SUN_4)}
 SEED = 2008
 QUICK_RECORDS, QUICK_SIZE = 1_500, 4  # records and quasi-identifiers of a quick run
 SUPPRESSED = (0.0, 0.01, 0.05)
@@ -69,7 +57,7 @@ FIGURE_P = 4  # p of Figures 2(a) and 3(a), which vary the number of quasi-ident
 
 def _weights() -> dict[str, str]:
     """The distances and weights of section 3."""
-    rank = {value: number for number, values in enumerate(SUN_4.values(), start=1) for value in values}
+    rank = {value: number for number, values in enumerate(tables.SUN_4.values(), start=1) for value in values}
     weight = {value: category_weight(rank[value], 4) for value in ("HIV", "Cancer", "Phthisis", "Asthma", "Flu")}
     return {
         "d-cancer-flu": str(category_distance(rank["Cancer"], rank["Flu"], 4)),
@@ -85,14 +73,14 @@ def _models() -> dict[str, str]:
     def k(view: ClassView) -> str:
         return figure(KAnonymity(2).reached(view)["k"])
 
-    second, fifth, sixth = (view_of(table, SUN_QUASI, HEALTH, SUN_4) for table in (SUN_2, SUN_5, SUN_6))
-    seventh = view_of(SUN_7, SUN_QUASI, "Disease", SUN_7_CATEGORIES)
+    second, fifth, sixth = (view_of(SUN.tables[name], tables.SUN_QUASI, HEALTH, tables.SUN_4) for name in "256")
+    seventh = view_of(tables.SUN_7, tables.SUN_QUASI, "Disease", tables.SUN_7_CATEGORIES)
     exposed = similarity(fifth)
     assert exposed is not None, "Table 4 has the categories"
     plus = PPlusAlphaSensitive(2, alpha=2, sensitive=HEALTH).reached(sixth)
     alpha = PAlphaSensitive(3, alpha=1, sensitive="Disease").reached(seventh)
     return {
-        "1-k": k(view_of(SUN_1, SUN_QUASI, HEALTH)),
+        "1-k": k(view_of(tables.SUN_1, tables.SUN_QUASI, HEALTH)),
         "2-k": k(second),
         "2-classes": str(len(second.sizes)),
         "5-k": k(fifth),
@@ -119,10 +107,10 @@ def _top_down() -> tuple[Sheet, dict[str, str]]:
         ],
         algorithm="top-down",
     )
-    released = anonymize(SUN_8_MIDDLE.arrow(names), policy).table
-    view = view_of(SUN_8_RIGHT, ["Zipcode"], "Disease", categories)
+    released = anonymize(tables.SUN_8_MIDDLE.arrow(names), policy).table
+    view = view_of(tables.SUN_8_RIGHT, ["Zipcode"], "Disease", categories)
     reached = PAlphaSensitive(2, alpha=1, sensitive="Disease").reached(view)
-    found = {"8-rows": same_rows(released, SUN_8_RIGHT, names), "8-alpha": figure(reached["alpha"])}
+    found = {"8-rows": same_rows(released, tables.SUN_8_RIGHT, names), "8-alpha": figure(reached["alpha"])}
     return Sheet("sun-table-8", names, tuple(rows_of(released, names))), found
 
 

@@ -245,9 +245,9 @@ def line_plot(panels: Sequence[Panel], *, title: str, across: str, up: str, shar
     names, height = _names(frame, panels, below + 14, total)
     heads = [tag("title", title, id="title"), tag("desc", _spoken(panels, across, up), id="desc")]
     ground = tag("rect", width=f"{total:.0f}", height=f"{height:.0f}", fill="#ffffff")
-    heading = frame.text(title, 12, 20, font_size="15", font_weight="600")
+    above = frame.text(title, 12, 20, font_size="15", font_weight="600")
     drawn = tag(
-        "svg", *heads, ground, heading, *parts, *names, xmlns="http://www.w3.org/2000/svg", width=f"{total:.0f}",
+        "svg", *heads, ground, above, *parts, *names, xmlns="http://www.w3.org/2000/svg", width=f"{total:.0f}",
         height=f"{height:.0f}", viewBox=f"0 0 {total:.0f} {height:.0f}", role="img", aria_labelledby="title desc",
         font_size=f"{_EM:g}", fill=_INK, font_family="Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif",
     )  # fmt: skip
