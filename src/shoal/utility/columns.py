@@ -108,7 +108,8 @@ def released_columns(
         else:
             found, codes = encode(table.column(name))
             values = tuple(found)
-        cells = _codes_of(domain, values)[codes[kept]]
+        code = {label: place for place, label in enumerate(domain.labels)}
+        cells = np.array([code[value] for value in values], dtype=np.int64)[codes[kept]]
         columns[name] = ValueColumn(domain, cells, cells)
     return columns
 
@@ -138,11 +139,6 @@ def _domain(name: str, labels: tuple[Label, ...], kind: str | None, hierarchy: H
         places = np.array([np.nan if label is None else float(place) for place, label in enumerate(labels)])
         return Domain(name, labels, "dates" if kind == "dates" else "ordered", places, hierarchy)
     return Domain(name, labels, "categories", None, hierarchy)
-
-
-def _codes_of(domain: Domain, values: Sequence[Label]) -> Codes:
-    code = {label: place for place, label in enumerate(domain.labels)}
-    return np.array([code[value] for value in values], dtype=np.int64)
 
 
 def _ends(domain: Domain, released: Hierarchy) -> tuple[Codes, Codes]:
