@@ -24,12 +24,12 @@ def init(
             help="Table to draft a policy for: a CSV, Parquet, Excel, SPSS, SAS or Stata file, or postgresql://…#table.",
         ),
     ],
-    out: Annotated[Path | None, typer.Option("--out", help="Policy file to write (default: next to the data).")] = None,
+    out: Annotated[Path | None, typer.Option(help="Policy file to write (default: next to the data).")] = None,
     table: Table = None,
-    separator: Annotated[str | None, typer.Option("--separator", help="Column separator of a CSV file.")] = None,
-    encoding: Annotated[str | None, typer.Option("--encoding", help="Text encoding of a CSV file.")] = None,
+    separator: Annotated[str | None, typer.Option(help="Column separator of a CSV file.")] = None,
+    encoding: Annotated[str | None, typer.Option(help="Text encoding of a CSV file.")] = None,
     sheet: Annotated[
-        str | None, typer.Option("--sheet", help="Sheet of a workbook, by name or number (default: the first).")
+        str | None, typer.Option(help="Sheet of a workbook, by name or number (default: the first).")
     ] = None,
     force: Force = False,
 ) -> None:
