@@ -89,39 +89,37 @@ def test_a_condition_that_is_exceeded_makes_the_run_fail(cli: Cli, released: Pat
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "code"),
     [
-        (["--fail-on", "similarty>0"], ["'similarity'", "composition"]),
-        (["--fail-on", "similarity"], ["'similarity'"]),
-        (["--fail-on", "linkage>0"], ["linkage>0"]),
-        (["--earlier", "release.csv"], ["--earlier-policy"]),
-        (["--original", "nowhere.csv"], ["nowhere.csv"]),
-        (["--rule-out", "0"], ["--rule-out"]),
-        (["--seed", "-1"], ["--seed"]),
+        (["--fail-on", "similarty>0"], "condition-unknown-attack"),
+        (["--fail-on", "similarity"], "condition-unreadable"),
+        (["--fail-on", "linkage>0"], "condition-not-tried"),
+        (["--earlier", "release.csv"], "earlier-policies"),
+        (["--original", "nowhere.csv"], "no-such-file"),
+        (["--rule-out", "0"], ""),  # usage, which the parser of the command line refuses
+        (["--seed", "-1"], ""),
     ],
 )
 def test_what_cannot_be_done_is_refused_with_the_reason(
-    cli: Cli, released: Path, options: list[str], words: list[str]
+    cli: Cli, released: Path, options: list[str], code: str
 ) -> None:
     before = snapshot(released)
     ran = attack(cli, released, *options)
-    assert ran.code == 2
+    assert (ran.code, ran.error) == (2, code)
+    assert code or options[0] in ran.err
     assert "Traceback" not in ran.err
-    for word in words:
-        assert word in ran.err
     assert snapshot(released) == before
 
 
 def test_a_release_that_is_none_is_refused(cli: Cli, released: Path) -> None:
-    for release, word in (
-        (released / "nowhere.csv", "nowhere.csv"),
-        (released / "patients.csv", "condition_category"),
+    for release, code in (
+        (released / "nowhere.csv", "unreadable-file"),
+        (released / "patients.csv", "release-columns"),
     ):
         ran = cli("attack", release, "--policy", released / "policy.yaml")
-        assert ran.code == 2
-        assert word in ran.err
+        assert (ran.code, ran.error) == (2, code)
     wrong = cli("attack", released / "release.csv", "--policy", released / "patients.csv", "--json")
-    assert wrong.code == 2
+    assert (wrong.code, wrong.problems) == (2, ("wrong-type",))
     assert json.loads(wrong.out)["exit_code"] == 2
 
 
@@ -129,8 +127,7 @@ def test_an_original_that_the_release_was_not_made_from_is_refused(cli: Cli, rel
     other = released / "other.csv"
     other.write_text(PATIENTS.replace(",142", ",242"), encoding="utf-8")
     ran = attack(cli, released, "--original", other)
-    assert ran.code == 2
-    assert "'142**'" in ran.err
+    assert (ran.code, ran.error) == (2, "release-not-of-original")
 
 
 def test_an_earlier_release_of_the_same_people_is_held_against_this_one(cli: Cli, released: Path) -> None:

@@ -124,28 +124,26 @@ def test_python_tests_and_registers_alike(town: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "code"),
     [
-        (["--fail-on", "composition"], ["'composition'"]),
-        (["--fail-on", "compositon>0"], ["compositon", "'composition'"]),
-        (["--as-of", "31.1.2026"], ["31.1.2026"]),
-        (["--replaces", "2026-01-31-januar"], ["'2026-01-31-january'"]),
-        (["--registry", "people.csv"], ["people.csv"]),
-        (["--registry", "nowhere/releases"], ["nowhere"]),
-        (["--registry", "."], ["february.yaml", "registry"]),
+        (["--fail-on", "composition"], "condition-unreadable"),
+        (["--fail-on", "compositon>0"], "condition-unknown-attack"),
+        (["--as-of", "31.1.2026"], "not-a-date"),
+        (["--replaces", "2026-01-31-januar"], "registry-no-entry"),
+        (["--registry", "people.csv"], "registry-is-file"),
+        (["--registry", "nowhere/releases"], "output-blocked"),
+        (["--registry", "."], "registry-stray-file"),
     ],
 )
 def test_what_is_wrong_is_told_before_anything_changes(
-    cli: Cli, town: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], words: list[str]
+    cli: Cli, town: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], code: str
 ) -> None:
     monkeypatch.chdir(town)
     assert cli("anonymize", "january.yaml", "--as-of", "2026-01-31").code == 0
     before = snapshot(town)
     ran = cli("anonymize", "february.yaml", *options)
-    assert ran.code == 2
+    assert (ran.code, ran.error) == (2, code)
     assert "Traceback" not in ran.err
-    for word in words:
-        assert word in ran.err
     assert snapshot(town) == before
 
 
@@ -162,8 +160,8 @@ def test_a_registry_that_cannot_be_read_stops_the_run_before_the_search(cli: Cli
     file.write_bytes(file.read_bytes()[:50])
     before = snapshot(town)
     ran = cli("anonymize", town / "february.yaml", "--json")
-    assert ran.code == 2
-    assert "2026-01-31-january.json is not an entry of a registry" in json.loads(ran.out)["message"]
+    assert (ran.code, ran.error) == (2, "registry-entry-damaged")
+    assert "2026-01-31-january.json" in json.loads(ran.out)["message"]
     assert snapshot(town) == before
 
 
@@ -175,8 +173,7 @@ def test_labels_that_can_no_longer_be_read_are_told_and_a_condition_on_them_is_a
     policy = policy.replace(tree, "home:    {role: quasi, hierarchy: flat}")
     (town / "february.yaml").write_text(policy, encoding="utf-8")
     gate = cli("anonymize", town / "february.yaml", "--fail-on", "composition>0")
-    assert gate.code == 2
-    assert "home" in gate.err
+    assert (gate.code, gate.error) == (2, "condition-not-tried")
     told = cli("anonymize", town / "february.yaml")
     assert told.code == 0
     assert "Not tried: 2026-01-31-january: the policy no longer declares the tree of home." in " ".join(
@@ -283,7 +280,7 @@ def test_values_of_withheld_records_are_shown_on_the_terminal_only_when_asked(cl
     assert record["zipcode"] in listed[0]
     assert "k-anonymity" in listed[0]
     refused = cli("apply", "released-january.recoding.json", "--data", "february.csv", "--show", "--json")
-    assert refused.code == 2
+    assert (refused.code, refused.error) == (2, "show-with-json")
 
 
 def test_a_withdrawn_release_is_replaced_by_the_union(cli: Cli, hospital: Path) -> None:
@@ -337,7 +334,7 @@ def test_bad_input_is_refused_and_nothing_changes(cli: Cli, hospital: Path, argu
     ran = cli("apply", *arguments)
     assert ran.code == 2, ran.out
     assert "Traceback" not in ran.err
-    assert code in (ran.problems or (ran.error,))
+    assert (ran.problems or (ran.error,)) == (code,)
     assert snapshot(hospital) == before
 
 

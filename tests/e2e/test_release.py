@@ -203,16 +203,12 @@ def test_infeasible_is_an_answer_with_reason_and_remedy(cli: Cli, clinic: Path) 
     ran = cli("anonymize", policy)
     assert ran.code == 1
     assert ran.error == "infeasible"
-    for word in ("Asia", "4 of 12 records", "country"):
-        assert word in ran.err
     assert snapshot(clinic) == before
     with pytest.raises(InfeasibleError) as caught:
         shoal.anonymize(clinic / "patients.csv", shoal.Policy.load(policy))
-    assert {relaxation.where for relaxation in caught.value.diagnosis.relaxations} == {
-        "suppression",
-        "p-plus-alpha-sensitive(condition).alpha",
-        "columns.country.boundary",
-    }
+    assert {relaxation.code for relaxation in caught.value.diagnosis.relaxations} == {
+        "suppression", "parameters", "boundaries",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -250,7 +246,8 @@ def test_added_and_dropped_rows_are_found(cli: Cli, clinic: Path) -> None:
 def test_nothing_is_overwritten_without_force(cli: Cli, clinic: Path) -> None:
     assert cli("anonymize", clinic / "policy.yaml").code == 0
     before = snapshot(clinic)
-    assert cli("anonymize", clinic / "policy.yaml").code == 2
+    refused = cli("anonymize", clinic / "policy.yaml")
+    assert (refused.code, refused.error) == (2, "output-blocked")
     assert snapshot(clinic) == before
     assert cli("anonymize", clinic / "policy.yaml", "--force").code == 0
     with pytest.raises(OutputError):
@@ -315,8 +312,7 @@ def test_a_named_minimal_node_is_released(cli: Cli, clinic: Path) -> None:
     assert json.loads(cli("anonymize", policy, "--json").out)["levels"] == wanted
     change_policy(clinic, json.dumps(wanted), json.dumps({**wanted, "age": 0, "zipcode": 0}))
     ran = cli("anonymize", policy, "--force")
-    assert ran.code == 2
-    assert "algorithm.node" in ran.err
+    assert (ran.code, ran.problems) == (2, ("not-a-minimal-node",))
 
 
 def test_the_demo_runs_and_says_where_everything_lies(cli: Cli, tmp_path: Path) -> None:
@@ -332,7 +328,7 @@ def test_init_drafts_a_policy_that_runs(cli: Cli, clinic: Path) -> None:
     (clinic / "policy.yaml").unlink()
     ran = cli("init", clinic / "patients.csv")
     assert ran.code == 0, ran.err
-    assert cli("init", clinic / "patients.csv").code == 2
+    assert cli("init", clinic / "patients.csv").error == "output-blocked"
     assert shoal.Policy.load(clinic / "patients.yaml").columns["name"].role == "identifier"
 
 

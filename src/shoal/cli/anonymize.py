@@ -37,12 +37,9 @@ def anonymize(
             help="Release to write, instead of the policy's output: a file, or postgresql://host/database#table.",
         ),
     ] = None,
-    out_table: Annotated[
-        str | None, typer.Option("--out-table", help="Database table to write the release to.")
-    ] = None,
+    out_table: Annotated[str | None, typer.Option(help="Database table to write the release to.")] = None,
     evidence: Annotated[
-        Path | None,
-        typer.Option("--evidence", help="Evidence file of a release in a database (default: next to the policy)."),
+        Path | None, typer.Option(help="Evidence file of a release in a database (default: next to the policy).")
     ] = None,
     algorithm: Algorithm = None,
     recoding: Annotated[
@@ -51,12 +48,11 @@ def anonymize(
     registry: Registry = None,
     as_of: AsOf = None,
     replaces: Annotated[
-        list[str] | None,
-        typer.Option("--replaces", help="Entry of the registry that this release replaces. Repeatable."),
+        list[str] | None, typer.Option(help="Entry of the registry that this release replaces. Repeatable.")
     ] = None,
     fail_on: FailOn = None,
     memory: Annotated[
-        str | None, typer.Option("--memory", help="Memory limit, such as 2GB; records are streamed to stay within it.")
+        str | None, typer.Option(help="Memory limit, such as 2GB; records are streamed to stay within it.")
     ] = None,
     force: Force = False,
     as_json: Json = False,

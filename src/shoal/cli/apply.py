@@ -17,11 +17,9 @@ def apply(
     recoding: Annotated[Path, typer.Argument(help="Recoding file of a release, or the release itself.")],
     *,
     data: NewRecords,
-    policy: Annotated[
-        Path | None, typer.Option("--policy", help="Policy of the recoding, if it does not name one.")
-    ] = None,
+    policy: Annotated[Path | None, typer.Option(help="Policy of the recoding, if it does not name one.")] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Release of the new records to write; without it nothing is written.")
+        Path | None, typer.Option(help="Release of the new records to write; without it nothing is written.")
     ] = None,
     union: Annotated[
         bool, typer.Option("--union", help="Write all records published with the recoding, not only the new ones.")

@@ -18,15 +18,14 @@ def attack(
     *,
     original: Original = None,
     earlier: Annotated[
-        list[Path] | None, typer.Option("--earlier", help="Earlier release about the same people. Repeatable.")
+        list[Path] | None, typer.Option(help="Earlier release about the same people. Repeatable.")
     ] = None,
     earlier_policy: Annotated[
-        list[Path] | None,
-        typer.Option("--earlier-policy", help="Policy of an earlier release, in the same order. Repeatable."),
+        list[Path] | None, typer.Option(help="Policy of an earlier release, in the same order. Repeatable.")
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed for drawing samples.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed for drawing samples.")] = 0,
     rule_out: Annotated[
-        int, typer.Option("--rule-out", min=1, help="Values that an attacker with background knowledge can rule out.")
+        int, typer.Option(min=1, help="Values that an attacker with background knowledge can rule out.")
     ] = 3,
     fail_on: FailOn = None,
     as_json: Json = False,

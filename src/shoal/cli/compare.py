@@ -15,25 +15,23 @@ from shoal.errors import InterruptedRunError
 def compare(
     policy: PolicyFile,
     *,
-    algorithms: Annotated[str, typer.Option("--algorithms", help="Algorithms, separated by commas.")],
-    k: Annotated[str | None, typer.Option("--k", help="Values of k: 2,5,10 or 2..10 or 2..50..8.")] = None,
-    p: Annotated[str | None, typer.Option("--p", help="Values of p, for every model that has it.")] = None,
-    l: Annotated[str | None, typer.Option("--l", help="Values of l.")] = None,  # noqa: E741 - the parameter's name
-    t: Annotated[str | None, typer.Option("--t", help="Values of t: 0.1..0.5..0.1.")] = None,
-    alpha: Annotated[str | None, typer.Option("--alpha", help="Values of alpha.")] = None,
+    algorithms: Annotated[str, typer.Option(help="Algorithms, separated by commas.")],
+    k: Annotated[str | None, typer.Option(help="Values of k: 2,5,10 or 2..10 or 2..50..8.")] = None,
+    p: Annotated[str | None, typer.Option(help="Values of p, for every model that has it.")] = None,
+    l: Annotated[str | None, typer.Option(help="Values of l.")] = None,  # noqa: E741 - the parameter's name
+    t: Annotated[str | None, typer.Option(help="Values of t: 0.1..0.5..0.1.")] = None,
+    alpha: Annotated[str | None, typer.Option(help="Values of alpha.")] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option(
             "--set", help="Values of any parameter: MODEL.PARAMETER=1,2,3, or suppression=0,0.05. Repeatable."
         ),
     ] = None,
-    metric: Annotated[str | None, typer.Option("--metric", help="Measure of loss, instead of the policy's.")] = None,
+    metric: Annotated[str | None, typer.Option(help="Measure of loss, instead of the policy's.")] = None,
     risk_: Annotated[
         str, typer.Option("--risk", help="Risk to plot: average, highest, homogeneity or similarity.")
     ] = "average",
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Folder for the comparison (default: next to the policy).")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for the comparison (default: next to the policy).")] = None,
     data: Data = None,
     releases: Annotated[bool, typer.Option("--releases", help="Also write the release of every point.")] = False,
     force: Annotated[

@@ -17,7 +17,7 @@ _FILES = ("hospital.csv", "hospital.yaml")
 
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", help="Folder for the files of the demo.")] = Path("shoal-demo"),
+    out: Annotated[Path, typer.Option(help="Folder for the files of the demo.")] = Path("shoal-demo"),
     force: Annotated[bool, typer.Option("--force", help="Replace files of the demo that were edited.")] = False,
     as_json: Json = False,
 ) -> None:

@@ -24,17 +24,17 @@ def init(
             help="Table to draft a policy for: a CSV, Parquet, Excel, SPSS, SAS or Stata file, or postgresql://…#table.",
         ),
     ],
-    out: Annotated[Path | None, typer.Option("--out", help="Policy file to write (default: next to the data).")] = None,
+    out: Annotated[Path | None, typer.Option(help="Policy file to write (default: next to the data).")] = None,
     table: Table = None,
-    separator: Annotated[str | None, typer.Option("--separator", help="Column separator of a CSV file.")] = None,
-    encoding: Annotated[str | None, typer.Option("--encoding", help="Text encoding of a CSV file.")] = None,
+    separator: Annotated[str | None, typer.Option(help="Column separator of a CSV file.")] = None,
+    encoding: Annotated[str | None, typer.Option(help="Text encoding of a CSV file.")] = None,
     sheet: Annotated[
-        str | None, typer.Option("--sheet", help="Sheet of a workbook, by name or number (default: the first).")
+        str | None, typer.Option(help="Sheet of a workbook, by name or number (default: the first).")
     ] = None,
     force: Force = False,
 ) -> None:
     """Draft a policy for a table, with comments: roles, hierarchies and likely quasi-identifiers."""
-    from shoal.draft import draft_name, draft_policy
+    from shoal.draft import draft_facts, draft_name, policy_text
     from shoal.io import Staged
 
     data = with_table(data, table)
@@ -45,8 +45,8 @@ def init(
     if target.suffix.lower() not in _SUFFIXES:
         raise OutputError(f"Policy files end in {' or '.join(_SUFFIXES)}; {target} does not.", code="policy-suffix")
     with Staged([target], inputs=[data] if isinstance(data, Path) else [], force=force) as stage:
-        text = draft_policy(data, separator=separator, encoding=encoding, sheet=sheet, folder=target.parent)
-        write_text(stage.path(target), target, text)
+        facts = draft_facts(data, separator=separator, encoding=encoding, sheet=sheet, folder=target.parent)
+        write_text(stage.path(target), target, policy_text(facts))
         stage.commit()
     command = f"shoal anonymize {shlex.quote(str(target))}"
     typer.echo(f"Wrote {target}. Review every column in it, then run: {command}")

@@ -15,7 +15,7 @@ from shoal.errors import OutputError
 def lattice(
     policy: PolicyFile,
     data: Data = None,
-    svg: Annotated[Path | None, typer.Option("--svg", help="Also draw the lattice, as an SVG file.")] = None,
+    svg: Annotated[Path | None, typer.Option(help="Also draw the lattice, as an SVG file.")] = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:

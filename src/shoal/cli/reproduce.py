@@ -15,9 +15,9 @@ def reproduce(
     paper: Annotated[str, typer.Argument(help="sun, man, mahesh, wang, campan or all.")] = "all",
     *,
     data: Annotated[
-        Path | None, typer.Option("--data", help="Folder with adult.csv (default: SHOAL_DATA, then the cache).")
+        Path | None, typer.Option(help="Folder with adult.csv (default: SHOAL_DATA, then the cache).")
     ] = None,
-    out: Annotated[Path, typer.Option("--out", help="Folder for the results.")] = Path("shoal-reproduction"),
+    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("shoal-reproduction"),
     quick: Annotated[bool, typer.Option("--quick", help="Run the experiments on seeded samples.")] = False,
     download: Annotated[bool, typer.Option("--download", help="Download Adult from UCI if it is not found.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Write to a folder that is not empty.")] = False,

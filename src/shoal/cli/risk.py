@@ -17,17 +17,15 @@ def risk(
     ],
     policy: PolicyOption,
     max_columns: Annotated[
-        int, typer.Option("--max-columns", min=1, help="Examine every subset of up to this many quasi-identifiers.")
+        int, typer.Option(min=1, help="Examine every subset of up to this many quasi-identifiers.")
     ] = 3,
     threshold: Annotated[
-        float, typer.Option("--threshold", help="Count the records whose risk is higher; 0.2 means classes below 5.")
+        float, typer.Option(help="Count the records whose risk is higher; 0.2 means classes below 5.")
     ] = 0.2,
     population: Annotated[
-        Path | None, typer.Option("--population", help="Table of the population that the data was sampled from.")
+        Path | None, typer.Option(help="Table of the population that the data was sampled from.")
     ] = None,
-    sampling_fraction: Annotated[
-        float | None, typer.Option("--sampling-fraction", help="Share of the population that was sampled.")
-    ] = None,
+    sampling_fraction: Annotated[float | None, typer.Option(help="Share of the population that was sampled.")] = None,
     as_json: Json = False,
 ) -> None:
     """Measure the risk of a table as it is: who is unique, by which columns, and what attackers can expect."""

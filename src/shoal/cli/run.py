@@ -24,10 +24,8 @@ if TYPE_CHECKING:
     from shoal.search.problem import Progress
 
 P = ParamSpec("P")
-_PATIENCE = 1.0
-"""Seconds before a progress bar appears: short runs stay quiet."""
-_NARROW = 100
-"""On narrower terminals the bar is short and the remaining time is left out."""
+_PATIENCE = 1.0  # seconds before a progress bar appears: short runs stay quiet
+_NARROW = 100  # on narrower terminals the bar is short and the remaining time is left out
 
 
 def interruptible(command: Callable[P, None]) -> Callable[P, None]:

@@ -14,29 +14,24 @@ from shoal.errors import InputError
 def ui(
     *,
     host: Annotated[
-        str, typer.Option("--host", help="Address to listen on. Other machines are let in only with a secret.")
+        str, typer.Option(help="Address to listen on. Other machines are let in only with a secret.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0 picks a free one.")] = 0,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 picks a free one.")] = 0,
     name: Annotated[
-        list[str] | None, typer.Option("--name", help="Another host name of the page, such as a proxy's. Repeatable.")
+        list[str] | None, typer.Option(help="Another host name of the page, such as a proxy's. Repeatable.")
     ] = None,
-    password_file: Annotated[
-        Path | None, typer.Option("--password-file", help="File with the password that users log in with.")
-    ] = None,
+    password_file: Annotated[Path | None, typer.Option(help="File with the password that users log in with.")] = None,
     token_file: Annotated[
-        Path | None, typer.Option("--token-file", help="File with the token in the address (default: a random token).")
+        Path | None, typer.Option(help="File with the token in the address (default: a random token).")
     ] = None,
     workspace: Annotated[
-        Path | None,
-        typer.Option("--workspace", help="Folder for sessions; those of a server that was killed are found again."),
+        Path | None, typer.Option(help="Folder for sessions; those of a server that was killed are found again.")
     ] = None,
-    max_upload: Annotated[str, typer.Option("--max-upload", help="Largest file that may be uploaded.")] = "2GB",
-    max_rows: Annotated[int, typer.Option("--max-rows", min=1, help="Most records that a table may have.")] = 5_000_000,
-    idle: Annotated[
-        float, typer.Option("--idle", min=0.01, help="Minutes after which an unused session is deleted.")
-    ] = 240.0,
-    certificate: Annotated[Path | None, typer.Option("--certificate", help="TLS certificate (PEM).")] = None,
-    key: Annotated[Path | None, typer.Option("--key", help="Private key of the certificate (PEM).")] = None,
+    max_upload: Annotated[str, typer.Option(help="Largest file that may be uploaded.")] = "2GB",
+    max_rows: Annotated[int, typer.Option(min=1, help="Most records that a table may have.")] = 5_000_000,
+    idle: Annotated[float, typer.Option(min=0.01, help="Minutes after which an unused session is deleted.")] = 240.0,
+    certificate: Annotated[Path | None, typer.Option(help="TLS certificate (PEM).")] = None,
+    key: Annotated[Path | None, typer.Option(help="Private key of the certificate (PEM).")] = None,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
 ) -> None:
     """Open the web page that turns a table into a release, on this machine or for the users of a server."""

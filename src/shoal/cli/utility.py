@@ -15,10 +15,10 @@ def utility(
     policy: PolicyFile,
     data: Data = None,
     target: Annotated[
-        str | None, typer.Option("--target", help="Column to predict, instead of the policy's utility.target.")
+        str | None, typer.Option(help="Column to predict, instead of the policy's utility.target.")
     ] = None,
     queries: Annotated[
-        int | None, typer.Option("--queries", help="Number of random count queries, instead of utility.queries.")
+        int | None, typer.Option(help="Number of random count queries, instead of utility.queries.")
     ] = None,
     as_json: Json = False,
 ) -> None:

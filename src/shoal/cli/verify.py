@@ -15,9 +15,7 @@ def verify(
     release: Annotated[Path, typer.Argument(help="Release to check.")],
     policy: PolicyOption,
     original: Original = None,
-    evidence: Annotated[
-        Path | None, typer.Option("--evidence", help="Evidence of the release, if it is not next to it.")
-    ] = None,
+    evidence: Annotated[Path | None, typer.Option(help="Evidence of the release, if it is not next to it.")] = None,
     fail_on: FailOn = None,
     as_json: Json = False,
 ) -> None:

@@ -41,15 +41,13 @@ ADULT_COLUMNS = (
 )  # fmt: skip
 _NUMBERS = ("age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week")
 _UNKNOWN = "?"
-_TIMEOUT = 60
-"""Seconds that a connection may be silent."""
+_TIMEOUT = 60  # seconds that a connection may be silent
 _TABLE = "adult.csv"
 _ADDRESS = "https://archive.ics.uci.edu/ml/machine-learning-databases/adult/"
 _REMOTE = (
     RemoteFile("adult.data", 3_974_305, "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d"),
     RemoteFile("adult.test", 2_003_153, "a2a9044bc167a35b2361efbabec64e89d69ce82d9790d2980119aac5fd7e9c05"),
-)
-"""The two files as UCI ships them: the records of training, then those of testing."""
+)  # the two files as UCI ships them: the records of training, then those of testing
 
 
 def load_adult(folder: str | Path | None = None, *, complete: bool = False, download: bool = False) -> pa.Table:

@@ -15,7 +15,7 @@ from shoal.draft.profile import Profile
 from shoal.draft.propose import Proposal
 from shoal.draft.roles import Decision, by_name, decide, searchable
 from shoal.draft.text_format import MissingMarks, TextFormat, text_format
-from shoal.draft.write import PolicyDraft, policy_text
+from shoal.draft.write import PolicyDraft
 from shoal.errors import DataError
 from shoal.io import DataSource, FileKind, Place, base_name, column_names, encode, read_table, sniff_kind
 from shoal.io.formats.excel import sheet_read
@@ -23,24 +23,6 @@ from shoal.io.postgres.tables import database_columns
 from shoal.policy.spec import DataSpec
 from shoal.table.canonical_text import has_text
 from shoal.table.encoded import combine_codes
-
-
-def draft_policy(
-    path: Place,
-    *,
-    folder: Path | None = None,
-    separator: str | None = None,
-    encoding: str | None = None,
-    sheet: str | int | None = None,
-) -> str:
-    """The text of a commented policy for a file or a table of a database, which loads and runs as it is.
-
-    ``folder`` is where the policy will be (the data's folder by default); separator and encoding of a text file are
-    guessed when not given, and written into the policy; ``sheet`` is that of a workbook, by default the first. Raises
-    `DataError` for a file that cannot be read as a table. A table without any value gives a policy that loads, and
-    nothing to release.
-    """
-    return policy_text(draft_facts(path, folder=folder, separator=separator, encoding=encoding, sheet=sheet))
 
 
 def draft_facts(
@@ -51,7 +33,12 @@ def draft_facts(
     encoding: str | None = None,
     sheet: str | int | None = None,
 ) -> PolicyDraft:
-    """Everything in a draft, column by column, before it is written as text."""
+    """The draft of a policy for a file or a table of a database; `policy_text` writes it.
+
+    ``folder`` is where the policy will be (the data's folder by default); separator and encoding of a text file are
+    guessed when not given, and written into the policy; ``sheet`` is that of a workbook, by default the first. Raises
+    `DataError` for a file that cannot be read as a table.
+    """
     kind = _kind(path)
     if sheet is not None and kind is not FileKind.EXCEL:
         raise DataError(f"{path} is not a workbook, so it has no sheet {sheet!r}. Omit --sheet.", code="no-sheet")
@@ -64,16 +51,18 @@ def draft_facts(
     table = read_table(source, [name for name in names if name not in unreadable])
     marks = _marks(table)
     decided = _decisions(table, marks.missing) if table.num_rows else map(by_name, table.column_names)
-    fitted = searchable(_with_a_quasi_identifier(list(decided)))
+    decisions, nodes, left_out = searchable(_with_a_quasi_identifier(list(decided)))
     return PolicyDraft(
         data=_relative(path, folder) if isinstance(path, Path) else path.text,
         output=f"{draft_name(path)}-release.csv",
         text_format=found,
         sheet=sheet_read(source) if kind is FileKind.EXCEL else None,
         marks=marks,
-        columns=fitted,
+        decisions=decisions,
+        nodes=nodes,
+        left_out=left_out,
         records=table.num_rows,
-        unique=_unique(table, [each.name for each in fitted.decisions if each.role == "quasi"], marks.missing),
+        unique=_unique(table, [each.name for each in decisions if each.role == "quasi"], marks.missing),
         unreadable=tuple(unreadable.items()),
     )
 

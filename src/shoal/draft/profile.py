@@ -12,8 +12,7 @@ from itertools import islice
 from shoal.hierarchies import Dates, HierarchyError
 from shoal.hierarchies.labels import parse_decimal, places
 
-LISTED = 30
-"""Up to so many different values are written out in a draft."""
+LISTED = 30  # up to so many different values are written out in a draft
 _NEARLY = Decimal("0.9")
 _FORMATS = {
     "e-mail addresses": re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+"),
@@ -140,8 +139,7 @@ class DateForm:
 
     formats: tuple[str | None, ...]
     """The formats that read every value; ``None`` is ISO 8601. More than one: nobody can tell which is meant."""
-    leaves: tuple[str, ...] = ()
-    """The dates as ISO text, in order; none where it cannot be told."""
+    leaves: tuple[str, ...] = ()  # the dates as ISO text, in order; none where it cannot be told
 
     @property
     def clear(self) -> bool:
@@ -187,12 +185,10 @@ def _leaves(values: list[str], form: str | None) -> tuple[str, ...]:
 
 
 _LEVELS = 3
-_COARSEST = 3
-"""The widest intervals cut the range into at least so many."""
+_COARSEST = 3  # the widest intervals cut the range into at least so many
 _TAIL = Decimal("0.01")
 """Share of the records that is passed over at either end, so that a stray 99999 does not stretch the range."""
-_LARGEST_POWER = 300
-"""Beyond, a policy's numbers would overflow."""
+_LARGEST_POWER = 300  # beyond, a policy's numbers would overflow
 
 
 def round_widths(numbers: Sequence[tuple[Decimal, int]], *, decimals: int) -> list[Decimal]:

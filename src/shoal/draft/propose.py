@@ -21,10 +21,8 @@ from shoal.policy.yaml_text import parse_yaml
 _WORD = re.compile(r"[^\W\d_]+|\d+")
 _CAMEL = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])")
 _POSTAL_WORDS, _POSTAL_STEMS = {"zip", "plz", "cp"}, ("zipcode", "postcode", "postalcode", "postleitzahl")
-_FEW = 4
-"""Up to this many values, groups are not worth naming."""
-_MANY_CODES = 10
-"""From this many codes of one length on, masking keeps more than value or star."""
+_FEW = 4  # up to this many values, groups are not worth naming
+_MANY_CODES = 10  # from this many codes of one length on, masking keeps more than value or star
 _LONGEST_MASKED = 6
 """Longer codes are masked two or more characters at a time, so that they have no more levels than this."""
 
@@ -35,8 +33,7 @@ class Proposal:
 
     spec: Plain
     levels: int
-    reason: str
-    """Code of what the steward should know: see `shoal.draft.wording`."""
+    reason: str  # code of what the steward should know: see `shoal.draft.wording`
     facts: Mapping[str, Any] = field(default_factory=dict)
     groups: tuple[str, tuple[str, ...]] | None = None
     """For a tree: the name of its one group and the values in it, most frequent first."""

@@ -25,18 +25,15 @@ class Meaning:
     kind: str
     """``direct``: names a person by itself. ``date``, ``secret``, ``known``: a date, something people keep to
     themselves, something that others may know. ``number``: a running number or code, of what is not said."""
-    what: str
-    """In words, for the comment."""
-    shared: bool = False
-    """Whether different people may well have the same one, as with names and addresses."""
+    what: str  # in words, for the comment
+    shared: bool = False  # whether different people may well have the same one, as with names and addresses
 
 
 @dataclass(frozen=True)
 class _Vocabulary:
     number_words: frozenset[str]
     person_words: frozenset[str]
-    entries: tuple[tuple[Meaning, frozenset[str], tuple[str, ...]], ...]
-    """Each meaning with its words and stems."""
+    entries: tuple[tuple[Meaning, frozenset[str], tuple[str, ...]], ...]  # each meaning with its words and stems
 
 
 @cache
@@ -77,19 +74,15 @@ class Decision:
 
     name: str
     role: str
-    reasons: tuple[str, ...]
-    """Codes: see `shoal.draft.wording`."""
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    """Figures of the reasons."""
+    reasons: tuple[str, ...]  # codes: see `shoal.draft.wording`
+    facts: Mapping[str, Any] = field(default_factory=dict)  # figures of the reasons
     likely: bool = False
     """For a quasi-identifier: whether its name or its dates say so, not only that it has few values."""
     proposal: Proposal | None = None
     distinct: int = 0
-    values: tuple[tuple[str, int], ...] = ()
-    """For a sensitive column with few values: these, with their records."""
+    values: tuple[tuple[str, int], ...] = ()  # for a sensitive column with few values: these, with their records
     missing: int = 0
-    doubt: str = ""
-    """Code of what is doubtful about the records: a column that numbers people has repeated values."""
+    doubt: str = ""  # code of what is doubtful about the records: a column that numbers people has repeated values
 
     @property
     def why(self) -> str:
@@ -170,18 +163,8 @@ def _repeats(profile: Profile, meaning: Meaning | None, dates: DateForm | None) 
     return "person-repeats" if own else "value-repeats"
 
 
-@dataclass(frozen=True)
-class SearchableDecisions:
-    """Decisions of which a first search can be made quickly, and how large it is."""
-
-    decisions: list[Decision]
-    nodes: int
-    left_out: int
-    """Quasi-identifiers that are not released, so that the search stays small."""
-
-
-def searchable(decisions: Sequence[Decision]) -> SearchableDecisions:
-    """Keep quasi-identifiers as far as the lattice can be searched: the product of their levels has a limit.
+def searchable(decisions: Sequence[Decision]) -> tuple[list[Decision], int, int]:
+    """Keep quasi-identifiers as far as the lattice can be searched; with the nodes of it, and how many were left out.
 
     Where not all fit, those of which nothing is known but that they have few values go first, all of them: which of
     them to keep is not a draft's to say. If columns with telling names are still too many, the last ones go.
@@ -200,7 +183,7 @@ def searchable(decisions: Sequence[Decision]) -> SearchableDecisions:
         for each in decisions
     ]
     left_out = sum(old.role != new.role for old, new in zip(decisions, result, strict=True))
-    return SearchableDecisions(result, _nodes(decisions, chosen), left_out)
+    return result, _nodes(decisions, chosen), left_out
 
 
 def _nodes(decisions: Sequence[Decision], chosen: set[str]) -> int:

@@ -24,8 +24,7 @@ from shoal.policy.file_kinds import COMPRESSIONS
 
 SEPARATORS = (",", ";", "\t", "|")
 _BLOCK = 1 << 20
-_RECORDS = 200
-"""Records that the separator is judged by."""
+_RECORDS = 200  # records that the separator is judged by
 _ONLY_CP1252 = frozenset(range(0x80, 0xA0)) - {0x81, 0x8D, 0x8F, 0x90, 0x9D}
 """Bytes that are letters or signs in cp1252 and control characters in latin-1."""
 MARKS = frozenset({"", "?", "??", "-", "--", ".", "*", "na", "n/a", "#n/a", "n.a.", "nan", "null"})
@@ -40,10 +39,8 @@ class TextFormat:
     separator: str
     encoding: str
     separator_reason: str
-    encoding_reason: str
-    """Codes: see `shoal.draft.wording`."""
-    columns: int = 0
-    """Columns into which the separator splits the header."""
+    encoding_reason: str  # codes: see `shoal.draft.wording`
+    columns: int = 0  # columns into which the separator splits the header
 
     @property
     def why_separator(self) -> str:
@@ -128,8 +125,7 @@ def _widths(path: Path, separator: str, encoding: str) -> list[int]:
 class MissingMarks:
     """The marks found in a table, and in which columns how often; those that may be values as well stay values."""
 
-    counts: dict[str, dict[str, int]] = field(default_factory=dict)
-    """By mark, then by column."""
+    counts: dict[str, dict[str, int]] = field(default_factory=dict)  # by mark, then by column
     doubtful: dict[str, dict[str, str]] = field(default_factory=dict)
     """Marks that may be values in some column: by mark, then the code of the reason by column."""
 

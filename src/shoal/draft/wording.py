@@ -36,14 +36,12 @@ def read_texts(name: str) -> dict[str, Any]:
     return texts
 
 
-WIDTH = 110
-"""Where comments are broken."""
+WIDTH = 110  # where comments are broken
 _WORDS = re.compile(r"[^\W\d_]\w*(?:[ ./-]\w+)*")
 """A letter first, then words: nothing in it has a meaning of its own in YAML."""
 _NOT_TEXT = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
 """Words that one version of YAML or another reads as something other than text."""
-_LONGEST_KEY = 1000
-"""YAML wants ``key:`` within 1,024 characters; beyond, the key is marked by a question mark."""
+_LONGEST_KEY = 1000  # YAML wants ``key:`` within 1,024 characters; beyond, the key is marked by a question mark
 _SHOWN = 40
 
 Plain = str | int | Decimal | None | Sequence["Plain"] | Mapping[str, "Plain"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from shoal.draft.propose import Proposal
-from shoal.draft.roles import MOST_NODES, Decision, SearchableDecisions
+from shoal.draft.roles import MOST_NODES, Decision
 from shoal.draft.text_format import MissingMarks, TextFormat
 from shoal.draft.wording import Plain, comment, flow, indented, key, read_texts, scalar, sentence, short_text
 from shoal.formatting import listing, percent, pluralize
@@ -24,25 +24,17 @@ P = 2
 class PolicyDraft:
     """Everything in a draft."""
 
-    data: str
-    """The data file, relative to the policy."""
+    data: str  # the data file, relative to the policy
     output: str
-    text_format: TextFormat | None
-    """How the text file is written; ``None`` for other kinds of files."""
-    sheet: str | None
-    """The sheet of a workbook."""
+    text_format: TextFormat | None  # how the text file is written; ``None`` for other kinds of files
+    sheet: str | None  # the sheet of a workbook
     marks: MissingMarks
-    columns: SearchableDecisions
+    decisions: list[Decision]  # the columns in the order of the file
+    nodes: int
+    left_out: int  # quasi-identifiers that are not released, so that the search stays small
     records: int
-    unique: int
-    """Records that no other equals on all quasi-identifiers."""
-    unreadable: Sequence[tuple[str, str]] = ()
-    """Columns whose cells are not single values, with their type."""
-
-    @property
-    def decisions(self) -> list[Decision]:
-        """The columns in the order of the file."""
-        return self.columns.decisions
+    unique: int  # records that no other equals on all quasi-identifiers
+    unreadable: Sequence[tuple[str, str]] = ()  # columns whose cells are not single values, with their type
 
 
 def policy_text(facts: PolicyDraft) -> str:
@@ -94,9 +86,9 @@ def _columns(facts: PolicyDraft) -> list[str]:
         lines += _comment("unique", columns=columns, unique=facts.unique, records=records, share=share)
     else:
         lines += _comment("no-records")
-    if facts.columns.left_out:
-        columns = pluralize(facts.columns.left_out, "more column")
-        lines += _comment("left-out", columns=columns, limit=MOST_NODES, nodes=facts.columns.nodes, most=MOST_SEARCHED)
+    if facts.left_out:
+        columns = pluralize(facts.left_out, "more column")
+        lines += _comment("left-out", columns=columns, limit=MOST_NODES, nodes=facts.nodes, most=MOST_SEARCHED)
     for name, kind in facts.unreadable:
         lines += _comment("unreadable", column=short_text(name), type=kind)
     return [*lines, "columns:", *(line for each in facts.decisions for line in indented(_column(each), 1))]

@@ -12,8 +12,7 @@ from shoal.present.html.style import SCATTER_STYLE
 from shoal.present.plots.point_plots import Dot, legend, scatter_plot
 from shoal.present.terminal import NOTHING, aligned, folded
 
-_MOST = 8
-"""More values of a parameter are shown by the first and the last."""
+_MOST = 8  # more values of a parameter are shown by the first and the last
 
 
 def plan_line(
@@ -87,8 +86,7 @@ RISKS = {
     "highest": ("Highest risk", "the chance, 1 / (size of the class), of picking the right record, at worst"),
     "homogeneity": ("Homogeneity", "the share of records whose class has a single sensitive value"),
     "similarity": ("Similarity", "the share of records whose class has a single category"),
-}
-"""Each risk: a heading, and in words."""
+}  # each risk: a heading, and in words
 _STATUS = {"infeasible": "No release: ", "contradictory": "Contradictory: ", "unverified": "Not verified: "}
 _EXPOSED = {"homogeneity": "One value", "similarity": "One category"}
 

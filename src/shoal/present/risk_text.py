@@ -12,10 +12,8 @@ if TYPE_CHECKING:
     from shoal.attacks.risk.risk import Risk, Scenario
     from shoal.attacks.risk.subsets import ExtraColumnRisk
 
-_SHOWN = 10
-"""Subsets shown on a terminal; the JSON has all of them."""
-_STEPS = (1, 2, 5, 10, 20, 50, 100)
-"""Smallest class sizes of the rows in the table of class sizes."""
+_SHOWN = 10  # subsets shown on a terminal; the JSON has all of them
+_STEPS = (1, 2, 5, 10, 20, 50, 100)  # smallest class sizes of the rows in the table of class sizes
 
 
 def risk_lines(risk: Risk) -> Iterator[str]:

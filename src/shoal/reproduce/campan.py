@@ -35,8 +35,7 @@ from shoal.reproduce.tables import (
 )
 from shoal.reproduce.tables import CAMPAN_HIERARCHIES as HIERARCHIES
 
-DECADES = ("30-39", "40-49")
-"""The boundary of the age in the worked tables."""
+DECADES = ("30-39", "40-49")  # the boundary of the age in the worked tables
 SEEDS = range(8)
 NAMES = (*CAMPAN_QUASI, "Diagnosis")
 
@@ -54,8 +53,7 @@ GRID = {
     (20, 10): (43058, 463), (20, 13): (61391, 1593),
 }  # fmt: skip
 """(k, p) of the paper, with the constraint violations of its Table 5 and the suppressed records of its Table 6."""
-RECORDS = 45_222
-"""Records that the paper's figures are of."""
+RECORDS = 45_222  # records that the paper's figures are of
 
 
 def _greedy_cpka(seed: int) -> Release:
@@ -181,30 +179,31 @@ def _sections(of: Mapping[str, Sequence[ClusteringRun]], runs: Sequence[Clusteri
         "rejected": str(sum(not run.verified for run in runs)),
         "fewer": str(fewer),
     }
-    tables = [
-        CAMPAN.section(
-            what,
-            {
-                "printed_first": GRID[of[kind][0].k, of[kind][0].p][column],
-                "printed_last": GRID[of[kind][-1].k, of[kind][-1].p][column],
-                "first": of[kind][0],
-                "last": of[kind][-1],
-                "records": records,
-                "alone": figures["alone"],
-            },
-            sheets=[_printed_beside_ours(f"campan-table-{5 + column}", of[kind], what, column, records)],
-            drawings=[_table_drawing(of, what, up, kinds, column, records)],
-        )
-        for column, (what, up, kind, kinds) in enumerate(
-            (
-                ("violations", "cells beyond a boundary", PK, (PK,)),
-                ("suppressed", "suppressed records", CPKA, (CPKA, CKA)),
+    tables = []
+    parts = (("violations", "cells beyond a boundary", (PK,)), ("suppressed", "suppressed records", (CPKA, CKA)))
+    for column, (what, up, kinds) in enumerate(parts):
+        own = of[kinds[0]]
+        printed = [GRID[run.k, run.p][column] for run in own]
+        columns = ("k", "p", f"paper, {RECORDS} records", f"measured, {records} records")
+        beside = tuple((run.k, run.p, value, getattr(run, what)) for run, value in zip(own, printed, strict=True))
+        ends = {"printed_first": printed[0], "printed_last": printed[-1], "first": own[0], "last": own[-1]}
+        caption = f"the paper prints a table: {up} against p, a panel each k"
+        drawing = _drawing(of, what, up, caption, kinds, printed=column if records == RECORDS else None, shared=False)
+        tables.append(
+            CAMPAN.section(
+                what,
+                {**ends, "records": records, "alone": figures["alone"]},
+                sheets=[Sheet(f"campan-table-{5 + column}", columns, beside)],
+                drawings=[drawing],
             )
         )
-    ]
+    loss, time = (
+        _drawing(of, what, up, f"as Figure {number}: {up} against p, a panel each k")
+        for what, up, number in (("ntil", "NTIL", 5), ("seconds", "seconds", 6))
+    )
     return [
-        CAMPAN.section("loss", figures, sheets=[sheet], drawings=[_drawing(of, "ntil", "NTIL", 5)], found=found),
-        CAMPAN.section("time", figures, sheets=[sheet], drawings=[_drawing(of, "seconds", "seconds", 6)]),
+        CAMPAN.section("loss", figures, sheets=[sheet], drawings=[loss], found=found),
+        CAMPAN.section("time", figures, sheets=[sheet], drawings=[time]),
         *tables,
     ]
 
@@ -234,40 +233,29 @@ def _figures(of: Mapping[str, Sequence[ClusteringRun]]) -> dict[str, Any]:
     }
 
 
-def _lines(of: Mapping[str, Sequence[ClusteringRun]], k: int, what: str, kinds: Sequence[str]) -> list[Line]:
-    """A measure against p at one k, one line per algorithm."""
-    return [
-        Line(kind, tuple((run.p, float(getattr(run, what))) for run in of[kind] if run.k == k), KINDS.index(kind),
-             dashed=kind == OURS)
-        for kind in kinds
-    ]  # fmt: skip
-
-
-def _drawing(of: Mapping[str, Sequence[ClusteringRun]], what: str, up: str, number: int) -> Drawing:
-    """A figure of the paper: one panel per k."""
-    ks = dict.fromkeys(run.k for run in of[CPKA])
-    panels = [Panel(f"k = {k}", tuple(_lines(of, k, what, KINDS))) for k in ks]
-    svg = line_plot(panels, title=f"{up[0].upper()}{up[1:]} against p", across="p", up=up)
-    return Drawing(f"campan-{what}", f"as Figure {number}: {up} against p, a panel each k", svg)
-
-
-def _table_drawing(
-    of: Mapping[str, Sequence[ClusteringRun]], what: str, up: str, kinds: Sequence[str], column: int, records: int
+def _drawing(
+    of: Mapping[str, Sequence[ClusteringRun]],
+    what: str,
+    up: str,
+    caption: str,
+    kinds: Sequence[str] = KINDS,
+    *,
+    printed: int | None = None,
+    shared: bool = True,
 ) -> Drawing:
-    """A table of the paper as a plot, each panel with its own scale; on as many records, what it prints is dashed."""
+    """A measure against p, one panel per k and one line per algorithm; what the paper prints of the first is dashed."""
     panels = []
     for k in dict.fromkeys(run.k for run in of[CPKA]):
-        points = tuple((run.p, float(GRID[k, run.p][column])) for run in of[kinds[0]] if run.k == k)
-        printed = Line(f"{kinds[0]}, as printed", points, KINDS.index(kinds[0]), dashed=True)
-        panels.append(Panel(f"k = {k}", (*_lines(of, k, what, kinds), *([printed] if records == RECORDS else []))))
-    svg = line_plot(panels, title=f"{up[0].upper()}{up[1:]} against p", across="p", up=up, shared=False)
-    return Drawing(f"campan-{what}", f"the paper prints a table: {up} against p, a panel each k", svg)
-
-
-def _printed_beside_ours(name: str, runs: Sequence[ClusteringRun], what: str, column: int, records: int) -> Sheet:
-    """A table of the paper beside ours."""
-    header = ("k", "p", f"paper, {RECORDS} records", f"measured, {records} records")
-    return Sheet(name, header, tuple((run.k, run.p, GRID[run.k, run.p][column], getattr(run, what)) for run in runs))
+        lines = []
+        for kind in kinds:
+            points = tuple((run.p, float(getattr(run, what))) for run in of[kind] if run.k == k)
+            lines.append(Line(kind, points, KINDS.index(kind), dashed=kind == OURS))
+        if printed is not None:
+            points = tuple((run.p, float(GRID[k, run.p][printed])) for run in of[kinds[0]] if run.k == k)
+            lines.append(Line(f"{kinds[0]}, as printed", points, KINDS.index(kinds[0]), dashed=True))
+        panels.append(Panel(f"k = {k}", tuple(lines)))
+    svg = line_plot(panels, title=f"{up[0].upper()}{up[1:]} against p", across="p", up=up, shared=shared)
+    return Drawing(f"campan-{what}", caption, svg)
 
 
 TASKS = (

@@ -13,8 +13,7 @@ from shoal.reproduce.masked import Masked, rows_of, same_rows
 from shoal.reproduce.paper import Section, Setting, Sheet, Task
 from shoal.reproduce.tables import MAHESH, MAHESH_1, MAHESH_2, MAHESH_COLUMNS, MAHESH_T_STAR
 
-NAMES = MAHESH_COLUMNS[1:]
-"""All columns but the serial numbers, which the paper counts anew in each table."""
+NAMES = MAHESH_COLUMNS[1:]  # all columns but the serial numbers, which the paper counts anew in each table
 
 
 def policy(*, salary: str = "quasi", k: int = 1, **algorithm: Any) -> Policy:

@@ -30,8 +30,7 @@ from shoal.table.distinct_rows import DistinctRows
 from shoal.table.recoding import Recoding
 
 Categories = Mapping[str, Sequence[str]]
-_ANY = "(any)"
-"""The root over printed labels, of which * may be one."""
+_ANY = "(any)"  # the root over printed labels, of which * may be one
 
 
 def view_of(table: PaperTable, quasi: Sequence[str], sensitive: str, categories: Categories | None = None) -> ClassView:
@@ -52,14 +51,12 @@ def view_of(table: PaperTable, quasi: Sequence[str], sensitive: str, categories:
 class Masked:
     """A printed table as a view of an original one."""
 
-    name: str
-    """Name of its sheet."""
+    name: str  # name of its sheet
     original: PaperTable
     printed: PaperTable
     trees: Mapping[str, Any]
     """The hierarchy of each quasi-identifier: the drawings are lost, so the smallest with the printed labels."""
-    sensitive: tuple[str, str]
-    """The sensitive column as the original and as the printed table name it."""
+    sensitive: tuple[str, str]  # the sensitive column as the original and as the printed table name it
     key: str | None = None
     """The column that tells which record of the original a row is; None where the rows stand in the same order."""
 

@@ -64,8 +64,7 @@ class PaperTable:
 class Sheet:
     """A table of results; it becomes one CSV file."""
 
-    name: str
-    """The file's name without its suffix."""
+    name: str  # the file's name without its suffix
     header: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
 
@@ -87,14 +86,11 @@ class Statement:
     """Something that a paper says of a worked table, beside what Shoal computes."""
 
     about: str
-    paper: str
-    """What the paper prints or claims; empty where it says nothing."""
-    found: str
-    """What is computed here."""
+    paper: str  # what the paper prints or claims; empty where it says nothing
+    found: str  # what is computed here
     expected: str = ""
     """What must be computed where the paper is silent, or differs from its own table or definition; typed by hand."""
-    why: str = ""
-    """What is wrong with the print, or what else is to be known."""
+    why: str = ""  # what is wrong with the print, or what else is to be known
 
     @property
     def holds(self) -> bool:
@@ -118,8 +114,7 @@ class Section:
 
     paper: str
     title: str
-    source: str
-    """Where it is in the paper."""
+    source: str  # where it is in the paper
     reports: str
     measured: str
     differs: str
@@ -210,8 +205,7 @@ def statement_sheet(name: str, statements: Sequence[Statement]) -> Sheet:
 class Setting:
     """What the sections run on."""
 
-    adult: pa.Table | None = None
-    """Adult without unknown values; None where only worked tables are reproduced."""
+    adult: pa.Table | None = None  # Adult without unknown values; None where only worked tables are reproduced
     quick: bool = False
     progress: Progress = no_progress
 
@@ -241,8 +235,7 @@ class Task:
     paper: str
     title: str
     make: Callable[[Setting], Sequence[Section]]
-    seconds: float = 1.0
-    """About how long it takes on all of Adult: what the progress bar moves by."""
+    seconds: float = 1.0  # about how long it takes on all of Adult: what the progress bar moves by
     needs_adult: bool = False
 
 

@@ -31,10 +31,12 @@ ALL = "all"
 class Reproduction:
     """The sections and where their files are."""
 
+    papers: tuple[str, ...]
+    records: int | None  # records of Adult without unknown values; None where none was needed
+    quick: bool
+    seconds: float
     sections: tuple[Section, ...]
-    facts: RunFacts
-    paths: tuple[Path, ...]
-    """The report first, then sheets and plots."""
+    paths: tuple[Path, ...] = ()  # the report first, then sheets and plots
 
     @property
     def statements(self) -> tuple[Statement, ...]:
@@ -49,10 +51,10 @@ class Reproduction:
     def to_dict(self) -> dict[str, Any]:
         """The reproduction as plain data, ready for JSON."""
         return {
-            "papers": list(self.facts.papers),
-            "records": self.facts.records,
-            "quick": self.facts.quick,
-            "seconds": round(self.facts.seconds, 3),
+            "papers": list(self.papers),
+            "records": self.records,
+            "quick": self.quick,
+            "seconds": round(self.seconds, 3),
             "reproduced": not self.failures,
             "sections": [section.to_dict() for section in self.sections],
             "paths": [str(path) for path in self.paths],
@@ -87,10 +89,10 @@ def reproduce(
         setting = replace(setting, adult=in_order_of_content(load_adult(data, complete=True, download=download)))
     sections = _make(tasks, setting, progress)
     records = None if setting.adult is None else setting.adult.num_rows
-    facts = RunFacts(tuple(names), records, quick, time.perf_counter() - started)
-    texts = texts_of(sections, facts)
+    result = Reproduction(tuple(names), records, quick, time.perf_counter() - started, tuple(sections))
+    texts = texts_of(result)
     write_folder(folder, texts, force=force)
-    return Reproduction(tuple(sections), facts, tuple(folder / name for name in texts))
+    return replace(result, paths=tuple(folder / name for name in texts))
 
 
 def _papers(asked: str | Sequence[str]) -> list[str]:
@@ -137,21 +139,10 @@ REPORT = "REPORT.md"
 _SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_|<>[]"})
 
 
-@dataclass(frozen=True)
-class RunFacts:
-    """What a run was."""
-
-    papers: tuple[str, ...]
-    records: int | None
-    """Records of Adult without unknown values; None where none was needed."""
-    quick: bool
-    seconds: float
-
-
-def texts_of(sections: Sequence[Section], facts: RunFacts) -> dict[str, str]:
+def texts_of(result: Reproduction) -> dict[str, str]:
     """The files by name, the report first."""
-    texts = {REPORT: report(sections, facts)}
-    for section in sections:
+    texts = {REPORT: report(result)}
+    for section in result.sections:
         texts |= {f"{sheet.name}.csv": _csv(sheet) for sheet in section.sheets}
         texts |= {f"{drawing.name}.svg": drawing.svg for drawing in section.drawings}
     return texts
@@ -183,39 +174,37 @@ def _csv(sheet: Sheet) -> str:
     return text.getvalue()
 
 
-def report(sections: Sequence[Section], facts: RunFacts) -> str:
+def report(result: Reproduction) -> str:
     """The report in Markdown."""
-    lines = ["# The papers, reproduced", "", _run(facts), "", *_summary(sections, facts), *_slips(sections)]
-    for paper in facts.papers:
+    lines = ["# The papers, reproduced", "", _run(result), "", *_summary(result), *_slips(result.sections)]
+    for paper in result.papers:
         lines += [f"## {Paper(paper).title}", ""]
-        for section in sections:
-            if section.paper == paper:
-                lines += _section(section)
+        lines += [line for section in result.sections if section.paper == paper for line in _section(section)]
     return "\n".join(lines)
 
 
-def _run(facts: RunFacts) -> str:
-    if facts.records is None:
+def _run(result: Reproduction) -> str:
+    if result.records is None:
         data = "Worked tables only; no data was needed."
     else:
-        data = f"Experiments on Adult, {facts.records:,} records without unknown values."
-        if facts.quick:
+        data = f"Experiments on Adult, {result.records:,} records without unknown values."
+        if result.quick:
             data += (
                 " **A quick run**: on seeded samples with fewer points; its figures are not those of the papers' scale."
             )
     return (
         f"{data} Made by Shoal {version('shoal')} on Python {platform.python_version()}, {os.cpu_count()} cores, in "
-        f"{facts.seconds:,.0f} seconds. Times are of this machine and of what else it did meanwhile; everything else "
+        f"{result.seconds:,.0f} seconds. Times are of this machine and of what else it did meanwhile; everything else "
         "repeats. Statements about worked tables are asserted: a figure that does not come out is marked NOT "
         "REPRODUCED."
     )
 
 
-def _summary(sections: Sequence[Section], facts: RunFacts) -> list[str]:
+def _summary(result: Reproduction) -> list[str]:
     """One line a paper: how its statements came out."""
     lines = [f"| paper | statements | {' | '.join(VERDICTS)} |", f"|---|---:|{'---:|' * len(VERDICTS)}"]
-    for paper in facts.papers:
-        said = [each for section in sections if section.paper == paper for each in section.statements]
+    for paper in result.papers:
+        said = [each for section in result.sections if section.paper == paper for each in section.statements]
         counts = [sum(each.verdict == verdict for each in said) for verdict in VERDICTS]
         lines.append(f"| {_authors(paper)} | {len(said)} | {' | '.join(map(str, counts))} |")
     return [*lines, ""]
@@ -272,9 +261,8 @@ def summary_lines(result: Reproduction) -> Iterator[str]:
     yield from aligned(rows)
     for each in result.failures:
         yield f"{FAILED}: {each.about}: expected {each.expected or each.paper}, computed {each.found}."
-    facts = result.facts
-    records = f" on {pluralize(facts.records, 'record')} of Adult" if facts.records is not None else ""
-    quick = " (quick: seeded samples)" if facts.quick and records else ""
+    records = f" on {pluralize(result.records, 'record')} of Adult" if result.records is not None else ""
+    quick = " (quick: seeded samples)" if result.quick and records else ""
     yield ""
-    yield f"{pluralize(len(result.sections), 'section')}{records}{quick} in {facts.seconds:.0f} s."
+    yield f"{pluralize(len(result.sections), 'section')}{records}{quick} in {result.seconds:.0f} s."
     yield f"  report {result.paths[0]}, with {pluralize(len(result.paths) - 1, 'more file')}"

@@ -21,22 +21,10 @@ from shoal.models.sensitivity import category_distance, category_weight, class_w
 from shoal.pipeline import anonymize
 from shoal.policy import Policy
 from shoal.present.plots.point_plots import Line, Panel, line_plot
+from shoal.reproduce import tables
 from shoal.reproduce.masked import Masked, rows_of, same_rows, view_of
 from shoal.reproduce.paper import Drawing, Section, Setting, Sheet, Task, figure, timed_search
-from shoal.reproduce.tables import (
-    SUN,
-    SUN_1,
-    SUN_2,
-    SUN_4,
-    SUN_5,
-    SUN_6,
-    SUN_7,
-    SUN_7_CATEGORIES,
-    SUN_8_MIDDLE,
-    SUN_8_RIGHT,
-    SUN_QUASI,
-    quasi_columns,
-)
+from shoal.reproduce.tables import SUN, quasi_columns
 from shoal.reproduce.tables import SUN_HIERARCHIES as HIERARCHIES
 from shoal.search import ALGORITHMS
 from shoal.search.evaluation import Evaluator
@@ -49,29 +37,27 @@ from shoal.table.distinct_rows import DistinctRows
 HEALTH = "Health Condition"
 MASKED = {
     number: Masked(
-        f"sun-table-{number}", SUN_1, table, SUN.content["trees"], (HEALTH, secret), key="ID" if number > 5 else None
+        f"sun-table-{number}", tables.SUN_1, SUN.tables[str(number)], SUN.content["trees"], (HEALTH, secret), key=key
     )
-    for number, table, secret in ((2, SUN_2, HEALTH), (5, SUN_5, HEALTH), (6, SUN_6, HEALTH), (7, SUN_7, "Disease"))
+    for number, secret, key in ((2, HEALTH, None), (5, HEALTH, None), (6, HEALTH, "ID"), (7, "Disease", "ID"))
 }
 PLAIN, ALPHA_SENSITIVE, PLUS = MODELS = ("p-sensitive", "p-alpha-sensitive", "p-plus-alpha-sensitive")
 NAMES = dict(zip(MODELS, ("p-sensitive", "(p, α)-sensitive", "(p⁺, α)-sensitive"), strict=True))
 K, P, ALPHA = 4, 2, 2
 VALUES = ("HIV", "Cancer", "Phthisis", "Hepatitis", "Obesity", "Asthma", "Flu", "Indigestion")
-CATEGORIES = {name: list(VALUES[2 * index : 2 * index + 2]) for index, name in enumerate(SUN_4)}
+CATEGORIES = {name: list(VALUES[2 * index : 2 * index + 2]) for index, name in enumerate(tables.SUN_4)}
 SEED = 2008
-QUICK_RECORDS, QUICK_SIZE = 1_500, 4
-"""Records and quasi-identifiers of a quick run."""
+QUICK_RECORDS, QUICK_SIZE = 1_500, 4  # records and quasi-identifiers of a quick run
 SUPPRESSED = (0.0, 0.01, 0.05)
 """The paper does not say whether records were suppressed: so without, and with at most these shares."""
 PAPER_RECORDS, PAPER_EXPOSED = 45_222, 916
 SIZES, PS, ALPHAS = (2, 3, 4, 5, 6, 7), (2, 3, 4), (1, 2, 3, 4, 6, 8)
-FIGURE_P = 4
-"""p of Figures 2(a) and 3(a), which vary the number of quasi-identifiers."""
+FIGURE_P = 4  # p of Figures 2(a) and 3(a), which vary the number of quasi-identifiers
 
 
 def _weights() -> dict[str, str]:
     """The distances and weights of section 3."""
-    rank = {value: number for number, values in enumerate(SUN_4.values(), start=1) for value in values}
+    rank = {value: number for number, values in enumerate(tables.SUN_4.values(), start=1) for value in values}
     weight = {value: category_weight(rank[value], 4) for value in ("HIV", "Cancer", "Phthisis", "Asthma", "Flu")}
     return {
         "d-cancer-flu": str(category_distance(rank["Cancer"], rank["Flu"], 4)),
@@ -87,14 +73,14 @@ def _models() -> dict[str, str]:
     def k(view: ClassView) -> str:
         return figure(KAnonymity(2).reached(view)["k"])
 
-    second, fifth, sixth = (view_of(table, SUN_QUASI, HEALTH, SUN_4) for table in (SUN_2, SUN_5, SUN_6))
-    seventh = view_of(SUN_7, SUN_QUASI, "Disease", SUN_7_CATEGORIES)
+    second, fifth, sixth = (view_of(SUN.tables[name], tables.SUN_QUASI, HEALTH, tables.SUN_4) for name in "256")
+    seventh = view_of(tables.SUN_7, tables.SUN_QUASI, "Disease", tables.SUN_7_CATEGORIES)
     exposed = similarity(fifth)
     assert exposed is not None, "Table 4 has the categories"
     plus = PPlusAlphaSensitive(2, alpha=2, sensitive=HEALTH).reached(sixth)
     alpha = PAlphaSensitive(3, alpha=1, sensitive="Disease").reached(seventh)
     return {
-        "1-k": k(view_of(SUN_1, SUN_QUASI, HEALTH)),
+        "1-k": k(view_of(tables.SUN_1, tables.SUN_QUASI, HEALTH)),
         "2-k": k(second),
         "2-classes": str(len(second.sizes)),
         "5-k": k(fifth),
@@ -121,10 +107,10 @@ def _top_down() -> tuple[Sheet, dict[str, str]]:
         ],
         algorithm="top-down",
     )
-    released = anonymize(SUN_8_MIDDLE.arrow(names), policy).table
-    view = view_of(SUN_8_RIGHT, ["Zipcode"], "Disease", categories)
+    released = anonymize(tables.SUN_8_MIDDLE.arrow(names), policy).table
+    view = view_of(tables.SUN_8_RIGHT, ["Zipcode"], "Disease", categories)
     reached = PAlphaSensitive(2, alpha=1, sensitive="Disease").reached(view)
-    found = {"8-rows": same_rows(released, SUN_8_RIGHT, names), "8-alpha": figure(reached["alpha"])}
+    found = {"8-rows": same_rows(released, tables.SUN_8_RIGHT, names), "8-alpha": figure(reached["alpha"])}
     return Sheet("sun-table-8", names, tuple(rows_of(released, names))), found
 
 
@@ -143,8 +129,7 @@ class SearchPoint:
     """One point of a figure."""
 
     model: str
-    size: int = 7
-    """How many of the quasi-identifiers, in the order of Table 9."""
+    size: int = 7  # how many of the quasi-identifiers, in the order of Table 9
     p: int = P
     alpha: float = ALPHA
     suppression: float = 0.0
@@ -170,15 +155,11 @@ class MinimalNodes:
     """All minimal nodes of one point."""
 
     nodes: int
-    vulnerable: int
-    """Nodes with a class of which all records lie in one category."""
-    exposed: int
-    """Records in such classes, at the worst node."""
-    ratio: float
-    """The least distortion ratio of a minimal node."""
+    vulnerable: int  # nodes with a class of which all records lie in one category
+    exposed: int  # records in such classes, at the worst node
+    ratio: float  # the least distortion ratio of a minimal node
     checks: int
-    seconds: float
-    """Median of the search alone."""
+    seconds: float  # median of the search alone
 
 
 def with_health(table: pa.Table, seed: int) -> pa.Table:
@@ -210,8 +191,7 @@ def top_down(table: pa.Table, point: SearchPoint) -> tuple[float, float]:
     return seconds, METRICS["distortion_ratio"].of(ReleaseSummary.of(result.recoding))
 
 
-Attacks = Mapping[tuple[float, int, str], MinimalNodes]
-"""The minimal nodes by share of suppression, draw and model."""
+Attacks = Mapping[tuple[float, int, str], MinimalNodes]  # the minimal nodes by share of suppression, draw and model
 
 
 def attacked(setting: Setting) -> list[Section]:
@@ -307,8 +287,7 @@ class Distortion:
 
 Axes = Mapping[str, Sequence[tuple[float, dict[str, Any]]]]
 """The points of each figure: the value across, and what is asked there."""
-Figures = Mapping[tuple[str, float, str], Distortion]
-"""What was measured by axis, value across and model."""
+Figures = Mapping[tuple[str, float, str], Distortion]  # what was measured by axis, value across and model
 
 
 def figures(setting: Setting) -> list[Section]:

@@ -23,8 +23,7 @@ MAN_1, MAN_3 = MAN.tables.values()
 MAN_QUASI = MAN_1.columns[1:4]
 MAN_2: dict[str, tuple[str, ...]] = {name: tuple(values) for name, values in MAN.content["groups"].items()}
 """Man Table 2: sensitive attribute grouping by Grouping ID, the most sensitive first."""
-MAN_ALPHA: dict[str, float] = MAN.content["limits"]
-"""The limits of the worked example, by Grouping ID."""
+MAN_ALPHA: dict[str, float] = MAN.content["limits"]  # the limits of the worked example, by Grouping ID
 
 MAHESH_1, MAHESH_2, MAHESH_T_STAR = MAHESH.tables.values()
 MAHESH_COLUMNS = MAHESH_1.columns
@@ -39,8 +38,7 @@ CAMPAN_QUASI = CAMPAN_COLUMNS[1:4]
 
 TREES: dict[str, Any] = read_yaml("adult_hierarchies")
 SUN_HIERARCHIES, WANG_HIERARCHIES, CAMPAN_HIERARCHIES = (TREES[name] for name in ("sun", "wang", "campan"))
-CAMPAN_BOUNDARIES = {"age": 1, "native-country": 1}
-"""Ages stay within their decade, countries within their region."""
+CAMPAN_BOUNDARIES = {"age": 1, "native-country": 1}  # ages stay within their decade, countries within their region
 
 
 def quasi_columns(hierarchies: dict[str, Any]) -> dict[str, Any]:

@@ -34,14 +34,11 @@ LIMITS: dict[str, dict[str, float]] = {
     "Divorced": {"alp": 0.43, "dif": 0.27},
     "Widowed": {"alp": 0.42, "dif": 0.31},
     "Separated": {"alp": 0.5, "dif": 0.6},
-}
-"""Section IV-C; Married-civ-spouse is free."""
+}  # Section IV-C; Married-civ-spouse is free
 KS = (2, 3, 4, 5, 6, 7, 8, 9, 10)
 RECORDS, DRAWS = 6_000, 3
-SUPPRESSED = 0.05
-"""The suppression threshold v, of which the paper does not say how large it was."""
-_REPEAT = 5
-"""Searches of which the median time counts: each is a matter of milliseconds."""
+SUPPRESSED = 0.05  # the suppression threshold v, of which the paper does not say how large it was
+_REPEAT = 5  # searches of which the median time counts: each is a matter of milliseconds
 MEASURES = {
     "homogeneous": ("homogeneous records", 0),
     "protected": ("of them protected values", 1),
@@ -49,8 +46,7 @@ MEASURES = {
     "suppressed": ("suppressed", 0),
     "precision": ("precision", 3),
     "seconds": ("seconds", 4),
-}
-"""What is averaged over the draws: what the sheets call it, and digits in texts."""
+}  # what is averaged over the draws: what the sheets call it, and digits in texts
 
 
 def worked(_: Setting) -> Section:
@@ -92,14 +88,11 @@ def worked(_: Setting) -> Section:
 class LimitPoint:
     """One point of a figure."""
 
-    model: str
-    """What the plot calls it."""
+    model: str  # what the plot calls it
     k: int
     records: int
-    limits: Mapping[str, Mapping[str, float]] | None = None
-    """None for k-anonymity alone."""
-    protected: tuple[str, ...] = tuple(LIMITS)
-    """The values whose homogeneous classes are counted apart."""
+    limits: Mapping[str, Mapping[str, float]] | None = None  # None for k-anonymity alone
+    protected: tuple[str, ...] = tuple(LIMITS)  # the values whose homogeneous classes are counted apart
 
     def policy(self) -> Policy:
         """The greedy lattice algorithm of section III-C, with (alp, dif) or without."""
@@ -117,12 +110,9 @@ class LimitRun:
     records: int
     k: int
     model: str
-    homogeneous: float
-    """Records in classes of one value only."""
-    protected: float
-    """Those of them whose value has a limit."""
-    alp: float
-    """Average leakage of Divorced (ALP)."""
+    homogeneous: float  # records in classes of one value only
+    protected: float  # those of them whose value has a limit
+    alp: float  # average leakage of Divorced (ALP)
     suppressed: float
     precision: float
     seconds: float

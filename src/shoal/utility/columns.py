@@ -41,8 +41,7 @@ class EncodedRecords:
     recoding: Recoding
 
 
-Anonymize = Callable[[pa.Table], EncodedRecords]
-"""Anonymizes some of the records under the same policy."""
+Anonymize = Callable[[pa.Table], EncodedRecords]  # anonymizes some of the records under the same policy
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,14 +49,11 @@ class Domain:
     """The values that a released column may have."""
 
     name: str
-    labels: tuple[Label, ...]
-    """The values; ``None`` is the missing one."""
-    kind: str
-    """``numbers``, ``dates``, ``ordered`` or ``categories``."""
+    labels: tuple[Label, ...]  # the values; ``None`` is the missing one
+    kind: str  # ``numbers``, ``dates``, ``ordered`` or ``categories``
     numbers: Floats | None = None
     """Where each value lies on a line - the number itself, or its place in the order; NaN where it is missing."""
-    hierarchy: Hierarchy | None = None
-    """The tree above the values; None for a column that is not generalized."""
+    hierarchy: Hierarchy | None = None  # the tree above the values; None for a column that is not generalized
 
     @property
     def size(self) -> int:
@@ -70,10 +66,8 @@ class ValueColumn:
     """A column of some records."""
 
     domain: Domain
-    first: Codes
-    """The first value that each cell may be."""
-    last: Codes
-    """The last one, which may be the same."""
+    first: Codes  # the first value that each cell may be
+    last: Codes  # the last one, which may be the same
 
     def take(self, rows: Rows) -> ValueColumn:
         """The column of some of the records."""
@@ -114,7 +108,8 @@ def released_columns(
         else:
             found, codes = encode(table.column(name))
             values = tuple(found)
-        cells = _codes_of(domain, values)[codes[kept]]
+        code = {label: place for place, label in enumerate(domain.labels)}
+        cells = np.array([code[value] for value in values], dtype=np.int64)[codes[kept]]
         columns[name] = ValueColumn(domain, cells, cells)
     return columns
 
@@ -146,11 +141,6 @@ def _domain(name: str, labels: tuple[Label, ...], kind: str | None, hierarchy: H
     return Domain(name, labels, "categories", None, hierarchy)
 
 
-def _codes_of(domain: Domain, values: Sequence[Label]) -> Codes:
-    code = {label: place for place, label in enumerate(domain.labels)}
-    return np.array([code[value] for value in values], dtype=np.int64)
-
-
 def _ends(domain: Domain, released: Hierarchy) -> tuple[Codes, Codes]:
     """The first and last value of the domain under each node of a hierarchy over some of its values.
 
@@ -178,10 +168,8 @@ class Layout:
     """How one column becomes numbers."""
 
     domain: Domain
-    group_of: NDArray[np.int64] | None
-    """For categories, the indicator that each value counts for; None for numbers."""
-    words: str
-    """The same for a reader."""
+    group_of: NDArray[np.int64] | None  # for categories, the indicator that each value counts for; None for numbers
+    words: str  # the same for a reader
 
     def cells(self, column: ValueColumn) -> Floats:
         """The numbers of each cell, one row a record."""

@@ -25,8 +25,7 @@ from shoal.utility.columns import Codes, Floats
 RESAMPLES = 200
 _PERCENTILES = (2.5, 97.5)
 _PLACES = 6
-_AT_ONCE = 20
-"""Resamples that are worked on at once: all of them would fill the memory."""
+_AT_ONCE = 20  # resamples that are worked on at once: all of them would fill the memory
 
 
 def resamples(records: int, rng: np.random.Generator, count: int = RESAMPLES) -> Floats:
@@ -97,8 +96,7 @@ def _plain(value: float) -> float | None:
     return None if np.isnan(value) else round(float(value), _PLACES) + 0.0
 
 
-_STEPS = 300
-"""Steps that the logistic regression may take; it says so when they are not enough."""
+_STEPS = 300  # steps that the logistic regression may take; it says so when they are not enough
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,8 +104,7 @@ class Prediction:
     """What a trained model says of the test records."""
 
     learner: str
-    chances: Floats
-    """``chances[i, c]``: how likely the model takes record ``i`` to be of class ``c``."""
+    chances: Floats  # ``chances[i, c]``: how likely the model takes record ``i`` to be of class ``c``
     converged: bool
 
 

@@ -25,18 +25,48 @@ from shoal.errors import PolicyProblem, did_you_mean
 from shoal.formatting import listing
 from shoal.hierarchies import Label
 from shoal.hierarchies.labels import parse_decimal
-from shoal.utility.columns import Domain, Floats, ValueColumn
+from shoal.policy import Policy
+from shoal.policy.utility_spec import UtilitySpec
+from shoal.utility.columns import Domain, EncodedRecords, Floats, ValueColumn, original_columns, released_columns
 
 Mask = NDArray[np.bool_]
-Query = Mapping[str, Mask]
-"""For each column of a query, which of its values are asked for."""
+Query = dict[str, Mask]  # for each column of a query, which of its values are asked for
 
 SELECTIVITY = 0.05
 MOST_COLUMNS = 3
-_BINS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0)
-"""Where the bins of relative errors end; the last one is open."""
-SANITY = 0.001
-"""Share of the records below which a true count is taken to be that."""
+_BINS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0)  # where the bins of relative errors end; the last one is open
+SANITY = 0.001  # share of the records below which a true count is taken to be that
+
+
+def measure_queries(policy: Policy, spec: UtilitySpec, release: EncodedRecords) -> dict[str, Any]:
+    """Answer the queries from the release, and compare with the original."""
+    originals = original_columns(policy, release.table, release.resolved)
+    released = released_columns(originals, release.table, release.resolved, release.recoding)
+    domains = {name: column.domain for name, column in originals.items()}
+    quasi, secrets = policy.names("quasi"), policy.names("sensitive")
+    if isinstance(spec.queries, list):
+        queries, _ = read_queries(spec.queries, domains)
+        drawn: dict[str, Any] = {}
+    else:
+        queries = draw_queries(domains, quasi, secrets, int(spec.queries or 0), np.random.default_rng([spec.seed, 2]))
+        drawn = {"seed": spec.seed, "selectivity": SELECTIVITY}
+    records = release.recoding.n_rows
+    answers = compare_answers(queries, originals, released, records)
+    listed = [
+        {"query": query, "records": each.records, "estimate": round(each.estimate, 6),
+         "relative_error": round(each.error, 6)}
+        for query, each in zip(spec.queries if isinstance(spec.queries, list) else (), answers, strict=False)
+    ]  # fmt: skip
+    generalized = compare_answers(queries, originals, all_generalized(originals, quasi), records)
+    return {
+        "count": len(queries),
+        **drawn,
+        "sanity_bound": SANITY * records,
+        "relative_error": error_spread(answers),
+        "all_generalized": error_spread(generalized),
+        "bins": error_bins(answers),
+        **({"listed": listed} if isinstance(spec.queries, list) else {}),
+    }
 
 
 def draw_queries(
@@ -128,21 +158,7 @@ def error_bins(answers: list[QueryAnswer]) -> list[dict[str, Any]]:
     return [{"error": name, "queries": count} for name, count in zip([*names, f"over {ends[-1]}"], counts, strict=True)]
 
 
-def listed_answers(queries: Sequence[Mapping[str, Any]], answers: Sequence[QueryAnswer]) -> list[dict[str, Any]]:
-    """Each query of the policy with its answers."""
-    return [
-        {
-            "query": query,
-            "records": each.records,
-            "estimate": round(each.estimate, 6),
-            "relative_error": round(each.error, 6),
-        }
-        for query, each in zip(queries, answers, strict=True)
-    ]
-
-
-_FIRST_MOMENT = "0001-01-01T00:00:00"
-"""What completes the beginning of a time."""
+_FIRST_MOMENT = "0001-01-01T00:00:00"  # what completes the beginning of a time
 _ISO_BEGINNING = re.compile(r"\d{4}(-\d\d(-\d\d(T\d\d(:\d\d(:\d\d(\.\d{1,6})?)?)?)?)?)?", re.ASCII)
 Conditions = Mapping[str, Label | Sequence[Label]]
 

@@ -34,17 +34,7 @@ from shoal.utility.columns import (
     released_columns,
 )
 from shoal.utility.learners import check_installed, figures, predictions, resamples, scores
-from shoal.utility.queries import (
-    SANITY,
-    SELECTIVITY,
-    all_generalized,
-    compare_answers,
-    draw_queries,
-    error_bins,
-    error_spread,
-    listed_answers,
-    read_queries,
-)
+from shoal.utility.queries import measure_queries, read_queries
 
 
 def measure_models(
@@ -157,10 +147,8 @@ def drawn_values(first: Codes, last: Codes, rng: np.random.Generator) -> Codes:
     return first + rng.integers(0, last - first + 1)
 
 
-Records = tuple[Floats, Codes]
-"""Records as a model reads them: features and classes."""
-MOST_CLASSES = 50
-"""A column with more values is not a target for classification."""
+Records = tuple[Floats, Codes]  # records as a model reads them: features and classes
+MOST_CLASSES = 50  # a column with more values is not a target for classification
 
 
 def check_task(policy: Policy, table: pa.Table, resolved: Resolved) -> None:
@@ -206,31 +194,5 @@ def measure_task(
         found["model"] = measure_models(policy, spec, release.table, anonymize, progress)
     if spec.queries is not None:
         progress("answering count queries", 0.0)
-        found["queries"] = _measure_queries(policy, spec, release)
+        found["queries"] = measure_queries(policy, spec, release)
     return found
-
-
-def _measure_queries(policy: Policy, spec: UtilitySpec, release: EncodedRecords) -> dict[str, Any]:
-    """Answer the queries from the release, and compare with the original."""
-    originals = original_columns(policy, release.table, release.resolved)
-    released = released_columns(originals, release.table, release.resolved, release.recoding)
-    domains = {name: column.domain for name, column in originals.items()}
-    quasi, secrets = policy.names("quasi"), policy.names("sensitive")
-    if isinstance(spec.queries, list):
-        queries, _ = read_queries(spec.queries, domains)
-        drawn: dict[str, Any] = {}
-    else:
-        queries = draw_queries(domains, quasi, secrets, int(spec.queries or 0), np.random.default_rng([spec.seed, 2]))
-        drawn = {"seed": spec.seed, "selectivity": SELECTIVITY}
-    records = release.recoding.n_rows
-    answers = compare_answers(queries, originals, released, records)
-    generalized = compare_answers(queries, originals, all_generalized(originals, quasi), records)
-    return {
-        "count": len(queries),
-        **drawn,
-        "sanity_bound": SANITY * records,
-        "relative_error": error_spread(answers),
-        "all_generalized": error_spread(generalized),
-        "bins": error_bins(answers),
-        **({"listed": listed_answers(spec.queries, answers)} if isinstance(spec.queries, list) else {}),
-    }

@@ -6,6 +6,7 @@ import csv
 import io
 import random
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.draft import base_name, draft_policy
+from shoal.draft import base_name, draft_facts, policy_text
 from shoal.draft.roles import MOST_NODES
 from shoal.encode.resolve import Resolved, used_columns
 from shoal.errors import DataError
@@ -24,6 +25,10 @@ from shoal.search.engine import LocalEngine
 from support.resolved import resolve
 
 Rows = list[list[str]]
+
+
+def draft_policy(data: Path, **options: Any) -> str:
+    return policy_text(draft_facts(data, **options))
 
 
 def written(path: Path, header: list[str], rows: Rows, *, separator: str = ",", encoding: str = "utf-8") -> Path:

@@ -14,8 +14,7 @@ from collections.abc import Sequence
 from shoal.present.html.style import STYLE
 
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
-LONG_WORD = 16
-"""Words of more letters than this may be broken at any letter."""
+LONG_WORD = 16  # words of more letters than this may be broken at any letter
 _VOID = frozenset({"meta", "link", "br"})
 
 
@@ -103,8 +102,7 @@ def more(summary: str, *content: str) -> Markup:
 _GUARD = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """What the browser may load, should anything ever slip into the page: nothing."""
 
-Section = tuple[str, str, Sequence[Markup]]
-"""A part of a page: anchor, heading, content."""
+Section = tuple[str, str, Sequence[Markup]]  # a part of a page: anchor, heading, content
 
 
 def whole_page(title: str, under: Sequence[Markup], sections: Sequence[Section], footer: str, style: str = "") -> str:

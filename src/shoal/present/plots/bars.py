@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from shoal.formatting import number, percent, pluralize
 from shoal.present.html.markup import Markup, tag
 
-MOST_BARS = 16
-"""More sizes than this are put in bins."""
+MOST_BARS = 16  # more sizes than this are put in bins
 _LEFT, _RIGHT = 0.24, 0.86
 """Where the bars of scores begin and where one of 100% would end, out of the width of the plot."""
 

@@ -18,14 +18,10 @@ from shoal.present.html.markup import Markup, paragraph, tag
 from shoal.present.html.style import DARK, LATTICE_STYLE, LIGHT
 from shoal.present.plots.bars import text
 
-_DOWN = 4.4
-"""Between two lines of nodes, in em."""
-_LETTER, _NARROWEST = 0.64, 3.4
-"""Width of a letter under a node, and the least room that a node has."""
-_WIDEST = 62.0
-"""Width of the nodes where the lattice is not drawn whole; a height may then have several lines."""
-_MARGIN = 6.6
-"""Left of the nodes, for the heights."""
+_DOWN = 4.4  # between two lines of nodes, in em
+_LETTER, _NARROWEST = 0.64, 3.4  # width of a letter under a node, and the least room that a node has
+_WIDEST = 62.0  # width of the nodes where the lattice is not drawn whole; a height may then have several lines
+_MARGIN = 6.6  # left of the nodes, for the heights
 _SHAPES = {
     "minimal": "M0,-9 L9,0 L0,9 L-9,0 Z",
     "satisfied": "M-6,0 a6,6 0 1,0 12,0 a6,6 0 1,0 -12,0 Z",
@@ -34,7 +30,7 @@ _SHAPES = {
 _WORDS = {"minimal": "minimal", "satisfied": "satisfies", "fails": "fails"}
 
 
-def lattice_svg(picture: Mapping[str, Any], *, ident: str = "lattice", standalone: bool = False) -> Markup:
+def lattice_svg(picture: Mapping[str, Any], *, standalone: bool = False) -> Markup:
     """The drawing of a picture of `shoal.pipeline.forecast.lattice_picture`; ``standalone`` for a file of its own."""
     nodes = list(picture["drawn"])
     room = max(_NARROWEST, 1.0 + _LETTER * max(len(_short(each)) for each in nodes))
@@ -48,21 +44,21 @@ def lattice_svg(picture: Mapping[str, Any], *, ident: str = "lattice", standalon
         *(_node(each, places[each["id"]], picture) for each in nodes),
     ]
     heads = [
-        tag("title", "The lattice of generalizations", id=f"{ident}-title"),
-        tag("desc", _description(picture), id=f"{ident}-desc"),
+        tag("title", "The lattice of generalizations", id="lattice-title"),
+        tag("desc", _description(picture), id="lattice-desc"),
     ]
     style = [tag("style", Markup(_file_style()))] if standalone else []
     spaces = {"xmlns": "http://www.w3.org/2000/svg"} if standalone else {}
     return tag(
         "svg", *heads, *style, *parts, **spaces, width=f"{width:.2f}em", height=f"{height:.2f}em", class_="drawing",
-        role="group", aria_labelledby=f"{ident}-title {ident}-desc",
+        role="group", aria_labelledby="lattice-title lattice-desc",
     )  # fmt: skip
 
 
-def lattice_figure(picture: Mapping[str, Any], *, ident: str = "lattice") -> Markup:
+def lattice_figure(picture: Mapping[str, Any]) -> Markup:
     """The drawing in a box that scrolls, with its key and what is left out under it."""
     omitted = [paragraph(note, class_="soft")] if (note := _not_drawn(picture)) else []
-    box = tag("div", lattice_svg(picture, ident=ident), class_="lattice", tabindex="0", role="region",
+    box = tag("div", lattice_svg(picture), class_="lattice", tabindex="0", role="region",
               aria_label="The lattice; scrolls sideways")  # fmt: skip
     return tag("figure", tag("figcaption", _key(picture)), box, *omitted)
 
@@ -98,12 +94,9 @@ def _height_labels(
     """At the left the sum of levels, and how many of its nodes are drawn where not all are."""
     counts = {each["height"]: each["nodes"] for each in picture["by_height"]}
     drawn, labels = Counter(node["height"] for line in lines for node in line), []
-    labelled: set[int] = set()
-    for line in lines:
-        height, y = line[0]["height"], places[line[0]["id"]][1]
-        if height in labelled:
-            continue
-        labelled.add(height)
+    first = {line[0]["height"]: line[0]["id"] for line in reversed(lines)}
+    for height, node in sorted(first.items(), reverse=True):
+        y = places[node][1]
         labels.append(text(f"sum {height}", x="0", y=y + 0.3, class_="axis"))
         if counts[height] != drawn[height]:
             labels.append(text(f"{drawn[height]} of {number(counts[height])}", x="0", y=y + 1.6, class_="axis"))
@@ -132,7 +125,9 @@ def _kind(node: Mapping[str, Any]) -> str:
 def _node(node: Mapping[str, Any], place: tuple[float, float], picture: Mapping[str, Any]) -> Markup:
     kind = _kind(node)
     best = [tag("circle", r="13", class_="ring")] if node["id"] == picture["best"] else []
-    title = _node_title(node, picture)
+    levels = ", ".join(f"{name} {level} of {picture['heights'][name]}" for name, level in node["levels"].items())
+    head, figures = node_lines(node, picture)
+    title = f"{head}\nLevels: {levels}.\n{figures}"
     given = {"data_node": node["id"], "data_levels": json.dumps(node["levels"], ensure_ascii=False), "data_state": kind}
     return tag(
         "svg",
@@ -144,14 +139,6 @@ def _node(node: Mapping[str, Any], place: tuple[float, float], picture: Mapping[
         x=f"{place[0]:.2f}em", y=f"{place[1]:.2f}em", overflow="visible", class_=f"node {kind}",
         tabindex="0", role="button" if node["minimal"] else "img", aria_label=title, **given,
     )  # fmt: skip
-
-
-def _node_title(node: Mapping[str, Any], picture: Mapping[str, Any]) -> str:
-    """A node in words, one line per fact."""
-    heights = picture["heights"]
-    levels = ", ".join(f"{name} {level} of {heights[name]}" for name, level in node["levels"].items())
-    head, figures = node_lines(node, picture)
-    return "\n".join([head, f"Levels: {levels}.", figures])
 
 
 def node_lines(node: Mapping[str, Any], picture: Mapping[str, Any]) -> tuple[str, str]:

@@ -16,12 +16,9 @@ from shoal.present.html.markup import Markup, tag
 from shoal.present.plots.bars import svg
 
 _TICKS = 5
-_NOTHING = 1e-9
-"""Values that differ by less than this are drawn as one."""
-_ROOM = (9.0, 1.1)
-"""How far numbers must be from each other, in percent across or in em down."""
-_FAR = 90.0
-"""Beyond this share of the width a number stands to the left of its point."""
+_NOTHING = 1e-9  # values that differ by less than this are drawn as one
+_ROOM = (9.0, 1.1)  # how far numbers must be from each other, in percent across or in em down
+_FAR = 90.0  # beyond this share of the width a number stands to the left of its point
 _SHAPES = (
     "M-5,0 a5,5 0 1,0 10,0 a5,5 0 1,0 -10,0 Z",  # circle
     "M-4.5,-4.5 H4.5 V4.5 H-4.5 Z",  # square
@@ -33,12 +30,10 @@ _SHAPES = (
 )
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 _INK, _SOFT, _GRID = "#1b1f23", "#4d565f", "#d5dade"
-_EM = 13.0
-"""The size of text in a file."""
+_EM = 13.0  # the size of text in a file
 _LEFT, _RIGHT, _TOP, _BOTTOM, _HEIGHT = 64.0, 18.0, 34.0, 48.0, 230.0
 """Room around a panel of a file for its ticks, titles and axes, and its own height."""
-_NEAR = 6.0
-"""Marks of a file that are nearer to each other than this hide each other."""
+_NEAR = 6.0  # marks of a file that are nearer to each other than this hide each other
 
 
 @dataclass(frozen=True)
@@ -81,8 +76,7 @@ class Frame:
     bottom: float = 20.0
     units: tuple[str, str] = ("%", "em")
     em: float = 1.0
-    gap: float = 1.5
-    """Between the axis and its numbers."""
+    gap: float = 1.5  # between the axis and its numbers
     grid: Mapping[str, str] = field(default_factory=lambda: {"class_": "grid"})
     soft: Mapping[str, str] = field(default_factory=lambda: {"class_": "axis"})
 
@@ -133,12 +127,9 @@ class Dot:
     name: str
     x: float
     y: float
-    kind: int
-    """Which shape it has."""
-    rank: int | None = None
-    """Its rank on the frontier, from 1; None for a point off it."""
-    mark: str = ""
-    """What stands beside it, instead of its rank on the frontier."""
+    kind: int  # which shape it has
+    rank: int | None = None  # its rank on the frontier, from 1; None for a point off it
+    mark: str = ""  # what stands beside it, instead of its rank on the frontier
 
 
 def legend(algorithms: Sequence[str]) -> Markup:
@@ -200,8 +191,7 @@ class Line:
 
     name: str
     points: tuple[tuple[float, float], ...]
-    kind: int
-    """Which shape and colour it has."""
+    kind: int  # which shape and colour it has
     dashed: bool = False
 
     @property
@@ -255,9 +245,9 @@ def line_plot(panels: Sequence[Panel], *, title: str, across: str, up: str, shar
     names, height = _names(frame, panels, below + 14, total)
     heads = [tag("title", title, id="title"), tag("desc", _spoken(panels, across, up), id="desc")]
     ground = tag("rect", width=f"{total:.0f}", height=f"{height:.0f}", fill="#ffffff")
-    heading = frame.text(title, 12, 20, font_size="15", font_weight="600")
+    above = frame.text(title, 12, 20, font_size="15", font_weight="600")
     drawn = tag(
-        "svg", *heads, ground, heading, *parts, *names, xmlns="http://www.w3.org/2000/svg", width=f"{total:.0f}",
+        "svg", *heads, ground, above, *parts, *names, xmlns="http://www.w3.org/2000/svg", width=f"{total:.0f}",
         height=f"{height:.0f}", viewBox=f"0 0 {total:.0f} {height:.0f}", role="img", aria_labelledby="title desc",
         font_size=f"{_EM:g}", fill=_INK, font_family="Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif",
     )  # fmt: skip
