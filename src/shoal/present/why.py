@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from shoal.formatting import listing, number, pluralize
 from shoal.hierarchies.hierarchy import Label
-from shoal.present.shortfalls import shortfalls_text
+from shoal.present.diagnosis import shortfalls_text
 from shoal.present.terminal import parameters
 
 if TYPE_CHECKING:

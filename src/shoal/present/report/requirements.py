@@ -41,16 +41,18 @@ def _pair(model: ModelFacts) -> tuple[Markup, Markup]:
         MODELS[model.model].summary if model.model in MODELS else "",
     )
     asked = [_required(model.model, parameter, value) for parameter, value in flat_parameters(model.asked)]
-    got = [join(parameter_name(parameter), " =\u00a0", _figure(model, value)) for parameter, value in reached.items()]
+    got = [
+        join(parameter_name(parameter), " =\u00a0", reached_text(model, value)) for parameter, value in reached.items()
+    ]
     mark = tag("span", "yes" if model.holds else "no", class_="mark good" if model.holds else "mark")
     weakest = (_weakest(parameter, found) for parameter, found in (model.weakest or {}).items())
     explained = join(summary, *(join(" ", each) for each in weakest))
     return row(model_head(model), _lines(asked), _lines(got), mark), explained
 
 
-def _figure(model: ModelFacts, value: object) -> str:
-    """A figure; one that misses its limit by little must not look equal to it."""
-    return _value(value) if model.holds else repr(value)
+def reached_text(model: ModelFacts, value: object) -> str:
+    """What a model reaches; a figure that misses its limit by little must not look equal to it."""
+    return _value(value) if model.holds or value is None else repr(value)
 
 
 def _value(value: object) -> str:
