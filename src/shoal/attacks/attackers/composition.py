@@ -75,7 +75,7 @@ def _everybody(scene: Scene, new: NewRelease, sharing: Sequence[EarlierRelease],
     tested = found.inside & found.shared
     certain = tested & (found.values_left == 1) & found.right
     policies = [scene.policy, *(each.policy or scene.policy for each in people.earlier)]
-    values = min(_values_promised(policy, column) for policy in policies)
+    values = min(max(promised(policy.models(), column)) for policy in policies)
     weight, success = int(weights[tested].sum()), int(weights[certain].sum())
     alone = certain & (found.values_alone == 1)
 
@@ -104,11 +104,6 @@ def _scaled(weights: Ints, which: Mask, of: int | None) -> int:
     """Records of some people; scaled up to all records where they are a sample."""
     some, tested = int(weights[which].sum()), int(weights.sum())
     return some if of is None or not tested else round(some * of / tested)
-
-
-def _values_promised(policy: Policy, column: str) -> int:
-    """Distinct values, or categories, that the models of a policy promise in each class."""
-    return max(promised(policy.models(), column))
 
 
 def _bounds(scene: Scene, sharing: Sequence[EarlierRelease], column: str) -> AttackResult:

@@ -76,6 +76,13 @@ def _weakest(parameter: str, found: WeakestClass) -> Markup:
     )  # fmt: skip
 
 
+def numeric_parameters(model: ModelFacts) -> Iterator[tuple[str, float, float | None]]:
+    """Each parameter that is a number: its name, what is required, and what is reached."""
+    for parameter, required in flat_parameters(model.asked):
+        if isinstance(required, (int, float)) and parameter in model.reached:
+            yield parameter, required, model.reached[parameter]
+
+
 def flat_parameters(parameters: Mapping[str, object]) -> Iterator[tuple[str, object]]:
     """Parameters under the names that what is reached has: ``alpha[HIV]`` for a limit of one value."""
     for name, value in parameters.items():

@@ -8,7 +8,7 @@ from shoal.present.attacks import by_severity
 from shoal.present.html.markup import Markup, bullets, join, name_of, paragraph, tag
 from shoal.present.report.attackers import titled
 from shoal.present.report.losses import bound_phrase
-from shoal.present.report.requirements import flat_parameters, model_head, parameter_name, reached_text
+from shoal.present.report.requirements import model_head, numeric_parameters, parameter_name, reached_text
 
 
 def summary_section(evidence: Evidence) -> list[Markup]:
@@ -36,12 +36,8 @@ def summary_section(evidence: Evidence) -> list[Markup]:
 def _requirement(model: ModelFacts) -> Markup:
     """A requirement with its numbers and whether it holds."""
     figures = [
-        join(
-            parameter_name(parameter),
-            f"\u00a0=\u00a0{number(value)} (reached {reached_text(model, model.reached[parameter])})",
-        )
-        for parameter, value in flat_parameters(model.asked)
-        if isinstance(value, (int, float)) and parameter in model.reached
+        join(parameter_name(parameter), f"\u00a0=\u00a0{number(required)} (reached {reached_text(model, reached)})")
+        for parameter, required, reached in numeric_parameters(model)
     ]
     mark = tag("span", "holds" if model.holds else "does not hold", class_="mark good" if model.holds else "mark")
     return join(tag("strong", model_head(model)), ": " if figures else " ", join(*figures, between=", "), " ", mark)
