@@ -17,7 +17,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, tried
-from shoal.attacks.intersection import Mask, Promise, View, allowed_keys, intersect
+from shoal.attacks.intersection import Promise, View, allowed_keys, intersect
 from shoal.attacks.linkable_records import VICTIMS, sampled_people
 from shoal.attacks.registry.people import EarlierRelease, NewRelease, allowed_values, people_of
 from shoal.attacks.registry.secrets import Secrets, promised
@@ -26,6 +26,7 @@ from shoal.attacks.released_classes import Ints
 from shoal.attacks.released_labels import overlapping_labels
 from shoal.attacks.statistics import wilson
 from shoal.policy import Policy
+from shoal.table.classes import Mask
 from shoal.verification.ranges import quasi_labels
 from shoal.verification.stated_policy import stated
 

@@ -19,7 +19,6 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, tried
 from shoal.attacks.linkable_records import linkable_records
@@ -27,6 +26,7 @@ from shoal.attacks.released_classes import Ints, Released
 from shoal.hierarchies.decimals import parse_decimal
 from shoal.hierarchies.hierarchy import Label
 from shoal.hierarchies.labels import range_ends
+from shoal.table.classes import Floats, Mask
 from shoal.table.encoded import combine_codes
 
 
@@ -34,12 +34,12 @@ from shoal.table.encoded import combine_codes
 class _Column:
     """One column of ranges: what could be read off."""
 
-    ranged: NDArray[np.bool_]
+    ranged: Mask
     """Which classes show a range."""
     value: Ints
     """For each class the index of its value among ``texts``; -1 where it was not found."""
     texts: tuple[str, ...]
-    guess: NDArray[np.float64]
+    guess: Floats
     """For each class the chance to guess its value among those that the group shows within the range."""
 
 

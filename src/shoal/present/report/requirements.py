@@ -36,13 +36,11 @@ def model_head(model: ModelFacts) -> Markup:
 
 
 def _pair(model: ModelFacts) -> tuple[Markup, Markup]:
-    reached, summary = (
-        dict(flat_parameters(model.reached)),
-        MODELS[model.model].summary if model.model in MODELS else "",
-    )
+    summary = MODELS[model.model].summary if model.model in MODELS else ""
     asked = [_required(model.model, parameter, value) for parameter, value in flat_parameters(model.asked)]
     got = [
-        join(parameter_name(parameter), " =\u00a0", reached_text(model, value)) for parameter, value in reached.items()
+        join(parameter_name(parameter), " =\u00a0", reached_text(model, value))
+        for parameter, value in flat_parameters(model.reached)
     ]
     mark = tag("span", "yes" if model.holds else "no", class_="mark good" if model.holds else "mark")
     weakest = (_weakest(parameter, found) for parameter, found in (model.weakest or {}).items())
