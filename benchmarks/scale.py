@@ -26,7 +26,7 @@ from typing import Any
 
 import scale_data
 import shoal
-from shoal.reproduce.line_plot import Line, Panel, line_plot
+from shoal.present.plots.point_plots import Line, Panel, line_plot
 
 STAGES = ("read", "encode", "search", "bound", "recode", "write", "verify", "attack", "evidence")
 MILLION = 1_000_000

@@ -1,7 +1,7 @@
 """Facts: typed values that other programs read as plain data, and the one serializer that makes it.
 
-A class of facts is a frozen dataclass. It is also a mapping over its serialized form, so that
-``release.evidence["verified"]`` and ``release.evidence.verified`` both work. Numbers are rounded here and nowhere else.
+A class of facts is a frozen dataclass. It is also a mapping over its serialized form: ``facts.verified`` is the typed
+value, ``facts["verified"]`` the plain one. Numbers are rounded here and nowhere else.
 """
 
 from __future__ import annotations

@@ -11,7 +11,8 @@ from shoal.present.html.shell import whole_page
 import shoal
 from shoal.pipeline.forecast import lattice_picture
 from shoal.pipeline.prepare import prepare
-from shoal.present.plots.lattice_plot import LATTICE_STYLE, lattice_figure
+from shoal.present.html.style import LATTICE_STYLE
+from shoal.present.plots.lattice_plot import lattice_figure
 from support.browser import Browser
 
 pytestmark = pytest.mark.browser

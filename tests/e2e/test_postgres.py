@@ -17,7 +17,7 @@ from shoal.errors import DataError, OutputError, PolicyError
 from shoal.io import DatabaseTable, canonical_text
 from shoal.io.memory import Budget
 from shoal.io.postgres import sink as database
-from shoal.io.postgres.writer import PostgresWriter
+from shoal.io.postgres.sink import PostgresWriter
 from shoal.policy import Policy
 from shoal.policy.location import quoted
 from support.cli import Cli, snapshot

@@ -109,12 +109,12 @@ def ask_for_too_much_first(page: Page) -> None:
     to(page, "privacy")
     page.write("#model-0-k", "700")
     page.press("Tab")
-    page.wait_for_text("These requirements cannot be met", within="#outlook")
+    page.wait_for_text("These requirements cannot be met", within="#forecast")
     page.click("#change-0")
-    page.wait_for_text("These requirements can be met", within="#outlook")
+    page.wait_for_text("These requirements can be met", within="#forecast")
     page.write("#model-0-k", "5")
     page.press("Tab")
-    page.wait_for("document.querySelector('#outlook-state')?.innerText === 'Up to date.'")
+    page.wait_for("document.querySelector('#forecast-state')?.innerText === 'Up to date.'")
 
 
 def understand(page: Page, run: str) -> None:
@@ -152,7 +152,7 @@ def test_from_the_hospital_table_to_releases_that_verify(page: Page, ui: Ui, tmp
         page.click(f"#run-{number}-tick")
     page.wait_for_text("one level a column", within="#comparison")
     page.wait_for_text("each class for itself", within="#comparison")
-    page.wait_for_text("(p⁺, α)-sensitivity p = 2", within="#kept-head ~ *")
+    page.wait_for_text("(p⁺, α)-sensitivity p = 2", within="#runs-head ~ *")
     understand(page, first)
     third = start_run(page, "picked")
     for number in (first, third):

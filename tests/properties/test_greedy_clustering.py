@@ -16,7 +16,7 @@ from shoal.metrics import METRICS, ReleaseSummary
 from shoal.models import KAnonymity
 from shoal.search.kernels import compiled as _kernels
 from shoal.search.kernels import plain as _kernels_numpy
-from shoal.search.local.boxes import Boxes
+from shoal.search.local.blocks import Boxes
 from shoal.search.local.cover import BoxCover, TuplePartition
 from shoal.search.local.greedy_clustering import greedy_clustering
 from shoal.table.recoding import Recoding

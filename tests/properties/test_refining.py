@@ -14,10 +14,9 @@ from shoal.models import KAnonymity, PSensitive
 from shoal.search import ALGORITHMS
 from shoal.search.local.blocks import Blocks, Classes
 from shoal.search.local.finish import cost_of, finish
-from shoal.search.local.refinement import prices
+from shoal.search.local.refinement import arrangement
 from shoal.search.local.refinement.arrangement import Arrangement
-from shoal.search.local.refinement.refine import refine
-from shoal.search.local.refinement.steps import KINDS, Steps, proposals
+from shoal.search.local.refinement.refine import KINDS, Steps, proposals, refine
 from shoal.table.recoding import Recoding
 from support.ranged_cases import ranged_cases
 from support.search_cases import Case, blocks_of, cases, class_nodes
@@ -130,12 +129,12 @@ def test_columns_without_a_table_of_pairs_are_priced_alike(case: Case, ranges: b
     columns = range(len(blocks.problem.hierarchies))
     from shoal.search.kernels.refinement import cell_cost
 
-    tabled = prices.prices_of(blocks, columns)
-    limit, prices.TABLE_LEAVES = prices.TABLE_LEAVES, 0
+    tabled = arrangement.prices_of(blocks, columns)
+    limit, arrangement.TABLE_LEAVES = arrangement.TABLE_LEAVES, 0
     try:
-        climbed = prices.prices_of(blocks, columns)
+        climbed = arrangement.prices_of(blocks, columns)
     finally:
-        prices.TABLE_LEAVES = limit
+        arrangement.TABLE_LEAVES = limit
     for c in columns:
         leaves = blocks.problem.hierarchies[c].n_leaves
         missing = blocks.ranged[c].missing >= 0 if c in blocks.ranged else False

@@ -12,13 +12,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import shoal
-from shoal.encode.released_table import as_written
+from shoal.encode.result import as_written
 from shoal.errors import ExposureError, OutputError, VerificationError
 from shoal.io import read_table, release_source, write_table
 from shoal.io.spark import cluster as spark
 from shoal.io.spark import sink as spark_sink
 from shoal.pipeline import publish
-from shoal.table.row_order import in_order_of_cells
+from shoal.table.canonical_text import in_order_of_cells
 from support.cli import Cli
 from support.spark_cases import as_bytes, policy, table
 

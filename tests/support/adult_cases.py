@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from shoal.datasets import ADULT_COLUMNS
-from shoal.reproduce.adult import TREES
+from shoal.reproduce.tables import TREES
 
 Tree = dict[str, "Tree"] | list[str]
 

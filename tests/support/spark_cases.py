@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 import shoal
-from shoal.encode.released_table import as_written
+from shoal.encode.result import as_written
 from shoal.io import write_table
 from shoal.search import ALGORITHMS
 

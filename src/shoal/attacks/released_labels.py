@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 
 from shoal.attacks.fitting import CodePairs
-from shoal.attacks.registry.fingerprint import hierarchy_fingerprint, hierarchy_kind
-from shoal.attacks.registry.signature import ReleasedQuasi
+from shoal.attacks.registry.signature import ReleasedQuasi, hierarchy_fingerprint, hierarchy_kind
 from shoal.errors import PolicyError, PolicyProblem
 from shoal.formatting import listing
 from shoal.hierarchies.kinds import HIERARCHY_KINDS
@@ -27,10 +26,10 @@ from shoal.hierarchies.labels import NumberSpan, read_number, read_number_or_int
 from shoal.hierarchies.mask import MASK
 from shoal.hierarchies.problems import quoted
 from shoal.policy import Policy
-from shoal.verification.canonical_text import Label
+from shoal.verification.canonical_text import ROOT, Label
 from shoal.verification.dates import DateLabels
 from shoal.verification.intervals import IntervalLabels
-from shoal.verification.labels import ROOT, Labels, ListedLabels, MaskLabels, labels_of
+from shoal.verification.labels import Labels, ListedLabels, MaskLabels, labels_of
 from shoal.verification.ranges import RangeLabels
 from shoal.verification.stated_policy import stated
 

@@ -82,9 +82,9 @@ def anonymize(
             force=force,
             progress=progress,
         )
-    facts = published.release.evidence
+    facts = published.release.facts
     if as_json:
-        echo_json(facts, published.paths)
+        echo_json(published.release.evidence, published.paths)
         return
     echo_lines([*release_lines(facts), *composition_lines(facts)])
     echo_paths(published.paths)

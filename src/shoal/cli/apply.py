@@ -69,7 +69,7 @@ def apply(
     if as_json:
         echo_json(json.loads(paths["evidence"].read_bytes()) if paths else applied.evidence, paths)
         return
-    echo_lines([*applied_lines(applied.evidence), *composition_lines(applied.evidence)])
+    echo_lines([*applied_lines(applied.evidence), *composition_lines(applied.facts)])
     if show:
         echo_lines(withheld_records(applied.original, applied.reasons))
     echo_paths(paths)

@@ -45,7 +45,7 @@ def compare(
     from shoal.formatting import pluralize
     from shoal.pipeline.compare import plan_comparison, run_comparison
     from shoal.pipeline.compare.axes import read_settings
-    from shoal.present.comparison_text import comparison_lines, plan_line
+    from shoal.present.comparison import comparison_lines, plan_line
 
     plan = plan_comparison(
         load_policy(policy, data),

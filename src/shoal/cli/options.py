@@ -71,13 +71,11 @@ Registry = Annotated[
     typer.Option("--registry", help="Folder that records releases; this release is checked against earlier ones."),
 ]
 AsOf = Annotated[
-    str | None,
-    typer.Option("--as-of", help="Release date in the registry, as YYYY-MM-DD (default: today)."),
+    str | None, typer.Option("--as-of", help="Release date in the registry, as YYYY-MM-DD (default: today).")
 ]
 FailOn = Annotated[
     list[str] | None,
     typer.Option(
-        "--fail-on",
-        help="Exit with code 1 if an attack exposes more than this: similarity>0, linkage>5%. Repeatable.",
+        "--fail-on", help="Exit with code 1 if an attack exposes more than this: similarity>0, linkage>5%. Repeatable."
     ),
 ]

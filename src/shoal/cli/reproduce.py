@@ -25,7 +25,7 @@ def reproduce(
 ) -> None:
     """Reproduce the worked tables and experiments of the papers: CSV files, plots and a report."""
     from shoal.reproduce import reproduce as run
-    from shoal.reproduce.report import summary_lines
+    from shoal.reproduce.run import summary_lines
 
     with progress_bar() as progress:
         result = run(paper, data=data, out=out, quick=quick, download=download, force=force, progress=progress)

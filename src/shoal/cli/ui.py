@@ -18,8 +18,7 @@ def ui(
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0 picks a free one.")] = 0,
     name: Annotated[
-        list[str] | None,
-        typer.Option("--name", help="Another host name of the page, such as a proxy's. Repeatable."),
+        list[str] | None, typer.Option("--name", help="Another host name of the page, such as a proxy's. Repeatable.")
     ] = None,
     password_file: Annotated[
         Path | None, typer.Option("--password-file", help="File with the password that users log in with.")

@@ -17,8 +17,7 @@ def why(
     data: Data = None,
     row: Annotated[int | None, typer.Option("--row", help="Record, by its number in the data, from 1.")] = None,
     where: Annotated[
-        list[str] | None,
-        typer.Option("--where", help="Records, by a quasi-identifier: column=value. Repeatable."),
+        list[str] | None, typer.Option("--where", help="Records, by a quasi-identifier: column=value. Repeatable.")
     ] = None,
     in_class: Annotated[
         int | None, typer.Option("--class", help="Class, by its number in the order of the release, from 1.")

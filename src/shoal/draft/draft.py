@@ -21,7 +21,7 @@ from shoal.io import DataSource, FileKind, Place, base_name, column_names, encod
 from shoal.io.formats.excel import sheet_read
 from shoal.io.postgres.tables import database_columns
 from shoal.policy.spec import DataSpec
-from shoal.table.arrow_types import has_text
+from shoal.table.canonical_text import has_text
 from shoal.table.encoded import combine_codes
 
 

@@ -1,14 +1,16 @@
-"""What a column holds, as far as its different values tell."""
+"""What a column holds, as far as its different values tell: its format, its dates, and widths that suit its numbers."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from itertools import islice
 
-from shoal.hierarchies.decimals import parse_decimal, places
+from shoal.hierarchies import Dates, HierarchyError
+from shoal.hierarchies.labels import parse_decimal, places
 
 LISTED = 30
 """Up to so many different values are written out in a draft."""
@@ -124,3 +126,121 @@ class Profile:
         words = sum(len(value.split()) for value in self.counts)
         longest = max(map(len, self.counts))
         return words >= _PROSE_WORDS * self.distinct or longest > _PROSE_LENGTH
+
+
+_ISO = re.compile(r"\d{4}-?\d\d-?\d\d(?:[ T].*)?", re.ASCII)
+_OTHER = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}( \d{1,2}:\d\d(:\d\d)?)?", re.ASCII)
+_ORDERS = {".": ("%d.%m.%Y", "%Y.%m.%d"), "/": ("%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d"), "-": ("%d-%m-%Y", "%m-%d-%Y")}
+"""With points the day comes first everywhere; with the other signs it depends on the country."""
+
+
+@dataclass(frozen=True)
+class DateForm:
+    """How dates are written, or that it cannot be told."""
+
+    formats: tuple[str | None, ...]
+    """The formats that read every value; ``None`` is ISO 8601. More than one: nobody can tell which is meant."""
+    leaves: tuple[str, ...] = ()
+    """The dates as ISO text, in order; none where it cannot be told."""
+
+    @property
+    def clear(self) -> bool:
+        """Whether there is one way to read the dates."""
+        return len(self.formats) == 1
+
+    def units(self) -> list[str]:
+        """Three calendar units or so that suit the time that the dates span."""
+        first, last = int(self.leaves[0][:4]), int(self.leaves[-1][:4])
+        hours = ["day"] if "T" in self.leaves[0] else []
+        if last - first > 10:
+            return [*hours, "month", "year", "decade"]
+        return [*hours, "month", "quarter", "year"] if last > first else [*hours, "month", "quarter"]
+
+
+def date_form(profile: Profile) -> DateForm | None:
+    """How the column's values are written as dates; ``None`` when they are none."""
+    values = list(profile.counts)
+    if not values:
+        return None
+    if all(_ISO.fullmatch(value) for value in values):
+        leaves = _leaves(values, None)
+        return DateForm((None,), leaves) if leaves else None
+    match = _OTHER.fullmatch(values[0])
+    if match is None:
+        return None
+    time = "" if not match[2] else " %H:%M:%S" if match[3] else " %H:%M"
+    read = {order + time: _leaves(values, order + time) for order in _ORDERS[match[1]]}
+    formats = tuple(form for form, leaves in read.items() if leaves)
+    if not formats:
+        return None
+    return DateForm(formats, read[formats[0]] if len(formats) == 1 else ())
+
+
+def _leaves(values: list[str], form: str | None) -> tuple[str, ...]:
+    """The dates as the hierarchy will have them; none where it would refuse some value."""
+    try:
+        built = Dates(units=("year",), format=form).build(values, [1] * len(values), "")
+    except HierarchyError:
+        return ()
+    hierarchy = built.hierarchy
+    return tuple(label for label in hierarchy.labels[: hierarchy.n_leaves] if label is not None)
+
+
+_LEVELS = 3
+_COARSEST = 3
+"""The widest intervals cut the range into at least so many."""
+_TAIL = Decimal("0.01")
+"""Share of the records that is passed over at either end, so that a stray 99999 does not stretch the range."""
+_LARGEST_POWER = 300
+"""Beyond, a policy's numbers would overflow."""
+
+
+def round_widths(numbers: Sequence[tuple[Decimal, int]], *, decimals: int) -> list[Decimal]:
+    """Up to three widths that suit numbers (ascending, with their records); none when no interval would hold two.
+
+    ``decimals`` is the number of places after the point: the narrowest width is more than one step of the last place.
+    """
+    low, high = _central(numbers)
+    if low == high:
+        low, high = numbers[0][0], numbers[-1][0]
+    span = high - low
+    step = Decimal(1).scaleb(-decimals)
+    if span <= step or abs(span.adjusted()) > _LARGEST_POWER or decimals > _LARGEST_POWER:
+        return []
+    wide = max(_round_below(span / _COARSEST), 2 * step)
+    if wide >= span:
+        return []
+    widths = [wide]
+    while len(widths) < _LEVELS:
+        narrower = _divisor(widths[0])
+        if narrower <= step:
+            break
+        widths.insert(0, narrower)
+    return widths
+
+
+def _central(numbers: Sequence[tuple[Decimal, int]]) -> tuple[Decimal, Decimal]:
+    """The range of all records but a small share at either end."""
+    tail = _TAIL * sum(count for _, count in numbers)
+
+    def first_beyond(ordered: Sequence[tuple[Decimal, int]]) -> Decimal:
+        passed = 0
+        for number, count in ordered:
+            passed += count
+            if passed > tail:
+                return number
+        return ordered[-1][0]
+
+    return first_beyond(numbers), first_beyond(numbers[::-1])
+
+
+def _round_below(limit: Decimal) -> Decimal:
+    """The largest round width that is not above a positive limit."""
+    power = Decimal(1).scaleb(limit.adjusted())
+    return max(power * digit for digit in (1, 2, 5) if power * digit <= limit)
+
+
+def _divisor(width: Decimal) -> Decimal:
+    """The largest round width below a round width that divides it: 20 → 10 → 5 → 1 → 0.5."""
+    digit, power = width.as_tuple().digits[0], Decimal(1).scaleb(width.adjusted())
+    return power if digit in {2, 5} else power * 5 / 10

@@ -5,22 +5,22 @@ Every proposal is built the way the policy will build it, so that no draft propo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from shoal.draft.calendar import DateForm
-from shoal.draft.names import is_postal
-from shoal.draft.profile import LISTED, Profile
-from shoal.draft.widths import round_widths
-from shoal.draft.wording import sentence
-from shoal.draft.yaml_lines import Plain, flow
+from shoal.draft.profile import LISTED, DateForm, Profile, round_widths
+from shoal.draft.wording import Plain, flow, sentence
 from shoal.hierarchies import HierarchyError, Label, boundary_caps, capped_levels
 from shoal.policy.hierarchy_source import hierarchy_source
 from shoal.policy.spec import HierarchySpec
 from shoal.policy.yaml_text import parse_yaml
 
+_WORD = re.compile(r"[^\W\d_]+|\d+")
+_CAMEL = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])")
+_POSTAL_WORDS, _POSTAL_STEMS = {"zip", "plz", "cp"}, ("zipcode", "postcode", "postalcode", "postleitzahl")
 _FEW = 4
 """Up to this many values, groups are not worth naming."""
 _MANY_CODES = 10
@@ -81,6 +81,17 @@ def _candidates(profile: Profile, dates: DateForm | None) -> Iterator[tuple[Plai
         widths = round_widths(profile.numbers, decimals=profile.decimals)
         if widths:
             yield {"intervals": widths}, "intervals"
+
+
+def words_of(name: str) -> list[str]:
+    """The words of a column's name, in small letters."""
+    return [word.casefold() for part in _CAMEL.split(name) for word in _WORD.findall(part)]
+
+
+def is_postal(name: str) -> bool:
+    """Whether the name is that of a postal code, whose first characters are the larger area."""
+    words = words_of(name)
+    return bool(_POSTAL_WORDS & set(words)) or any(stem in "".join(words) for stem in _POSTAL_STEMS)
 
 
 def _is_code(profile: Profile) -> bool:

@@ -1,21 +1,71 @@
-"""The role that a column is drafted with, and why.
+"""The role that a column is drafted with, and why: by what its name and its values say.
 
-A draft errs on the safe side: what may help to single a person out is a quasi-identifier, what may name a person or
-cannot be judged is not released, and every decision has its reasons so that a person can overrule it.
+A name is split into words (``dateOfBirth`` and ``date_of_birth`` are the same three) and looked up in a vocabulary,
+``names.yaml``; earlier entries win. A draft errs on the safe side: what may help to single a person out is a
+quasi-identifier, what may name a person or cannot be judged is not released.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from math import prod
 from typing import Any
 
-from shoal.draft.calendar import DateForm, date_form
-from shoal.draft.names import Meaning, meaning_of
-from shoal.draft.profile import LISTED, Profile
-from shoal.draft.propose import Proposal, propose
-from shoal.draft.wording import sentence
+from shoal.draft.profile import LISTED, DateForm, Profile, date_form
+from shoal.draft.propose import Proposal, propose, words_of
+from shoal.draft.wording import read_texts, sentence
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What a column seems to hold."""
+
+    kind: str
+    """``direct``: names a person by itself. ``date``, ``secret``, ``known``: a date, something people keep to
+    themselves, something that others may know. ``number``: a running number or code, of what is not said."""
+    what: str
+    """In words, for the comment."""
+    shared: bool = False
+    """Whether different people may well have the same one, as with names and addresses."""
+
+
+@dataclass(frozen=True)
+class _Vocabulary:
+    number_words: frozenset[str]
+    person_words: frozenset[str]
+    entries: tuple[tuple[Meaning, frozenset[str], tuple[str, ...]], ...]
+    """Each meaning with its words and stems."""
+
+
+@cache
+def _vocabulary() -> _Vocabulary:
+    content = read_texts("names")
+    entries = tuple(
+        (
+            Meaning(each["kind"], each["what"], shared=each.get("shared", False)),
+            frozenset(each["words"].split()),
+            tuple(each.get("stems", "").split()),
+        )
+        for each in content["entries"]
+    )
+    number_words, person_words = (frozenset(content[key].split()) for key in ("number_words", "person_words"))
+    return _Vocabulary(number_words, person_words, entries)
+
+
+def meaning_of(name: str) -> Meaning | None:
+    """What the name suggests; ``None`` when it says nothing that is known."""
+    known, words, joined = _vocabulary(), set(words_of(name)), "".join(words_of(name))
+    together = any(
+        joined.endswith(word) and joined.removesuffix(word) in known.person_words for word in known.number_words
+    )
+    if together or (words & known.number_words and words & known.person_words):
+        return Meaning("direct", "a number given to one person or event")
+    return next(
+        (meaning for meaning, own, stems in known.entries if words & own or any(stem in joined for stem in stems)), None
+    )
+
 
 MOST_NODES = 1_000_000
 """Far below what a search takes at most, so that the first run of a draft is a matter of a minute, not of a day."""

@@ -9,8 +9,7 @@ from typing import Any
 from shoal.draft.propose import Proposal
 from shoal.draft.roles import MOST_NODES, Decision, SearchableDecisions
 from shoal.draft.text_format import MissingMarks, TextFormat
-from shoal.draft.wording import read_texts, sentence
-from shoal.draft.yaml_lines import Plain, comment, flow, indented, key, scalar, short_text
+from shoal.draft.wording import Plain, comment, flow, indented, key, read_texts, scalar, sentence, short_text
 from shoal.formatting import listing, percent, pluralize
 from shoal.models import MODELS
 from shoal.policy import Policy

@@ -14,8 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.encode.released_table import release_columns
-from shoal.encode.result import Result, splits_duplicates
+from shoal.encode.result import Result, release_columns, splits_duplicates
 from shoal.errors import DataError, InputError
 from shoal.formatting import pluralize
 from shoal.hierarchies.hierarchy import ROOT_LABEL
@@ -30,13 +29,10 @@ _KEY_LIMIT = 2**62
 class Recoder:
     """What each record becomes by its values."""
 
-    columns: tuple[str, ...]
-    """The columns that are released, in the order of the data."""
-    quasi: Mapping[str, _Known]
-    """For each quasi-identifier the leaf of each value."""
+    columns: tuple[str, ...]  # the columns that are released, in the order of the data
+    quasi: Mapping[str, _Known]  # for each quasi-identifier the leaf of each value
     index: _Tuples
-    tuple_class: Codes
-    """Class of each distinct tuple, or -1 where it is suppressed."""
+    tuple_class: Codes  # class of each distinct tuple, or -1 where it is suppressed
     labels: Mapping[str, tuple[pa.Array, Codes]]
     """For each quasi-identifier its labels, and the one that each class shows."""
     sensitive: Mapping[str, Mapping[str, tuple[_Known, pa.Array]]]

@@ -33,10 +33,8 @@ class QuasiColumn:
     """A quasi-identifier, encoded."""
 
     hierarchy: Hierarchy
-    codes: Codes
-    """Leaf code of each row."""
-    caps: Codes
-    """The node that each leaf may be generalized to at most."""
+    codes: Codes  # leaf code of each row
+    caps: Codes  # the node that each leaf may be generalized to at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,10 +125,7 @@ def unknown_columns(columns: Mapping[str, ColumnSpec], names: Sequence[str], hin
 
 
 def data_problems(
-    columns: Mapping[str, ColumnSpec],
-    models: Sequence[tuple[str, Model]],
-    rows: DistinctRows,
-    folder: Path,
+    columns: Mapping[str, ColumnSpec], models: Sequence[tuple[str, Model]], rows: DistinctRows, folder: Path
 ) -> list[PolicyProblem]:
     """Every problem of these columns and models with the data; columns that the rows lack are passed over."""
     return _encode(columns, models, rows, folder)[2]
@@ -207,10 +202,7 @@ def resolve_again(policy: Policy, before: Resolved) -> Resolved:
 
 
 def problem_of(
-    policy: Policy,
-    encoded: EncodedTable,
-    quasi: Mapping[str, QuasiColumn],
-    sensitive: Mapping[str, SensitiveColumn],
+    policy: Policy, encoded: EncodedTable, quasi: Mapping[str, QuasiColumn], sensitive: Mapping[str, SensitiveColumn]
 ) -> Problem:
     """What an algorithm is asked: the models, and what may be given up for them."""
     return Problem(

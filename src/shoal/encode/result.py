@@ -5,20 +5,132 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.encode.released_table import ReleasedRows, released_rows
 from shoal.encode.resolve import Resolved
+from shoal.hierarchies.hierarchy import ROOT_LABEL
 from shoal.policy import Policy
 from shoal.search import ALGORITHMS
 from shoal.search.bounds.lower_bound import LowerBound
 from shoal.search.problem import Problem
+from shoal.table.canonical_text import canonical_text, order_of_cells
+from shoal.table.classes import ClassStats, Histogram
 from shoal.table.distinct_rows import DistinctRows
+from shoal.table.encoded import combine_codes
 from shoal.table.recoding import Recoding
+
+
+def release_columns(policy: Policy, names: list[str]) -> list[str]:
+    """The columns that are released, in the order of the data."""
+    return [name for name in names if name in policy.columns and policy.columns[name].role != "identifier"]
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedRows:
+    """The distinct rows of a released table in its order, and how many records have each."""
+
+    table: pa.Table
+    counts: NDArray[np.int64]
+
+    def records(self) -> pa.Table:
+        """The released table, a row per record."""
+        if (self.counts == 1).all():
+            return self.table
+        return self.table.take(pa.array(np.repeat(np.arange(len(self.counts)), self.counts)))
+
+
+def released_rows(policy: Policy, rows: DistinctRows, resolved: Resolved, recoding: Recoding) -> ReleasedRows:
+    """The released table: generalized quasi-identifiers, sensitive columns as published, the rest as it is.
+
+    Distinct rows that show the same are one; suppressed records kept as ``*`` are one as well.
+    """
+    kept = np.flatnonzero(recoding.row_class >= 0)
+    parts, widths = [recoding.row_class[kept]], [max(recoding.n_classes, 1)]
+    for name in release_columns(policy, list(rows.columns)):
+        if policy.columns[name].role != "quasi":
+            secret = resolved.sensitive.get(name)
+            raw = secret is None or not _rewritten(policy, name)
+            parts.append(rows.columns[name].codes[kept] if raw or secret is None else secret.codes[kept])
+            widths.append(len(rows.columns[name].labels if raw or secret is None else secret.domain.values))
+    _, first, place = np.unique(combine_codes(parts, widths)[0], return_index=True, return_inverse=True)
+    counts = np.bincount(place, weights=rows.counts[kept], minlength=len(first)).astype(np.int64)
+    star = policy.suppressed == "star" and recoding.suppressed > 0
+    table = _released(policy, rows, resolved, recoding, kept[first], int(star))
+    counts = np.append(counts, recoding.suppressed) if star else counts
+    order = order_of_cells(table)
+    return ReleasedRows(table.take(pa.array(order)), counts[order])
+
+
+def _rewritten(policy: Policy, name: str) -> bool:
+    """Whether a sensitive column is released in other words than the data has."""
+    return policy.published(name) == "categories" or policy.columns[name].hierarchy is not None
+
+
+def _released(
+    policy: Policy, rows: DistinctRows, resolved: Resolved, recoding: Recoding, chosen: NDArray[np.int64], starred: int
+) -> pa.Table:
+    """What is released of some rows, and a number of rows of ``*`` after them."""
+    columns: dict[str, pa.Array | pa.ChunkedArray] = {}
+    for name in release_columns(policy, list(rows.columns)):
+        role = policy.columns[name].role
+        if role == "quasi":
+            column = recoding.quasi.index(name)
+            labels = pa.array(recoding.hierarchies[column].labels, type=pa.string())
+            cells = labels.take(pa.array(recoding.nodes[recoding.row_class[chosen], column]))
+            columns[name] = _extended(cells, pa.array([ROOT_LABEL] * starred, type=pa.string()))
+        else:
+            shown = {name: rows.columns[name].of_type(chosen)}
+            if role == "sensitive":
+                shown = _published(name, policy, rows, resolved, chosen)
+            columns |= {key: _extended(cells, pa.nulls(starred, cells.type)) for key, cells in shown.items()}
+    return pa.table(columns)
+
+
+def _published(
+    name: str, policy: Policy, rows: DistinctRows, resolved: Resolved, chosen: NDArray[np.int64]
+) -> dict[str, pa.Array]:
+    """A sensitive column as the policy publishes it: its values, its categories, or both."""
+    secret = resolved.sensitive[name]
+    categories = pa.array(secret.domain.categories, type=pa.string())
+    if policy.published(name) == "categories":
+        return {name: categories.take(pa.array(secret.codes[chosen]))}
+    if policy.columns[name].hierarchy is not None:  # its leaves are the values, in the hierarchy's own writing
+        labels = pa.array(secret.domain.values, type=pa.string())
+        values = {name: labels.take(pa.array(secret.codes[chosen]))}
+    else:
+        values = {name: rows.columns[name].of_type(chosen)}
+    if secret.category_codes is not None:
+        values[f"{name}_category"] = categories.take(pa.array(secret.category_codes[chosen]))
+    return values
+
+
+def _extended(cells: pa.Array, tail: pa.Array) -> pa.Array:
+    return pa.concat_arrays([cells, tail]) if len(tail) else cells
+
+
+def release_stats(resolved: Resolved, recoding: Recoding) -> ClassStats:
+    """Class statistics of the release, counted afresh from its rows."""
+    kept = recoding.row_class >= 0
+    owner = recoding.row_class[kept].astype(np.int64)
+    weights = None if recoding.weights is None else recoding.weights[kept]
+    histograms = {}
+    for name, secret in resolved.sensitive.items():
+        width = len(secret.domain.values)
+        histograms[name] = Histogram.of(owner, secret.codes[kept], recoding.n_classes, width, weights)
+    domains = {name: secret.domain for name, secret in resolved.sensitive.items()}
+    return ClassStats(recoding.sizes, histograms, domains)
+
+
+def as_written(table: pa.Table, target: Path) -> pa.Table:
+    """In a text file every value stands in its canonical text, so that the input's types leave no trace."""
+    if target.suffix.lower() in {".parquet", ".pq"}:
+        return table
+    return pa.table({name: canonical_text(table.column(name)) for name in table.column_names})
 
 
 def works_on_records(policy: Policy) -> bool:
@@ -35,19 +147,13 @@ def splits_duplicates(policy: Policy) -> bool:
 class Result:
     """What becomes of each distinct row."""
 
-    policy: Policy
-    """The policy that the release answers to."""
-    rows: DistinctRows
-    """The distinct rows; those whose records go to several classes are divided."""
+    policy: Policy  # the policy that the release answers to
+    rows: DistinctRows  # the distinct rows; those whose records go to several classes are divided
     resolved: Resolved
-    recoding: Recoding
-    """A row for each distinct row."""
-    search: Mapping[str, Any] = field(default_factory=dict)
-    """Facts of the search."""
-    bound: LowerBound | None = None
-    """How little any release could lose."""
-    names: Sequence[str] = ()
-    """All columns of the data, released or not."""
+    recoding: Recoding  # a row for each distinct row
+    search: Mapping[str, Any] = field(default_factory=dict)  # facts of the search
+    bound: LowerBound | None = None  # how little any release could lose
+    names: Sequence[str] = ()  # all columns of the data, released or not
     coarse_policy: Policy | None = None
     """The policy of the search where the source made columns coarser before it; else None."""
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from shoal.errors import PolicyProblem
 from shoal.formatting import listing
 from shoal.hierarchies import BuiltHierarchy, Hierarchy, HierarchyError, Label, Tree
-from shoal.hierarchies.decimals import parse_decimal
+from shoal.hierarchies.labels import parse_decimal
 from shoal.hierarchies.problems import quoted, values_problem
 from shoal.policy.hierarchy_source import hierarchy_source
 from shoal.policy.spec import ColumnSpec
@@ -23,8 +23,7 @@ from shoal.table.classes import SensitiveDomain
 
 Codes = NDArray[np.int32]
 _LISTED = 10
-_ORDERED_KINDS = {"intervals", "dates", "order"}
-"""Hierarchies whose leaves are in an order that means something."""
+_ORDERED_KINDS = {"intervals", "dates", "order"}  # hierarchies whose leaves are in an order that means something
 _ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?", re.ASCII)
 
 
@@ -42,10 +41,8 @@ class SensitiveColumn:
     """A sensitive column as it will be published."""
 
     domain: SensitiveDomain
-    codes: Codes
-    """Published-value code of each row."""
-    category_codes: Codes | None = None
-    """Category of each row where categories are published beside the values."""
+    codes: Codes  # published-value code of each row
+    category_codes: Codes | None = None  # category of each row where categories are published beside the values
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,14 +16,21 @@ Every kind builds the same `Hierarchy`; `boundary_caps` says how far each of its
 from shoal.hierarchies.boundaries import Boundary, Ladder, boundary_caps, capped_levels
 from shoal.hierarchies.dates import Dates
 from shoal.hierarchies.flat import Flat
-from shoal.hierarchies.hierarchy import ROOT_LABEL, FloatArray, Hierarchy, IntArray, Label
+from shoal.hierarchies.hierarchy import (
+    ROOT_LABEL,
+    BuiltHierarchy,
+    FloatArray,
+    Hierarchy,
+    HierarchySource,
+    IntArray,
+    Label,
+    scalar_text,
+)
 from shoal.hierarchies.intervals import Intervals
 from shoal.hierarchies.levels import Levels, levels_of_text, read_levels
 from shoal.hierarchies.mask import Mask
 from shoal.hierarchies.order import OrderedValues
 from shoal.hierarchies.problems import HierarchyError
-from shoal.hierarchies.source import BuiltHierarchy, HierarchySource
-from shoal.hierarchies.text import scalar_text
 from shoal.hierarchies.tree import Tree
 from shoal.hierarchies.writers import to_levels_csv, to_nested
 

@@ -16,9 +16,8 @@ import numpy as np
 
 from shoal.errors import PolicyProblem
 from shoal.formatting import listing
-from shoal.hierarchies.hierarchy import ROOT_LABEL, FloatArray, Hierarchy, IntArray, Label
+from shoal.hierarchies.hierarchy import ROOT_LABEL, BuiltHierarchy, FloatArray, Hierarchy, IntArray, Label
 from shoal.hierarchies.problems import quoted, refuse, refuse_most
-from shoal.hierarchies.source import BuiltHierarchy
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -29,8 +28,7 @@ class Level:
 
     groups: IntArray
     labels: Sequence[Label]
-    spans: FloatArray | None = None
-    """Values of the domain that each group covers; ``None`` counts its leaves."""
+    spans: FloatArray | None = None  # values of the domain that each group covers; ``None`` counts its leaves
 
     @staticmethod
     def of(labels: Iterable[Label]) -> Level:

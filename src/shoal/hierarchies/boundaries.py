@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.errors import PolicyProblem, did_you_mean
-from shoal.hierarchies.hierarchy import Hierarchy, IntArray, Label
+from shoal.hierarchies.hierarchy import Hierarchy, IntArray, Label, is_scalar, scalar_text
 from shoal.hierarchies.problems import quoted, refuse
-from shoal.hierarchies.text import is_scalar, scalar_text
 
 Boundary = int | str | Sequence[Label] | None
 """No boundary, a level of the hierarchy, one node's label, or several (``None`` among them is the missing value)."""
@@ -27,8 +26,7 @@ class Ladder:
 
     nodes: IntArray
     """``nodes[step, leaf]`` is the node that the leaf becomes; row 0 is the leaves, no row equals the one before."""
-    nominal: tuple[int, ...]
-    """The level of the hierarchy that each row is: the lowest of those that give it."""
+    nominal: tuple[int, ...]  # the level of the hierarchy that each row is: the lowest of those that give it
 
 
 def boundary_caps(hierarchy: Hierarchy, boundary: Boundary, where: str) -> IntArray:

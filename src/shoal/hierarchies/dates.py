@@ -32,10 +32,9 @@ from typing import Any
 from shoal.errors import PolicyProblem, did_you_mean
 from shoal.formatting import pluralize
 from shoal.hierarchies.assemble import Level, build
-from shoal.hierarchies.hierarchy import Label
+from shoal.hierarchies.hierarchy import BuiltHierarchy, Label
 from shoal.hierarchies.kind import FieldKind, HierarchyField, HierarchyKind, Known
 from shoal.hierarchies.problems import refuse, values_problem
-from shoal.hierarchies.source import BuiltHierarchy
 
 CALENDAR = ("hour", "day", "month", "quarter", "half", "year", "decade", "century")
 """Each unit lies within those after it."""

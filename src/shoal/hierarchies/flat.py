@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shoal.hierarchies.assemble import Level, build
-from shoal.hierarchies.hierarchy import Label
+from shoal.hierarchies.hierarchy import BuiltHierarchy, Label
 from shoal.hierarchies.kind import FieldKind, HierarchyField, HierarchyKind, Known
-from shoal.hierarchies.source import BuiltHierarchy
 
 
 @dataclass(frozen=True)

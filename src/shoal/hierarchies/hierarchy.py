@@ -11,17 +11,18 @@ that generalizing by one level never raises a value further than its neighbours 
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 IntArray = NDArray[np.int32]
 FloatArray = NDArray[np.float64]
-Label = str | None
-"""A node's label as released; ``None`` is the missing value, a leaf of its own."""
+Label = str | None  # a node's label as released; ``None`` is the missing value, a leaf of its own
 
 ROOT_LABEL = "*"
 
@@ -30,14 +31,10 @@ ROOT_LABEL = "*"
 class Hierarchy:
     """A generalization hierarchy; build one with a source of this package, not by hand."""
 
-    labels: tuple[Label, ...]
-    """Label of each node, unique; a label names one set of values and no other."""
-    parents: IntArray
-    """Parent of each node; -1 for the root."""
-    first: IntArray
-    """Smallest leaf code under each node."""
-    last: IntArray
-    """Largest leaf code under each node (inclusive)."""
+    labels: tuple[Label, ...]  # label of each node, unique; a label names one set of values and no other
+    parents: IntArray  # parent of each node; -1 for the root
+    first: IntArray  # smallest leaf code under each node
+    last: IntArray  # largest leaf code under each node (inclusive)
     levels: IntArray
     """``levels[l, leaf]`` is the node that the leaf becomes at level ``l``; row 0 is the leaves, the last the root."""
     spans: FloatArray
@@ -109,3 +106,48 @@ class Hierarchy:
         while self.last[node] < high:
             node = int(self.parents[node])
         return node
+
+
+@dataclass(frozen=True)
+class BuiltHierarchy:
+    """A hierarchy and the leaf of each value that it was built for."""
+
+    hierarchy: Hierarchy
+    codes: IntArray  # leaf code of each value handed to `build`, in the order handed over
+
+
+class HierarchySource(Protocol):
+    """A declared hierarchy, ready to be built against a column."""
+
+    def build(self, values: Sequence[Label], counts: Sequence[int], where: str) -> BuiltHierarchy:
+        """Build for the distinct values of a column (canonical text; ``None`` is missing) and their record counts.
+
+        The result does not depend on the order of ``values``. Raises `HierarchyError` with every problem found;
+        ``where`` is how the messages name the place, for example ``columns.age.hierarchy``.
+        """
+        ...
+
+
+LABEL_SCHEMA: dict[str, Any] = {"type": ["string", "number", "boolean", "null"]}  # JSON Schema of a label in a policy
+SCALARS = (str, bool, int, float, datetime.date, datetime.time)
+"""What YAML gives for a scalar, besides null; a datetime is a date."""
+
+
+def is_scalar(value: object) -> bool:
+    """Whether a value read from a policy is one label, not a group of them."""
+    return value is None or isinstance(value, SCALARS)
+
+
+def scalar_text(value: object) -> Label:
+    """Canonical text: 5 and 5.0 are "5", true is "true", dates are ISO; null is the missing value."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else repr(value)
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
+    raise TypeError(f"{value!r} is not a scalar")

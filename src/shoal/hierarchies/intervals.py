@@ -16,16 +16,14 @@ from typing import Any
 
 from shoal.errors import PolicyProblem
 from shoal.hierarchies.assemble import Level, build
-from shoal.hierarchies.decimals import DecimalScale, parse_decimal
-from shoal.hierarchies.hierarchy import Label
+from shoal.hierarchies.hierarchy import BuiltHierarchy, Label
 from shoal.hierarchies.kind import FieldKind, HierarchyField, HierarchyKind, Known
+from shoal.hierarchies.labels import DecimalScale, parse_decimal
 from shoal.hierarchies.problems import refuse, values_problem
-from shoal.hierarchies.source import BuiltHierarchy
 
 Number = int | float | str | Decimal
 """How a policy writes a number; a float is read as its shortest decimal text, so 0.1 is exactly one tenth."""
-End = int | float
-"""An end of an interval at the common scale: an integer, or an infinity."""
+End = int | float  # an end of an interval at the common scale: an integer, or an infinity
 
 
 @dataclass(frozen=True)
@@ -35,12 +33,10 @@ class Intervals:
     The leaves are the distinct numbers present, in order and as canonical text (39, "39.0" and "039" are one leaf).
     """
 
-    widths: Sequence[Number] = ()
-    """Width at each level, each a multiple of the one before: ``(5, 10, 20)``."""
+    widths: Sequence[Number] = ()  # width at each level, each a multiple of the one before: ``(5, 10, 20)``
     cuts: Sequence[Sequence[Number]] = ()
     """Cut points of each level, increasing, each level's among those of the level before; the outer may be infinite."""
-    origin: Number = 0
-    """Where intervals of fixed width are counted from."""
+    origin: Number = 0  # where intervals of fixed width are counted from
     bounds: tuple[Number, Number] | None = None
     """Smallest and largest value of the domain, both in it: intervals are clipped, values outside are a problem."""
 
@@ -234,10 +230,7 @@ KIND = HierarchyKind(
     ),
     build=lambda fields, _folder, _where: Intervals(**fields),
     example="[5, 10, 20]",
-    short_forms=(
-        {"type": "array", "items": {"type": "number"}},
-        {"type": "array", "items": {"type": "array"}},
-    ),
+    short_forms=({"type": "array", "items": {"type": "number"}}, {"type": "array", "items": {"type": "array"}}),
     expand=_expand,
     known=Known.LEVELS,
     on_a_scale=True,

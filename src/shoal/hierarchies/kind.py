@@ -12,10 +12,9 @@ from enum import Enum, StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from shoal.hierarchies.source import HierarchySource
+from shoal.hierarchies.hierarchy import HierarchySource
 
-REQUIRED: Final = object()
-"""The default of a field that must be given."""
+REQUIRED: Final = object()  # the default of a field that must be given
 
 
 class FieldKind(StrEnum):
@@ -23,23 +22,17 @@ class FieldKind(StrEnum):
 
     NUMBER = "number"
     NUMBERS = "numbers"
-    CUTS = "cuts"
-    """Lists of cut points, the outer ones perhaps infinite."""
-    BOUNDS = "bounds"
-    """The smallest and the largest value."""
+    CUTS = "cuts"  # lists of cut points, the outer ones perhaps infinite
+    BOUNDS = "bounds"  # the smallest and the largest value
     WHOLES = "whole numbers"
     TEXT = "text"
     TEXTS = "texts"
     CHARACTER = "character"
     CHOICE = "choice"
-    VALUES = "values"
-    """Values of the column, null for the missing one."""
-    PATH = "path"
-    """A file, relative to the policy."""
-    TREE = "tree"
-    """Nested groups, or the path of a YAML file that has them."""
-    PRESENT = "present"
-    """No more than ``true``."""
+    VALUES = "values"  # values of the column, null for the missing one
+    PATH = "path"  # a file, relative to the policy
+    TREE = "tree"  # nested groups, or the path of a YAML file that has them
+    PRESENT = "present"  # no more than ``true``
 
 
 class Known(Enum):
@@ -65,25 +58,20 @@ class HierarchyField:
 class HierarchyKind:
     """One kind of hierarchy."""
 
-    key: str
-    """Its key in a policy: ``hierarchy: {intervals: …}``."""
+    key: str  # its key in a policy: ``hierarchy: {intervals: …}``
     summary: str
     fields: tuple[HierarchyField, ...]
     """What may be written under the key. Where it is one field of the same name, its value is written there itself."""
     build: Callable[[Mapping[str, Any], Path, str], HierarchySource]
     """The declared hierarchy from the fields, the folder of the policy and the place in it; raises `HierarchyError`."""
     example: str = ""
-    short_forms: tuple[dict[str, Any], ...] = ()
-    """JSON Schema of the short forms."""
+    short_forms: tuple[dict[str, Any], ...] = ()  # JSON Schema of the short forms
     expand: Callable[[Any], Any] = lambda value: value
     """The mapping of fields that a short form stands for; anything else as it is."""
-    by_name: bool = False
-    """Whether a policy may give its name alone."""
+    by_name: bool = False  # whether a policy may give its name alone
     known: Known = Known.NOTHING
-    listed: bool = False
-    """Whether its labels mean what the declaration lists, rather than what they say themselves."""
-    on_a_scale: bool = False
-    """Whether its leaves are points on a scale, such as numbers and dates."""
+    listed: bool = False  # whether its labels mean what the declaration lists, rather than what they say themselves
+    on_a_scale: bool = False  # whether its leaves are points on a scale, such as numbers and dates
 
     @property
     def single(self) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 from shoal.errors import PolicyProblem
 from shoal.formatting import pluralize
 from shoal.hierarchies.assemble import Level, build, distinct_leaves
-from shoal.hierarchies.hierarchy import Label
+from shoal.hierarchies.hierarchy import BuiltHierarchy, Label, is_scalar, scalar_text
 from shoal.hierarchies.kind import FieldKind, HierarchyField, HierarchyKind
 from shoal.hierarchies.problems import (
     HierarchyError,
@@ -22,11 +22,8 @@ from shoal.hierarchies.problems import (
     refuse_most,
     refuse_unknown_values,
 )
-from shoal.hierarchies.source import BuiltHierarchy
-from shoal.hierarchies.text import is_scalar, scalar_text
 
-SEPARATORS = (";", "\t", ",")
-"""Tried in this order: labels often hold commas ("[20, 25)"), seldom semicolons."""
+SEPARATORS = (";", "\t", ",")  # tried in this order: labels often hold commas ("[20, 25)"), seldom semicolons
 _NAMES = {";": "a semicolon", "\t": "a tab", ",": "a comma"}
 
 

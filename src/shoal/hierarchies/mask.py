@@ -12,10 +12,9 @@ import numpy as np
 
 from shoal.errors import PolicyProblem, did_you_mean
 from shoal.hierarchies.assemble import Level, build
-from shoal.hierarchies.hierarchy import Label
+from shoal.hierarchies.hierarchy import BuiltHierarchy, Label
 from shoal.hierarchies.kind import FieldKind, HierarchyField, HierarchyKind
 from shoal.hierarchies.problems import refuse, values_problem
-from shoal.hierarchies.source import BuiltHierarchy
 
 MASK = "*"
 SIDES = ("right", "left")
@@ -24,8 +23,7 @@ ALPHABETS = {
     "letters": string.ascii_letters,
     "alphanumeric": string.ascii_letters + string.digits,
 }
-_LARGEST_DOMAIN = 300
-"""Digits of the largest number of values that a float still counts."""
+_LARGEST_DOMAIN = 300  # digits of the largest number of values that a float still counts
 
 
 @dataclass(frozen=True)

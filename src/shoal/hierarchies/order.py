@@ -10,14 +10,11 @@ from itertools import pairwise
 from shoal.errors import PolicyProblem
 from shoal.formatting import listing
 from shoal.hierarchies.assemble import Level, build
-from shoal.hierarchies.hierarchy import Label
+from shoal.hierarchies.hierarchy import LABEL_SCHEMA, BuiltHierarchy, Label, is_scalar, scalar_text
 from shoal.hierarchies.kind import FieldKind, HierarchyField, HierarchyKind, Known
 from shoal.hierarchies.problems import LISTED, quoted, refuse, refuse_unknown_values
-from shoal.hierarchies.source import BuiltHierarchy
-from shoal.hierarchies.text import LABEL_SCHEMA, is_scalar, scalar_text
 
-MISSING_END = "(missing)"
-"""How the label of a group names the missing value at one of its ends."""
+MISSING_END = "(missing)"  # how the label of a group names the missing value at one of its ends
 
 
 @dataclass(frozen=True)
@@ -27,8 +24,7 @@ class OrderedValues:
     A group of one keeps its value's label. A level whose one group would hold all values is the root ``*``.
     """
 
-    values: Sequence[object]
-    """The values in order; null places the missing value among them."""
+    values: Sequence[object]  # the values in order; null places the missing value among them
     groups: Sequence[int] | None = None
     """How many neighbours join at each level, each a multiple of the one before; 2, 4, 8, … by default."""
 

@@ -9,8 +9,7 @@ from shoal.errors import PolicyProblem
 from shoal.formatting import listing, pluralize
 from shoal.hierarchies.hierarchy import Label
 
-LISTED = 10
-"""How many offenders a message spells out; the rest are counted in it, and all of them are in its facts."""
+LISTED = 10  # how many offenders a message spells out; the rest are counted in it, and all of them are in its facts
 _MOST_NAMES_COMPARED = 5_000
 """Above this many known names only spelling in other case or spacing is suggested: comparing all would take seconds."""
 

@@ -23,8 +23,7 @@ from shoal.hierarchies.problems import refuse_most
 class RangedHierarchy(Hierarchy):
     """A hierarchy with ranges appended; `with_ranges` makes one."""
 
-    tree: Hierarchy
-    """The hierarchy without the ranges; its nodes have the same numbers here."""
+    tree: Hierarchy  # the hierarchy without the ranges; its nodes have the same numbers here
 
     @cached_property
     def node_levels(self) -> IntArray:

@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 
 from shoal.errors import PolicyProblem
 from shoal.hierarchies.assemble import build, distinct_leaves, levels_from_paths
-from shoal.hierarchies.hierarchy import ROOT_LABEL, Label
+from shoal.hierarchies.hierarchy import ROOT_LABEL, BuiltHierarchy, Label, is_scalar, scalar_text
 from shoal.hierarchies.kind import FieldKind, HierarchyField, HierarchyKind, Known
 from shoal.hierarchies.problems import quoted, refuse, refuse_unknown_values
-from shoal.hierarchies.source import BuiltHierarchy
-from shoal.hierarchies.text import is_scalar, scalar_text
 
 Path = tuple[Label, ...]
 
@@ -25,8 +23,7 @@ class Tree:
     (or as a name with nothing under it) places the missing value, which hangs under the root otherwise.
     """
 
-    nested: object
-    """Nested mappings and lists; scalars become canonical text (5 is "5", true is "true", dates are ISO)."""
+    nested: object  # nested mappings and lists; scalars become canonical text (5 is "5", true is "true", dates are ISO)
 
     def build(self, values: Sequence[Label], counts: Sequence[int], where: str) -> BuiltHierarchy:
         """Build for the values of a column; a value that the tree lacks is a problem."""

@@ -1,16 +1,20 @@
 """Tables in and out: files, DataFrames, canonical text, and outputs that appear together or not at all."""
 
-from shoal.io.batches import read_batches
-from shoal.io.digest import sha256_of
 from shoal.io.frames import FrameKind, frame_names, from_arrow, is_frame, to_arrow
-from shoal.io.read import column_names, read_table, separator_hint
+from shoal.io.read import column_names, read_batches, read_table, separator_hint
 from shoal.io.staging import Staged, check_outputs
-from shoal.io.write import check_table_suffix, write_counted, write_sorted, write_table
+from shoal.io.write import check_table_suffix, sha256_of, write_counted, write_sorted, write_table
 from shoal.policy.data_source import DataSource, release_source
 from shoal.policy.file_kinds import FileKind, base_name, readable_suffixes, sniff_kind
 from shoal.policy.location import DatabaseTable, Place, place
-from shoal.table.canonical_text import canonical_text, encode
-from shoal.table.row_order import in_order_of_cells, in_order_of_content, order_of_cells, order_of_content
+from shoal.table.canonical_text import (
+    canonical_text,
+    encode,
+    in_order_of_cells,
+    in_order_of_content,
+    order_of_cells,
+    order_of_content,
+)
 
 __all__ = [
     "DataSource",

@@ -17,10 +17,9 @@ import pyarrow.compute as pc
 
 from shoal.errors import DataError, did_you_mean
 from shoal.formatting import listing
-from shoal.table.arrow_types import decoded, has_text, is_text, own_digits
+from shoal.table.canonical_text import decoded, has_text, is_text, own_digits
 
-_EXACT = 2.0**53
-"""Up to here every whole number is a double."""
+_EXACT = 2.0**53  # up to here every whole number is a double
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
 
 

@@ -19,10 +19,8 @@ Counts = NDArray[np.int64]
 _HELD = 8
 """How often a distinct text is held at most: counted, as a label, sorted, in the release, written, verified;
 measured, and above what it took."""
-_SHORT = 16
-"""Bytes of a text that the memory counted for a code already covers."""
-_MOST_TEXT = 2**31 - 1
-"""Bytes of text that one array can hold."""
+_SHORT = 16  # bytes of a text that the memory counted for a code already covers
+_MOST_TEXT = 2**31 - 1  # bytes of text that one array can hold
 
 
 class DistinctRowCounter:
@@ -32,8 +30,7 @@ class DistinctRowCounter:
         self._dictionaries = {name: _Dictionary(name) for name in names}
         self._left_out: dict[str, _Dictionary] = {}
         self._rows = RowCounter(len(self._dictionaries))
-        self.n_rows = 0
-        """Records counted so far."""
+        self.n_rows = 0  # records counted so far
 
     @property
     def n_distinct(self) -> int:

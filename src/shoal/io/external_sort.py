@@ -17,22 +17,15 @@ import pyarrow as pa
 from shoal.io.columns import differing_types
 from shoal.io.pieces import cut
 from shoal.io.staging import writing
-from shoal.table.row_order import in_order_of_cells, order_of_cells
+from shoal.table.canonical_text import in_order_of_cells, order_of_cells
 
-_ROWS_OF_A_RUN = 150_000
-"""Rows that are sorted at once."""
-_BYTES_OF_A_RUN = 1 << 24
-"""Bytes that are sorted at once, unless one row has more."""
-_ROWS_OF_A_HEAD = 1 << 12
-"""Rows of a run that are read at once, at least."""
-_BYTES_OF_A_HEAD = 1 << 17
-"""Bytes of text of a run that are read at once, at least."""
-_ROWS_OF_ALL_HEADS = 150_000
-"""Rows of all runs together that are merged at once."""
-_BYTES_OF_ALL_HEADS = 1 << 24
-"""Bytes of all runs together that are merged at once."""
-_RUNS_AT_ONCE = 128
-"""Runs that are merged at once: each is an open file, and has a head in memory."""
+_ROWS_OF_A_RUN = 150_000  # rows that are sorted at once
+_BYTES_OF_A_RUN = 1 << 24  # bytes that are sorted at once, unless one row has more
+_ROWS_OF_A_HEAD = 1 << 12  # rows of a run that are read at once, at least
+_BYTES_OF_A_HEAD = 1 << 17  # bytes of text of a run that are read at once, at least
+_ROWS_OF_ALL_HEADS = 150_000  # rows of all runs together that are merged at once
+_BYTES_OF_ALL_HEADS = 1 << 24  # bytes of all runs together that are merged at once
+_RUNS_AT_ONCE = 128  # runs that are merged at once: each is an open file, and has a head in memory
 
 
 class SortedRuns:

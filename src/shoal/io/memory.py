@@ -19,24 +19,15 @@ from shoal.policy.data_source import DataSource
 from shoal.policy.file_kinds import FileKind, sniff_kind
 from shoal.search import ALGORITHMS
 
-LEAST = 500_000_000
-"""Python, Arrow and the compiled kernels alone, and the blocks that are read: no run takes less."""
-_BESIDE = 450_000_000
-"""Of it, what stays beside the distinct rows."""
-_PER_ROW = 260
-"""Bytes of each distinct row for sorting, tuples and classes, beside its codes."""
-_PER_CODE = 45
-"""Bytes of each code of a row: as counted, sorted, searched, and as text while the release is verified."""
-_PER_RECORD = 160
-"""Bytes of each record for algorithms that move single records."""
-_SORTING = 250_000_000
-"""What sorting on disk takes, where insensitive columns are not counted."""
-_BY_ITSELF = 2_000_000_000
-"""Without a limit, insensitive columns are counted while that takes no more than this."""
-TEXT_STREAMED = 64_000_000
-"""Bytes of text from which on files are streamed by themselves."""
-PARQUET_STREAMED = 8_000_000
-"""The same for Parquet, which is smaller on disk than in memory."""
+LEAST = 500_000_000  # Python, Arrow and the compiled kernels alone, and the blocks that are read: no run takes less
+_BESIDE = 450_000_000  # of it, what stays beside the distinct rows
+_PER_ROW = 260  # bytes of each distinct row for sorting, tuples and classes, beside its codes
+_PER_CODE = 45  # bytes of each code of a row: as counted, sorted, searched, and as text while the release is verified
+_PER_RECORD = 160  # bytes of each record for algorithms that move single records
+_SORTING = 250_000_000  # what sorting on disk takes, where insensitive columns are not counted
+_BY_ITSELF = 2_000_000_000  # without a limit, insensitive columns are counted while that takes no more than this
+TEXT_STREAMED = 64_000_000  # bytes of text from which on files are streamed by themselves
+PARQUET_STREAMED = 8_000_000  # the same for Parquet, which is smaller on disk than in memory
 
 
 def memory_limit(given: str | int | None) -> int | None:

@@ -117,10 +117,8 @@ class FileState:
 
     path: Path
     size: int
-    modified: int
-    """When its bytes were changed, which whoever changes them may set back."""
-    changed: int
-    """When anything about it was changed, which nobody can set."""
+    modified: int  # when its bytes were changed, which whoever changes them may set back
+    changed: int  # when anything about it was changed, which nobody can set
     device: int
     number: int
 

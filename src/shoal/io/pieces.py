@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.table.arrow_types import is_text
+from shoal.table.canonical_text import is_text
 
 Sizes = NDArray[np.int64]
 

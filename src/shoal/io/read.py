@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
 import pyarrow as pa
 
 from shoal.errors import DataError
+from shoal.io.formats import format_of
 from shoal.io.formats.file_format import FileFormat
-from shoal.io.formats.registry import format_of
-from shoal.io.multiple_files import check_same_columns, data_files, is_many, parts_of
-from shoal.io.postgres.tables import database_names, read_database
+from shoal.io.multiple_files import Fingerprint, check_same_columns, data_files, is_many, parts_of
+from shoal.io.postgres.tables import database_batches, database_names, read_database
 from shoal.policy.data_source import DataSource
 from shoal.policy.file_kinds import FileKind, sniff_kind
 
@@ -84,3 +84,29 @@ def readable(source: DataSource) -> Iterator[FileFormat]:
         raise DataError(message, code="no-permission") from None
     except OSError as error:
         raise DataError(f"{source.path} cannot be read: {error}.", code="not-readable") from None
+
+
+Done = Callable[[float], None]  # called with the share of the bytes that has been read, from 0 to 1
+_NEARLY: Final = 0.999  # the share that is reported before the last batch has been used: text is read ahead of it
+
+
+def read_batches(source: DataSource, columns: Sequence[str], done: Done | None = None) -> Iterator[pa.RecordBatch]:
+    """The columns asked for, a batch at a time; `DataError` where a file is wrong or changes meanwhile."""
+    if source.database is not None:
+        yield from database_batches(source, columns)
+        return
+    before = Fingerprint.of(source)
+    total, behind = max(before.nbytes, 1), 0
+    parts = parts_of(source)
+    names = column_names(parts[0])
+    for part, seen in zip(parts, before.files, strict=True):
+        check_same_columns(parts[0].path, names, part.path, column_names(part))
+        with readable(part) as form:
+            for batch, share in form.batches(part, columns):
+                yield batch
+                if done is not None:
+                    done(min((behind + share * seen.size) / total, _NEARLY))
+        behind += seen.size
+    before.check(source)
+    if done is not None:
+        done(1.0)

@@ -13,31 +13,26 @@ from typing import Any, Protocol, Self
 
 import pyarrow as pa
 
-from shoal.encode.released_table import as_written
-from shoal.encode.result import Result
+from shoal.encode.result import Result, as_written
 from shoal.errors import InputError, OutputError
-from shoal.io.digest import sha256_of
 from shoal.io.multiple_files import data_files, is_many, would_be_read
 from shoal.io.read import read_table
 from shoal.io.source import CountedTable, Reading
 from shoal.io.staging import Staged
-from shoal.io.write import check_table_suffix, write_counted
+from shoal.io.write import check_table_suffix, sha256_of, write_counted
 from shoal.policy import Policy
 from shoal.policy.data_source import release_source
 from shoal.search.problem import Progress, no_progress
 
-TextOf = Callable[[Any, str], Any]
-"""The texts of a column, given its values and its name."""
+TextOf = Callable[[Any, str], Any]  # the texts of a column, given its values and its name
 
 
 @dataclass(frozen=True, eq=False)
 class WrittenRelease:
     """A release that is written, or ready to be, and not yet in place."""
 
-    release: Path | pa.Table | CountedTable
-    """What the verifier reads."""
-    sha256: str | None = None
-    """The hash of what was written."""
+    release: Path | pa.Table | CountedTable  # what the verifier reads
+    sha256: str | None = None  # the hash of what was written
     rows_out_of_order: Callable[[TextOf], int] | None = None
     """Of files in a cluster: rows that stand before one that sorts ahead of them, by the verifier's own texts."""
     rows_not_in_original: Callable[[TextOf], int] | None = None

@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 from shoal.encode.resolve import Resolved, data_problems, unknown_columns, used_columns
 from shoal.encode.result import Result
 from shoal.errors import DataError, PolicyError
-from shoal.io.batches import read_batches
 from shoal.io.counting import count_rows
 from shoal.io.frames import FrameKind, frame_names, is_frame, to_arrow
 from shoal.io.memory import streams
-from shoal.io.read import column_names, read_table, separator_hint
+from shoal.io.read import column_names, read_batches, read_table, separator_hint
 from shoal.policy import Policy
 from shoal.policy.data_source import DataSource
 from shoal.policy.location import DatabaseTable, Place, place
@@ -38,8 +37,7 @@ class CountedTable:
 
     table: pa.Table
     counts: NDArray[np.int64]
-    records: int | None = None
-    """Of an original: how many records were read, by another count than that of the rows."""
+    records: int | None = None  # of an original: how many records were read, by another count than that of the rows
     blank: int | None = None
     """Of an original: how many records have no value in any of the columns that were not counted."""
 
@@ -49,23 +47,17 @@ class Reading:
     """What reading a source gave. A release is verified against this: nothing of the search has a part in it."""
 
     rows: DistinctRows
-    names: list[str]
-    """All columns of the data."""
-    original: Callable[[], pa.Table | CountedTable | None]
-    """What the verifier compares a release with."""
-    table: pa.Table | None = None
-    """Every record, where they are held."""
+    names: list[str]  # all columns of the data
+    original: Callable[[], pa.Table | CountedTable | None]  # what the verifier compares a release with
+    table: pa.Table | None = None  # every record, where they are held
     kind: FrameKind = FrameKind.ARROW
-    resolved: Resolved | None = None
-    """The rows as they were encoded before, for a policy with the same columns."""
+    resolved: Resolved | None = None  # the rows as they were encoded before, for a policy with the same columns
     coarse_policy: Policy | None = None
     """The policy to search with, where columns were made coarser while they were counted."""
     uncounted: tuple[str, ...] = ()
     """Insensitive columns that are not among the rows, since they tell too many records apart."""
-    not_done: Mapping[str, str] = field(default_factory=dict)
-    """What the evidence has to do without, and why."""
-    workers: RemoteWorkers | None = None
-    """Where the search may have blocks worked on elsewhere."""
+    not_done: Mapping[str, str] = field(default_factory=dict)  # what the evidence has to do without, and why
+    workers: RemoteWorkers | None = None  # where the search may have blocks worked on elsewhere
 
     def write_records(self, result: Result, path: Path, progress: Progress) -> None:
         """Write the release record by record, where some columns are not among the rows."""
@@ -97,10 +89,8 @@ class Source(Protocol):
 class TableSource:
     """A table in memory."""
 
-    table: pa.Table
-    """All columns, or those that a policy names."""
-    names: list[str]
-    """All columns of the data."""
+    table: pa.Table  # all columns, or those that a policy names
+    names: list[str]  # all columns of the data
     kind: FrameKind = FrameKind.ARROW
 
     @cached_property

@@ -18,8 +18,7 @@ from typing import Self
 
 from shoal.errors import OutputError
 
-FORCE = "replace with --force (force=True in Python)"
-"""How an output that exists may be replaced."""
+FORCE = "replace with --force (force=True in Python)"  # how an output that exists may be replaced
 
 
 @contextmanager

@@ -13,18 +13,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.encode.recoder import Recoder
-from shoal.encode.released_table import as_written
 from shoal.encode.resolve import used_columns
-from shoal.encode.result import Result
+from shoal.encode.result import Result, as_written
 from shoal.errors import DataError
 from shoal.formatting import listing, number
-from shoal.io.batches import read_batches
 from shoal.io.counting import DistinctRowCounter
 from shoal.io.external_sort import SortedRuns
 from shoal.io.memory import Budget
 from shoal.io.multiple_files import Fingerprint, parts_of
 from shoal.io.postgres.tables import held_still
-from shoal.io.read import column_names, readable, separator_hint
+from shoal.io.read import column_names, read_batches, readable, separator_hint
 from shoal.io.source import CountedTable, Reading, check_columns
 from shoal.io.write import write_sorted
 from shoal.policy import Policy
@@ -38,8 +36,7 @@ class StreamSource:
     """Files, or a table of a database, that are read in batches."""
 
     source: DataSource
-    limit: int | None = None
-    """Bytes of memory that the run may take; None: as many as it needs."""
+    limit: int | None = None  # bytes of memory that the run may take; None: as many as it needs
     _pinned: DataSource | None = field(default=None, init=False)
 
     @contextmanager
@@ -75,8 +72,7 @@ class UncountedColumns:
     """Insensitive columns with too many values to be counted: they are read a second time, and written by record."""
 
     source: DataSource
-    before: Fingerprint
-    """The files as they were when they were counted."""
+    before: Fingerprint  # the files as they were when they were counted
     records: int
 
     def write(self, result: Result, path: Path, progress: Progress) -> None:

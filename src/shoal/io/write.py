@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import OutputError
 from shoal.io.columns import check_names, plain
-from shoal.io.formats.registry import writer_of
+from shoal.io.formats import writer_of
 
 
 def check_table_suffix(path: Path) -> None:
@@ -51,3 +52,9 @@ def write_sorted(tables: Iterable[pa.Table], path: Path, schema: pa.Schema) -> N
 
 def _unwritable(path: Path, error: OSError) -> OutputError:
     return OutputError(f"{path} cannot be written: {error}.", code="not-writable")
+
+
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file, without holding it."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from shoal.attacks.battery import AttackReport
-from shoal.encode.released_table import release_stats
 from shoal.encode.resolve import used_columns
+from shoal.encode.result import release_stats
 from shoal.evidence.describe import (
     describe_columns,
     describe_exposure,

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.attacks.registry.composition import NAME, Composition, compose_with
-from shoal.attacks.registry.entry import Entry
-from shoal.attacks.registry.folder import INDEX, Registry
+from shoal.attacks.registry.folder import INDEX, Entry, Registry
 from shoal.attacks.registry.people import NewRelease
 from shoal.attacks.registry.signature import signature_of
 from shoal.attacks.released_classes import Rows

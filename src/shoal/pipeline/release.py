@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +35,8 @@ class Release:
     """A release that has been verified."""
 
     policy: Policy
-    evidence: Evidence
-    """What was asked, what holds, what was lost: the content of ``*.evidence.json``."""
+    facts: Evidence
+    """What was asked, what holds, what was lost, as typed facts."""
     result: Result = field(repr=False)
     """What it was made from; never part of what is written."""
     held: ReleaseData | None = field(default=None, repr=False)
@@ -52,12 +53,17 @@ class Release:
 
     def __repr__(self) -> str:
         """The counts in one line; the table itself is ``data``."""
-        facts = self.evidence
+        facts = self.facts
         return (
-            f"<Release: {number(facts['released'])} of {pluralize(facts['records'], 'record')} in "
-            f"{pluralize(facts['classes'], 'class')}, {number(facts['suppressed'])} suppressed, "
-            f"loss {facts['measures']['loss']:.4f}>"
+            f"<Release: {number(facts.released)} of {pluralize(facts.records, 'record')} in "
+            f"{pluralize(facts.classes, 'class')}, {number(facts.suppressed)} suppressed, "
+            f"loss {facts.measures['loss']:.4f}>"
         )
+
+    @cached_property
+    def evidence(self) -> dict[str, Any]:
+        """The facts as plain data: the content of ``*.evidence.json``."""
+        return self.facts.to_dict()
 
     @property
     def table(self) -> pa.Table:
@@ -83,7 +89,7 @@ class Release:
         """Write the report page and return its path."""
         target = Path(path)
         with writing(target):
-            target.write_text(write_report(self.evidence), encoding="utf-8")
+            target.write_text(write_report(self.facts), encoding="utf-8")
         return target
 
     def write(
@@ -103,7 +109,7 @@ class Release:
         with FileSink(Path(path), recoding=self.policy.recoding, force=force) as sink:
             written = sink.write_table(self.table)
             verify(written.release, self.policy).raise_if_failed()
-            evidence = sealed(self.evidence, release_sha256=written.sha256)
+            evidence = sealed(self.facts, release_sha256=written.sha256)
             return commit(sink, self.policy, evidence, registry, lambda: rows_of_release(self.table, self.policy))[1]
 
     def why(

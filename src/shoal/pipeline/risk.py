@@ -15,10 +15,19 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.attacks.missing import company_if_missing_matches
-from shoal.attacks.risk.extra_columns import measure_extra_column
-from shoal.attacks.risk.population import CodedColumn, Counts, PopulationFacts, estimate_uniques, population_of
-from shoal.attacks.risk.risk import Marketer, Risk, class_size_for, expected_share_linked, scenario
-from shoal.attacks.risk.subsets import measure_subsets
+from shoal.attacks.risk.risk import (
+    CodedColumn,
+    Counts,
+    Marketer,
+    PopulationFacts,
+    Risk,
+    class_size_for,
+    estimate_uniques,
+    expected_share_linked,
+    population_of,
+    scenario,
+)
+from shoal.attacks.risk.subsets import measure_extra_column, measure_subsets
 from shoal.encode.resolve import unknown_columns, used_columns
 from shoal.errors import DataError, InputError, PolicyError, PolicyProblem, did_you_mean
 from shoal.hierarchies.hierarchy import ROOT_LABEL

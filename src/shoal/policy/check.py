@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import did_you_mean
-from shoal.hierarchies.text import is_scalar, scalar_text
+from shoal.hierarchies.hierarchy import is_scalar, scalar_text
 from shoal.models import MODELS
 from shoal.policy.algorithm_spec import read_algorithm
 from shoal.policy.check_columns import check_column, usable

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PlainValidator, WithJsonSchema
 
-from shoal.hierarchies.text import is_scalar, scalar_text
+from shoal.hierarchies.hierarchy import is_scalar, scalar_text
 from shoal.policy.draft import Draft, read_part
 from shoal.policy.fields import refuse
 from shoal.policy.spark_location import Place

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Discriminator, PlainValida
 from pydantic_core import PydanticCustomError
 
 from shoal.errors import DataError
-from shoal.hierarchies.text import LABEL_SCHEMA, is_scalar, scalar_text
+from shoal.hierarchies.hierarchy import LABEL_SCHEMA, is_scalar, scalar_text
 from shoal.policy.location import DatabaseTable, place
 from shoal.policy.spark_location import Place as SparkPlace
 

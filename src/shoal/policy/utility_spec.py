@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Discriminator, Field, PlainValidator, Tag, WithJsonSchema
 
 from shoal.errors import did_you_mean
-from shoal.hierarchies.text import LABEL_SCHEMA
+from shoal.hierarchies.hierarchy import LABEL_SCHEMA
 from shoal.policy.draft import Draft, PartialSpec, read_part
 from shoal.policy.fields import ByColumn, Integer, Name, Share, label_text, refuse
 from shoal.policy.spec import ColumnSpec, Spec

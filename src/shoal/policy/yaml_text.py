@@ -17,7 +17,7 @@ from yaml.constructor import ConstructorError
 from yaml.reader import ReaderError
 
 from shoal.errors import PolicyError, PolicyProblem
-from shoal.hierarchies.text import scalar_text
+from shoal.hierarchies.hierarchy import scalar_text
 
 _TAG = "tag:yaml.org,2002:"
 _FLOAT = re.compile(r"^[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$")

@@ -9,8 +9,8 @@ from shoal.formatting import listing, number, percent, pluralize
 from shoal.present.terminal import aligned, folded
 
 if TYPE_CHECKING:
-    from shoal.attacks.risk.extra_columns import ExtraColumnRisk
     from shoal.attacks.risk.risk import Risk, Scenario
+    from shoal.attacks.risk.subsets import ExtraColumnRisk
 
 _SHOWN = 10
 """Subsets shown on a terminal; the JSON has all of them."""

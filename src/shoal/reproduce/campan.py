@@ -20,12 +20,20 @@ from shoal.pipeline.prepare import prepare, prepare_again
 from shoal.pipeline.run import Clock, make_release
 from shoal.pipeline.verify import verify
 from shoal.policy import Policy
-from shoal.reproduce.adult import CAMPAN as HIERARCHIES
-from shoal.reproduce.adult import CAMPAN_BOUNDARIES, quasi_columns
-from shoal.reproduce.line_plot import Line, Panel, line_plot
+from shoal.present.plots.point_plots import Line, Panel, line_plot
 from shoal.reproduce.masked import Masked, rows_of, same_rows, view_of
 from shoal.reproduce.paper import Drawing, Section, Setting, Sheet, Task, figure, from_to
-from shoal.reproduce.tables import CAMPAN, CAMPAN_1, CAMPAN_2, CAMPAN_3, CAMPAN_4, CAMPAN_QUASI
+from shoal.reproduce.tables import (
+    CAMPAN,
+    CAMPAN_1,
+    CAMPAN_2,
+    CAMPAN_3,
+    CAMPAN_4,
+    CAMPAN_BOUNDARIES,
+    CAMPAN_QUASI,
+    quasi_columns,
+)
+from shoal.reproduce.tables import CAMPAN_HIERARCHIES as HIERARCHIES
 
 DECADES = ("30-39", "40-49")
 """The boundary of the age in the worked tables."""

@@ -22,8 +22,8 @@ from shoal.metrics import METRICS, ReleaseSummary
 from shoal.metrics.constraint_violations import count_violations
 from shoal.pipeline.verify import verify
 from shoal.policy import Policy
-from shoal.reproduce.adult import quasi_columns
 from shoal.reproduce.paper import PaperTable, Sheet
+from shoal.reproduce.tables import quasi_columns
 from shoal.search.engine import LocalEngine
 from shoal.table.classes import ClassView
 from shoal.table.distinct_rows import DistinctRows

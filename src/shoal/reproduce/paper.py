@@ -104,21 +104,12 @@ class Statement:
     @property
     def verdict(self) -> str:
         """How the two compare."""
-        if not self.holds:
-            return FAILED
-        if not self.paper:
-            return SILENT
-        return SLIP if self.expected else EQUAL
+        return FAILED if not self.holds else SILENT if not self.paper else SLIP if self.expected else EQUAL
 
     def to_dict(self) -> dict[str, str]:
         """The statement as plain data."""
-        return {
-            "about": self.about,
-            "paper": self.paper,
-            "computed": self.found,
-            "verdict": self.verdict,
-            "note": self.why,
-        }
+        names = ("about", "paper", "computed", "verdict", "note")
+        return dict(zip(names, (self.about, self.paper, self.found, self.verdict, self.why), strict=True))
 
 
 @dataclass(frozen=True)
@@ -153,11 +144,10 @@ class Paper:
 
     name: str
 
-    @cached_property
+    @property
     def content(self) -> dict[str, Any]:
         """The file."""
-        content: dict[str, Any] = read_yaml(self.name)
-        return content
+        return read_yaml(self.name)
 
     @property
     def title(self) -> str:
@@ -173,16 +163,6 @@ class Paper:
             tables[number] = PaperTable(table["title"], header, tuple(rows))
         return tables
 
-    def statements(self, section: str, found: Mapping[str, str], figures: Mapping[str, Any]) -> tuple[Statement, ...]:
-        """The statements of a section, with what was computed for each."""
-        described = self.content["sections"][section].get("statements", {})
-        assert described.keys() == found.keys(), described.keys() ^ found.keys()
-        statements = []
-        for key, texts in described.items():
-            about, paper, expected, why = [text.format_map(figures) for text in texts] + [""] * (4 - len(texts))
-            statements.append(Statement(about, paper, found[key], expected, why))
-        return tuple(statements)
-
     def section(
         self,
         name: str,
@@ -194,7 +174,12 @@ class Paper:
     ) -> Section:
         """A section with its figures put into its texts; statements about worked tables become a sheet as well."""
         texts = self.content["sections"][name]
-        statements = self.statements(name, found or {}, figures)
+        described, computed = texts.get("statements", {}), found or {}
+        assert described.keys() == computed.keys(), described.keys() ^ computed.keys()
+        statements = []
+        for key, given in described.items():
+            about, paper, expected, why = [text.format_map(figures) for text in given] + [""] * (4 - len(given))
+            statements.append(Statement(about, paper, computed[key], expected, why))
         if name == "worked":
             verdicts = [each.verdict for each in statements]
             counts = {"statements": len(verdicts), "equal": verdicts.count(EQUAL), "slips": verdicts.count(SLIP)}
@@ -202,23 +187,17 @@ class Paper:
             sheets = (*sheets, statement_sheet(f"{self.name}-statements", statements))
         reports, measured, differs = (texts[key].format_map(figures) for key in ("reports", "measured", "differs"))
         return Section(
-            self.name,
-            texts["title"],
-            texts["source"],
-            reports,
-            measured,
-            differs,
-            tuple(sheets),
-            tuple(drawings),
-            statements,
-        )
+            self.name, texts["title"], texts["source"], reports, measured, differs, tuple(sheets), tuple(drawings),
+            tuple(statements),
+        )  # fmt: skip
 
 
 @cache
-def read_yaml(name: str) -> Any:
+def read_yaml(name: str) -> dict[str, Any]:
     """A file of ``papers/``."""
     path = resources.files("shoal.reproduce") / "papers" / f"{name}.yaml"
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
+    content: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return content
 
 
 def statement_sheet(name: str, statements: Sequence[Statement]) -> Sheet:

@@ -20,9 +20,7 @@ from shoal.models import KAnonymity, PAlphaSensitive, PPlusAlphaSensitive, PSens
 from shoal.models.sensitivity import category_distance, category_weight, class_weight
 from shoal.pipeline import anonymize
 from shoal.policy import Policy
-from shoal.reproduce.adult import SUN as HIERARCHIES
-from shoal.reproduce.adult import quasi_columns
-from shoal.reproduce.line_plot import Line, Panel, line_plot
+from shoal.present.plots.point_plots import Line, Panel, line_plot
 from shoal.reproduce.masked import Masked, rows_of, same_rows, view_of
 from shoal.reproduce.paper import Drawing, Section, Setting, Sheet, Task, figure, timed_search
 from shoal.reproduce.tables import (
@@ -37,7 +35,9 @@ from shoal.reproduce.tables import (
     SUN_8_MIDDLE,
     SUN_8_RIGHT,
     SUN_QUASI,
+    quasi_columns,
 )
+from shoal.reproduce.tables import SUN_HIERARCHIES as HIERARCHIES
 from shoal.search import ALGORITHMS
 from shoal.search.evaluation import Evaluator
 from shoal.search.lattice.incognito import all_minimal_nodes

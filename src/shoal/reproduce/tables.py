@@ -1,8 +1,10 @@
-"""The printed tables of the five papers by name; the golden tests read them from here as well."""
+"""The printed tables of the five papers by name, and the hierarchies of their experiments on Adult."""
 
 from __future__ import annotations
 
-from shoal.reproduce.paper import Paper, PaperTable
+from typing import Any
+
+from shoal.reproduce.paper import Paper, PaperTable, read_yaml
 
 __all__ = ["PaperTable"]
 
@@ -34,3 +36,13 @@ WANG_QUASI = WANG_COLUMNS[:3]
 CAMPAN_1, CAMPAN_2, CAMPAN_3, CAMPAN_4 = CAMPAN.tables.values()
 CAMPAN_COLUMNS = CAMPAN_2.columns
 CAMPAN_QUASI = CAMPAN_COLUMNS[1:4]
+
+TREES: dict[str, Any] = read_yaml("adult_hierarchies")
+SUN_HIERARCHIES, WANG_HIERARCHIES, CAMPAN_HIERARCHIES = (TREES[name] for name in ("sun", "wang", "campan"))
+CAMPAN_BOUNDARIES = {"age": 1, "native-country": 1}
+"""Ages stay within their decade, countries within their region."""
+
+
+def quasi_columns(hierarchies: dict[str, Any]) -> dict[str, Any]:
+    """Columns of a policy with these hierarchies."""
+    return {name: {"role": "quasi", "hierarchy": hierarchy} for name, hierarchy in hierarchies.items()}

@@ -13,18 +13,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.attacks.exposure import homogeneity
-from shoal.encode.released_table import release_stats
+from shoal.encode.result import release_stats
 from shoal.formatting import pluralize
 from shoal.metrics import METRICS, ReleaseSummary
 from shoal.models import AlpDif, KAnonymity, PSensitive
 from shoal.pipeline.run import Clock, make_release
 from shoal.policy import Policy
-from shoal.reproduce.adult import WANG as HIERARCHIES
-from shoal.reproduce.adult import quasi_columns
-from shoal.reproduce.line_plot import Line, Panel, line_plot
+from shoal.present.plots.point_plots import Line, Panel, line_plot
 from shoal.reproduce.masked import Masked, view_of
 from shoal.reproduce.paper import Drawing, Section, Setting, Sheet, Task, figure, from_to, random_sample, timed_search
-from shoal.reproduce.tables import WANG, WANG_1, WANG_2, WANG_3, WANG_QUASI
+from shoal.reproduce.tables import WANG, WANG_1, WANG_2, WANG_3, WANG_QUASI, quasi_columns
+from shoal.reproduce.tables import WANG_HIERARCHIES as HIERARCHIES
 from shoal.search import ALGORITHMS
 from shoal.search.kernels.load import load_kernels
 from shoal.search.problem import no_progress

@@ -17,11 +17,10 @@ from typing import Literal
 
 from shoal.search.algorithm import Algorithm
 from shoal.search.evaluation import prunable_models
-from shoal.search.kernels.compile_cache import CLUSTERING, GROUPING
+from shoal.search.kernels.load import CLUSTERING, GROUPING
 from shoal.search.problem import Problem
 
-LOADING = 0.6
-"""Loading compiled kernels."""
+LOADING = 0.6  # loading compiled kernels
 _LOADED_AFTER = 8_000_000
 """Items grouped before a search over the lattice loads compiled kernels, which then are this much faster:"""
 _COMPILED_SPEEDUP = 4.0
@@ -34,12 +33,9 @@ Basis = Literal["checks", "growth", "faithful-growth", "one-pass"]
 class Speed:
     """What a moment's measuring on the table says."""
 
-    slowness: float
-    """How much slower than the machine of the measurements this one is."""
-    check: float
-    """Seconds to group the table at a node and evaluate the models there, with NumPy."""
-    items: int
-    """Items that such a check counts as, towards loading compiled kernels."""
+    slowness: float  # how much slower than the machine of the measurements this one is
+    check: float  # seconds to group the table at a node and evaluate the models there, with NumPy
+    items: int  # items that such a check counts as, towards loading compiled kernels
 
 
 @dataclass(frozen=True)
@@ -49,14 +45,10 @@ class SearchTime:
     low: float
     high: float
     basis: Basis
-    kernels: str | None = None
-    """The compiled kernels that it loads."""
-    checks: tuple[int, int] | None = None
-    """The fewest and the most nodes that are checked."""
-    nodes: int | None = None
-    """Nodes of the lattice."""
-    refine: float = 0.0
-    """Seconds of refining that the policy allows, counted in ``high``."""
+    kernels: str | None = None  # the compiled kernels that it loads
+    checks: tuple[int, int] | None = None  # the fewest and the most nodes that are checked
+    nodes: int | None = None  # nodes of the lattice
+    refine: float = 0.0  # seconds of refining that the policy allows, counted in ``high``
 
 
 def search_time(algorithm: Algorithm, problem: Problem, speed: Speed) -> SearchTime:

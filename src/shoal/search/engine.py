@@ -24,17 +24,14 @@ from shoal.table.encoded import EncodedTable, combine_codes
 _ITEMS_BEFORE_LOADING = 8_000_000
 """Items grouped with NumPy before compiled kernels are loaded: loading takes half a second and 100 MB, and NumPy is
 three to five times slower."""
-_DENSE_LIMIT = 1 << 21
-"""Largest key space that is grouped through a lookup table (8 MB) instead of a hash table."""
+_DENSE_LIMIT = 1 << 21  # largest key space that is grouped through a lookup table (8 MB) instead of a hash table
 _KEY_LIMIT = 2**62
 _CACHED_ITEMS = 16_000_000
 """Items (classes, and what they were grouped from) kept over all cached groupings, at least four times the tuples: at
 4 to 12 bytes an item this bounds the memory that rolling up may take."""
-_CACHED_GROUPINGS = 1024
-"""Groupings kept: finding the best one to start from must cost less than it saves."""
+_CACHED_GROUPINGS = 1024  # groupings kept: finding the best one to start from must cost less than it saves
 
-DROPPED = -1
-"""Instead of a level: the quasi-identifier is left out, as in Incognito's subsets."""
+DROPPED = -1  # instead of a level: the quasi-identifier is left out, as in Incognito's subsets
 
 
 @dataclass(eq=False)
@@ -98,8 +95,7 @@ class LocalEngine:
         self._cache: list[Grouping] = []
         self._cached_nodes = np.zeros((0, len(ladders)), dtype=np.int64)
         self._cached_items: list[int] = []
-        self.checks = 0
-        """Groupings made so far."""
+        self.checks = 0  # groupings made so far
 
     def classes(self, node: Sequence[int]) -> Grouping:
         """The classes at a node: a level for each quasi-identifier, or `DROPPED`."""

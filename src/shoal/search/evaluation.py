@@ -24,14 +24,11 @@ class Evaluation:
     """The outcome for one candidate."""
 
     satisfied: bool
-    kept: Mask
-    """Which classes are released."""
-    suppressed: int
-    """Records in classes that are not released."""
+    kept: Mask  # which classes are released
+    suppressed: int  # records in classes that are not released
     may_satisfy_below: bool
     """Whether a less general node might satisfy: False only where the models' declarations prove it cannot."""
-    least_below: int = 0
-    """Records that every satisfying less general node suppresses at least."""
+    least_below: int = 0  # records that every satisfying less general node suppresses at least
 
 
 def prunable_models(models: Sequence[Model], budget: int) -> tuple[Model, ...]:

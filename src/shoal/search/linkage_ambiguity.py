@@ -31,12 +31,9 @@ _PAIRS_AT_A_TIME = 4_000_000
 class Ambiguity:
     """With how many records of the other table each record is consistent."""
 
-    released_per_original: Counts
-    """For each distinct original tuple of the released records, in the order of its codes."""
-    tuple_sizes: Counts
-    """Records of each of these tuples."""
-    originals_per_released: Counts
-    """For each class."""
+    released_per_original: Counts  # for each distinct original tuple of the released records, in the order of its codes
+    tuple_sizes: Counts  # records of each of these tuples
+    originals_per_released: Counts  # for each class
     class_sizes: Counts
 
     def figures(self) -> dict[str, Any]:
@@ -79,13 +76,10 @@ def ambiguity(recoding: Recoding, table: EncodedTable) -> Ambiguity:
 class _Trie:
     """Distinct tuples column after column: a node's number is the index of its key among the sorted keys."""
 
-    edges: list[Counts]
-    """For each column the sorted keys ``node above x width + code``."""
+    edges: list[Counts]  # for each column the sorted keys ``node above x width + code``
     widths: Sequence[int]
-    leaf_of: Counts
-    """The last node of each tuple."""
-    weights: Counts
-    """Records under each last node."""
+    leaf_of: Counts  # the last node of each tuple
+    weights: Counts  # records under each last node
 
     @staticmethod
     def of(columns: Sequence[NDArray[np.int32]], widths: Sequence[int], weights: Counts) -> _Trie:

@@ -17,8 +17,7 @@ from shoal.table.classes import SensitiveDomain
 from shoal.table.encoded import EncodedTable
 from shoal.table.recoding import SUPPRESSED, Recoding
 
-Progress = Callable[[str, float], None]
-"""Called with what is being done and how far it is, from 0 to 1."""
+Progress = Callable[[str, float], None]  # called with what is being done and how far it is, from 0 to 1
 
 
 def no_progress(stage: str, share: float) -> None:
@@ -33,17 +32,14 @@ class Problem:
     hierarchies: tuple[Hierarchy, ...]
     caps: tuple[NDArray[np.int32], ...]
     """The node that each leaf of each quasi-identifier may be generalized to at most (its boundary)."""
-    ladders: tuple[Ladder, ...]
-    """The full-domain levels of each quasi-identifier, each value stopping at its boundary."""
+    ladders: tuple[Ladder, ...]  # the full-domain levels of each quasi-identifier, each value stopping at its boundary
     models: tuple[Model, ...]
     domains: Mapping[str, SensitiveDomain]
-    budget: int = 0
-    """How many records may be suppressed."""
+    budget: int = 0  # how many records may be suppressed
     metric: Metric = field(default_factory=lambda: METRICS[DEFAULT_METRIC])
     weights: Mapping[str, float] = field(default_factory=dict)
     """Importance of quasi-identifiers in [0, 1] (Wang's W); 0 where not named."""
-    options: Mapping[str, Any] = field(default_factory=dict)
-    """The algorithm's own options."""
+    options: Mapping[str, Any] = field(default_factory=dict)  # the algorithm's own options
     progress: Progress = no_progress
     entries: tuple[int, ...] = ()
     """The entry under ``privacy`` that asks for each model; empty where the models come from no policy."""
@@ -97,5 +93,4 @@ class SearchResult:
     """A recoding that satisfies the problem, and what the search did."""
 
     recoding: Recoding
-    search: Mapping[str, Any]
-    """Facts of the search: nodes in the lattice, nodes checked, minimal nodes, …"""
+    search: Mapping[str, Any]  # facts of the search: nodes in the lattice, nodes checked, minimal nodes, …

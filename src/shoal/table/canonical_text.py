@@ -16,7 +16,62 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.errors import DataError
-from shoal.table.arrow_types import decoded, has_text, is_text, one_dictionary, own_digits
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether the type is one of Arrow's text types."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def has_text(kind: pa.DataType) -> bool:
+    """Whether values of the type have a canonical text."""
+    types = pa.types
+    tests = (
+        types.is_integer,
+        types.is_floating,
+        types.is_boolean,
+        types.is_decimal,
+        types.is_date,
+        types.is_time,
+        types.is_timestamp,
+        types.is_null,
+    )
+    return is_text(kind) or any(test(kind) for test in tests)
+
+
+def own_digits(number: np.floating) -> float:
+    """A narrow float as the double of its value where it is whole, else of its shortest digits: 0.1 in 32 bits is 0.1,
+    not 0.10000000149011612, but 2**30 is not 1073741800.
+    """
+    return float(number) if number.is_integer() else float(str(number))
+
+
+def decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The column without dictionary, run-end or view encoding: the same values, each in its own cell."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        chunks = [_flat(chunk.dictionary).take(chunk.indices) for chunk in column.chunks]
+        column = pa.chunked_array(chunks, type=None if chunks else kind.value_type)
+    elif pa.types.is_run_end_encoded(kind):
+        column = pa.chunked_array([pc.run_end_decode(chunk) for chunk in column.chunks], type=kind.value_type)
+    return _flat(column)
+
+
+def _flat(values: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """Text without views, for which Arrow has few functions."""
+    return values.cast(pa.string()) if pa.types.is_string_view(values.type) else values
+
+
+def one_dictionary(encoded: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The same array with one dictionary for all its chunks. Encoding a chunked array mostly gives it that already, and
+    unifying hashes the whole dictionary once a chunk.
+    """
+    places = set()
+    for dictionary in (chunk.dictionary for chunk in encoded.chunks):
+        addresses = [None if buffer is None else buffer.address for buffer in dictionary.buffers()]
+        places.add((dictionary.offset, len(dictionary), *addresses))
+    return encoded if len(places) <= 1 else encoded.unify_dictionaries()
+
 
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
@@ -188,3 +243,28 @@ def _offset(seconds: int) -> str:
     minutes, rest = divmod(abs(seconds), 60)
     text = f"{sign}{minutes // 60:02d}:{minutes % 60:02d}"
     return f"{text}:{rest:02d}" if rest else text
+
+
+def in_order_of_content(table: pa.Table) -> pa.Table:
+    """The rows sorted by what stands in them, so that their order in the input decides nothing."""
+    return table.take(pa.array(order_of_content(table)))
+
+
+def order_of_content(table: pa.Table) -> NDArray[np.int64]:
+    """The rows in the order of what stands in them: for each place, which row of the table goes there."""
+    keys = [ranks(table.column(name)) for name in sorted(table.column_names)]
+    return np.lexsort(keys) if keys else np.arange(table.num_rows)
+
+
+def in_order_of_cells(table: pa.Table) -> pa.Table:
+    """The rows in the order of a release: by the canonical text of their cells from left to right, missing ones last.
+
+    Texts are compared by code point, so that a file of text and a table of numbers have the same order.
+    """
+    return table.take(pa.array(order_of_cells(table))) if table.num_columns else table
+
+
+def order_of_cells(table: pa.Table) -> NDArray[np.int64]:
+    """The rows in the order of a release: for each place, which row of the table goes there."""
+    keys = [ranks(column) for column in table.columns]
+    return np.lexsort(keys[::-1]) if keys else np.arange(table.num_rows)

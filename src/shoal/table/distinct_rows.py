@@ -25,12 +25,9 @@ Counts = NDArray[np.int64]
 class DistinctColumn:
     """One column of the distinct rows."""
 
-    labels: tuple[str | None, ...]
-    """The canonical texts that occur, sorted by code point, ``None`` (missing) last."""
-    values: pa.Array
-    """The value of each label, in the type of the data."""
-    codes: Codes
-    """The index of each row's label."""
+    labels: tuple[str | None, ...]  # the canonical texts that occur, sorted by code point, ``None`` (missing) last
+    values: pa.Array  # the value of each label, in the type of the data
+    codes: Codes  # the index of each row's label
 
     @staticmethod
     def of(column: pa.Array | pa.ChunkedArray) -> DistinctColumn:
@@ -55,8 +52,7 @@ class DistinctRows:
     """
 
     columns: Mapping[str, DistinctColumn]
-    counts: Counts
-    """Records of each row."""
+    counts: Counts  # records of each row
     of_record: NDArray[np.int64] | None = None
     """The row of each record, in the order of the data; None where the records were not held."""
 

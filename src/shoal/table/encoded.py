@@ -36,19 +36,13 @@ class EncodedTable:
     """Quasi-identifiers as distinct leaf-code tuples, sensitive columns as codes of their published values."""
 
     quasi: tuple[str, ...]
-    codes: Codes
-    """``codes[j, t]``: leaf code of quasi-identifier ``j`` in tuple ``t``."""
-    counts: Counts
-    """Records of each tuple."""
-    row_tuple: Codes
-    """Tuple of each row."""
-    row_sensitive: Mapping[str, Codes]
-    """Published-value code of each row, for each sensitive column."""
+    codes: Codes  # ``codes[j, t]``: leaf code of quasi-identifier ``j`` in tuple ``t``
+    counts: Counts  # records of each tuple
+    row_tuple: Codes  # tuple of each row
+    row_sensitive: Mapping[str, Codes]  # published-value code of each row, for each sensitive column
     pairs: Mapping[str, Pairs]
-    weights: Counts | None = None
-    """Records of each row; None: one each."""
-    entry: NDArray[np.int64] | None = None
-    """Where rows were parted or unfolded: which row each was before."""
+    weights: Counts | None = None  # records of each row; None: one each
+    entry: NDArray[np.int64] | None = None  # where rows were parted or unfolded: which row each was before
 
     @property
     def n_rows(self) -> int:

@@ -23,14 +23,10 @@ class Recoding:
 
     quasi: tuple[str, ...]
     hierarchies: tuple[Hierarchy, ...]
-    row_class: NDArray[np.int32]
-    """Class of each row, or `SUPPRESSED`. Two classes never release the same tuple."""
-    nodes: NDArray[np.int32]
-    """``nodes[c, j]``: the hierarchy node that class ``c`` releases for quasi-identifier ``j``."""
-    levels: Mapping[str, int] | None = None
-    """For full-domain recodings, the level of each quasi-identifier."""
-    weights: NDArray[np.int64] | None = None
-    """Records of each row; None: one each."""
+    row_class: NDArray[np.int32]  # class of each row, or `SUPPRESSED`. Two classes never release the same tuple.
+    nodes: NDArray[np.int32]  # ``nodes[c, j]``: the hierarchy node that class ``c`` releases for quasi-identifier ``j``
+    levels: Mapping[str, int] | None = None  # for full-domain recodings, the level of each quasi-identifier
+    weights: NDArray[np.int64] | None = None  # records of each row; None: one each
     entry: NDArray[np.int64] | None = None
     """Where the rows of the table were parted or unfolded: which of its rows each row here is."""
 

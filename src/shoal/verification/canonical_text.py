@@ -18,6 +18,9 @@ from shoal.errors import DataError
 
 Label = str | None
 """A released or original value; ``None`` is the missing value."""
+Chain = tuple[Label, ...]
+"""The labels of a value from level 0 to the root; empty for a value that the hierarchy cannot hold."""
+ROOT = "*"
 Codes = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 

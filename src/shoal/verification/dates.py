@@ -7,10 +7,8 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from shoal.verification.canonical_text import Label
+from shoal.verification.canonical_text import ROOT, Chain, Label
 
-ROOT = "*"
-Chain = tuple[Label, ...]
 _LENGTHS = {"hour": 0, "day": 1, "week": 2, "month": 3, "quarter": 4, "half": 5, "year": 6, "decade": 7, "century": 8}
 """Units by length."""
 _FORMS = {

@@ -10,10 +10,8 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from shoal.verification.canonical_text import Label
+from shoal.verification.canonical_text import ROOT, Chain, Label
 
-ROOT = "*"
-Chain = tuple[Label, ...]
 End = Fraction | float
 """A number, or an infinity."""
 Interval = tuple[End, End]

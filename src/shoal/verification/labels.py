@@ -7,22 +7,21 @@ the root. A value lies under a label when the label is in its chain; a boundary 
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 import string
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Protocol
 
-from shoal.verification.canonical_text import Label
+from shoal.errors import DataError
+from shoal.verification.canonical_text import ROOT, Chain, Label, scalar_text
 from shoal.verification.dates import DateLabels
 from shoal.verification.intervals import IntervalLabels
-from shoal.verification.listed_hierarchies import level_rows, ordered_chains, tree_chains
 from shoal.verification.stated_policy import StatedPolicy
-
-ROOT = "*"
-Chain = tuple[Label, ...]
-"""The labels of a value from level 0 to the root; empty for a value that the hierarchy cannot hold."""
 
 
 class Labels(Protocol):
@@ -210,3 +209,78 @@ class MaskLabels:
         kept = upper.rstrip(ROOT) if self.side == "right" else upper.lstrip(ROOT)
         inside = lower.startswith(kept) if self.side == "right" else lower.endswith(kept)
         return len(upper) == len(lower) and upper != lower and inside and upper.count(ROOT) > lower.count(ROOT)
+
+
+def tree_chains(nested: Any) -> dict[Label, Chain]:
+    """The chains of a tree.
+
+    A name with nothing under it is a value. One name on top with something under it is the root, else ``*`` is. Levels
+    are counted from the root, so a value nearer to the root stays itself longer.
+    """
+    single = isinstance(nested, Mapping) and len(nested) == 1 and bool(next(iter(nested.values())))
+    paths = list(_paths(nested, () if single else (ROOT,)))
+    height = max((len(path) for path in paths), default=1) - 1
+    return {path[0]: (*(path[0] for _ in range(height + 1 - len(path))), *path) for path in paths}
+
+
+def _paths(node: Any, above: Chain) -> Iterator[Chain]:
+    """Each value with its groups up to the root."""
+    if isinstance(node, Mapping):
+        for name, below in node.items():
+            if below:
+                yield from _paths(below, (scalar_text(name), *above))
+            else:
+                yield (scalar_text(name), *above)
+    elif isinstance(node, list | tuple):
+        for each in node:
+            yield from _paths(each, above)
+    else:
+        yield (scalar_text(node), *above)
+
+
+def level_rows(path: Path, separator: str | None) -> dict[Label, Chain]:
+    """The chains of a CSV file with one line a value, then its ancestors; ``*`` is added unless it ends in one root.
+
+    Without a separator it is the first of semicolon, tab and comma that gives every line the same fields, two or more.
+    """
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"The table of levels {path} cannot be read: {error}.", code="unreadable-file") from None
+    for each in (separator,) if separator is not None else (";", "\t", ","):
+        try:
+            rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=each, strict=True) if row]
+        except csv.Error:
+            continue
+        if len({len(row) for row in rows}) == 1 and len(rows[0]) > 1:
+            chains = [tuple(field or None for field in row) for row in rows]
+            if len({chain[-1] for chain in chains}) > 1:
+                chains = [(*chain, ROOT) for chain in chains]
+            return {chain[0]: chain for chain in chains}
+    raise DataError(
+        f"The table of levels {path} is not one: its lines have no common number of fields, two or more.",
+        code="invalid-levels-file",
+    )
+
+
+def ordered_chains(values: Sequence[Any], groups: Sequence[int] | None) -> dict[Label, Chain]:
+    """The chains of an order: groups of neighbours ``first..last``, doubling by default, below the size of them all."""
+    texts = [scalar_text(value) for value in values]
+    sizes = [size for size in (_doubling(len(texts)) if groups is None else groups) if size < len(texts)]
+    return {
+        text: (text, *(_group(texts, place - place % size, size) for size in sizes), ROOT)
+        for place, text in enumerate(texts)
+    }
+
+
+def _doubling(count: int) -> list[int]:
+    sizes = [2]
+    while sizes[-1] < count:
+        sizes.append(2 * sizes[-1])
+    return sizes
+
+
+def _group(texts: Sequence[Label], start: int, size: int) -> Label:
+    """A group is named by its ends; a group of one is its value."""
+    block = ["(missing)" if text is None else text for text in texts[start : start + size]]
+    return texts[start] if len(block) == 1 else f"{block[0]}..{block[-1]}"

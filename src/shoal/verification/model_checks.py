@@ -13,8 +13,7 @@ import numpy as np
 from shoal.verification.canonical_text import Codes, Label
 from shoal.verification.classes import Classes, SensitiveCounts, group, tally
 from shoal.verification.dates import DateLabels
-from shoal.verification.labels import Labels, ListedLabels, labels_of
-from shoal.verification.listed_hierarchies import tree_chains
+from shoal.verification.labels import Labels, ListedLabels, labels_of, tree_chains
 from shoal.verification.model_conditions import Case, Judged, conditions
 from shoal.verification.result import Check
 from shoal.verification.stated_policy import StatedPolicy

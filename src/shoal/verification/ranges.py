@@ -15,10 +15,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from shoal.verification.canonical_text import Label
+from shoal.verification.canonical_text import ROOT, Chain, Label
 from shoal.verification.intervals import IntervalLabels, decimal_text, number_in
-from shoal.verification.labels import ROOT, Chain, Labels, ListedLabels, labels_of
-from shoal.verification.matching.range_sets import RangePositions
+from shoal.verification.labels import Labels, ListedLabels, labels_of
+from shoal.verification.matching.label_sets import RangePositions
 from shoal.verification.stated_policy import StatedPolicy
 
 _SIGN = "<="

@@ -19,8 +19,16 @@ from pyarrow import parquet
 
 from shoal.errors import DataError
 from shoal.verification.canonical_text import Codes, Mask, text_column
-from shoal.verification.counted_rows import CountedRows, distinct_rows, line_runs, runs
-from shoal.verification.row_order import RowOrder, csv_blocks, parquet_blocks, watched
+from shoal.verification.counted_rows import (
+    CountedRows,
+    RowOrder,
+    csv_blocks,
+    distinct_rows,
+    line_runs,
+    parquet_blocks,
+    runs,
+    watched,
+)
 
 _WRITTEN_BY_ARROW = {b"ARROW:schema"}
 """The one entry that a Parquet file of Arrow's always has: the types of its columns, which are checked themselves."""

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.verification.canonical_text import Codes, Mask, code
-from shoal.verification.labels import ROOT, Labels
+from shoal.verification.canonical_text import ROOT, Codes, Mask, code
+from shoal.verification.labels import Labels
 from shoal.verification.read import ReadRelease, evidence_beside
 from shoal.verification.result import Check, listed
 from shoal.verification.stated_policy import StatedPolicy

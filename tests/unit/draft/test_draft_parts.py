@@ -11,14 +11,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from shoal.draft.calendar import date_form
-from shoal.draft.names import meaning_of
-from shoal.draft.profile import Profile
+from shoal.draft.profile import Profile, date_form, round_widths
 from shoal.draft.propose import Proposal, propose
-from shoal.draft.roles import decide
+from shoal.draft.roles import decide, meaning_of
 from shoal.draft.text_format import text_format
-from shoal.draft.widths import round_widths
-from shoal.draft.yaml_lines import flow, key, scalar
+from shoal.draft.wording import flow, key, scalar
 from shoal.policy.yaml_text import parse_yaml
 
 

@@ -130,11 +130,7 @@ def test_a_level_that_changes_nothing_is_dropped_in_the_middle_too() -> None:
 def test_capped_levels_stay_nested_whatever_the_boundary(nested: object, data: st.DataObject) -> None:
     hierarchy = Tree(nested).build([], [], "x").hierarchy
     boundary = data.draw(
-        st.one_of(
-            st.none(),
-            st.integers(0, hierarchy.height),
-            st.lists(st.sampled_from(hierarchy.labels), max_size=6),
-        )
+        st.one_of(st.none(), st.integers(0, hierarchy.height), st.lists(st.sampled_from(hierarchy.labels), max_size=6))
     )
     caps = boundary_caps(hierarchy, boundary, "x")
     ladder = capped_levels(hierarchy, caps)

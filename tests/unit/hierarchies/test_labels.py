@@ -8,13 +8,7 @@ from fractions import Fraction
 import pytest
 
 from shoal.hierarchies import Intervals
-from shoal.hierarchies.labels import (
-    NumberSpan,
-    range_ends,
-    read_interval,
-    read_number_or_interval,
-    read_range,
-)
+from shoal.hierarchies.labels import NumberSpan, range_ends, read_interval, read_number_or_interval, read_range
 
 
 @pytest.mark.parametrize(

@@ -17,14 +17,7 @@ import pytest
 from shoal.errors import DataError, MissingExtraError
 from shoal.io import DataSource, canonical_text, column_names, read_table
 from support.raises import raises
-from support.table_files import (
-    Rows,
-    write_dta,
-    write_por,
-    write_sas7bdat_of_patients,
-    write_sav,
-    write_xpt,
-)
+from support.table_files import Rows, write_dta, write_por, write_sas7bdat_of_patients, write_sav, write_xpt
 
 WRITERS: dict[str, Callable[[Path, Rows], None]] = {
     ".sav": write_sav,

@@ -12,7 +12,7 @@ import pytest
 
 import shoal
 from shoal.hierarchies import boundary_caps, capped_levels
-from shoal.io.spark.coarsening import CoarseColumn, _column, in_full
+from shoal.io.spark.counts import CoarseColumn, _column, in_full
 from shoal.policy.hierarchy_source import hierarchy_source
 from shoal.table.recoding import Recoding
 

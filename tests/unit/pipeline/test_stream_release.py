@@ -255,10 +255,7 @@ def test_a_streamed_parquet_release_has_no_trace_of_how_the_input_was_cut(tmp_pa
 @pytest.mark.parametrize("kind", [".csv", ".parquet"])
 @pytest.mark.parametrize(
     "keys",
-    [
-        {"algorithm": "mondrian", "privacy": P},
-        {"algorithm": "optimal", "suppression": 0.3, "suppressed": "star"},
-    ],
+    [{"algorithm": "mondrian", "privacy": P}, {"algorithm": "optimal", "suppression": 0.3, "suppressed": "star"}],
 )
 def test_columns_that_tell_records_apart_are_written_record_by_record_with_the_same_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, keys: dict[str, Any]

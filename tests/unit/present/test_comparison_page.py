@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from page_reader import read_page, rows, section
 
-from shoal.present.comparison_page import write_comparison
-from shoal.present.plots.scatter import Dot, PlotAxis, scatter_plot
+from shoal.present.comparison import write_comparison
+from shoal.present.plots.point_plots import Dot, PlotAxis, scatter_plot
 
 HOSTILE = """<script>alert("x")</script>'"&amp; </style>"""
 

@@ -12,7 +12,7 @@ from test_task_section import task
 from shoal.attacks.battery import ATTACKS
 from shoal.evidence.evidence import Evidence
 from shoal.present.attacks import declared, remedy_sentence, verdict_sentence
-from shoal.present.comparison_page import write_comparison
+from shoal.present.comparison import write_comparison
 from shoal.present.report.page import write_report
 from support.golden_files import check_golden
 

@@ -8,7 +8,10 @@ import pytest
 
 from shoal.datasets import load_adult
 from shoal.policy import Policy
-from shoal.reproduce.adult import CAMPAN, CAMPAN_BOUNDARIES, SUN, WANG, quasi_columns
+from shoal.reproduce.tables import CAMPAN_BOUNDARIES, quasi_columns
+from shoal.reproduce.tables import CAMPAN_HIERARCHIES as CAMPAN
+from shoal.reproduce.tables import SUN_HIERARCHIES as SUN
+from shoal.reproduce.tables import WANG_HIERARCHIES as WANG
 from support.adult_cases import made_up, real_folder, write_csv
 from support.resolved import resolve
 

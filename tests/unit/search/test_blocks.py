@@ -69,8 +69,8 @@ def test_few_records_are_not_sent_anywhere() -> None:
 
 def test_blocks_are_of_about_the_same_size() -> None:
     from shoal.search.local.blocks import prepare
+    from shoal.search.local.mondrian import class_sets
     from shoal.search.local.partition import Entries, record_space
-    from shoal.search.local.remote_classes import class_sets
 
     leaves = [str(number) for number in range(12)]
     case = Case(({"*": dict.fromkeys(leaves)},), tuple((leaf,) for leaf in leaves), {}, (KAnonymity(1),))

@@ -325,7 +325,7 @@ def test_the_report_of_a_run_is_given_section_by_section(people: Desk) -> None:
     answer = ask(people, "about_run", run="001", sections=["verdict", "nothing"])
     assert list(answer) == ["verdict"]
     assert "Verified" in answer["verdict"]
-    assert set(ask(people, "about_run", run="001")) == {"verdict", "attackers", "sizes", "told", "remedies"}
+    assert set(ask(people, "about_run", run="001")) == {"verdict", "attackers", "sizes", "limitations", "remedies"}
 
 
 def test_each_attack_that_leaks_has_what_would_stop_it_with_the_models_to_ask_for(people: Desk) -> None:

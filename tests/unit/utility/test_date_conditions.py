@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from shoal.errors import PolicyProblem
 from shoal.utility.columns import Domain
-from shoal.utility.conditions import read_queries
+from shoal.utility.queries import read_queries
 
 DAYS = ("2023-12-31", "2024-02-29", "2024-03-01", "2024-03-15", "2024-03-31", "2024-04-01", None)
 
@@ -20,7 +20,7 @@ DAYS = ("2023-12-31", "2024-02-29", "2024-03-01", "2024-03-15", "2024-03-31", "2
 def asked(condition: Any, days: tuple[str | None, ...] = DAYS) -> tuple[list[str | None], list[PolicyProblem]]:
     domain = Domain("day", days, "dates", np.arange(float(len(days))))
     (query,), problems = read_queries([{"day": condition}], {"day": domain})
-    return [day for day, wanted in zip(days, query.wanted["day"], strict=True) if wanted], problems
+    return [day for day, wanted in zip(days, query["day"], strict=True) if wanted], problems
 
 
 @pytest.mark.parametrize(

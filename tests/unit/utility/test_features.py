@@ -12,8 +12,7 @@ from utility_cases import cells_of, released, rows
 
 from oracles.utility_oracle import expected_indicators, expected_number
 from shoal.hierarchies import Mask
-from shoal.utility.columns import Domain, ValueColumn
-from shoal.utility.features import MOST_INDICATORS, layout_of
+from shoal.utility.columns import MOST_INDICATORS, Domain, ValueColumn, layout_of
 
 
 @settings(max_examples=60)

@@ -15,8 +15,8 @@ from threadpoolctl import threadpool_info
 import shoal
 from shoal.errors import MissingExtraError
 from shoal.policy import Policy
-from shoal.utility import learners, model_task
-from shoal.utility.model_task import drawn_values, held_out, sampled
+from shoal.utility import learners, task
+from shoal.utility.task import drawn_values, held_out, measure_models, sampled
 
 COLUMNS: dict[str, Any] = {
     "age": {"role": "quasi", "hierarchy": {"intervals": [5, 20, 40]}},
@@ -105,15 +105,15 @@ def test_what_is_anonymized_to_train_on_holds_no_record_that_is_tested(monkeypat
             seen.append(set(part.column("number").to_pylist()))
             return anonymize(part)
 
-        return model_task.measure_models(policy, spec, original, watching, progress)
+        monkeypatch.setattr(task, "held_out", split)  # from here on: the check before the search splits as well
+        return measure_models(policy, spec, original, watching, progress)
 
     def split(classes: Any, share: float, rng: Any) -> Any:
         found = held_out(classes, share, rng)
         tested.append(found)
         return found
 
-    monkeypatch.setattr("shoal.utility.task.measure_models", watched)
-    monkeypatch.setattr("shoal.utility.model_task.held_out", split)
+    monkeypatch.setattr(task, "measure_models", watched)
     policy = Policy(columns=columns, privacy=[{"model": "k-anonymity", "k": 3}], utility={"target": "rich"})
     shoal.anonymize(table, policy)
     assert len(seen) == len(tested) == 1

@@ -15,9 +15,9 @@ from shoal.io import in_order_of_cells
 from shoal.pipeline.verify import verify
 from shoal.policy import Policy
 from shoal.verification.labels import labels_of
-from shoal.verification.matching import augmenting_paths as paths
 from shoal.verification.matching import candidates as join
 from shoal.verification.matching import match as matching
+from shoal.verification.matching import solve
 from shoal.verification.matching.match import Pairing, match
 from shoal.verification.stated_policy import stated
 
@@ -70,7 +70,7 @@ def test_the_answer_does_not_depend_on_how_the_work_is_cut(columns):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(join, "_PAIRS_AT_A_TIME", 1)
         patch.setattr(matching, "_LARGEST_CODE", 8)
-        patch.setattr(paths, "_CHUNK", 1)
+        patch.setattr(solve, "_CHUNK", 1)
         assert match(columns).unmatched == whole
 
 

@@ -15,12 +15,11 @@ from shoal.io import in_order_of_cells
 from shoal.pipeline.verify import verify
 from shoal.policy import Policy
 from shoal.verification.labels import labels_of
-from shoal.verification.matching import augmenting_paths as paths
 from shoal.verification.matching import candidates as join
 from shoal.verification.matching import fitting_pairs as pairs
-from shoal.verification.matching import greedy_matching as offers
 from shoal.verification.matching import label_sets as under
 from shoal.verification.matching import match as matching
+from shoal.verification.matching import solve
 from shoal.verification.matching.candidates import Side, Some, fitting
 from shoal.verification.matching.label_sets import LabelSets
 from shoal.verification.matching.match import Pairing, match
@@ -115,11 +114,11 @@ WAYS = {
     "pairs are sought": [(pairs, "_STORED", 0)],
     "pairs are searched for among keys": [(under, "_MOST_SLOTS", 0)],
     "a few pairs at a time": [(join, "_PAIRS_AT_A_TIME", 1), (pairs, "_AT_A_TIME", 1), (matching, "_LARGEST_CODE", 8)],
-    "sought from a few records at a time": [(pairs, "_STORED", 0), (paths, "_CHUNK", 1), (offers, "_PART", 1)],
+    "sought from a few records at a time": [(pairs, "_STORED", 0), (solve, "_CHUNK", 1), (solve, "_PART", 1)],
     "paths alone": [(matching, "serve_greedily", nothing)],
     "after a clumsy start": [(matching, "serve_greedily", clumsy)],
     "after a clumsy start, pairs sought": [(matching, "serve_greedily", clumsy), (pairs, "_STORED", 0)],
-    "one way through each record": [(matching, "serve_greedily", clumsy), (paths, "_CHOICE", 1)],
+    "one way through each record": [(matching, "serve_greedily", clumsy), (solve, "_CHOICE", 1)],
 }
 
 
@@ -134,7 +133,7 @@ def test_the_size_does_not_depend_on_the_way(way, columns):
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.one_of(problems(), sparse_problems()), st.booleans(), st.sampled_from([offers.serve_greedily, clumsy]))
+@given(st.one_of(problems(), sparse_problems()), st.booleans(), st.sampled_from([solve.serve_greedily, clumsy]))
 def test_every_match_is_a_pair_that_fits_and_no_record_is_used_twice(columns, sought, begin):
     opened = [column for column in columns if not column.exact]
     if not opened:
@@ -151,7 +150,7 @@ def test_every_match_is_a_pair_that_fits_and_no_record_is_used_twice(columns, so
         found = pairs.pairs_of(graph)
         assert found.at_hand != sought or not len(graph.left)
         begin(graph, found, flow)
-        paths.serve_along_paths(graph, found, flow)
+        solve.serve_along_paths(graph, found, flow)
     left, right, amount = flow.entries()
     for column, sets, labels in zip(graph.under, graph.left.codes, graph.right.codes, strict=True):
         assert column.has(sets[left].astype(np.int64), labels[right].astype(np.int64)).all()

@@ -12,14 +12,13 @@ from hypothesis import strategies as st
 
 from shoal.pipeline.verify import verify
 from shoal.policy import Policy
-from shoal.verification import column_pairing as columns
+from shoal.verification import original_checks as columns
 from shoal.verification.canonical_text import Coded
-from shoal.verification.column_pairing import released_as
 from shoal.verification.matching import candidates as join
 from shoal.verification.matching.candidates import Side, Some, fitting
-from shoal.verification.matching.label_sets import LabelSets
+from shoal.verification.matching.label_sets import LabelSets, RangeLabelSets, RangePositions
 from shoal.verification.matching.match import Pairing, match
-from shoal.verification.matching.range_sets import RangeLabelSets, RangePositions
+from shoal.verification.original_checks import released_as
 from shoal.verification.ranges import RangeLabels, quasi_labels
 from shoal.verification.stated_policy import stated
 

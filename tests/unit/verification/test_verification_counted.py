@@ -20,9 +20,8 @@ from shoal.pipeline.verify import verify
 from shoal.verification import CountedRows
 from shoal.verification import counted_rows as counting
 from shoal.verification.canonical_text import code
-from shoal.verification.counted_rows import line_runs
+from shoal.verification.counted_rows import RowOrder, line_runs
 from shoal.verification.read import read_release
-from shoal.verification.row_order import RowOrder
 
 POLICY = shoal.Policy.model_validate(
     {

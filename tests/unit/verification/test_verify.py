@@ -222,10 +222,7 @@ class TestSuppressedAsStars:
     def test_without_other_columns_stars_are_a_class_when_they_can_be_one(self, boundary, stars, suppressed):
         column = {"role": "quasi", "boundary": boundary, "hierarchy": {"intervals": [10, 20]}}
         policy = Policy(
-            columns={"age": column},
-            privacy=[{"model": "k-anonymity", "k": 2}],
-            suppressed="star",
-            suppression=0.6,
+            columns={"age": column}, privacy=[{"model": "k-anonymity", "k": 2}], suppressed="star", suppression=0.6
         )
         found = verify(pa.table({"age": ["*"] * stars + ["[0, 10)"] * 2}), policy)
         assert found.passed, str(found)

@@ -23,9 +23,8 @@ import numpy as np
 from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, tried
 from shoal.attacks.linkable_records import linkable_records
 from shoal.attacks.released_classes import Ints, Released
-from shoal.hierarchies.decimals import parse_decimal
 from shoal.hierarchies.hierarchy import Label
-from shoal.hierarchies.labels import range_ends
+from shoal.hierarchies.labels import parse_decimal, range_ends
 from shoal.table.classes import Floats, Mask
 from shoal.table.encoded import combine_codes
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from shoal.attacks.attack import AttackResult, not_applicable, not_tried, tried
 from shoal.attacks.intersection import Promise, RemainingValues, intersect
-from shoal.attacks.registry.entry import Entry, ReleaseIdentity
+from shoal.attacks.registry.folder import Entry, ReleaseIdentity
 from shoal.attacks.registry.people import EarlierRelease, NewRelease, People, people_of
 from shoal.facts import Facts
 from shoal.table.classes import Mask

@@ -35,8 +35,7 @@ class EarlierRelease:
 
     name: str
     signature: Signature
-    policy: Policy | None = None
-    """The policy it was made by; None where only fingerprints of it are left."""
+    policy: Policy | None = None  # the policy it was made by; None where only fingerprints of it are left
 
     @staticmethod
     def read(name: str, release: Any, policy: Policy | str | Path) -> EarlierRelease:
@@ -50,11 +49,9 @@ class NewRelease:
     """A release with what it was made from."""
 
     policy: Policy
-    rows: DistinctRows
-    """The columns of the data that the releases name, one row per row of the recoding."""
+    rows: DistinctRows  # the columns of the data that the releases name, one row per row of the recoding
     problem: Problem
-    recoding: Recoding | None = None
-    """None where all that is known of the release is what it shows."""
+    recoding: Recoding | None = None  # none where all that is known of the release is what it shows
     shown: Signature | None = None
     """What readers see of it where that is more than the recoding: records that were published before it."""
 
@@ -64,13 +61,10 @@ class People:
     """Everybody in the new release, and how the releases see them."""
 
     secrets: Secrets
-    counts: Ints
-    """Records that each distinct person stands for."""
-    truth: Ints
-    """Everybody's own sensitive value, as numbered."""
+    counts: Ints  # records that each distinct person stands for
+    truth: Ints  # everybody's own sensitive value, as numbered
     this: View
-    views: tuple[View, ...]
-    """The earlier releases."""
+    views: tuple[View, ...]  # the earlier releases
     earlier: tuple[EarlierRelease, ...]
     notes: tuple[Mapping[str, str], ...] = ()
     """What the reader should know about how labels were read: a ``code`` and its facts."""

@@ -12,16 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.attacks.registry.fingerprint import categories_fingerprint
-from shoal.attacks.registry.signature import ReleasedSecret
+from shoal.attacks.registry.signature import ReleasedSecret, categories_fingerprint
 from shoal.attacks.released_classes import Ints, as_written
 from shoal.attacks.released_labels import UnreadableError
 from shoal.hierarchies.hierarchy import Label
 from shoal.models import Model
 from shoal.policy import Policy
 
-Key = tuple[str, Label]
-"""A category or a value, and its text: a category may be called like a value."""
+Key = tuple[str, Label]  # a category or a value, and its text: a category may be called like a value
 _CATEGORY, _VALUE = "category", "value"
 
 
@@ -31,16 +29,11 @@ class Secrets:
 
     column: str
     number: Mapping[Key, int]
-    own: Ints
-    """The number of each value of the new release's domain."""
-    category_of: Ints
-    """The category of each number, counted from 0; a value in none has one of its own."""
-    values_required: int
-    """Distinct values required, two at least."""
-    categories_required: int
-    """Distinct categories required; 0 where no model counts them."""
-    groups: Sequence[Sequence[Ints]]
-    """For each earlier release the numbers that each of its values stands for."""
+    own: Ints  # the number of each value of the new release's domain
+    category_of: Ints  # the category of each number, counted from 0; a value in none has one of its own
+    values_required: int  # distinct values required, two at least
+    categories_required: int  # distinct categories required; 0 where no model counts them
+    groups: Sequence[Sequence[Ints]]  # for each earlier release the numbers that each of its values stands for
 
     @staticmethod
     def of(

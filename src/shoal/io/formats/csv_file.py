@@ -28,8 +28,7 @@ from shoal.policy.file_kinds import FileKind
 
 END: Final = "\x1eend\x1e"
 BLOCKS: Final = (1 << 20, 1 << 24, 1 << 28, (1 << 31) - 1)
-_BATCH: Final = 1 << 22
-"""Bytes of text that are parsed at once for a batch, at first."""
+_BATCH: Final = 1 << 22  # bytes of text that are parsed at once for a batch, at first
 _DICTIONARY: Final = pa.dictionary(pa.int32(), pa.string())
 Rows = TypeVar("Rows", pa.Table, pa.RecordBatch)
 _ROWS_COUNT = "the header counts as a row"

@@ -21,15 +21,13 @@ import pyarrow.compute as pc
 from shoal.errors import DataError, MissingExtraError, did_you_mean
 from shoal.formatting import pluralize
 from shoal.io.columns import check_names, chosen, duration_text, plain, without_fractions
-from shoal.io.formats.excel_durations import SheetDurations, sheet_durations
-from shoal.io.formats.excel_formulas import uncalculated
+from shoal.io.formats.excel_cells import SheetDurations, sheet_durations, uncalculated
 from shoal.io.formats.file_format import FileFormat
 from shoal.policy.data_source import DataSource
 from shoal.policy.file_kinds import FileKind
 from shoal.table.canonical_text import canonical_text
 
-_DAY: Final = 24 * 60 * 60 * 1000
-"""In milliseconds, the finest that a workbook keeps."""
+_DAY: Final = 24 * 60 * 60 * 1000  # in milliseconds, the finest that a workbook keeps
 _MOMENT: Final = pa.timestamp("ms")
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d 00:00:00")
 _ERROR: Final = re.compile(r"Error\((\w+)\)")
@@ -44,13 +42,10 @@ class _Sheet:
     """The cells of a sheet as text, its first row with values being the header."""
 
     name: str
-    columns: dict[str, int]
-    """The index of each named column among the cells."""
+    columns: dict[str, int]  # the index of each named column among the cells
     texts: pa.RecordBatch
-    positions: Sequence[int]
-    """The position of each column in the sheet, counted from A."""
-    errors: Sequence[Any]
-    """Cells that hold an error value instead of one."""
+    positions: Sequence[int]  # the position of each column in the sheet, counted from A
+    errors: Sequence[Any]  # cells that hold an error value instead of one
 
 
 def sheet_names(source: DataSource) -> list[str]:

@@ -14,10 +14,8 @@ from numpy.typing import NDArray
 from shoal.policy.data_source import DataSource
 from shoal.policy.file_kinds import FileKind
 
-Progress = Callable[[float], None]
-"""Called with the share that is done, from 0 to 1."""
-ROWS_AT_A_TIME = 1 << 17
-"""Rows of a batch at most."""
+Progress = Callable[[float], None]  # called with the share that is done, from 0 to 1
+ROWS_AT_A_TIME = 1 << 17  # rows of a batch at most
 
 
 class FormatWriter(Protocol):
@@ -39,10 +37,8 @@ class FileFormat:
     """One file format."""
 
     kinds: tuple[FileKind, ...]
-    column_names: Callable[[DataSource], list[str]]
-    """Reads no more than the names of the columns."""
-    read: Callable[[DataSource, Sequence[str] | None], pa.Table]
-    """Reads the columns asked for, or all."""
+    column_names: Callable[[DataSource], list[str]]  # reads no more than the names of the columns
+    read: Callable[[DataSource, Sequence[str] | None], pa.Table]  # reads the columns asked for, or all
     read_batches: Callable[[DataSource, Sequence[str]], Iterator[tuple[pa.RecordBatch, float]]] | None = None
     """Reads batches of records, each with the share of the file read so far; None where a file is read as a whole."""
     writer: FormatWriter | None = None

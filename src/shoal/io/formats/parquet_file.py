@@ -25,14 +25,10 @@ from shoal.policy.file_kinds import FileKind
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
 
-_BYTES: Final = 1 << 25
-"""Bytes of text that a batch has at most, unless one record has more."""
-_BUFFER: Final = 1 << 20
-"""Bytes of a column that are read at once, where a page is not longer."""
-_ROW_GROUP: Final = 1 << 20
-"""Rows of a row group at most."""
-_BYTES_OF_A_GROUP: Final = 1 << 24
-"""Bytes of text in a row group at most, unless one row has more."""
+_BYTES: Final = 1 << 25  # bytes of text that a batch has at most, unless one record has more
+_BUFFER: Final = 1 << 20  # bytes of a column that are read at once, where a page is not longer
+_ROW_GROUP: Final = 1 << 20  # rows of a row group at most
+_BYTES_OF_A_GROUP: Final = 1 << 24  # bytes of text in a row group at most, unless one row has more
 Result = TypeVar("Result")
 
 

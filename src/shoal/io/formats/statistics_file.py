@@ -7,18 +7,169 @@ in a file of their own, are not read.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from shoal.errors import DataError, MissingExtraError
-from shoal.io.columns import check_names, chosen, plain, without_fractions
+from shoal.formatting import pluralize
+from shoal.io.columns import check_names, chosen, duration_text, plain, without_fractions
 from shoal.io.formats.file_format import FileFormat
-from shoal.io.formats.statistics_dates import from_format
 from shoal.policy.data_source import DataSource
 from shoal.policy.file_kinds import FileKind
 from shoal.table.canonical_text import canonical_text
+
+_SECOND: Final = 10**6  # in microseconds, like all that follows
+_DAY: Final = 24 * 60 * 60 * _SECOND
+_SPSS_START: Final = -141428 * _DAY  # 14 October 1582, from 1970
+_START: Final = -3653 * _DAY  # 1 January 1960, likewise
+_YEARS: Final = (-719162 * _DAY, 2932897 * _DAY)  # from the year 1 to the end of 9999, likewise: what dates can be
+
+
+@dataclass(frozen=True)
+class _Count:
+    """What the numbers of a variable count: moments, durations, times of day, periods, or something unknown."""
+
+    kind: str
+    unit: int = _SECOND
+    start: int = _START
+    a_year: int = 0
+    period: str = ""
+
+
+_DURATION: Final = _Count("duration")
+_SPSS: Final = (
+    ("[AEJS]?DATE|MOYR|QYR|WKYR|DATETIME|YMDHMS", _Count("moment", start=_SPSS_START)),
+    ("D?TIME|MTIME", _DURATION),
+)
+_SAS: Final = (
+    ("DATETIME|DTDATE|DTMONYY|DTYEAR|DTWKDATX|DTYYQC|DATEAMPM|MDYAMPM|(IS|E|B)8601D[TN]", _Count("moment")),
+    (
+        "DATE|(DDMMYY|MMDDYY|YYMMDD)[BCDNPS]?|(MMYY|YYMM|YYQ|YYQR)[CDNPS]?|YYMON|MONYY|YEAR|QTRR?|MONTH|MONNAME|DAY|"
+        "DOWNAME|WEEKDAY|WEEKDAT[EX]|WEEK[UVW]|WORDDAT[EX]|JULDAY|JULIAN|(IS|E|B)8601DA",
+        _Count("moment", unit=_DAY),
+    ),
+    ("TIME|HHMM|HOUR|MMSS", _DURATION),
+    ("TOD|TIMEAMPM|(IS|E|B)8601TM", _Count("clock")),
+    (r"NL(DAT|TIM)\w*|EURDF\w*|MINGUO|NENGO|HEBDATE|PDJUL[GI]|(IS|E|B)8601[DLT][ZX]", _Count("unknown")),
+)
+_STATA: Final = {
+    "d": _Count("moment", unit=_DAY),
+    "c": _Count("moment", unit=1000),
+    "w": _Count("period", a_year=52, period="w{:02d}"),  # not those of ISO 8601: every year has 52
+    "m": _Count("period", a_year=12, period="-{:02d}"),
+    "q": _Count("period", a_year=4, period="-Q{}"),
+    "h": _Count("period", a_year=2, period="-H{}"),
+}
+_STATA_FORMAT: Final = re.compile(r"%-?(?:t(.)|(d))(.*)")
+_STATA_CLOCK: Final = re.compile(r"[Hh]{2}|MM|mm|SS|ss|\.s+|[aA]\.?[mM]\.?")
+_STATA_FIXES: Final = {
+    "b": "Its days are those of a business calendar, which is in a file of its own: turn them into %td with dofb()",
+    "C": "It counts leap seconds: turn it into %tc with cofC()",
+}
+
+
+def from_format(numbers: NDArray[np.float64], written: str, suffix: str, where: str) -> pa.Array | None:
+    """The numbers of a variable (NaN: missing) as what its format says; None where that is no format of time."""
+    count = _stata(written, where) if suffix == ".dta" else _named(written, suffix, where)
+    if count is None:
+        return None
+    convert: dict[str, Callable[[NDArray[np.float64], _Count, str], pa.Array]] = {
+        "moment": _moments,
+        "duration": _durations,
+        "clock": _clock,
+        "period": _periods,
+    }
+    return convert[count.kind](numbers, count, f"{where} has the format {written}")
+
+
+def _named(written: str, suffix: str, where: str) -> _Count | None:
+    """What a format of SPSS or SAS counts, whatever its width."""
+    name = re.sub(r"\d*(\.\d*)?$", "", written.upper())
+    known = _SAS if suffix in {".xpt", ".sas7bdat"} else _SPSS
+    count = next((each for pattern, each in known if re.fullmatch(pattern, name)), None)
+    if count is not None and count.kind == "unknown":
+        raise _unknown(where, written, "Give it the format DATE9., DATETIME20. or TIME8., whichever it holds")
+    return count
+
+
+def _stata(written: str, where: str) -> _Count | None:
+    found = _STATA_FORMAT.fullmatch(written)
+    if found is None or found[1] in {"y", "g"}:  # years, and numbers that count nothing, are what they are
+        return None
+    letter = found[1] or found[2]
+    if letter not in _STATA:
+        raise _unknown(where, written, _STATA_FIXES.get(letter, "Turn it into %td or %tc"))
+    clock = letter == "c" and found[3] and not re.search("[A-Za-z]", _STATA_CLOCK.sub("", found[3]))
+    return _Count("clock", unit=1000) if clock else _STATA[letter]
+
+
+def _unknown(where: str, written: str, fix: str) -> DataError:
+    message = f"{where} has the format {written}, which cannot be read. {fix}, or leave the column out."
+    return DataError(message, code="unknown-format")
+
+
+def _micros(numbers: NDArray[np.float64], count: _Count) -> pa.Array:
+    """Microseconds from the start, to the nearest; the whole is counted apart, since a double cannot keep both."""
+    missing = np.isnan(numbers)
+    given = np.where(missing, 0.0, numbers)
+    whole = np.floor(given)
+    parts = np.rint((given - whole) * count.unit)
+    return pa.array(whole.astype(np.int64) * count.unit + parts.astype(np.int64), pa.int64(), mask=missing)
+
+
+def _moments(numbers: NDArray[np.float64], count: _Count, subject: str) -> pa.Array:
+    """Moments; days where none has a time of day."""
+    first, end = ((each - count.start) / count.unit for each in _YEARS)
+    _refuse((numbers < first) | (numbers >= end), numbers, f"{subject}, but {{}} is no date of the years 1 to 9999")
+    moments = pc.add(_micros(numbers, count), count.start).cast(pa.timestamp("us"))
+    days = moments.cast(pa.date32(), safe=False)
+    return days if pc.all(pc.equal(days.cast(moments.type), moments)).as_py() is not False else moments
+
+
+def _durations(numbers: NDArray[np.float64], count: _Count, subject: str) -> pa.Array:
+    """Times of day where all are shorter than a day, else their texts: the same text for the same duration."""
+    _refuse(np.abs(numbers) > 10**12, numbers, f"{subject}, but {{}} seconds are no duration")
+    micros = _micros(numbers, count)
+    low, high = pc.min_max(micros).as_py().values()
+    if low is None or (low >= 0 and high < _DAY):
+        return micros.cast(pa.time64("us"))
+    return duration_text(micros)
+
+
+def _clock(numbers: NDArray[np.float64], count: _Count, subject: str) -> pa.Array:
+    """Times of day. Of a longer count such a format shows a part only, and leaves open what it is."""
+    outside = (numbers < 0) | (np.rint(numbers * count.unit) >= _DAY)
+    fix = "Give it a format of moments, or turn it into a number of hours"
+    _refuse(outside, numbers, f"{subject} of a time of day, but {{}} is not within one day. {fix}")
+    return _micros(numbers, count).cast(pa.time64("us"))
+
+
+def _periods(numbers: NDArray[np.float64], count: _Count, subject: str) -> pa.Array:
+    """Periods of a year: 2020-03, 2020-Q1 and 2020-H1 as generalised dates are written, weeks as 2020w09."""
+    years = np.floor(numbers / count.a_year) + 1960
+    broken = (np.floor(numbers) < numbers) | (years < 1) | (years > 9999)
+    _refuse(broken, numbers, f"{subject}, but {{}} is no whole period of the years 1 to 9999")
+    periods = pa.array(numbers, from_pandas=True).cast(pa.int64()).to_pylist()
+    return pa.array([None if period is None else _period(period, count) for period in periods], pa.string())
+
+
+def _period(period: int, count: _Count) -> str:
+    years, rest = divmod(period, count.a_year)
+    return f"{1960 + years:04d}" + count.period.format(rest + 1)
+
+
+def _refuse(wrong: NDArray[np.bool_], numbers: NDArray[np.float64], subject: str) -> None:
+    if wrong.any():
+        message = subject.format(f"{numbers[wrong][0]:.15g}")
+        raise DataError(f"{message} ({pluralize(int(wrong.sum()), 'such value')}).", code="value-out-of-range")
+
 
 _READERS: Final = {
     ".sav": "read_sav",

@@ -39,8 +39,7 @@ _AS_IT_IS: Final = frozenset(
     }
 )
 _NUMERIC: Final = re.compile(r"numeric(?:\((\d+),(\d+)\))?")
-_FIRST_DAY, _LAST_DAY = -719162, 2932896
-"""Of the years 1 and 9999, counted from 1970: infinity and its like lie beyond."""
+_FIRST_DAY, _LAST_DAY = -719162, 2932896  # of the years 1 and 9999, counted from 1970: infinity and its like lie beyond
 _MICROSECONDS: Final = 24 * 60 * 60 * 10**6
 _COLUMNS: Final = """
 WITH RECURSIVE underneath AS (

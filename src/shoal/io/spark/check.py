@@ -11,8 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-Text = Callable[[Any, str], Any]
-"""The canonical texts of a column, given its cells and its name."""
+Text = Callable[[Any, str], Any]  # the canonical texts of a column, given its cells and its name
 _N = "n"
 
 

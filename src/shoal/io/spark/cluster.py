@@ -24,8 +24,7 @@ Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
 OnBatch = Callable[[pa.RecordBatch], pa.Table]
 
-COUNT = "__records"
-"""The column of a counted frame that says how many records a row stands for."""
+COUNT = "__records"  # the column of a counted frame that says how many records a row stands for
 _NUMBER = re.compile(r"[-+]?\d+(\.\d+)?", re.ASCII)
 _NAMED = re.compile(r"(?:Caused by: )?(?:[\w$]+\.)*(\w+(?:Error|Exception)): (.*)")
 _WHOLE = {"tinyint", "smallint", "int", "bigint"}

@@ -30,20 +30,17 @@ from shoal.io.source import CountedTable, Reading
 from shoal.io.spark import check
 from shoal.io.spark import cluster as spark
 from shoal.io.spark.cluster import Named, spark_errors
-from shoal.io.spark.coarsening import CoarseColumn
+from shoal.io.spark.counts import CoarseColumn
 from shoal.io.spark.source import NO_TEXT, SparkReading, place_of
 from shoal.io.staging import FORCE, Staged
 from shoal.policy import Policy
 from shoal.policy.spark_location import Place, read, write
 from shoal.search.problem import Progress
-from shoal.table.canonical_text import canonical_text
-from shoal.table.row_order import order_of_cells
+from shoal.table.canonical_text import canonical_text, order_of_cells
 
-ORDER = "\0order of "
-"""Begins the names of columns that only put rows in order: the texts of values that are no text."""
+ORDER = "\0order of "  # begins the names of columns that only put rows in order: the texts of values that are no text
 
-_FILES = frozenset({"csv", "parquet", "orc"})
-"""Formats whose tables are folders of files, which a rename moves."""
+_FILES = frozenset({"csv", "parquet", "orc"})  # formats whose tables are folders of files, which a rename moves
 _TEXT = {
     "header": "true",
     "quote": '"',
@@ -70,8 +67,7 @@ class OnWorkers:
 
     recoder: Recoder
     coarse: Mapping[str, CoarseColumn]
-    as_text: bool
-    """Whether all values are written in their canonical text, as files of text are."""
+    as_text: bool  # whether all values are written in their canonical text, as files of text are
 
     def __call__(self, batch: pa.RecordBatch) -> pa.Table:
         """The released rows of a batch, and texts to order them by."""

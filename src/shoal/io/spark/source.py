@@ -29,14 +29,23 @@ from shoal.io.source import CountedTable, Reading
 from shoal.io.spark import cluster as spark
 from shoal.io.spark.check import counted_rows
 from shoal.io.spark.cluster import Named
-from shoal.io.spark.coarsening import CoarseColumn, CoarseRows, coarsen, in_full
-from shoal.io.spark.counts import Codebook, coded, collect_rows, distinct_values, grouped
+from shoal.io.spark.counts import (
+    CoarseColumn,
+    CoarseRows,
+    Codebook,
+    coarsen,
+    coded,
+    collect_rows,
+    distinct_values,
+    grouped,
+    in_full,
+)
 from shoal.policy import Policy
 from shoal.policy.engine_spec import BLOCKS, CELLS, LEAST
 from shoal.policy.spark_location import Place, read, with_empty_texts
 from shoal.policy.spec import DataSpec
 from shoal.search.problem import Progress
-from shoal.table.arrow_types import has_text
+from shoal.table.canonical_text import has_text
 from shoal.table.recoding import Recoding
 
 _FORMATS = {".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet", ".orc": "orc"}
@@ -68,10 +77,8 @@ class SparkSource:
 class SparkInput:
     """The columns that a release may show, in the order of the data, and the names of all."""
 
-    raw: Named
-    """As they are in the cluster."""
-    frame: Named
-    """Without NaN and marks of missing values."""
+    raw: Named  # as they are in the cluster
+    frame: Named  # without NaN and marks of missing values
     names: list[str]
     missing: tuple[str, ...]
 
@@ -88,10 +95,8 @@ class SparkReading(Reading):
     """The distinct rows that the driver holds, and the table in the cluster."""
 
     given: SparkInput
-    coarse: Mapping[str, CoarseColumn] = field(default_factory=dict)
-    """The quasi-identifiers that were made coarser."""
-    n_distinct: int = 0
-    """How many distinct rows there are before anything is left out or made coarser."""
+    coarse: Mapping[str, CoarseColumn] = field(default_factory=dict)  # the quasi-identifiers that were made coarser
+    n_distinct: int = 0  # how many distinct rows there are before anything is left out or made coarser
     allowed: int = 0
 
     def engine_facts(self, result: Result) -> Mapping[str, Any]:

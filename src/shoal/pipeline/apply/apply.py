@@ -57,7 +57,7 @@ class Applied:
     original: pa.Table = field(repr=False)
     """The new records as they came in: the columns that the policy names, in the order of the data."""
     base: Base = field(repr=False)
-    evidence: Evidence = field(repr=False)
+    facts: Evidence = field(repr=False)
     withheld: tuple[Withheld, ...]
     """Every reason for which records are withheld, with their number."""
     reasons: tuple[str | None, ...] = field(repr=False)
@@ -70,11 +70,16 @@ class Applied:
 
     def __repr__(self) -> str:
         """The counts in one line."""
-        facts = self.evidence
+        facts = self.facts
         return (
-            f"<Applied: {number(facts['released'])} of {pluralize(facts['records'], 'new record')} in "
-            f"{pluralize(facts['classes'], 'class')}, {number(facts['suppressed'])} withheld>"
+            f"<Applied: {number(facts.released)} of {pluralize(facts.records, 'new record')} in "
+            f"{pluralize(facts.classes, 'class')}, {number(facts.suppressed)} withheld>"
         )
+
+    @cached_property
+    def evidence(self) -> dict[str, Any]:
+        """The facts as plain data: the content of ``*.evidence.json``."""
+        return self.facts.to_dict()
 
     @property
     def data(self) -> Any:
@@ -104,7 +109,7 @@ class Applied:
                 verify(written.release, self.policy).raise_if_failed()
             else:
                 verify_joined(self.base, self.table, written.release, self.original, replaces=False).raise_if_failed()
-            evidence = sealed(self.evidence, release_sha256=written.sha256)
+            evidence = sealed(self.facts, release_sha256=written.sha256)
             return commit(
                 sink,
                 self.policy,
@@ -149,7 +154,7 @@ def apply(
         table=done.result.table,
         original=source.table.select([name for name in source.names if name in source.table.column_names]),
         base=base,
-        evidence=done.evidence,
+        facts=done.evidence,
         withheld=job.joining.withheld,
         reasons=job.joining.reasons(done.reading),
         registry=job.registry,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.attacks.registry.fingerprint import differing, policy_fingerprints
+from shoal.attacks.registry.signature import differing, policy_fingerprints
 from shoal.attacks.released_classes import Rows, rows_of_release
 from shoal.errors import DataError, InputError
 from shoal.evidence.describe import describe_policy

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from shoal.errors import InputError, did_you_mean
-from shoal.hierarchies.decimals import parse_decimal
+from shoal.hierarchies.labels import parse_decimal
 from shoal.models import MODELS
 from shoal.policy import Policy
 from shoal.policy.fields import Share

@@ -83,10 +83,7 @@ def risks(evidence: Mapping[str, Any]) -> dict[str, float]:
     columns the worst counts.
     """
     released, exposure = evidence["released"], evidence["exposure"].values()
-    found = {
-        "average": evidence["classes"] / released,
-        "highest": 1 / evidence["class_sizes"]["smallest"],
-    }
+    found = {"average": evidence["classes"] / released, "highest": 1 / evidence["class_sizes"]["smallest"]}
     for attack in ("homogeneity", "similarity"):
         shares = [each[attack]["records"] / released for each in exposure if attack in each]
         if shares:

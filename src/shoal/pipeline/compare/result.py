@@ -16,7 +16,7 @@ from shoal.metrics import METRICS
 from shoal.pipeline.compare.axes import Number
 from shoal.pipeline.compare.folder import KIND
 from shoal.pipeline.compare.point import VERIFIED
-from shoal.present.comparison_page import write_comparison
+from shoal.present.comparison import write_comparison
 
 RISKS = ("average", "highest", "homogeneity", "similarity")
 

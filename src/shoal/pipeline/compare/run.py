@@ -197,8 +197,7 @@ def _check_risk(risk: str, policy: Policy) -> None:
         )
     if risk == "similarity" and not any(policy.columns[name].categories for name in secrets):
         raise InputError(
-            "the similarity risk needs categories, and no sensitive column of the policy has any.",
-            code="no-categories",
+            "the similarity risk needs categories, and no sensitive column of the policy has any.", code="no-categories"
         )
 
 

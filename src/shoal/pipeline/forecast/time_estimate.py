@@ -15,7 +15,7 @@ from shoal.search import ALGORITHMS
 from shoal.search.cost import SearchTime, Speed, search_time
 from shoal.search.engine import LocalEngine
 from shoal.search.evaluation import Evaluator
-from shoal.search.kernels.compile_cache import is_compiled
+from shoal.search.kernels.load import is_compiled
 from shoal.search.problem import Problem
 
 _GROUPING = (1.0e-4, 4.5e-8)

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import InputError, did_you_mean
 from shoal.formatting import listing, pluralize
-from shoal.hierarchies.hierarchy import Hierarchy, Label
-from shoal.hierarchies.text import is_scalar, scalar_text
+from shoal.hierarchies.hierarchy import Hierarchy, Label, is_scalar, scalar_text
 from shoal.present.why import matches_text
 from shoal.search.problem import Problem
 from shoal.table.recoding import SUPPRESSED, Recoding
@@ -68,12 +67,7 @@ class Matches:
 
 
 def find(
-    problem: Problem,
-    recoding: Recoding,
-    *,
-    record: int | None,
-    where: Mapping[str, Any] | None,
-    in_class: int | None,
+    problem: Problem, recoding: Recoding, *, record: int | None, where: Mapping[str, Any] | None, in_class: int | None
 ) -> ChosenRows | Matches:
     """The rows that are asked about. Raises `InputError` where nothing fits, or not exactly one way is given."""
     given = [each for each in (record, where or None, in_class) if each is not None]

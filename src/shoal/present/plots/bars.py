@@ -85,20 +85,31 @@ def loss_plot(losses: Sequence[tuple[str, float]]) -> Markup:
 
 def size_plot(bins: Sequence[Bin]) -> Markup:
     """Horizontal bars: for each class size, or bin of sizes, how many classes have it."""
-    most = max(each.classes for each in bins)
-    parts = [text("Class size", x="0", y=0.9, class_="axis"), text("Classes", x="30%", y=0.9, class_="axis")]
-    for index, each in enumerate(bins):
-        top = 1.5 * index + 1.5
-        width = 0.52 * each.classes / most if most else 0.0
-        parts.append(text(each.label, x="0", y=top + 0.95))
-        if each.classes:
-            parts.append(bar("bar", x=0.3, y=top + 0.1, width=width, least="1"))
-        end = f"{(0.3 + width) * 100:.2f}%"
-        parts.append(text(number(each.classes), x=end, y=top + 0.95, dx="0.4em"))
     listed = "; ".join(f"size {each.label}: {pluralize(each.classes, 'class')}" for each in bins)
-    return svg(
-        "size-plot", "Classes by size", f"Number of classes of each size. {listed}.", parts, 1.5 * len(bins) + 1.8
-    )
+    parts = _count_bars(("Class size", "Classes"), [(each.label, each.classes) for each in bins], 0.3, 0.52)
+    description = f"Number of classes of each size. {listed}."
+    return svg("size-plot", "Classes by size", description, parts, 1.5 * len(bins) + 1.8)
+
+
+def error_plot(bins: Sequence[tuple[str, int]]) -> Markup:
+    """Horizontal bars: how many queries are off by how much."""
+    listed = "; ".join(f"{error}: {pluralize(queries, 'time')}" for error, queries in bins)
+    parts = _count_bars(("Off by", "Queries"), bins, 0.38, 0.48)
+    return svg("error-plot", "Errors of count queries", f"Relative error. {listed}.", parts, 1.5 * len(bins) + 1.8)
+
+
+def _count_bars(heads: tuple[str, str], bars: Sequence[tuple[str, int]], left: float, longest: float) -> list[Markup]:
+    """A label, a bar and its count on each line; bars begin at ``left`` and the longest has that share of the width."""
+    most = max(count for _, count in bars)
+    parts = [text(heads[0], x="0", y=0.9, class_="axis"), text(heads[1], x=f"{left:.0%}", y=0.9, class_="axis")]
+    for index, (label, count) in enumerate(bars):
+        top = 1.5 * index + 1.5
+        width = longest * count / most if most else 0.0
+        parts.append(text(label, x="0", y=top + 0.95))
+        if count:
+            parts.append(bar("bar", x=left, y=top + 0.1, width=width, least="1"))
+        parts.append(text(number(count), x=f"{(left + width) * 100:.2f}%", y=top + 0.95, dx="0.4em"))
+    return parts
 
 
 def bin_sizes(classes_by_size: Mapping[int, int]) -> list[Bin]:
@@ -178,21 +189,6 @@ def score_plot(scores: Sequence[tuple[str, Mapping[str, float]]], baseline: floa
 def _percent(value: float) -> str:
     """A score with its tenth always shown: models differ by little."""
     return f"{value * 100:.1f}%"
-
-
-def error_plot(bins: Sequence[tuple[str, int]]) -> Markup:
-    """Horizontal bars: how many queries are off by how much."""
-    most = max(queries for _, queries in bins)
-    parts = [text("Off by", x="0", y=0.9, class_="axis"), text("Queries", x="38%", y=0.9, class_="axis")]
-    for index, (error, queries) in enumerate(bins):
-        top = 1.5 * index + 1.5
-        width = 0.48 * queries / most if most else 0.0
-        parts.append(text(error, x="0", y=top + 0.95))
-        if queries:
-            parts.append(bar("bar", x=0.38, y=top + 0.1, width=width, least="1"))
-        parts.append(text(number(queries), x=f"{(0.38 + width) * 100:.2f}%", y=top + 0.95, dx="0.4em"))
-    listed = "; ".join(f"{error}: {pluralize(queries, 'time')}" for error, queries in bins)
-    return svg("error-plot", "Errors of count queries", f"Relative error. {listed}.", parts, 1.5 * len(bins) + 1.8)
 
 
 def success_plot(

@@ -15,7 +15,7 @@ from typing import Any
 
 from shoal.formatting import listing, number, pluralize
 from shoal.present.html.markup import Markup, paragraph, tag
-from shoal.present.html.style import DARK, LIGHT
+from shoal.present.html.style import DARK, LATTICE_STYLE, LIGHT
 from shoal.present.plots.bars import text
 
 _DOWN = 4.4
@@ -32,25 +32,6 @@ _SHAPES = {
     "fails": "M-4,0 a4,4 0 1,0 8,0 a4,4 0 1,0 -8,0 Z",
 }
 _WORDS = {"minimal": "minimal", "satisfied": "satisfies", "fails": "fails"}
-
-LATTICE_STYLE = """
-.lattice { overflow-x: auto; margin: 1rem 0; }
-svg.drawing { font-size: 0.8rem; max-width: none; }
-svg.drawing svg { display: inline; font-size: inherit; }
-svg .edge { stroke: var(--line); stroke-width: 1px; }
-svg .node { cursor: pointer; outline: none; }
-svg .node path { vector-effect: non-scaling-stroke; stroke: var(--ink); stroke-width: 1px; }
-svg .node.minimal path { fill: var(--good); stroke-width: 1.5px; }
-svg .node.satisfied path { fill: var(--bar); }
-svg .node.fails path { fill: var(--paper); stroke: var(--soft); stroke-dasharray: 2 1.5; }
-svg .node .ring { fill: none; stroke: var(--ink); stroke-width: 2px; }
-svg .node .focus { fill: none; stroke: none; }
-svg .node:focus .focus, svg .node:hover .focus { stroke: var(--ink); stroke-width: 2px; }
-svg .node:focus-visible .focus { stroke: var(--bad); stroke-width: 3px; }
-svg .node text { fill: var(--ink); text-anchor: middle; }
-svg .node.fails text { fill: var(--soft); }
-@media (forced-colors: active) { svg .node:focus .focus { stroke: Highlight; } }
-"""
 
 
 def lattice_svg(picture: Mapping[str, Any], *, ident: str = "lattice", standalone: bool = False) -> Markup:

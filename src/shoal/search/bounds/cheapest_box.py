@@ -17,12 +17,11 @@ from numpy.typing import NDArray
 
 from shoal.hierarchies.hierarchy import Label
 from shoal.models.base import Model
-from shoal.search.local.boxes import cell_metric
+from shoal.search.local.blocks import cell_metric
 from shoal.search.problem import Problem
 from shoal.table.classes import ClassStats, Histogram
 
-MOST_BOXES = 5_000_000
-"""Boxes that are looked at: their costs and sizes are held at once."""
+MOST_BOXES = 5_000_000  # boxes that are looked at: their costs and sizes are held at once
 
 
 @dataclass(frozen=True)
@@ -30,8 +29,7 @@ class Box:
     """A box, its cost and the records in it."""
 
     labels: tuple[Label, ...]
-    cost: float
-    """Mean cell cost over the quasi-identifiers, weighted, by the measure that local recodings lower."""
+    cost: float  # mean cell cost over the quasi-identifiers, weighted, by the measure that local recodings lower
     records: int
     fails: tuple[tuple[str, str | None], ...] = ()
     """The models on single classes that all its records together fail, each with its sensitive column; the bound leaves
@@ -44,12 +42,9 @@ class Box:
 class _Ways:
     """The boxes around one tuple."""
 
-    paths: list[list[int]]
-    """In each column the nodes from the value up to its boundary."""
-    members: NDArray[np.intp]
-    """The tuples of the same block."""
-    steps: NDArray[np.int64]
-    """``steps[j, m]``: the step of the path at which member ``m`` joins in column ``j``."""
+    paths: list[list[int]]  # in each column the nodes from the value up to its boundary
+    members: NDArray[np.intp]  # the tuples of the same block
+    steps: NDArray[np.int64]  # ``steps[j, m]``: the step of the path at which member ``m`` joins in column ``j``
 
     @property
     def shape(self) -> tuple[int, ...]:

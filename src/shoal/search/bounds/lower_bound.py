@@ -38,10 +38,8 @@ class LowerBound:
     """A lower bound on the NCP of any release of a table that satisfies its models."""
 
     ncp: float
-    looked_at: int
-    """Records whose own bound was worked out."""
-    drawn: bool
-    """Whether these were drawn from more: then the bound is an estimate, within ``error`` in 19 of 20 draws."""
+    looked_at: int  # records whose own bound was worked out
+    drawn: bool  # whether these were drawn from more: then the bound is an estimate, within ``error`` in 19 of 20 draws
     error: float = 0.0
 
     @staticmethod

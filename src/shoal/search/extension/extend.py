@@ -21,8 +21,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.models.base import Model
-from shoal.search.extension.published_classes import Codes, Groups, Ints, Perspective, PublishedClasses, single_models
-from shoal.search.extension.withholding import FailedModel, Pruner, References
+from shoal.search.extension.published_classes import (
+    Codes,
+    FailedModel,
+    Groups,
+    Ints,
+    Perspective,
+    Pruner,
+    PublishedClasses,
+    References,
+    single_models,
+)
 from shoal.table.classes import Counts, Mask, SensitiveDomain
 
 
@@ -46,12 +55,9 @@ class ClassCandidates:
 class ExtensionResult:
     """What becomes of each new record."""
 
-    row_class: Codes
-    """The class that each row joins; -1 for one that is withheld."""
-    tried: Codes
-    """The class that each row was last to join; -1 where there was none."""
-    why: Mapping[int, FailedModel]
-    """For each class that records are withheld from, the model that it would have failed."""
+    row_class: Codes  # the class that each row joins; -1 for one that is withheld
+    tried: Codes  # the class that each row was last to join; -1 where there was none
+    why: Mapping[int, FailedModel]  # for each class that records are withheld from, the model that it would have failed
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,10 +67,8 @@ class Extension:
     models: Sequence[Model]
     domains: Mapping[str, SensitiveDomain]
     before: PublishedClasses
-    secrets: Mapping[str, Codes]
-    """For each sensitive column that a model reads the value of each new record."""
-    alone: bool
-    """Whether the new records must satisfy the models alone, too."""
+    secrets: Mapping[str, Codes]  # for each sensitive column that a model reads the value of each new record
+    alone: bool  # whether the new records must satisfy the models alone, too
 
     def extend(self, candidates: ClassCandidates) -> ExtensionResult:
         """Find the new records that can be released, and their classes."""

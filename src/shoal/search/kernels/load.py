@@ -1,10 +1,40 @@
-"""Loads the compiled kernels when a search is long enough to pay for it: numba takes half a second and 100 MB."""
+"""Loads the compiled kernels when a search is long enough to pay for it: numba takes half a second and 100 MB.
+
+Compiling them for the first time takes seconds. The compiler keeps its work in one folder per user (see
+`kernels.compiled`), and there in one folder per location of the source, named by a hash of that location, with one file
+per function that ends in ``.nbi``. Only file names are looked at, since asking the compiler would load it: after an
+update of Shoal they may be those of the version before.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import os
+from pathlib import Path
 from types import ModuleType
 
 from shoal.search.kernels import plain
+
+GROUPING, CLUSTERING = "group_dense", "best_joins"
+"""A function that every search with compiled kernels uses, and one that clustering uses beside."""
+
+
+def is_compiled(function: str) -> bool:
+    """Whether a run would find one of the kernels compiled."""
+    source = Path(__file__).absolute().parent
+    location = f"{source.name}_{hashlib.sha1(str(source).encode(), usedforsecurity=False).hexdigest()}"
+    folder = _cache_folder()
+    return folder is not None and any((folder / location).glob(f"compiled.{function}-*.nbi"))
+
+
+def _cache_folder() -> Path | None:
+    if configured := os.environ.get("NUMBA_CACHE_DIR"):
+        return Path(configured)
+    base = os.environ.get("XDG_CACHE_HOME")
+    try:
+        return (Path(base) if base else Path.home() / ".cache") / "shoal" / "kernels"
+    except RuntimeError:  # no home folder at all
+        return None
 
 
 def load_kernels() -> ModuleType:

@@ -28,8 +28,7 @@ class RowCounter:
         self._keys = np.zeros((_FIRST, width), dtype=np.int32)
         self._counts = np.zeros(_FIRST, dtype=np.int64)
         self._slots = np.full(2 * _FIRST, -1, dtype=np.int32)
-        self.used = 0
-        """Distinct rows so far."""
+        self.used = 0  # distinct rows so far
 
     @property
     def nbytes(self) -> int:

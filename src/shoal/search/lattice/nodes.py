@@ -21,8 +21,7 @@ from shoal.table.recoding import Recoding
 
 Node = tuple[int, ...]
 
-TIE = 1e-12
-"""Costs closer than this are equal: which of two orders a sum was taken in must not decide between nodes."""
+TIE = 1e-12  # costs closer than this are equal: which of two orders a sum was taken in must not decide between nodes
 
 MOST_NODES = 50_000_000
 """Largest lattice that is searched as a whole; beyond, the searches refuse rather than run for days."""

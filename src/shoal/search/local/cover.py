@@ -23,19 +23,16 @@ from shoal.models import least_size
 from shoal.models.base import Model
 from shoal.search.evaluation import class_holds
 from shoal.search.kernels.load import load_kernels
-from shoal.search.local.blocks import Blocks
-from shoal.search.local.boxes import Boxes
+from shoal.search.local.blocks import Blocks, Boxes
 from shoal.table.classes import ClassStats, Histogram, Mask
 from shoal.table.encoded import Pairs, spans
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-_ROUNDING = 1e-12
-"""Sums of the same costs in another order may differ by so much."""
+_ROUNDING = 1e-12  # sums of the same costs in another order may differ by so much
 
-_ALONE = 1000
-"""Tuples up to which one thread works out the bounds."""
+_ALONE = 1000  # tuples up to which one thread works out the bounds
 
 STEPS = (0.0, 0.1, 0.3, 0.8, np.inf)
 """How much more than it must a record is willing to pay, step by step: in cells' worth, so 1 is one column given up."""
@@ -200,8 +197,7 @@ class TuplePartition:
     """Classes of whole tuples, with the box, cost and size of each."""
 
     cover: BoxCover
-    owner: NDArray[np.int64]
-    """Class of each tuple of the table; -1 for those that are not in this partition."""
+    owner: NDArray[np.int64]  # class of each tuple of the table; -1 for those that are not in this partition
     members: list[list[int]] = field(init=False)
     nodes: NDArray[np.int64] = field(init=False)
     costs: Floats = field(init=False)

@@ -14,8 +14,7 @@ from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.hierarchies.ranges import ancestors
 from shoal.metrics import ReleaseSummary
 from shoal.search.evaluation import evaluate_stats
-from shoal.search.local.blocks import Blocks, Classes, class_extremes
-from shoal.search.local.boxes import cell_metric
+from shoal.search.local.blocks import Blocks, Classes, cell_metric, class_extremes
 from shoal.search.local.refinement.arrangement import PIECE
 from shoal.search.local.refinement.refine import refine
 from shoal.search.problem import Problem, SearchResult
@@ -27,8 +26,7 @@ from shoal.table.recoding import SUPPRESSED, Recoding
 class _Released:
     """What some classes release."""
 
-    hierarchies: tuple[Hierarchy, ...]
-    """Those of the problem, with the ranges of the classes as nodes."""
+    hierarchies: tuple[Hierarchy, ...]  # those of the problem, with the ranges of the classes as nodes
     nodes: NDArray[np.int32]
 
 

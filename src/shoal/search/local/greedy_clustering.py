@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from shoal.errors import InputError
 from shoal.search.engine import LocalEngine
 from shoal.search.lattice.nodes import check_size
-from shoal.search.local.blocks import Blocks, Classes, prepare
-from shoal.search.local.boxes import Boxes
+from shoal.search.local.blocks import Blocks, Boxes, Classes, prepare
 from shoal.search.local.cover import FINE_STEPS, STEPS, BoxCover, TuplePartition
 from shoal.search.local.finish import cost_of, finish, refine_if_asked
 from shoal.search.local.pk_clustering import faithful_clusters
@@ -27,16 +26,12 @@ from shoal.table.recoding import SUPPRESSED
 
 Ints = NDArray[np.int64]
 
-SMALL = 400
-"""Records up to which the paper's partition is made too: it takes time with the square of the records."""
-PIECE = 30_000
-"""Tuples that are covered at once: larger blocks are cut first."""
+SMALL = 400  # records up to which the paper's partition is made too: it takes time with the square of the records
+PIECE = 30_000  # tuples that are covered at once: larger blocks are cut first
 _WITHOUT_BEING_ASKED = (5, 6000)
 """Rounds of refining, and among how many classes neighbours are looked for: that brings most of what there is."""
-_IN_LARGE_TABLES = (3, 2000)
-"""The same where there are many tuples: time must grow with them no more than it has to."""
-_SERVED = 30_000
-"""Tuples up to which outliers are served early: their bounds take time with the square of the tuples."""
+_IN_LARGE_TABLES = (3, 2000)  # the same where there are many tuples: time must grow with them no more than it has to
+_SERVED = 30_000  # tuples up to which outliers are served early: their bounds take time with the square of the tuples
 
 
 def greedy_clustering(problem: Problem, engine: LocalEngine) -> SearchResult:

@@ -15,12 +15,10 @@ from numpy.typing import NDArray
 
 from shoal.hierarchies.hierarchy import Hierarchy
 
-Whole = NDArray[Any]
-"""Whole numbers: int64, or Python's own where they could outgrow 64 bits."""
+Whole = NDArray[Any]  # whole numbers: int64, or Python's own where they could outgrow 64 bits
 Nodes = NDArray[np.int32]
 
-INT64_LIMIT = 2**62
-"""Sums from here on are made in Python's own numbers."""
+INT64_LIMIT = 2**62  # sums from here on are made in Python's own numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,8 +27,7 @@ class InformationLoss:
 
     hierarchies: tuple[Hierarchy, ...]
     heights: tuple[Whole, ...]
-    beyond: int
-    """More than any record can lose."""
+    beyond: int  # more than any record can lose
 
     @classmethod
     def of(cls, hierarchies: tuple[Hierarchy, ...], records: int) -> InformationLoss:

@@ -20,6 +20,7 @@ stay together, unless refining is asked for.
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -30,13 +31,66 @@ from shoal.search.engine import LocalEngine, RemoteWorkers
 from shoal.search.local.blocks import Blocks, prepare
 from shoal.search.local.cuts import Cut, absorb, cut_classes, numbered, rests
 from shoal.search.local.finish import cost_of, finish, refine_if_asked
-from shoal.search.local.partition import Codes, Entries, Indices, RecordSpace, record_space
-from shoal.search.local.remote_classes import ClassSet, class_sets, without_records
-from shoal.search.problem import Problem, SearchResult
+from shoal.search.local.partition import Codes, Entries, Indices, RecordKinds, RecordSpace, record_space
+from shoal.search.problem import Problem, SearchResult, no_progress
 from shoal.table.classes import Mask
+from shoal.table.encoded import EncodedTable
 
-_TIE_DIGITS = 9
-"""Costs that agree in this many digits are equal: of equal partitions the one by ranges is released."""
+
+@dataclass(frozen=True, eq=False)
+class ClassSet:
+    """Some classes: their kinds, numbered anew, and their entries."""
+
+    kinds: RecordKinds
+    entries: Entries
+
+
+def class_sets(space: RecordSpace, active: Entries, number: int) -> list[tuple[ClassSet, Indices]]:
+    """The classes in so many sets of about the same number of entries, and the kinds of each set in the space."""
+    lengths = np.diff(np.append(active.starts, len(active.kind)))
+    loads = [(0, index) for index in range(min(number, active.n_classes))]
+    owner = np.empty(active.n_classes, dtype=np.int64)
+    for each in np.lexsort((np.arange(active.n_classes), -lengths)).tolist():
+        load, index = heapq.heappop(loads)
+        owner[each] = index
+        heapq.heappush(loads, (load + int(lengths[each]), index))
+    return [_block(space, active.of(owner == index)) for index in range(len(loads))]
+
+
+def _block(space: RecordSpace, entries: Entries) -> tuple[ClassSet, Indices]:
+    mine, kind = np.unique(entries.kind, return_inverse=True)
+    kinds = space.kinds
+    few = replace(
+        kinds,
+        codes=np.ascontiguousarray(kinds.codes[:, mine]),
+        counts=kinds.counts[mine],
+        block=kinds.block[mine],
+        secret=kinds.secret[mine],
+        row_kind=np.zeros(0, dtype=np.int64),
+    )
+    return ClassSet(few, replace(entries, kind=kind)), mine
+
+
+def without_records(blocks: Blocks) -> Blocks:
+    """What is known of the whole table, without its records: it is sent along with the work."""
+    table = blocks.problem.table
+    none = np.zeros(0, dtype=np.int32)
+    empty = EncodedTable(
+        quasi=table.quasi,
+        codes=np.zeros((len(table.quasi), 0), dtype=np.int32),
+        counts=np.zeros(0, dtype=np.int64),
+        row_tuple=none,
+        row_sensitive={},
+        pairs={},
+        weights=np.array([table.n_rows], dtype=np.int64),
+    )
+    bare = Blocks(replace(blocks.problem, table=empty, progress=no_progress), none, blocks.n_blocks)
+    vars(bare)["reference"] = blocks.reference
+    vars(bare)["ranged"] = blocks.ranged
+    return bare
+
+
+_TIE_DIGITS = 9  # costs that agree in this many digits are equal: of equal partitions the one by ranges is released
 _Way = Callable[[RecordSpace, Entries, Indices, Indices, Codes], Cut]
 """Cuts the classes of some entries in the chosen attribute of each class, given the nodes of all classes."""
 

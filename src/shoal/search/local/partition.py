@@ -34,16 +34,13 @@ _DENSE = 1 << 18
 class RecordKinds:
     """The kinds of records that can be released."""
 
-    codes: Codes
-    """``codes[j, kind]``: leaf code of quasi-identifier ``j``."""
+    codes: Codes  # ``codes[j, kind]``: leaf code of quasi-identifier ``j``
     counts: Counts
     block: Indices
     secret: Indices
-    secret_values: Mapping[str, Codes]
-    """Value of each secret in each sensitive column that a model reads."""
+    secret_values: Mapping[str, Codes]  # value of each secret in each sensitive column that a model reads
     n_secrets: int
-    row_kind: Indices
-    """Kind of each row, or `SUPPRESSED`."""
+    row_kind: Indices  # kind of each row, or `SUPPRESSED`
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,12 +178,10 @@ class RecordSpace:
 class Branches:
     """The branches of a hierarchy: which child of a node a leaf lies under."""
 
-    depth: NDArray[np.int64]
-    """Steps from the root to each node."""
+    depth: NDArray[np.int64]  # steps from the root to each node
     at_depth: Codes
     """``at_depth[d, leaf]``: the node at depth ``d`` above the leaf, or the leaf itself where it is not as deep."""
-    rank: NDArray[np.int64]
-    """Index of each node among the children of its parent, in the order of their leaves."""
+    rank: NDArray[np.int64]  # index of each node among the children of its parent, in the order of their leaves
 
     @property
     def width(self) -> int:

@@ -113,8 +113,7 @@ class _Requirements:
     k: int
     distinct: tuple[int, ...]
     others: tuple[Model, ...]
-    records: int
-    """How many there are to cluster."""
+    records: int  # how many there are to cluster
 
     @classmethod
     def of(cls, blocks: Blocks, names: Sequence[str]) -> _Requirements:
@@ -148,12 +147,9 @@ class _Block:
     loss: InformationLoss
     weights: Whole
     rows: Rows
-    codes: NDArray[np.int32]
-    """``codes[j, index]``: leaf code of quasi-identifier ``j``."""
-    values: NDArray[np.int32]
-    """``values[l, index]``: code of sensitive column ``l``."""
-    before: int
-    """Records of the blocks done before."""
+    codes: NDArray[np.int32]  # ``codes[j, index]``: leaf code of quasi-identifier ``j``
+    values: NDArray[np.int32]  # ``values[l, index]``: code of sensitive column ``l``
+    before: int  # records of the blocks done before
 
     def clusters(self, drawn: int) -> list[list[int]]:
         """GreedyPKClustering, from the record that was drawn."""
@@ -189,8 +185,7 @@ class _Remaining:
     codes: Sequence[NDArray[np.intp]]
     values: Sequence[NDArray[np.int32]]
     clustered: NDArray[np.bool_]
-    count: int
-    """How many are in no cluster."""
+    count: int  # how many are in no cluster
 
     @classmethod
     def of(cls, block: _Block) -> _Remaining:

@@ -46,8 +46,7 @@ Nodes = NDArray[np.int32]
 class RangeOptions:
     """Which columns make the groups and which become ranges, by index among the quasi-identifiers."""
 
-    group: Mapping[int, int]
-    """The level at which each group column is masked."""
+    group: Mapping[int, int]  # the level at which each group column is masked
     ranges: tuple[int, ...]
     safe: bool
 
@@ -98,10 +97,8 @@ def _group_problems(problem: Problem, group: Mapping[str, int]) -> Iterator[Poli
 class _Candidate:
     """Classes before any is suppressed, in the order of what they release."""
 
-    hierarchies: tuple[Hierarchy, ...]
-    """With the ranges as nodes."""
-    nodes: Nodes
-    """``nodes[g, j]``: what class ``g`` releases in quasi-identifier ``j``."""
+    hierarchies: tuple[Hierarchy, ...]  # with the ranges as nodes
+    nodes: Nodes  # ``nodes[g, j]``: what class ``g`` releases in quasi-identifier ``j``
     tuple_class: Nodes
     stats: ClassStats
 

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from shoal.errors import PolicyError, PolicyProblem, did_you_mean
 from shoal.formatting import listing
-from shoal.hierarchies.decimals import parse_decimal
 from shoal.hierarchies.hierarchy import FloatArray, Hierarchy, IntArray
+from shoal.hierarchies.labels import parse_decimal
 from shoal.hierarchies.problems import HierarchyError, quoted
 from shoal.hierarchies.ranges import ancestors, with_ranges
 from shoal.search.problem import Problem
@@ -33,8 +33,7 @@ class RangedColumn:
 
     hierarchy: Hierarchy
     name: str
-    missing: int
-    """The leaf of the missing value, the first or the last one; -1 where there is none."""
+    missing: int  # the leaf of the missing value, the first or the last one; -1 where there is none
 
     @staticmethod
     def of(problem: Problem, column: int) -> RangedColumn:

@@ -3,7 +3,7 @@
 All records of a block start fully generalized in one class. A class is specialized one level down in one attribute:
 its records are split by the children of its present node that they lie under. Children that fail the models are pushed
 back to the parent. If what is collected there is not empty and fails, further records are borrowed from children that
-hold without them (`borrowing`). Where no child can spare enough, whole children are pushed back, the smallest first;
+hold without them (`cuts.borrow`). Where no child can spare enough, whole children are pushed back, the smallest first;
 and where even that leaves nothing specialized, the attribute is given up.
 
 The paper shows one attribute only. Of several, that is specialized which keeps most records specialized; of equals that
@@ -23,15 +23,13 @@ import numpy as np
 from shoal.hierarchies.ranges import ancestors
 from shoal.search.engine import LocalEngine
 from shoal.search.local.blocks import prepare
-from shoal.search.local.borrowing import borrow
-from shoal.search.local.cuts import Cut, absorb, cut_classes, numbered, rests
+from shoal.search.local.cuts import Cut, absorb, borrow, cut_classes, numbered, rests
 from shoal.search.local.finish import finish, refine_if_asked
 from shoal.search.local.partition import Codes, Entries, Indices, RecordSpace, grouped, record_space, summed
 from shoal.search.problem import Problem, SearchResult
 from shoal.table.classes import Counts, Floats, Mask
 
-_DIGITS = 9
-"""Losses that agree to so many digits are equal: rounding must not decide between attributes."""
+_DIGITS = 9  # losses that agree to so many digits are equal: rounding must not decide between attributes
 
 
 def top_down(problem: Problem, engine: LocalEngine) -> SearchResult:
@@ -57,8 +55,7 @@ class _Specialization:
     """Every class of a round, specialized in one attribute."""
 
     cut: Cut
-    gain: Floats
-    """How much less each record of each part loses."""
+    gain: Floats  # how much less each record of each part loses
     borrowed: list[tuple[Indices, Indices, Counts]] = field(default_factory=list)
     """Records borrowed from parts that hold: part, secret and how many."""
 
@@ -67,11 +64,9 @@ class _Specialization:
 class _Choice:
     """What each attribute (a column) would do to each class (a row)."""
 
-    kept: Counts
-    """Records that stay specialized; before records are borrowed, this is the most that may stay."""
+    kept: Counts  # records that stay specialized; before records are borrowed, this is the most that may stay
     gain: Floats
-    unsettled: Mask
-    """Whether the rest at the parent still fails."""
+    unsettled: Mask  # whether the rest at the parent still fails
 
     def best(self) -> Indices:
         """The attribute of each class that keeps most records specialized and gains most; -1 where none keeps any."""

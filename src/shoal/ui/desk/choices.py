@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import asdict
 from importlib import resources
 from typing import Any
 
@@ -22,7 +23,12 @@ def choices(_: Desk, __: Mapping[str, Any]) -> dict[str, Any]:
         "models": [_model(name) for name in MODELS],
         "algorithms": [_algorithm(name) for name in ALGORITHMS],
         "options": {
-            name: {"kind": option.kind.value, "label": option.label, "help": option.help, "default": _default(name)}
+            name: {
+                "kind": option.kind.value,
+                "label": option.label,
+                "help": option.help,
+                "default": AlgorithmSpec.model_fields[name].get_default(call_default_factory=True),
+            }
             for name, option in all_options().items()
         },
         "measures": [
@@ -40,15 +46,11 @@ def starting_points() -> list[dict[str, Any]]:
 
 
 def _model(name: str) -> dict[str, Any]:
-    model, card = MODELS[name], MODELS[name].card
+    model = MODELS[name]
     return {
         "name": name,
         "title": model.title,
-        "fear": card.fear,
-        "protects": card.protects,
-        "audience": card.audience,
-        "example": card.example,
-        "leaves_open": list(card.leaves_open),
+        **asdict(model.card),
         "sensitive": model.reads_sensitive(),
         "categories": model.needs_categories,
         "parameters": [_parameter(each) for each in model.parameters],
@@ -58,15 +60,9 @@ def _model(name: str) -> dict[str, Any]:
 def _parameter(parameter: Parameter) -> dict[str, Any]:
     """A parameter as the page has it: no bound is null."""
     return {
-        "name": parameter.name,
+        **{key: getattr(parameter, key) for key in ("name", "label", "help", "start", "low", "open_low", "step")},
         "kind": parameter.kind.value,
-        "label": parameter.label,
-        "help": parameter.help,
-        "start": parameter.start,
-        "low": parameter.low,
         "high": None if math.isinf(parameter.high) else parameter.high,
-        "open_low": parameter.open_low,
-        "step": parameter.step,
         "parts": [part.name for part in parameter.parts],
         "choices": [[choice, f"{choice}: {meaning}"] for choice, meaning in parameter.choices.items()],
     }
@@ -78,19 +74,12 @@ def _algorithm(name: str) -> dict[str, Any]:
     return {
         "name": name,
         "scope": {"full-domain": "one level per column", "local": "each class separately"}[algorithm.scope],
-        "does": algorithm.does,
-        "when": algorithm.when,
-        "drawback": algorithm.drawback,
+        **{key: getattr(algorithm, key) for key in ("does", "when", "drawback")},
         "options": [option for option in all_options() if option in algorithm.option_names | {"seed"}],
         "needs": sorted(algorithm.needs),
         "shared": sorted(shared_options(name)),
         "weights": {"role": weights.of, "help": weights.help} if weights else {"role": "", "help": ""},
     }
-
-
-def _default(option: str) -> Any:
-    """What the policy has where an option is left out."""
-    return AlgorithmSpec.model_fields[option].get_default(call_default_factory=True)
 
 
 ANSWERS = {"choices": choices}

@@ -8,16 +8,15 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.draft.calendar import date_form
-from shoal.draft.profile import Profile
+from shoal.draft.profile import Profile, date_form, round_widths
 from shoal.draft.propose import propose
-from shoal.draft.widths import round_widths
-from shoal.draft.yaml_lines import flow
+from shoal.draft.wording import flow
 from shoal.errors import InputError, PolicyError, PolicyProblem
 from shoal.hierarchies import (
     BuiltHierarchy,
@@ -32,12 +31,15 @@ from shoal.hierarchies import (
     to_nested,
 )
 from shoal.hierarchies.kinds import HIERARCHY_KINDS
-from shoal.policy.draft import Draft, read_part
-from shoal.policy.spec import HierarchySpec
+from shoal.policy.check_columns import check_column
+from shoal.policy.draft import Draft, PartialSpec, read_part
+from shoal.policy.hierarchy_source import hierarchy_source
+from shoal.policy.spec import ColumnSpec, HierarchySpec
 from shoal.policy.yaml_text import dump_yaml, parse_yaml
-from shoal.ui.desk.column import build, counted, declared, profile
 from shoal.ui.desk.desk import Desk
 from shoal.ui.desk.document import problem_to_page, tree_to_page
+from shoal.ui.desk.table import profile
+from shoal.ui.server.policy_limits import hierarchy_file_problems
 
 _DRAWN = 1000
 """Groups of a level that are drawn to scale, at most; the answer says how many there are."""
@@ -51,7 +53,7 @@ def hierarchy(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
     With ``level`` comes a page of that level's groups (from ``offset``, those that hold ``search``).
     """
     name = str(query.get("name"))
-    column = profile(desk, name)
+    column, _ = profile(desk, name)
     part, problems = declared(desk, name)
     spec = part.value.hierarchy if part.value is not None else None
     answer: dict[str, Any] = {
@@ -64,7 +66,7 @@ def hierarchy(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
     }
     if part.value is not None and "hierarchy" not in part.damaged:
         try:
-            counted_hierarchy = _CountedHierarchy.of(build(spec, column, f"columns.{name}.hierarchy"), column)
+            counted_hierarchy = _CountedHierarchy.of(_build(spec, column), column)
             answer.update(counted_hierarchy.described(answer["kind"]))
             boundary = part.value.boundary_labels if "boundary" not in part.damaged else None
             caps = boundary_caps(counted_hierarchy.built.hierarchy, boundary, f"columns.{name}.boundary")
@@ -74,6 +76,32 @@ def hierarchy(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
         except HierarchyError as error:
             problems = [*problems, *error.problems]
     return {**answer, "problems": [problem_to_page(each, desk.document()) for each in problems]}
+
+
+def counted(column: Profile) -> tuple[list[Label], list[int]]:
+    """The distinct values, the missing one last, and the records of each."""
+    missing = [column.missing] if column.missing else []
+    return [*column.counts, *([None] if missing else [])], [*column.counts.values(), *missing]
+
+
+def declared(desk: Desk, name: str) -> tuple[PartialSpec[ColumnSpec], list[PolicyProblem]]:
+    """What the policy says of a column, as far as it is right, and what is wrong with it."""
+    content = desk.document()
+    columns = content.get("columns") if isinstance(content, Mapping) else None
+    given: Any = columns.get(name) if isinstance(columns, Mapping) else None
+    if given is None:
+        raise InputError(f"The policy has no column {name!r}. Give it a role first.", code="unknown-column")
+    draft = Draft()
+    part = check_column(name, read_part(ColumnSpec, given, f"columns.{name}", draft), draft)
+    return part, draft.problems
+
+
+def _build(spec: HierarchySpec | None, column: Profile, *, with_data: bool = True) -> BuiltHierarchy:
+    """The hierarchy, by the code that the pipeline builds it with. Raises `HierarchyError`."""
+    if problems := hierarchy_file_problems(column.name, spec):
+        raise HierarchyError(problems)
+    where = f"columns.{column.name}.hierarchy"
+    return hierarchy_source(spec, Path(), where).build(*(counted(column) if with_data else ([], [])), where)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,25 +142,24 @@ class _CountedHierarchy:
         return {"built": True, "height": tree.height, "root": tree.labels[tree.root], "levels": levels}
 
     def limited(self, caps: NDArray[np.int32], query: Mapping[str, Any]) -> dict[str, Any]:
-        """The last level that a boundary leaves, and how far example values get on each level."""
-        ladder = capped_levels(self.built.hierarchy, caps)
-        values, counts = counted(self.column)
-        codes = self.built.codes.tolist()
-        examples = []
-        for place in self._examples(values, query):
-            leaf = codes[place]
-            rows = [bisect_right(ladder.nominal, level) - 1 for level in range(self.built.hierarchy.height + 1)]
-            path = [self.built.hierarchy.labels[ladder.nodes[row, leaf]] for row in rows]
-            example = {"value": values[place], "records": counts[place], "path": path}
-            examples.append({**example, "limited": bool(caps[leaf] != self.built.hierarchy.root)})
-        return {"reach": ladder.nominal[-1], "examples": examples}
+        """The last level that a boundary leaves, and how far some values get on each level.
 
-    def _examples(self, values: list[Label], query: Mapping[str, Any]) -> list[int]:
-        """The value asked for, else the commonest, a middling and the rarest one."""
+        They are the value asked for, else the commonest, a middling and the rarest one.
+        """
+        tree, ladder = self.built.hierarchy, capped_levels(self.built.hierarchy, caps)
+        rows = [bisect_right(ladder.nominal, level) - 1 for level in range(tree.height + 1)]
+        values, counts = counted(self.column)
+        present = self.column.distinct
+        shown = sorted({0, present // 2, present - 1}) if present else []
         if "value" in query and query["value"] in values:
-            return [values.index(query["value"])]
-        present = sum(value is not None for value in values)
-        return sorted({0, present // 2, present - 1}) if present else []
+            shown = [values.index(query["value"])]
+        examples = []
+        for index in shown:
+            leaf = int(self.built.codes[index])
+            path = [tree.labels[ladder.nodes[row, leaf]] for row in rows]
+            example = {"value": values[index], "records": counts[index], "path": path}
+            examples.append({**example, "limited": bool(caps[leaf] != tree.root)})
+        return {"reach": ladder.nominal[-1], "examples": examples}
 
     def listed(self, query: Mapping[str, Any], caps: NDArray[np.int32]) -> dict[str, Any]:
         """A page of the groups of one level, those first that come first in the hierarchy."""
@@ -175,7 +202,7 @@ def import_hierarchy(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
     ``text`` is a table of levels (CSV), or a tree in YAML where the file's name ends so.
     """
     name, file, text = str(query.get("name")), str(query.get("file", "")), str(query.get("text", ""))
-    column = profile(desk, name)
+    column, _ = profile(desk, name)
     is_yaml = file.lower().endswith((".yaml", ".yml"))
     try:
         tree = _yaml_tree(text, file) if is_yaml else _levels_tree(text, file)
@@ -236,22 +263,18 @@ def export_hierarchy(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
     name, form = str(query.get("name")), str(query.get("form"))
     if form not in {"csv", "yaml"}:
         raise InputError(f"A hierarchy is exported as csv or yaml, not as {form!r}.", code="unknown-format")
-    column = profile(desk, name)
+    column, _ = profile(desk, name)
     part, problems = declared(desk, name)
     if part.value is None or "hierarchy" in part.damaged:
         raise PolicyError(problems)
     spec = part.value.hierarchy
     own = spec is not None and (spec.tree is not None or spec.order is not None)
     try:
-        built = build(spec, column, f"columns.{name}.hierarchy", with_data=not own).hierarchy
+        built = _build(spec, column, with_data=not own).hierarchy
         text = to_levels_csv(built) if form == "csv" else dump_yaml(to_nested(built))
     except HierarchyError as error:
         raise PolicyError(error.problems) from None
     return {"file": f"{name}.levels.csv" if form == "csv" else f"{name}.tree.yaml", "text": text}
 
 
-ANSWERS = {
-    "hierarchy": hierarchy,
-    "import_hierarchy": import_hierarchy,
-    "export_hierarchy": export_hierarchy,
-}
+ANSWERS = {"hierarchy": hierarchy, "import_hierarchy": import_hierarchy, "export_hierarchy": export_hierarchy}

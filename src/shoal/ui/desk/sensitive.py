@@ -9,22 +9,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.encode.sensitive import SensitiveColumn, encode_sensitive
+from shoal.encode.sensitive import SensitiveColumn, Values, encode_sensitive
 from shoal.errors import InputError
 from shoal.models import MODELS, Model
 from shoal.models.sensitivity import category_distance, category_weight
 from shoal.policy.policy import published
 from shoal.policy.spec import ColumnSpec
 from shoal.table.classes import ClassView, Histogram, SensitiveDomain
-from shoal.ui.desk.column import as_values, declared, in_a_file, profile
 from shoal.ui.desk.desk import Desk
 from shoal.ui.desk.document import problem_to_page
+from shoal.ui.desk.hierarchy import counted, declared
+from shoal.ui.desk.table import profile
+from shoal.ui.server.policy_limits import hierarchy_file_problems
 
 _BY_DISTANCE: Any = next(model for model in MODELS.values() if model.needs_order)
 """The model that is about distances between values."""
 DISTANCES = next(each.choices for each in _BY_DISTANCE.parameters if each.choices)
 _FULL = 15
-"""Up to so many values, the distances between all of them are told; beyond, those from one value."""
+"""Up to this many values, the distances between all of them are shown; beyond, those from one value."""
 _PAGE = 200
 
 
@@ -32,7 +34,7 @@ def sensitivity(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
     """The weights and distances that the models take from the categories, and those of t-closeness between values.
 
     With ``distance`` (equal, ordered, hierarchical) and more values than a table can show, ``value`` is the one that
-    the distances are told from.
+    the distances are shown from.
     """
     name = str(query.get("name"))
     part, problems = declared(desk, name)
@@ -47,9 +49,11 @@ def sensitivity(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
         "categories": _categories(part.value),
         "distances": None,
     }
-    problems = [*problems, *in_a_file(part.value.hierarchy, f"columns.{name}.hierarchy")]
+    problems = [*problems, *hierarchy_file_problems(name, part.value.hierarchy)]
     if not problems:
-        column, problems = encode_sensitive(name, part.value, as_values(profile(desk, name)), publish, Path())
+        labels, counts = counted(profile(desk, name)[0])  # each value for itself: no row is needed to judge them
+        values = Values(tuple(labels), np.arange(len(labels), dtype=np.int32), np.array(counts, dtype=np.int64))
+        column, problems = encode_sensitive(name, part.value, values, publish, Path())
         if column is not None:
             answer["distances"] = _distances(column, query)
     return {**answer, "problems": [problem_to_page(each, desk.document()) for each in problems]}

@@ -10,11 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.draft import PolicyDraft
-from shoal.draft.calendar import date_form
-from shoal.draft.profile import Profile
+from shoal.draft.profile import Profile, date_form
 from shoal.draft.propose import Proposal, propose
-from shoal.draft.yaml_lines import flow
-from shoal.hierarchies.decimals import parse_decimal
+from shoal.draft.wording import flow
+from shoal.hierarchies.labels import parse_decimal
 from shoal.io import DataSource, encode
 from shoal.io.formats.excel import sheet_names
 from shoal.policy.spec import HierarchySpec

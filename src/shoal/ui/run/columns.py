@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.evidence.distribution import distribution
-from shoal.hierarchies.decimals import parse_decimal
 from shoal.hierarchies.hierarchy import Hierarchy, Label
-from shoal.hierarchies.labels import read_interval
+from shoal.hierarchies.labels import parse_decimal, read_interval
 from shoal.ui.desk.desk import Desk
 from shoal.ui.run.saved_run import Ints, SavedRun, saved_run
 

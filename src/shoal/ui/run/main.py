@@ -71,7 +71,7 @@ def make_files(folder: Path, work: Path, workspace: Workspace, progress: Progres
         paths = output_paths(target, recoding=policy.recoding)
         files[form] = {what: path.name for what, path in paths.items()} | {"policy": "policy.yaml"}
     write_json(work / "files.json", files)
-    write_json(work / "evidence.json", dict(published.release.evidence))
+    write_json(work / "evidence.json", published.release.evidence)
     saved = {"policy": policy, **_explainable(published.release, policy, data, progress)}
     write_bytes(work / SAVED, pickle.dumps(saved, protocol=pickle.HIGHEST_PROTOCOL))
     return summary(published.release.evidence)

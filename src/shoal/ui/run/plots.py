@@ -13,10 +13,10 @@ from shoal.pipeline.compare.point import risks
 from shoal.pipeline.compare.result import frontier
 from shoal.pipeline.forecast import pick_node as node_edit
 from shoal.policy import Policy
-from shoal.present.comparison_page import RISKS
+from shoal.present.comparison import RISKS
 from shoal.present.html.markup import Markup
 from shoal.present.plots.lattice_plot import lattice_figure, node_lines
-from shoal.present.plots.scatter import Dot, legend, scatter_plot
+from shoal.present.plots.point_plots import Dot, legend, scatter_plot
 from shoal.ui.desk.desk import Desk
 from shoal.ui.server.runs import OUT, STATUS
 from shoal.ui.server.workspace import read_json

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from shoal.errors import InputError
 from shoal.evidence.evidence import Evidence
-from shoal.hierarchies.decimals import parse_decimal
+from shoal.hierarchies.labels import parse_decimal
 from shoal.io import canonical_text, sha256_of
 from shoal.models import MODELS, model_title
 from shoal.pipeline.why.explain import Why, explain
@@ -31,7 +31,7 @@ _SECTIONS = {
     "verdict": summary_section,
     "attackers": attackers_section,
     "sizes": class_sizes_section,
-    "told": limitations_section,
+    "limitations": limitations_section,
 }
 _FORMULA = ("=", "+", "-", "@")
 """Signs with which a spreadsheet takes a text for a formula."""

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.encode.released_table import release_columns
+from shoal.encode.result import release_columns
 from shoal.errors import InputError
 from shoal.hierarchies.hierarchy import Label
 from shoal.io import encode

@@ -14,6 +14,7 @@ from typing import Any
 
 from shoal.errors import InputError, PolicyError, PolicyProblem
 from shoal.policy import Policy
+from shoal.policy.spec import HierarchySpec
 
 _FILES = ("levels", "path", "registry", "tree")
 """Keys under which a policy names files, when their value is text."""
@@ -76,17 +77,18 @@ def load_session_policy(path: Path) -> Policy:
 
 def session_problems(policy: Policy) -> list[PolicyProblem]:
     """What a policy names besides the session's own table."""
-    return [*_hierarchy_files(policy), *_other_locations(policy)]
+    columns = policy.columns.items()
+    files = [each for name, column in columns for each in hierarchy_file_problems(name, column.hierarchy)]
+    return [*files, *_other_locations(policy)]
 
 
-def _hierarchy_files(policy: Policy) -> Iterator[PolicyProblem]:
-    for name, column in policy.columns.items():
-        given = column.hierarchy
-        if given is not None and given.file is not None:
-            where = f"columns.{name}.hierarchy"
-            fix = "Import the file in the step Hierarchies: the policy then contains the hierarchy itself."
-            message = "a hierarchy in a separate file cannot be used on this page."
-            yield PolicyProblem(where, message, fix, code="hierarchy-in-file")
+def hierarchy_file_problems(column: str, spec: HierarchySpec | None) -> list[PolicyProblem]:
+    """A hierarchy in a separate file: the session has only its table, and no file of the server is ever read."""
+    if spec is None or spec.file is None:
+        return []
+    message = f"the hierarchy is in the file {spec.file!r}, which this page does not have."
+    fix = "Import the file in the step Hierarchies: the policy then contains the hierarchy itself."
+    return [PolicyProblem(f"columns.{column}.hierarchy", message, fix, code="hierarchy-in-file")]
 
 
 def _other_locations(policy: Policy) -> Iterator[PolicyProblem]:

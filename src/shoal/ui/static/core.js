@@ -213,7 +213,7 @@ export function bare(value) {
 }
 
 /** An error of the server, with all its facts. */
-export class Told extends Error {
+export class ShoalError extends Error {
   /** @param {Failure} error */
   constructor(error) { super(error.message); this.facts = error; }
 }
@@ -230,11 +230,11 @@ async function request(method, path, body, headers = {}) {
   try {
     response = await fetch(path, { method, body, headers, credentials: "same-origin", cache: "no-store" });
   } catch {
-    throw new Told({ error: "Away", message: "The server does not answer. Is `shoal ui` still running?" });
+    throw new ShoalError({ error: "Away", message: "The server does not answer. Is `shoal ui` still running?" });
   }
   const kind = response.headers.get("content-type") ?? "";
   const content = kind.includes("json") ? await response.json() : { error: { error: "Refused", message: (await response.text()).trim() } };
-  if (content.error || !response.ok) throw new Told(content.error ?? { error: "Fault", message: `The server answered ${response.status}.` });
+  if (content.error || !response.ok) throw new ShoalError(content.error ?? { error: "Fault", message: `The server answered ${response.status}.` });
   return withBarePolicy(content);
 }
 
@@ -270,17 +270,17 @@ export const api = {
  */
 export function send(path, file, progress) {
   return new Promise((resolve, reject) => {
-    if (file.size > state.limits.bytes) throw new Told({ message: `${file.name} has ${count(file.size, "byte")}; the limit here is ${count(state.limits.bytes)}.` });
-    const asked = new XMLHttpRequest();
-    asked.open("PUT", path);
-    asked.upload.onprogress = (event) => progress(event.lengthComputable ? event.loaded / event.total : 0);
-    asked.onload = () => {
+    if (file.size > state.limits.bytes) throw new ShoalError({ message: `${file.name} has ${count(file.size, "byte")}; the limit here is ${count(state.limits.bytes)}.` });
+    const request = new XMLHttpRequest();
+    request.open("PUT", path);
+    request.upload.onprogress = (event) => progress(event.lengthComputable ? event.loaded / event.total : 0);
+    request.onload = () => {
       let content;
-      try { content = JSON.parse(asked.responseText); } catch { content = { error: { message: asked.responseText.trim() } }; }
-      if (content.error) reject(new Told(content.error)); else resolve(withBarePolicy(content));
+      try { content = JSON.parse(request.responseText); } catch { content = { error: { message: request.responseText.trim() } }; }
+      if (content.error) reject(new ShoalError(content.error)); else resolve(withBarePolicy(content));
     };
-    asked.onerror = () => reject(new Told({ message: "The upload was interrupted." }));
-    asked.send(file);
+    request.onerror = () => reject(new ShoalError({ message: "The upload was interrupted." }));
+    request.send(file);
   });
 }
 
@@ -299,7 +299,7 @@ const after = [];
 let saving = Promise.resolve();
 
 /**
- * Be told of every change of the state; returns how to stop.
+ * Be notified of every change of the state; returns how to stop.
  * @param {(what: ChangeKind) => void} listener
  * @returns {Stop}
  */
@@ -355,7 +355,7 @@ function replacePolicy(document) {
       const answer = await put({ policy: document });
       if (state.policy === document) showSaved(answer);
     } catch (error) {
-      if (error instanceof Told && error.facts.code === "policy-outdated") setTimeout(() => attempt(catchUp)); else complain(error);
+      if (error instanceof ShoalError && error.facts.code === "policy-outdated") setTimeout(() => attempt(catchUp)); else complain(error);
     }
   });
   return saving;
@@ -391,7 +391,7 @@ function rewrite(content) {
 }
 
 /**
- * Write YAML text as the policy; throws `Told` where it is no YAML.
+ * Write YAML text as the policy; throws `ShoalError` where it is no YAML.
  * @param {string} text
  * @returns {Promise<void>}
  */
@@ -411,7 +411,7 @@ export function applyEdits(edits, run) { return rewrite(run === undefined ? { ed
  */
 export function saved() { return saving; }
 
-// Other windows of the same session: what one of them changes the others show. Only the fact is told, never the data.
+// Other windows of the same session: what one of them changes the others show. Only the fact is shared, never the data.
 const others = new BroadcastChannel("shoal");
 others.addEventListener("message", later(() => attempt(catchUp), 100));
 
@@ -463,8 +463,8 @@ export function columns(role) {
  * @returns {string[]}
  */
 export function unprotected() {
-  const asked = Array.isArray(state.policy.privacy) ? state.policy.privacy.filter((entry) => state.models[entry?.model]?.sensitive ?? true) : [];
-  return columns("sensitive").filter((name) => !asked.some((entry) => [entry?.sensitive ?? name].flat().includes(name)));
+  const reading = Array.isArray(state.policy.privacy) ? state.policy.privacy.filter((entry) => state.models[entry?.model]?.sensitive ?? true) : [];
+  return columns("sensitive").filter((name) => !reading.some((entry) => [entry?.sensitive ?? name].flat().includes(name)));
 }
 
 /**
@@ -535,8 +535,8 @@ export function problemList(problems) {
  * @param {unknown} error
  */
 export function complain(error) {
-  if (!(error instanceof Told)) console.error(error);
-  notice(error instanceof Told ? error.message : "Something went wrong on this page. Reload it; your work is saved.");
+  if (!(error instanceof ShoalError)) console.error(error);
+  notice(error instanceof ShoalError ? error.message : "Something went wrong on this page. Reload it; your work is saved.");
 }
 
 /**

@@ -1,6 +1,6 @@
 // Intervals over the column's histogram: widths a level, or cut points that are set by clicking, dragging and typing.
 import { around, choice, count, field, h, say } from "./core.js";
-import { bars, histogramBars, innerLevels, levelStrip, share, short } from "./strips.js";
+import { bars, histogramBars, innerLevels, levelStrip, share, short } from "./number_line.js";
 
 /** @import { Attributes, CutPoint, Cuts, EditorParts, HierarchyAnswer, Histogram, Level, NumericFacts, Scale, StripBar, Value } from "./types" */
 
@@ -13,22 +13,22 @@ const number = (given) => ends[String(given).trim().toLowerCase()] ?? (String(gi
 const written = (at) => (at === -Infinity ? "-inf" : at === Infinity ? "inf" : at);
 
 /**
- * The editor for {intervals: spec}; `change(spec)` writes another one, `kept` remembers the form that is not in use.
+ * The editor for {intervals: spec}; `change(spec)` writes another one, `forms` remembers the form that is not in use.
  * @param {EditorParts} parts
  * @returns {HTMLElement}
  */
-export function intervalsEditor({ spec, facts, answer, change, kept }) {
+export function intervalsEditor({ spec, facts, answer, change, forms }) {
   const { histogram } = facts;
   if (!histogram) return h("p", { class: "warning" }, "Not all values of this column are numbers, so there is no histogram. Choose another kind, or list the other values as missing.");
   const byCuts = spec.cuts?.length > 0;
   const numeric = { ...facts, histogram };
-  const use = (/** @type {"widths" | "cuts"} */ form) => { kept[byCuts ? "cuts" : "widths"] = spec; change(kept[form] ?? (form === "cuts" ? cutsFrom(spec, histogram) : { widths: [niceWidth(histogram)] })); };
+  const use = (/** @type {"widths" | "cuts"} */ form) => { forms[byCuts ? "cuts" : "widths"] = spec; change(forms[form] ?? (form === "cuts" ? cutsFrom(spec, histogram) : { widths: [niceWidth(histogram)] })); };
   /** @type {["widths" | "cuts", string][]} */
-  const forms = [["widths", "equal widths"], ["cuts", "custom cut points"]];
+  const options = [["widths", "equal widths"], ["cuts", "custom cut points"]];
   return h("div", {},
-    h("fieldset", { class: "plain" }, h("legend", {}, "Intervals of"), forms.map(([form, text]) => h("label", { class: "option" },
+    h("fieldset", { class: "plain" }, h("legend", {}, "Intervals of"), options.map(([form, text]) => h("label", { class: "option" },
       h("input", { type: "radio", name: "interval-form", id: `form-${form}`, value: form, checked: byCuts === (form === "cuts"), onchange: () => use(form) }), ` ${text}`))),
-    byCuts ? cutsPart(spec, numeric, answer, change) : widthsPart(spec, numeric, answer, change, kept));
+    byCuts ? cutsPart(spec, numeric, answer, change) : widthsPart(spec, numeric, answer, change, forms));
 }
 
 /**
@@ -107,10 +107,10 @@ function numberInput(id, label, given, write, attributes = {}) {
  * @param {NumericFacts} facts
  * @param {HierarchyAnswer | null} answer
  * @param {EditorParts["change"]} change
- * @param {EditorParts["kept"]} kept
+ * @param {EditorParts["forms"]} forms
  * @returns {HTMLElement}
  */
-function widthsPart(spec, facts, answer, change, kept) {
+function widthsPart(spec, facts, answer, change, forms) {
   /** @type {number[]} */
   const widths = spec.widths ?? [];
   const write = (/** @type {object} */ changes) => {
@@ -127,7 +127,7 @@ function widthsPart(spec, facts, answer, change, kept) {
       h("button", { type: "button", id: `width-remove-${place + 1}`, disabled: widths.length < 2, onclick: () => write({ widths: widths.filter((_, other) => other !== place) }) }, "Remove")))),
     h("div", { class: "buttons" }, h("button", { type: "button", id: "width-add", onclick: () => write({ widths: [...widths, 2 * (widths.at(-1) ?? 1)] }) }, "Add a level")),
     h("p", { class: "soft" }, "Each width must be a multiple of the previous one, so that every interval lies within one of the next level. The last level is always *."),
-    h("details", { open: kept.open ?? (Boolean(bounds) || Boolean(spec.origin)), ontoggle: (event) => { kept.open = event.target.open; } }, h("summary", {}, "Start and range of the intervals"),
+    h("details", { open: forms.open ?? (Boolean(bounds) || Boolean(spec.origin)), ontoggle: (event) => { forms.open = event.target.open; } }, h("summary", {}, "Start and range of the intervals"),
       field("Start at", numberInput("origin", "Start at", spec.origin ?? 0, { number: (at) => write({ origin: at === 0 ? undefined : at }) }), "Widths of 10 starting at 5 give [5, 15), [15, 25)."),
       h("div", { class: "buttons" }, h("span", {}, "Values range from "), numberInput("bound-low", "Smallest possible value", bounds?.[0], bound(0)), h("span", {}, " to "), numberInput("bound-high", "Largest possible value", bounds?.[1], bound(1))),
       h("p", { class: "soft" }, "If empty, there are no bounds. With bounds, intervals end there and values outside are an error. Choose bounds that everyone knows (0 to 120 years), never the smallest and largest values of the data: they would reveal exact values.")),

@@ -1,6 +1,6 @@
 // Dates by calendar units, each over the same line of time.
 import { field, h } from "./core.js";
-import { innerLevels, levelStrip } from "./strips.js";
+import { innerLevels, levelStrip } from "./number_line.js";
 
 /** @import { EditorParts, HierarchyAnswer, StripBar, Value } from "./types" */
 
@@ -16,8 +16,8 @@ export function datesEditor({ spec, answer, stale, change }) {
   const units = spec.units ?? ["month", "quarter", "year", "decade"];
   const set = (/** @type {string} */ unit, /** @type {boolean} */ wanted) => {
     const next = UNITS.map(([name]) => name).filter((name) => (name === unit ? wanted : units.includes(name)));
-    const kept = !wanted ? next : unit === "week" ? next.filter((name) => ["hour", "day", "week"].includes(name)) : ["hour", "day"].includes(unit) ? next : next.filter((name) => name !== "week");
-    change({ ...spec, units: kept });
+    const possible = !wanted ? next : unit === "week" ? next.filter((name) => ["hour", "day", "week"].includes(name)) : ["hour", "day"].includes(unit) ? next : next.filter((name) => name !== "week");
+    change({ ...spec, units: possible });
   };
   const format = h("input", { id: "date-format", value: spec.format ?? "", placeholder: "ISO 8601, such as 2024-03-14", autocomplete: "off", size: "28", onchange: (event) => {
     const { format: _, ...rest } = spec;

@@ -38,19 +38,19 @@ async function draw(root, number, alive) {
     fill(root, h("h1", {}, title), h("p", {}, finished().length ? "This run does not exist or is not finished. " : "No run is finished yet. ", finished().length ? h("a", { href: "#/download" }, "See the latest run.") : h("a", { href: "#/runs" }, "Start one.")));
     return;
   }
-  const [files, about] = await Promise.all([api.desk("run_files", { run: run.number }), api.desk("about_run", { run: run.number, sections: ["verdict", "told"] })]);
+  const [files, about] = await Promise.all([api.desk("run_files", { run: run.number }), api.desk("about_run", { run: run.number, sections: ["verdict", "limitations"] })]);
   if (!alive()) return;
   fill(root, h("h1", {}, title), field("The run", runChoice("download-run", run, (at) => `#/download/${at}`)),
     h("section", { "aria-labelledby": "download-verdict" }, h("h2", { id: "download-verdict" }, "What the release still reveals"), reported(about.verdict),
       h("p", {}, h("a", { href: `#/understand/${run.number}/summary` }, "What attackers can learn, in full")),
-      h("details", {}, h("summary", {}, "Limitations of every release"), reported(about.told))),
+      h("details", {}, h("summary", {}, "Limitations of every release"), reported(about.limitations))),
     formulas(files.formulas),
     h("p", {}, "Publish only the release. A download is exactly the file that was verified; anyone can use its SHA-256 to check that nothing was changed."),
     files.forms.map((form) => formSection(run, form, files.data)));
 }
 
 /**
- * Cells that a spreadsheet would run, told and left as they are.
+ * Cells that a spreadsheet would run, listed and left as they are.
  * @param {RunFiles["formulas"]} found
  * @returns {HTMLElement | null}
  */

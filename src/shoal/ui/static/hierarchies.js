@@ -3,7 +3,7 @@ import { api, attempt, choice, columns, count, edit, field, fill, h, problemsOf,
 import { intervalsEditor } from "./cuts.js";
 import { datesEditor } from "./dates.js";
 import { levelTable, limitPart, readLimit } from "./levels.js";
-import { longForm } from "./longform.js";
+import { expandHierarchy } from "./expand_hierarchy.js";
 import { maskEditor } from "./mask.js";
 import { height, readTree, walk, writeTree } from "./nested.js";
 import { orderEditor, sorted } from "./order.js";
@@ -25,15 +25,15 @@ const KINDS = [
 ];
 /**
  * What was made before another kind was chosen, by column and kind; and what is known of columns. For one table only.
- * @type {{ table: Table | null, kept: Map<string, Record<string, { hierarchy?: any, boundary?: Boundary }>>, facts: Map<string, ColumnFacts> }}
+ * @type {{ table: Table | null, settings: Map<string, Record<string, { hierarchy?: any, boundary?: Boundary }>>, facts: Map<string, ColumnFacts> }}
  */
-let memory = { table: null, kept: new Map(), facts: new Map() };
+let memory = { table: null, settings: new Map(), facts: new Map() };
 
 /** @type {ColumnFacts} */
 const NOTHING_YET = { kind: "", distinct: 0, missing: 0, longest: 0, found: 0, values: [] };
 
 function remembered() {
-  if (memory.table !== state.table) memory = { table: state.table, kept: new Map(), facts: new Map() };
+  if (memory.table !== state.table) memory = { table: state.table, settings: new Map(), facts: new Map() };
   return memory;
 }
 
@@ -67,7 +67,7 @@ export function render(root, rest) {
 /** @param {HierarchyPage} page @returns {Column} */
 const column = (page) => state.policy.columns?.[page.name];
 /** @param {string} name @returns {any} */
-const hierarchyOf = (name) => longForm(state.policy.columns?.[name]?.hierarchy);
+const hierarchyOf = (name) => expandHierarchy(state.policy.columns?.[name]?.hierarchy);
 /** @param {any} spec @returns {string} */
 const kindOf = (spec) => Object.keys(spec ?? {})[0] ?? "flat";
 
@@ -182,11 +182,11 @@ function setBoundary(page, boundary) {
  * @param {string} to
  */
 async function setKind(page, from, to) {
-  const { kept } = remembered();
-  if (!kept.get(page.name)?.[to] && !page.proposals) await page.known;  // it brings what suits the values
+  const { settings } = remembered();
+  if (!settings.get(page.name)?.[to] && !page.proposals) await page.known;  // it brings what suits the values
   if (page.gone) return;
-  const own = kept.get(page.name) ?? {};
-  kept.set(page.name, own);
+  const own = settings.get(page.name) ?? {};
+  settings.set(page.name, own);
   own[from] = { hierarchy: hierarchyOf(page.name) ?? undefined, boundary: column(page).boundary };
   const next = own[to] ?? { hierarchy: begun(page, to) };
   page.view = {};
@@ -210,7 +210,7 @@ function drawEditor(page, kind, spec) {
   const { boxes, editors } = page;
   if (!boxes) return;
   const change = (/** @type {any} */ next) => write(page, (own) => { own.hierarchy = { [kind]: next }; });
-  const given = { spec: spec?.[kind] ?? {}, facts: page.facts, answer: page.answer, stale: page.stale, change, kept: editors.forms ??= {} };
+  const given = { spec: spec?.[kind] ?? {}, facts: page.facts, answer: page.answer, stale: page.stale, change, forms: editors.forms ??= {} };
   const stays = (/** @type {Editor} */ editor) => { if (boxes.editor.firstChild !== editor.element) fill(boxes.editor, editor.element); editor.draw(); };
   if (kind === "tree" && typeof spec.tree !== "string") stays(editors.tree ??= treeEditor(treeParts(page)));
   else if (kind === "tree") fill(boxes.editor, h("p", { class: "warning" }, "The tree is in a separate file: import it below."));
@@ -252,8 +252,8 @@ function keepLimits(own, root, renamed) {
   if (!limit || limit.level !== null) return;
   const labels = new Set();
   walk(root, (node) => labels.add(node.label));
-  const kept = limit.labels.map((label) => (label === null ? null : renamed.get(label) ?? label)).filter((label) => labels.has(label));
-  if (kept.length) own.boundary = kept; else delete own.boundary;
+  const remaining = limit.labels.map((label) => (label === null ? null : renamed.get(label) ?? label)).filter((label) => labels.has(label));
+  if (remaining.length) own.boundary = remaining; else delete own.boundary;
 }
 
 /** @param {HierarchyPage} page @param {any} tree */

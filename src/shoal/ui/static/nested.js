@@ -215,12 +215,12 @@ export function group(root, paths, labels, name, onTop = false) {
   const upper = uppermost(paths).filter((path) => path !== "");
   const nodes = upper.map((path) => nodeAt(root, path));
   /** @type {TreeGroup} */
-  const made = { label: name, kids: [] };
+  const added = { label: name, kids: [] };
   const home = upper.length && !onTop ? groupAt(root, commonParent(upper)) : root;
   const at = upper.length ? home.kids.findIndex((kid) => nodes.includes(kid) || holds(kid, nodes)) : home.kids.length;
-  home.kids.splice(at, 0, made);
+  home.kids.splice(at, 0, added);
   cut(root, new Set(nodes));
-  made.kids.push(...nodes, ...labels.map(value));
+  added.kids.push(...nodes, ...labels.map(value));
 }
 
 /** @param {TreeNode} node @param {TreeNode[]} others @returns {boolean} */

@@ -1,9 +1,9 @@
 // Step 4: the privacy that is asked for, what may be given up for it, and how it is reached; beside it what can be reached.
 import { api, applyEdits, attempt, byId, count, field, fill, h, currentTable, percent, problemList, say, state, watch } from "./core.js";
-import { outlook, watchOutlook } from "./outlook.js";
+import { policyReview, watchReview } from "./policy_review.js";
 import { drawAlgorithm, drawAlgorithmProblems } from "./privacy_algorithm.js";
 import { editQuietly, keepingOpen, quiet } from "./privacy_controls.js";
-import { badge, drawAdd, drawAsked, drawLive, drawPresets } from "./privacy_models.js";
+import { badge, drawAdd, drawRequirements, drawLive, drawPresets } from "./privacy_models.js";
 
 /** @import { Child, Choices, Forecast, Stop, Suggestion, Verdict } from "./types" */
 
@@ -15,24 +15,24 @@ let known = null;
 
 /** @param {HTMLElement} root @param {string[]} [address] @returns {Stop} */
 export function render(root, [wanted] = []) {
-  const parts = { asked: h("div"), add: h("div"), presets: h("div"), suppression: h("div"), algorithm: h("div"), outlook: h("div"),
-    bar: h("button", { type: "button", class: "outlook-bar", id: "outlook-bar", onclick: () => { const head = byId("outlook-head"); head.scrollIntoView(); head.focus(); } }) };
+  const parts = { requirements: h("div"), add: h("div"), presets: h("div"), suppression: h("div"), algorithm: h("div"), forecast: h("div"),
+    bar: h("button", { type: "button", class: "forecast-bar", id: "forecast-bar", onclick: () => { const head = byId("forecast-head"); head.scrollIntoView(); head.focus(); } }) };
   fill(root, h("h1", {}, title),
     h("p", {}, "A release shows the same columns with less detail, so that records look alike. The records that look alike in all quasi-identifiers are called a ", h("strong", {}, "class"), ". A ", h("strong", {}, "model"), " is a rule that every class must satisfy."),
-    h("div", { class: "with-outlook" },
+    h("div", { class: "with-forecast" },
       h("div", {},
-        h("section", { "aria-labelledby": "asked-head" }, h("h2", { id: "asked-head" }, "Privacy requirements"), parts.presets, parts.asked, parts.add),
+        h("section", { "aria-labelledby": "requirements-head" }, h("h2", { id: "requirements-head" }, "Privacy requirements"), parts.presets, parts.requirements, parts.add),
         h("section", { "aria-labelledby": "suppression-head" }, h("h2", { id: "suppression-head" }, "Suppression"), parts.suppression),
         h("section", { "aria-labelledby": "algorithm-head" }, h("h2", { id: "algorithm-head" }, "Algorithm"), parts.algorithm)),
-      h("section", { class: "outlook", id: "outlook", "aria-labelledby": "outlook-head" }, h("h2", { id: "outlook-head", tabindex: "-1" }, "Forecast"), parts.outlook)), parts.bar);
+      h("section", { class: "forecast", id: "forecast", "aria-labelledby": "forecast-head" }, h("h2", { id: "forecast-head", tabindex: "-1" }, "Forecast"), parts.forecast)), parts.bar);
   const drawAll = (/** @type {Choices} */ choices) => {
     drawPresets(parts.presets, choices);
-    drawAsked(parts.asked, choices);
+    drawRequirements(parts.requirements, choices);
     drawAdd(parts.add, choices);
     drawSuppression(parts.suppression);
     drawAlgorithm(parts.algorithm, choices);
   };
-  const drawTold = () => { drawOutlook(parts.outlook); drawBar(parts.bar); drawLive(); drawAlgorithmProblems(); };
+  const drawReview = () => { drawForecast(parts.forecast); drawBar(parts.bar); drawLive(); drawAlgorithmProblems(); };
   /** @type {Stop[]} */
   const stops = [];
   let gone = false;
@@ -41,8 +41,8 @@ export function render(root, [wanted] = []) {
     if (gone) return;
     drawAll(choices);
     if (wanted) queueMicrotask(() => offer(wanted));  // after the shell has put the focus on the page
-    stops.push(watch((what) => { if (what === "policy" && !quiet) drawAll(choices); else if (what === "saved") drawTold(); }), watchOutlook(drawTold));
-    drawTold();
+    stops.push(watch((what) => { if (what === "policy" && !quiet) drawAll(choices); else if (what === "saved") drawReview(); }), watchReview(drawReview));
+    drawReview();
   });
   return () => { gone = true; for (const stop of stops) stop(); };
 }
@@ -103,25 +103,25 @@ let spoken = "";
 
 /** Say the verdict aloud when it is another one. */
 function speak() {
-  if (outlook.renewing) return;
-  const verdict = outlook.problems.length ? `${count(outlook.problems.length, "problem")} to fix.` : outlook.forecast ? HEADS[outlook.forecast.verdict] : "";
+  if (policyReview.renewing) return;
+  const verdict = policyReview.problems.length ? `${count(policyReview.problems.length, "problem")} to fix.` : policyReview.forecast ? HEADS[policyReview.forecast.verdict] : "";
   if (spoken && verdict && verdict !== spoken) say(verdict);
   spoken = verdict;
 }
 
 /** @param {HTMLElement} box */
-function drawOutlook(box) {
-  const { problems, forecast, estimate, trouble, renewing } = outlook;
+function drawForecast(box) {
+  const { problems, forecast, estimate, trouble, renewing } = policyReview;
   speak();
   box.classList.toggle("renewing", renewing);
   box.setAttribute("aria-busy", String(renewing));
   keepingOpen(box, () => fill(box,
-    h("p", { class: "soft renew", id: "outlook-state" }, renewing ? "Updating …" : "Up to date."),
+    h("p", { class: "soft renew", id: "forecast-state" }, renewing ? "Updating …" : "Up to date."),
     trouble ? h("p", { class: "complaint" }, trouble) : null,
     problems.length ? [h("p", {}, h("strong", {}, "Fix this first:")), problemList(problems)] : null,
     forecast ? reached(forecast) : null,
-    estimate ? h("div", { id: "outlook-time" }, h("p", {}, "A run takes ", h("strong", {}, estimate.typical), ` (${estimate.range}).`),
-      h("details", { id: "outlook-why-time" }, h("summary", {}, "How this is estimated"), h("ul", {}, estimate.basis.map((each) => h("li", {}, each))))) : null,
+    estimate ? h("div", { id: "forecast-time" }, h("p", {}, "A run takes ", h("strong", {}, estimate.typical), ` (${estimate.range}).`),
+      h("details", { id: "forecast-why-time" }, h("summary", {}, "How this is estimated"), h("ul", {}, estimate.basis.map((each) => h("li", {}, each))))) : null,
     h("p", {}, h("a", { href: "#/runs" }, "Continue to the run"))));
 }
 
@@ -130,7 +130,7 @@ function drawOutlook(box) {
  * @param {HTMLElement} bar
  */
 function drawBar(bar) {
-  const { problems, forecast, estimate, renewing } = outlook;
+  const { problems, forecast, estimate, renewing } = policyReview;
   bar.classList.toggle("renewing", renewing);
   fill(bar, problems.length ? h("span", { class: "badge bad" }, `✗ ${count(problems.length, "problem")}`) : forecast ? badge(forecast.verdict) : h("span", {}, "Forecast"),
     estimate ? h("span", { class: "soft" }, `a run takes ${estimate.typical}`) : null, h("span", { class: "soft" }, renewing ? "…" : "See more"));
@@ -140,13 +140,13 @@ function drawBar(bar) {
 function reached(forecast) {
   const [first, ...rest] = forecast.overall;
   return [
-    h("p", { id: "outlook-verdict" }, badge(forecast.verdict), " ", h("strong", {}, HEADS[forecast.verdict])),
+    h("p", { id: "forecast-verdict" }, badge(forecast.verdict), " ", h("strong", {}, HEADS[forecast.verdict])),
     h("p", {}, first),
     rest.length ? h("ul", {}, rest.map((each) => h("li", {}, each))) : null,
     forecast.by_algorithm !== forecast.verdict ? h("p", { class: "warning" }, "With the chosen algorithm: ", badge(forecast.by_algorithm)) : null,
-    forecast.suggestions.length ? h("div", { id: "outlook-changes" }, h("p", {}, h("strong", {}, "Any one of these changes would help:")),
+    forecast.suggestions.length ? h("div", { id: "forecast-changes" }, h("p", {}, h("strong", {}, "Any one of these changes would help:")),
       h("ul", { class: "changes" }, forecast.suggestions.map((change, place) => h("li", {}, h("button", { type: "button", id: `change-${place}`, onclick: () => apply(change) }, change.label))))) : null,
-    h("details", { id: "outlook-facts" }, h("summary", {}, "About the table"), h("ul", {}, forecast.table.map((each) => h("li", {}, each)))),
+    h("details", { id: "forecast-facts" }, h("summary", {}, "About the table"), h("ul", {}, forecast.table.map((each) => h("li", {}, each)))),
   ];
 }
 

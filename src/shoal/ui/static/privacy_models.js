@@ -1,6 +1,6 @@
 // The models asked for as cards, and the models that may be added, each by the fear that it answers.
 import { MISSING, api, choice, columnFacts, columns, edit, field, fill, h, later, problemList, problemsAt, say, state, unprotected, unprotectedWarning } from "./core.js";
-import { outlook } from "./outlook.js";
+import { policyReview } from "./policy_review.js";
 import { editQuietly, keepingOpen, stepper, ticks } from "./privacy_controls.js";
 import { readCategories } from "./nested.js";
 
@@ -10,7 +10,7 @@ import { readCategories } from "./nested.js";
  * The models asked for; a policy that was written by hand may hold anything there, and its problems say so.
  * @returns {ModelEntry[]}
  */
-function asked() {
+function requirements() {
   const said = state.policy.privacy;
   return Array.isArray(said) ? said.map((entry) => typeof entry === "object" && entry !== null ? entry : { model: entry }) : [];
 }
@@ -35,11 +35,11 @@ const categoriesOf = (name) => readCategories(state.policy.columns?.[name]).map(
  * @param {HTMLElement} box
  * @param {Choices} known
  */
-export function drawAsked(box, known) {
-  const again = () => drawAsked(box, known);
+export function drawRequirements(box, known) {
+  const again = () => drawRequirements(box, known);
   keepingOpen(box, () => {
-    fill(box, asked().length
-      ? h("ul", { class: "asked" }, asked().map((entry, place) => h("li", { class: "card model" }, card(entry, place, known, again))))
+    fill(box, requirements().length
+      ? h("ul", { class: "requirements" }, requirements().map((entry, place) => h("li", { class: "card model" }, card(entry, place, known, again))))
       : h("p", { class: "warning" }, "There is no model yet. Without one nothing is protected: add one below."), unprotectedWarning(unprotected(), "Add one below."));
     drawLive();
   });
@@ -198,13 +198,13 @@ function adder(entry, place, bounds, start) {
 
 /** What the forecast and the checks say of each card; drawn again without touching the controls. */
 export function drawLive() {
-  asked().forEach((entry, place) => {
+  requirements().forEach((entry, place) => {
     const live = document.getElementById(`model-${place}-live`);
     const wrong = document.getElementById(`model-${place}-problems`);
     if (wrong) fill(wrong, problemList(problemsAt("privacy", place)));
     if (live) {
-      live.classList.toggle("renewing", outlook.renewing);
-      keepingOpen(live, () => fill(live, (outlook.forecast?.models ?? []).filter((each) => each.entry === place && each.model === entry.model).map((each) => found(each, place))));
+      live.classList.toggle("renewing", policyReview.renewing);
+      keepingOpen(live, () => fill(live, (policyReview.forecast?.models ?? []).filter((each) => each.entry === place && each.model === entry.model).map((each) => found(each, place))));
     }
   });
 }
@@ -218,11 +218,11 @@ const SIGNS = { reachable: ["good", "✓ reachable"], unreachable: ["bad", "✗ 
  */
 export function badge(verdict) { return h("span", { class: `badge ${SIGNS[verdict][0]}` }, SIGNS[verdict][1]); }
 
-/** @param {ModelForecast} told @param {number} place @returns {Child[]} */
-function found(told, place) {
-  const [first, ...rest] = told.sentences;
-  return [h("p", {}, badge(told.alone), " ", first),
-    rest.length ? h("details", { id: `model-${place}-blocks-${told.sensitive ?? ""}` }, h("summary", {}, told.alone === "reachable" ? "Records that fall short" : "What blocks"),
+/** @param {ModelForecast} forecast @param {number} place @returns {Child[]} */
+function found(forecast, place) {
+  const [first, ...rest] = forecast.sentences;
+  return [h("p", {}, badge(forecast.alone), " ", first),
+    rest.length ? h("details", { id: `model-${place}-blocks-${forecast.sensitive ?? ""}` }, h("summary", {}, forecast.alone === "reachable" ? "Records that fall short" : "What blocks"),
       h("ul", {}, rest.map((each) => h("li", {}, each)))) : null];
 }
 
@@ -233,7 +233,7 @@ function found(told, place) {
  */
 export function drawAdd(box, known) {
   const names = columns("sensitive");
-  const open = !asked().length;
+  const open = !requirements().length;
   keepingOpen(box, () => fill(box, h("details", { id: "add-model", open }, h("summary", { id: "add-model-head" }, "Add a model"),
     h("p", { class: "soft" }, "You can combine several models; all of them will hold. Choose by what worries you."),
     h("ul", { class: "cards" }, known.models.map((model) => h("li", { class: "card" },
@@ -242,7 +242,7 @@ export function drawAdd(box, known) {
       h("details", { id: `add-${model.name}-more` }, h("summary", {}, "More"), about(model)),
       h("button", { type: "button", id: `add-${model.name}`, disabled: model.sensitive && !names.length,
         "aria-describedby": model.sensitive && !names.length ? "add-model-needs" : null, onclick: () => add(model) },
-      asked().some((entry) => entry.model === model.name) ? `Add another ${model.title}` : `Add ${model.title}`)))),
+      requirements().some((entry) => entry.model === model.name) ? `Add another ${model.title}` : `Add ${model.title}`)))),
     names.length ? null : h("p", { class: "soft", id: "add-model-needs" }, "The other models need a sensitive column. ", h("a", { href: "#/data" }, "Assign roles.")))));
 }
 
@@ -260,9 +260,9 @@ function add(model) {
     else if (each.kind !== "choice") entry[each.name] = each.start;
   }
   if (model.sensitive) entry.sensitive = names.length === 1 ? names[0] : names;
-  edit((policy) => { policy.privacy = [...asked(), entry]; });
+  edit((policy) => { policy.privacy = [...requirements(), entry]; });
   say(`${model.title} is added.`);
-  document.getElementById(`model-${asked().length - 1}-${model.parameters[0].name}`)?.focus();
+  document.getElementById(`model-${requirements().length - 1}-${model.parameters[0].name}`)?.focus();
 }
 
 /**
@@ -281,7 +281,7 @@ export function drawPresets(box, known) {
 function begin(preset) {
   edit((policy) => {
     /** @type {ModelEntry[]} */
-    const models = policy.privacy = structuredClone(asked());
+    const models = policy.privacy = structuredClone(requirements());
     const { size, categories, suppression } = structuredClone(preset);
     const entry = models.find((each) => each.model === size.model);
     if (entry) Object.assign(entry, size); else models.unshift(size);

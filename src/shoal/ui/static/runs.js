@@ -1,6 +1,6 @@
 // Step 5: start runs, follow them, keep several and compare them.
 import { api, applyEdits, attempt, columns, confirmed, count, duration, edit, field, fill, h, problemList, say, state, table, tellOthers, unprotectedWarning, watch } from "./core.js";
-import { outlook, replaceWith, watchOutlook } from "./outlook.js";
+import { policyReview, replaceWith, watchReview } from "./policy_review.js";
 import { keepingOpen } from "./privacy_controls.js";
 import { comparison, modelsInShort } from "./runs_compare.js";
 import { called, fetchRuns, keyOf, promisedTo, startRun } from "./runs_poll.js";
@@ -31,7 +31,7 @@ const releases = () => state.runs.filter((run) => run.kind === "release");
 
 /** @param {HTMLElement} root @returns {Stop} */
 export function render(root) {
-  const parts = { reason: h("div"), going: h("div"), kept: h("div"), wrong: h("div"), compare: h("div") };
+  const parts = { reason: h("div"), going: h("div"), list: h("div"), wrong: h("div"), compare: h("div") };
   const name = h("input", { id: "run-name", maxlength: "200", autocomplete: "off" });
   /** @type {HTMLButtonElement} */
   const button = h("button", { type: "button", class: "strong", id: "run-start", "aria-describedby": "run-why", onclick: () => begin(name, button) }, "Start the run");
@@ -40,27 +40,27 @@ export function render(root) {
       h("p", {}, "A run makes the release, verifies it independently and attacks it as an outsider would. It publishes nothing."),
       field("Name of the run", name, "Optional, to tell runs apart."), h("div", { class: "buttons" }, button), parts.reason),
     h("div", {}, parts.going),
-    h("section", { "aria-labelledby": "kept-head" }, h("h2", { id: "kept-head" }, "Runs"), parts.kept, parts.wrong, parts.compare));
+    h("section", { "aria-labelledby": "runs-head" }, h("h2", { id: "runs-head" }, "Runs"), parts.list, parts.wrong, parts.compare));
   const drawGoing = goingOn(parts.going);
   let drawn = "";
   const drawRuns = () => {
     drawGoing();
     if (drawn === signature()) return;
     drawn = signature();
-    drawKept(parts.kept, () => drawCompare(parts.compare));
+    drawRunList(parts.list, () => drawCompare(parts.compare));
     drawWrong(parts.wrong);
     drawCompare(parts.compare);
     learn(drawRuns);
   };
   const drawStart = () => drawReason(parts.reason, button);
-  const stops = [watch((what) => { if (what === "runs") drawRuns(); else drawStart(); }), watchOutlook(drawStart)];
+  const stops = [watch((what) => { if (what === "runs") drawRuns(); else drawStart(); }), watchReview(drawStart)];
   drawStart();
   drawRuns();
   attempt(async () => {
     const known = await api.desk("choices");
     higher = new Set(known.measures.filter((each) => each.higher).map((each) => each.name));
     titles = new Map(known.models.map((each) => [each.name, each.title]));
-    if (parts.kept.isConnected) drawRuns();
+    if (parts.list.isConnected) drawRuns();
   });
   return () => { for (const stop of stops) stop(); };
 }
@@ -82,18 +82,18 @@ function hindrances() {
 function drawReason(box, button) {
   const problems = hindrances();
   button.disabled = problems.length > 0;
-  const { forecast, estimate } = outlook;
+  const { forecast, estimate } = policyReview;
   fill(box, h("div", { id: "run-why" },
     problems.length ? [h("p", { class: "warning" }, "Fix this before you start the run:"), problemList(problems), h("p", {}, h("a", { href: "#/privacy" }, "Back to privacy"))] : null,
     !problems.length && forecast && forecast.by_algorithm === "unreachable" ? h("p", { class: "warning" }, "These requirements cannot be met; a run will fail. ", h("a", { href: "#/privacy" }, "See what would help.")) : null,
     problems.length ? null : unprotectedWarning(),
-    !problems.length && estimate ? h("p", { class: outlook.renewing ? "soft renewing" : "soft", id: "run-estimate" }, `It will take ${estimate.typical} (${estimate.range}). Runs are executed one at a time.`) : null));
+    !problems.length && estimate ? h("p", { class: policyReview.renewing ? "soft renewing" : "soft", id: "run-estimate" }, `It will take ${estimate.typical} (${estimate.range}). Runs are executed one at a time.`) : null));
 }
 
 /** @param {HTMLInputElement} name @param {HTMLButtonElement} button */
 async function begin(name, button) {
   button.disabled = true;
-  const estimate = outlook.of === state.policy ? outlook.estimate : null;
+  const estimate = policyReview.of === state.policy ? policyReview.estimate : null;
   const run = await attempt(() => startRun("release", name.value.trim(), estimate));
   button.disabled = hindrances().length > 0;
   if (!run) return;
@@ -111,7 +111,7 @@ function learn(then) {
   for (const run of unknown) policies.set(keyOf(run), null);
   attempt(async () => {
     await Promise.all(unknown.map(async (run) => { policies.set(keyOf(run), (await api.get(`/api/runs/${run.number}/policy`)).policy); }));
-    if (document.getElementById("kept-head")) then();
+    if (document.getElementById("runs-head")) then();
   });
 }
 
@@ -169,7 +169,7 @@ function goingCard(run) {
 const sentence = (text) => text[0].toUpperCase() + text.slice(1);
 
 /** @param {HTMLElement} box @param {() => void} onTick */
-function drawKept(box, onTick) {
+function drawRunList(box, onTick) {
   const runs = releases();
   if (!runs.length) { fill(box, h("p", { class: "soft" }, "There are no runs yet.")); return; }
   const present = new Set(state.runs.map(keyOf));
@@ -242,7 +242,7 @@ function reasons(run) {
   if (run.state === "interrupted") return h("p", {}, "The server stopped before the run was done, and its files were deleted. Start it again with its policy.");
   const { message, reasons: why, problems, suggestions = [] } = run.error ?? { message: "" };
   return [
-    problems ? problemList(problems) : h("p", { class: "told" }, why && suggestions.length ? why : message),
+    problems ? problemList(problems) : h("p", { class: "error-message" }, why && suggestions.length ? why : message),
     suggestions.length ? [h("p", {}, h("strong", {}, suggestions.length === 1 ? "This change would help:" : "Any one of these changes would help:"), " a click restores this run's policy with the change made."),
       h("ul", { class: "changes" }, suggestions.map((change, place) => h("li", {}, h("button", { type: "button", id: `run-${run.number}-change-${place}`, onclick: () => apply(run, change) }, change.label))))] : null,
   ];

@@ -1,4 +1,4 @@
-// Looks at the runs twice a second while one of them goes on, and never else. Whoever watches "runs" is told.
+// Looks at the runs twice a second while one of them goes on, and never else. Whoever watches "runs" is notified.
 import { api, saved, say, state, tellOthers, update, watch } from "./core.js";
 
 /** @import { Estimate, Run } from "./types" */

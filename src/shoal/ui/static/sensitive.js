@@ -1,7 +1,7 @@
 // Step three: what is secret, how secret, and what of it is published.
 import { api, attempt, choice, columns, count, edit, field, fill, h, problemList, recordsByValue, saved, say, shown, state, table, watch } from "./core.js";
 import { readCategories, writeCategories, isGroup } from "./nested.js";
-import { longForm } from "./longform.js";
+import { expandHierarchy } from "./expand_hierarchy.js";
 import { treeEditor } from "./tree.js";
 
 /** @import { Column, ColumnFacts, Distances, Editor, Policy, SensitivePage, SensitivityAnswer, Stop, TreeGroup, TreeNode, Value } from "./types" */
@@ -12,7 +12,7 @@ export const title = "Sensitive values";
 const WORDS = {
   group: "category", groups: "categories", top: "no category", unplaced: "Not categorized yet",
   unplacedHelp: "Values without a category. Once there are categories, every value needs one, including the missing value.",
-  make: "Create a category …", made: "New category", up: "More sensitive", down: "Less sensitive",
+  make: "Create a category …", newGroup: "New category", up: "More sensitive", down: "Less sensitive",
 };
 const PUBLISHED = [
   ["values", "The values", "Someone who finds a person's class sees which values occur in it; the models limit how far they can tell whose is which."],
@@ -190,7 +190,7 @@ const DISTANCES = [["equal", "equal: any two values have distance 1"], ["ordered
 /** @param {SensitivePage} page @param {SensitivityAnswer | null} answer @returns {HTMLElement} */
 function distancePart(page, answer) {
   const known = answer?.distances;
-  const spec = longForm(column(page).hierarchy);
+  const spec = expandHierarchy(column(page).hierarchy);
   return h("section", { "aria-labelledby": "distance-head" }, h("h2", { id: "distance-head" }, "Distances between values"),
     h("p", { class: "soft" }, "Models that compare the distribution of a class with that of the whole release use a distance between values."),
     h("p", {}, spec ? `The values have a hierarchy of their own (${Object.keys(spec)[0]}). ` : "The values have no hierarchy of their own; the hierarchical distance uses the categories. ",

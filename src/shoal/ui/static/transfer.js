@@ -1,5 +1,5 @@
 // Hierarchies from files and to files. The file is read in the browser and shown before it is taken.
-import { api, attempt, byId, count, field, fill, h, problemList, say, someOf, Told } from "./core.js";
+import { api, attempt, byId, count, field, fill, h, problemList, say, someOf, ShoalError } from "./core.js";
 
 /** @import { ImportedHierarchy } from "./types" */
 
@@ -22,7 +22,7 @@ export function transferPart(name, take) {
       fill(result, shownImport(file.name, found, { take: () => { fill(result); take(found.tree); say(`${file.name} is imported.`); }, leave: () => fill(result) }));
       byId("import-head").focus();
     } catch (error) {
-      if (!(error instanceof Told)) throw error;
+      if (!(error instanceof ShoalError)) throw error;
       fill(result, h("p", { class: "complaint", role: "alert" }, error.message));
     }
   }));
@@ -40,7 +40,7 @@ async function read(file) {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
   } catch {
-    throw new Told({ message: `${file.name} is not UTF-8 text. Save it as UTF-8 first.` });
+    throw new ShoalError({ message: `${file.name} is not UTF-8 text. Save it as UTF-8 first.` });
   }
 }
 

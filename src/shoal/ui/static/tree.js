@@ -25,7 +25,7 @@ export function treeEditor(given) {
 export const TREE = {
   group: "group", groups: "groups", top: "everything", unplaced: "Not placed yet",
   unplacedHelp: "Values of the data that are not in the tree. The policy cannot run until each of them is placed.",
-  make: "Group …", made: "New group",
+  make: "Group …", newGroup: "New group",
 };
 
 /** @param {TreeEditor} editor */
@@ -69,7 +69,7 @@ function toolbar(editor) {
     h("div", { class: "buttons", role: "toolbar", "aria-label": "Actions for the selection" },
       h("span", { class: "soft tree-chosen" }, some ? `${count(some)} selected` : "Nothing selected"),
       button("tree-group", given.words.make, some && !nodes.some((node) => given.flat && isGroup(node)) && inner.length === paths.length, () => makeGroup(editor)),
-      button("tree-new", `${given.words.made} …`, !some || (one && isGroup(one) && !given.flat), () => newGroup(editor, one ? paths[0] : "")),
+      button("tree-new", `${given.words.newGroup} …`, !some || (one && isGroup(one) && !given.flat), () => newGroup(editor, one ? paths[0] : "")),
       button("tree-move", "Move to …", some && inner.length === paths.length && !(given.flat && nodes.some(isGroup)), () => moveTo(editor)),
       button("tree-rename", "Rename …", one && isGroup(one) && (paths[0] !== "" || !given.flat), () => rename(editor, paths[0])),
       given.flat ? null : button("tree-dissolve", "Dissolve group", one && isGroup(one) && paths[0] !== "", () => change(editor, (root) => dissolve(root, paths[0]), `${one?.label} dissolved`)),

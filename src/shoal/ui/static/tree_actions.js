@@ -1,6 +1,6 @@
 // What can be done to the tree that an editor shows: each is one change of the policy, said aloud.
 import { count, fill, say } from "./core.js";
-import { askName, askPlace } from "./ask.js";
+import { askName, askChoice } from "./dialogs.js";
 import { group, groupAt, isGroup, move, nodeAt, parentPath, remove, shift, uppermost, walk } from "./nested.js";
 
 /** @import { Selection, TreeEditor, TreeGroup, Value } from "./types" */
@@ -59,7 +59,7 @@ function focusLabel(editor, label) {
  * @param {string} [own]
  * @returns {(name: string) => string}
  */
-const taken = (editor, own) => (name) => {
+const nameProblem = (editor, own) => (name) => {
   let found = false;
   walk(editor.root, (node) => { found ||= isGroup(node) && node.label === name && name !== own; });
   return found ? "This name is already in use." : "";
@@ -69,7 +69,7 @@ const taken = (editor, own) => (name) => {
 export async function makeGroup(editor) {
   const { paths, labels } = chosen(editor);
   const { words } = editor.given;
-  const name = await askName(words.made, `Name of the ${words.group}`, "", "Create", taken(editor));
+  const name = await askName(words.newGroup, `Name of the ${words.group}`, "", "Create", nameProblem(editor));
   if (name) change(editor, (root) => group(root, paths, labels, name, editor.given.flat), `${words.group} ${name} made`, name);
 }
 
@@ -80,7 +80,7 @@ export async function makeGroup(editor) {
  */
 export async function newGroup(editor, path) {
   const { words } = editor.given;
-  const name = await askName(words.made, `Name of the ${words.group}`, "", "Create", taken(editor));
+  const name = await askName(words.newGroup, `Name of the ${words.group}`, "", "Create", nameProblem(editor));
   if (name) change(editor, (root) => { groupAt(root, path).kids.push({ label: name, kids: [] }); }, `${words.group} ${name} made`, name);
 }
 
@@ -107,7 +107,7 @@ function targets(editor, paths) {
 /** @param {TreeEditor} editor */
 export async function moveTo(editor) {
   const { paths, labels } = chosen(editor);
-  const to = await askPlace("Move to", targets(editor, paths));
+  const to = await askChoice("Move to", targets(editor, paths));
   if (to !== null) put(editor, { paths, labels }, to);
 }
 
@@ -123,7 +123,7 @@ export function put(editor, { paths, labels }, to) {
 /** @param {TreeEditor} editor @param {string} path */
 export async function rename(editor, path) {
   const node = groupAt(editor.root, path);
-  const name = await askName(`Rename ${node.label}`, "New name", node.label, "Rename", taken(editor, node.label));
+  const name = await askName(`Rename ${node.label}`, "New name", node.label, "Rename", nameProblem(editor, node.label));
   if (name && name !== node.label) change(editor, (root) => { nodeAt(root, path).label = name; editor.given.renamed?.(node.label, name); }, `Renamed to ${name}`, name);
 }
 

@@ -104,7 +104,7 @@ export interface Suggestion {
 }
 
 /** What is wrong with a policy, what it can reach and how long a run takes; the last two where they were asked for. */
-export interface Review extends Overtaken {
+export interface Review extends MayBeOutdated {
   problems?: Problem[];
   forecast?: Forecast | null;
   estimate?: Estimate | null;
@@ -238,7 +238,7 @@ export interface Answers {
   run_files: RunFiles;
 }
 
-export interface Overtaken {
+export interface MayBeOutdated {
   outdated?: boolean;
 }
 
@@ -270,7 +270,7 @@ export interface Level {
   drawn?: [Value, number][];
 }
 
-export interface HierarchyAnswer extends Overtaken {
+export interface HierarchyAnswer extends MayBeOutdated {
   name: string;
   kind: string;
   proposals: Record<string, any>;
@@ -413,7 +413,7 @@ export interface Estimate {
 }
 
 /** What is known of the policy as it stands. */
-export interface Outlook {
+export interface PolicyReview {
   problems: Problem[];
   forecast: Forecast | null;
   estimate: Estimate | null;
@@ -568,7 +568,7 @@ export interface RunReport {
   verdict: string;
   attackers: string;
   sizes: string;
-  told: string;
+  limitations: string;
   remedies: Remedy[];
 }
 
@@ -626,7 +626,7 @@ export interface TreeWords {
   unplaced: string;
   unplacedHelp: string;
   make: string;
-  made: string;
+  newGroup: string;
   up?: string;
   down?: string;
 }
@@ -739,7 +739,7 @@ export interface HierarchyPage {
   requests: number;
   /** Resolves when the first answer is there. */
   known?: Promise<void>;
-  editors: { tree?: Editor; order?: Editor; forms?: EditorParts["kept"] };
+  editors: { tree?: Editor; order?: Editor; forms?: EditorParts["forms"] };
   kind?: string;
   /** Whether the answer is about a policy before the last change. */
   stale: boolean;
@@ -803,7 +803,7 @@ export interface EditorParts {
   answer: HierarchyAnswer | null;
   stale: boolean;
   change(spec: any): unknown;
-  kept: { open?: boolean; cuts?: any; widths?: any };
+  forms: { open?: boolean; cuts?: any; widths?: any };
 }
 
 /** A bar of a strip: from where to where, and how many records. */

@@ -4,20 +4,20 @@ import { reported } from "./report_parts.js";
 
 /** @import { Address, PlotAnswer, PlotPoint, ViewParts } from "./types" */
 
-const asked = { across: "loss", up: "average" };
+const axes = { across: "loss", up: "average" };
 
 /** @param {ViewParts} parts */
 export async function drawPlot(parts) {
   const { body, alive, address } = parts;
-  const answer = await api.desk("runs_plot", asked);
+  const answer = await api.desk("runs_plot", axes);
   if (!alive()) return;
-  const again = (/** @type {Partial<typeof asked>} */ changes) => { Object.assign(asked, changes); attempt(() => drawPlot(parts)); };
-  const words = answer.risks.find(([name]) => name === asked.up)?.[2];
+  const again = (/** @type {Partial<typeof axes>} */ changes) => { Object.assign(axes, changes); attempt(() => drawPlot(parts)); };
+  const words = answer.risks.find(([name]) => name === axes.up)?.[2];
   fill(body,
     h("p", {}, `Each shape is a finished run with its number. Lower is less risk (${words}); further ${answer.higher_is_better ? "right" : "left"} is less loss. The dashed line is the frontier: no other run is better in one and at least as good in the other.`),
     h("div", { class: "columns-2" },
-      field("Across: loss", choice("plot-across", answer.measures, asked.across, (across) => again({ across }))),
-      field("Up: risk", choice("plot-up", answer.risks.map(([name, head]) => [name, head]), asked.up, (up) => again({ up })))),
+      field("Across: loss", choice("plot-across", answer.measures, axes.across, (across) => again({ across }))),
+      field("Up: risk", choice("plot-up", answer.risks.map(([name, head]) => [name, head]), axes.up, (up) => again({ up })))),
     answer.figure ? plot(answer, answer.figure, address) : h("p", {}, "No finished run has these figures yet."),
     answer.without.length ? h("p", { class: "soft" }, `Not drawn, since they have no such figure: run ${answer.without.map(Number).join(", run ")}.`) : null,
     answer.points.length ? pointTable(answer, address) : null);
@@ -55,8 +55,8 @@ function said(point) {
 
 /** @param {PlotAnswer} answer @param {Address} address @returns {HTMLElement} */
 function pointTable(answer, address) {
-  const across = answer.measures.find(([name]) => name === asked.across)?.[1];
-  const up = answer.risks.find(([name]) => name === asked.up)?.[1];
+  const across = answer.measures.find(([name]) => name === axes.across)?.[1];
+  const up = answer.risks.find(([name]) => name === axes.up)?.[1];
   return table(`${count(answer.points.length, "run")} in figures`, ["Run", "Algorithm", across, up, "Frontier"], answer.points.map((point) => [
     h("a", { href: address("summary", point.run) }, named(point)), point.algorithm, rounded(point.across, 4), rounded(point.up, 4), point.rank === null ? "" : "on the frontier"]));
 }

@@ -6,17 +6,17 @@ import { api, attempt, choice, count, field, fill, h, later, say, shown } from "
 const PAGE = 25;
 const NARROW = matchMedia("(max-width: 44rem)");
 /** @type {{ run: string | null, search: string, column: string, offset: number }} */
-const asked = { run: null, search: "", column: "", offset: 0 };
+const filter = { run: null, search: "", column: "", offset: 0 };
 
 /** @param {ViewParts} parts */
 export async function drawRecords({ run, body, rest, alive, address }) {
-  if (asked.run !== run.number) Object.assign(asked, { run: run.number, search: "", column: "", offset: 0 });
+  if (filter.run !== run.number) Object.assign(filter, { run: run.number, search: "", column: "", offset: 0 });
   const only = rest[0] === "class" ? Number(rest[1]) : rest[0] === "left-out" ? 0 : null;
-  asked.offset = 0;
+  filter.offset = 0;
   const box = h("div");
   const place = { run, box, only, alive, address };
-  const again = (/** @type {Partial<typeof asked>} */ changes) => { Object.assign(asked, { offset: 0 }, changes); attempt(() => page(place)); };
-  const search = h("input", { id: "records-search", type: "search", value: asked.search, oninput: later((event) => again({ search: event.target.value })) });
+  const again = (/** @type {Partial<typeof filter>} */ changes) => { Object.assign(filter, { offset: 0 }, changes); attempt(() => page(place)); };
+  const search = h("input", { id: "records-search", type: "search", value: filter.search, oninput: later((event) => again({ search: event.target.value })) });
   const first = await api.desk("before_after", question(place));
   if (!alive()) return;
   fill(body,
@@ -24,7 +24,7 @@ export async function drawRecords({ run, body, rest, alive, address }) {
       h("span", { class: "changed-mark" }, "≈"), " marks values that are less exact than the original. Click a record's number to see why."),
     h("div", { class: "columns-2" },
       field("Search the original values", search, "Any part of a value."),
-      field("In", choice("records-column", [["", "any column"], ...first.before.map((each) => [each.name, each.name])], asked.column, (column) => again({ column })))),
+      field("In", choice("records-column", [["", "any column"], ...first.before.map((each) => [each.name, each.name])], filter.column, (column) => again({ column })))),
     filters(place, first), box);
   drawPage(place, first);
   const turned = () => { if (alive()) attempt(() => page(place)); else NARROW.removeEventListener("change", turned); };
@@ -42,7 +42,7 @@ function filters({ only, address }, first) {
 
 /** @param {RecordsPlace} place */
 function question({ run, only }) {
-  return { run: run.number, offset: asked.offset, limit: PAGE, search: asked.search, column: asked.column, ...(only === null ? {} : { class: only }) };
+  return { run: run.number, offset: filter.offset, limit: PAGE, search: filter.search, column: filter.column, ...(only === null ? {} : { class: only }) };
 }
 
 /** @param {RecordsPlace} place */
@@ -56,7 +56,7 @@ async function page(place) {
 function drawPage(place, answer) {
   const end = answer.offset + answer.rows.length;
   const said = answer.found ? `Records ${count(answer.offset + 1)} to ${count(end)} of ${count(answer.found)}, by class` : "No matching records";
-  const move = (/** @type {number} */ offset) => { asked.offset = offset; attempt(() => page(place)); };
+  const move = (/** @type {number} */ offset) => { filter.offset = offset; attempt(() => page(place)); };
   fill(place.box,
     answer.found ? pairs(place, answer, said) : h("p", {}, "No matching records."),
     h("div", { class: "buttons" },
@@ -81,11 +81,11 @@ function panes(place, answer, said) {
   const { after } = answer;
   const order = facing(answer);
   const before = order.map((at) => answer.before[at]);
-  const kept = new Set(after.flatMap(({ name, of }) => [name, of]));
+  const releasedNames = new Set(after.flatMap(({ name, of }) => [name, of]));
   /** @type {(name: string, columns: { name: string }[], row: (record: ReleasedRecord) => Child) => HTMLElement} */
   const pane = (name, columns, row) => h("div", { class: "table", tabindex: "0", role: "region", "aria-label": `${name}. ${said}`, "data-scroll": name },
     h("table", {}, h("caption", {}, h("strong", {}, name)),
-      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Record"), columns.map((each) => h("th", { scope: "col" }, each.name, kept.has(each.name) ? null : h("span", { class: "soft" }, " (not released)"))))),
+      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Record"), columns.map((each) => h("th", { scope: "col" }, each.name, releasedNames.has(each.name) ? null : h("span", { class: "soft" }, " (not released)"))))),
       h("tbody", {}, answer.rows.map((each, at) => [classRow(place, answer, each, answer.rows[at - 1], columns.length + 1), row(each)]))));
   return h("div", { class: "panes" },
     pane("Original", before, (row) => h("tr", {}, h("th", { scope: "row" }, recordLink(place, row)), order.map((at) => cell(row.before[at])))),

@@ -22,8 +22,8 @@ export async function drawWhy({ run, body, rest, alive, address }) {
     h("p", {}, `Records are counted from 1 to ${count(records)} in the order of your file. `, h("a", { href: address("records") }, "Find one by its values"), "."),
     form, box);
   if (!rest.length) return;
-  const asked = rest[0] === "class" ? { class: Number(rest[1]) } : { record: Number(rest[0]) };
-  const answer = await api.desk("why", { run: run.number, ...asked });
+  const subject = rest[0] === "class" ? { class: Number(rest[1]) } : { record: Number(rest[0]) };
+  const answer = await api.desk("why", { run: run.number, ...subject });
   if (alive()) drawAnswer(box, answer, address);
 }
 

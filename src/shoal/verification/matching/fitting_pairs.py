@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Final, Protocol
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.verification.canonical_text import Codes, Mask
-from shoal.verification.matching.candidates import Side, Some, fitting, spread
-from shoal.verification.matching.graph import Graph
+from shoal.verification.matching.candidates import Graph, Side, Some, fitting
+from shoal.verification.matching.label_sets import spread
 
 _STORED = 24_000_000
 """How many pairs are stored at most: 8 bytes each, 16 while they are sorted."""
@@ -19,21 +19,6 @@ _AT_A_TIME: Final = 1_000_000
 
 Found = Iterator[tuple[Codes, Codes]]
 """Originals and the released records that fit them, a bounded number at a time."""
-
-
-class FittingPairs(Protocol):
-    """Which pairs fit. ``among`` says which of the other side are asked for; others may be found as well."""
-
-    at_hand: bool
-    """Whether they are there already, so that it costs nothing to look at all of them."""
-
-    def of_right(self, records: Codes, among: Mask) -> Found:
-        """All pairs of some released records, given in ascending order, each pair once."""
-        ...
-
-    def of_left(self, originals: Codes, among: Mask) -> Found:
-        """All pairs of some originals, given in ascending order, each pair once."""
-        ...
 
 
 def pairs_of(graph: Graph) -> FittingPairs:
@@ -89,7 +74,7 @@ class _Lists:
 
 
 class Stored:
-    """All pairs, from either side."""
+    """All pairs, from either side: it costs nothing to look at all of them."""
 
     at_hand = True
 
@@ -101,16 +86,16 @@ class Stored:
         return self._by_right.turned(self._n_left)
 
     def of_right(self, records: Codes, among: Mask) -> Found:  # noqa: ARG002 - all are at hand
-        """See `FittingPairs`."""
+        """All pairs of some released records."""
         return ((left, right) for right, left in self._by_right.of_some(records))
 
     def of_left(self, originals: Codes, among: Mask) -> Found:  # noqa: ARG002 - all are at hand
-        """See `FittingPairs`."""
+        """All pairs of some originals."""
         return self._by_left.of_some(originals)
 
 
 class Sought:
-    """FittingPairs found when they are asked for, at the price of looking for them again the next time."""
+    """Pairs found when they are asked for, at the price of looking for them again the next time."""
 
     at_hand = False
 
@@ -119,12 +104,16 @@ class Sought:
         self._left, self._right = _Shrinking(graph.left), _Shrinking(graph.right)
 
     def of_right(self, records: Codes, among: Mask) -> Found:
-        """See `FittingPairs`."""
+        """All pairs of some released records with at least those asked for on the other side."""
         return fitting(self._graph.under, self._left.of(among), Some(self._graph.right, records))
 
     def of_left(self, originals: Codes, among: Mask) -> Found:
-        """See `FittingPairs`."""
+        """All pairs of some originals with at least those asked for on the other side."""
         return fitting(self._graph.under, Some(self._graph.left, originals), self._right.of(among))
+
+
+FittingPairs = Stored | Sought
+"""Which pairs fit: from some of one side, in ascending order, to those of the other that are asked for; each once."""
 
 
 class _Shrinking:

@@ -6,9 +6,9 @@ two released records must not stand for the same person.
 
 Original values that lie under the same released labels are interchangeable, so they are merged first. Where every
 value lies under one label at most - so it is for every full-domain recoding - the answer is a comparison of counts.
-Otherwise - local recodings, where labels overlap - most records are matched greedily (`greedy_matching`) and the rest
-along augmenting paths (`augmenting_paths`). A matching that serves every record proves itself,
-however it was found; that there is none is proved by a search that comes to its end. Both answers are exact.
+Otherwise - local recodings, where labels overlap - most records are matched greedily and the rest along augmenting
+paths (`solve`). A matching that serves every record proves itself, however it was found; that there is none is proved
+by a search that comes to its end. Both answers are exact.
 
 The work grows with the pairs that fit: 4 to 150 a record for local recodings of 30,000 to 1,000,000 records with eight
 or nine quasi-identifiers. Up to 24 million pairs are stored; a million records then take 2 to 13 seconds on one core.
@@ -27,12 +27,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.verification.canonical_text import Codes
-from shoal.verification.matching.augmenting_paths import serve_along_paths
+from shoal.verification.matching.candidates import Flow, Graph
 from shoal.verification.matching.fitting_pairs import pairs_of
-from shoal.verification.matching.graph import Flow, Graph
-from shoal.verification.matching.greedy_matching import serve_greedily
-from shoal.verification.matching.label_sets import LabelSets
-from shoal.verification.matching.range_sets import RangeLabelSets, RangePositions
+from shoal.verification.matching.label_sets import LabelSets, RangeLabelSets, RangePositions
+from shoal.verification.matching.solve import serve_along_paths, serve_greedily
 
 _LARGEST_CODE = 2**62
 
@@ -101,45 +99,35 @@ def _posed(
     closed: Sequence[Pairing], opened: Sequence[Pairing], wanted: Codes, there: Codes
 ) -> tuple[Graph, Flow, Codes]:
     """The general case: distinct records of both sides, how many there are, and a row of each that is released."""
-    groups = [(column, _Signatures.of(column)) for column in opened]
-    groups.sort(key=lambda each: len(each[1].under.sizes))
-    some = np.flatnonzero(np.logical_and.reduce([signatures.of_row >= 0 for _, signatures in groups]))
+    groups = [(column.released, *_signatures(column)) for column in opened]
+    groups.sort(key=lambda each: len(each[2].sizes))
+    some = np.flatnonzero(np.logical_and.reduce([of_row >= 0 for _, of_row, _ in groups]))
     released, original, some = _blocks(closed, some, len(opened[0].released))
     blocks, released = np.unique(released, return_inverse=True)
     inside, original = _places(blocks, original)
     some = some[inside]
-    rows, demand, right = _distinct([released, *(column.released for column, _ in groups)], wanted)
-    _, supply, left = _distinct([original, *(signatures.of_row[some] for _, signatures in groups)], there[some])
-    under = [LabelSets.same(len(blocks)), *(signatures.under for _, signatures in groups)]
+    rows, demand, right = _distinct([released, *(labels for labels, _, _ in groups)], wanted)
+    _, supply, left = _distinct([original, *(of_row[some] for _, of_row, _ in groups)], there[some])
+    under = [LabelSets.same(len(blocks)), *(sets for _, _, sets in groups)]
     return Graph.of(under, left, right), Flow(supply, demand), rows
 
 
-@dataclass(frozen=True, eq=False)
-class _Signatures:
-    """The different sets of released labels that original values of a column lie under."""
+def _signatures(column: Pairing) -> tuple[NDArray[np.int32], LabelSets]:
+    """For each original record the set of released labels that its value lies under (-1: none), and these sets.
 
-    of_row: NDArray[np.int32]
-    """For each original record the set of its value; -1 where it is empty."""
-    under: LabelSets
-
-    @staticmethod
-    def of(column: Pairing) -> _Signatures:
-        if column.spans is not None:
-            return _Signatures._with_places(column, column.spans)
-        index: dict[tuple[int, ...], int] = {}
-        of_value = [index.setdefault(labels, len(index)) if labels else -1 for labels in column.under]
-        of_row = np.array(of_value, dtype=np.int32)[column.original]
-        return _Signatures(of_row, LabelSets.of(list(index), column.n_labels))
-
-    @staticmethod
-    def _with_places(column: Pairing, spans: RangePositions) -> _Signatures:
-        """Values of one place that have the same other labels are interchangeable."""
-        index: dict[tuple[tuple[int, ...], int], int] = {}
-        listed = zip(column.under, spans.at.tolist(), strict=True)
-        of_value = [index.setdefault(each, len(index)) if each[0] or each[1] >= 0 else -1 for each in listed]
-        at = np.array([place for _, place in index], dtype=np.int64)
-        under = RangeLabelSets.within([labels for labels, _ in index], replace(spans, at=at))
-        return _Signatures(np.array(of_value, dtype=np.int32)[column.original], under)
+    Values of one place in ranges that have the same other labels are interchangeable.
+    """
+    spans, index = column.spans, dict[tuple[tuple[int, ...], int], int]()
+    at = [-1] * len(column.under) if spans is None else spans.at.tolist()
+    listed = zip(column.under, at, strict=True)
+    of_value = [index.setdefault(each, len(index)) if each[0] or each[1] >= 0 else -1 for each in listed]
+    sets = [labels for labels, _ in index]
+    if spans is None:
+        under = LabelSets.of(sets, column.n_labels)
+    else:
+        places = np.array([place for _, place in index], dtype=np.int64)
+        under = RangeLabelSets.within(sets, replace(spans, at=places))
+    return np.array(of_value, dtype=np.int32)[column.original], under
 
 
 def _packed(columns: Sequence[NDArray[np.integer[Any]]], widths: Sequence[int], rows: int) -> Codes:

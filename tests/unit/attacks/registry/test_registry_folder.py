@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from shoal.attacks.registry.entry import Entry
-from shoal.attacks.registry.folder import Registry
+from shoal.attacks.registry.folder import Entry, Registry
 from shoal.errors import InputError, OutputError
 from support.cli import snapshot
 from support.release_cases import COLUMNS, entry_of, policy_of, table_of
@@ -97,7 +96,7 @@ def test_a_damaged_entry_is_named_with_the_reason(tmp_path: Path, damage: Any, w
 
 def resealed(change: Any) -> bytes:
     """An entry that was changed and sealed again: its digest is right, its content is not."""
-    from shoal.attacks.registry.entry import _digest
+    from shoal.attacks.registry.folder import _digest
 
     content = json.loads(entry().to_json())
     head = {key: content.pop(key) for key in ("format", "version", "sha256")}

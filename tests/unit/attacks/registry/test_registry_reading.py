@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.attacks.registry.fingerprint import hierarchy_fingerprint, hierarchy_kind
-from shoal.attacks.registry.signature import ReleasedQuasi
+from shoal.attacks.registry.signature import ReleasedQuasi, hierarchy_fingerprint, hierarchy_kind
 from shoal.attacks.released_labels import UnreadableError, reads_as_now, values_of_labels
 from shoal.hierarchies import Dates, Flat, HierarchySource, Intervals, Mask, OrderedValues, Tree
 

@@ -10,14 +10,15 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.attacks.registry.fingerprint import (
+from shoal.attacks.registry.folder import Registry
+from shoal.attacks.registry.signature import (
+    Signature,
     categories_fingerprint,
     differing,
     hierarchy_fingerprint,
     policy_fingerprints,
+    signature_of,
 )
-from shoal.attacks.registry.folder import Registry
-from shoal.attacks.registry.signature import Signature, signature_of
 from shoal.attacks.released_classes import rows_of_release
 
 HIDDEN = {"name": "Zebediah", "age": "87", "town": "Xanadu", "ward": "Nimbus", "illness": "Scurvy"}

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 import shoal
 from oracles import risk_oracle as oracle
-from shoal.attacks.risk.population import estimate_uniques
-from shoal.attacks.risk.risk import class_size_for
+from shoal.attacks.risk.risk import class_size_for, estimate_uniques
 
 NAMES = ("a", "b", "c", "d")
 POLICY = {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from shoal.search.kernels import compile_cache as cold
+from shoal.search.kernels import load as cold
 from shoal.search.kernels.load import load_kernels
 
 

@@ -1,33 +1,98 @@
-"""A partition as refining sees it: the rows of every class, their boxes and costs, and the neighbours of each class."""
+"""A partition as refining sees it: the rows of every class, their boxes and costs, and the neighbours of each class.
+
+What a cell costs is looked up by the smallest and the largest leaf code that it must cover. Columns of up to
+`TABLE_LEAVES` values have a table of all pairs. Larger ones are answered by climbing the tree from the smallest code,
+or by the width of the range where they are released as ranges.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.hierarchies.ranges import ancestors
 from shoal.models import least_size
 from shoal.search.kernels.load import load_refinement_kernels
-from shoal.search.local.blocks import Blocks, Classes
-from shoal.search.local.boxes import Boxes, cell_metric
-from shoal.search.local.refinement.prices import Floats, Prices, prices_of, scaled
+from shoal.search.local.blocks import Blocks, Boxes, Classes, cell_metric
 from shoal.table.encoded import spans
 from shoal.table.recoding import SUPPRESSED
 
+Floats = NDArray[np.float64]
+Prices = tuple[NDArray[np.generic], ...]
+
+TABLE_LEAVES = 512  # values up to which a column has a table of all pairs: 2 MB
+
+
+def prices_of(blocks: Blocks, columns: Sequence[int]) -> Prices:
+    """The prices of some quasi-identifiers in the measure that is lowered.
+
+    As the kernels read them: costs, the trees that are climbed (with the same indices), and for each column
+    where its costs begin and how they are found (a table's row length, 0 for a tree, -1 for ranges).
+    """
+    found = [_column(blocks, j) for j in columns]
+    begins = np.cumsum([0, *(len(each.costs) for each in found)])[:-1]
+    return (
+        np.concatenate([each.costs for each in found]),
+        np.concatenate([each.last for each in found]),
+        np.concatenate([each.parents for each in found]),
+        np.stack([begins, [each.width for each in found]], axis=1).astype(np.int64),
+    )
+
+
+def scaled(prices: Prices, slopes: Floats) -> Prices:
+    """The same prices, those of each column times its slope."""
+    costs, last, parents, columns = prices
+    lengths = np.diff([*columns[:, 0], len(costs)])
+    return costs * np.repeat(slopes, lengths), last, parents, columns
+
+
+@dataclass(frozen=True, eq=False)
+class _Column:
+    costs: Floats
+    last: NDArray[np.int32]
+    parents: NDArray[np.int32]
+    width: int
+
+
+def _column(blocks: Blocks, j: int) -> _Column:
+    """How one quasi-identifier is priced."""
+    hierarchy, metric = blocks.problem.hierarchies[j], cell_metric(blocks.problem)
+    cells = metric.weight(hierarchy) * metric.cell(hierarchy)
+    ranged = blocks.ranged.get(j)
+    if ranged is not None and not np.array_equal(metric.cell(hierarchy), hierarchy.loss):
+        ranged = None  # a measure of levels: a range counts as the lowest node above it
+    leaves = hierarchy.n_leaves
+    if leaves <= TABLE_LEAVES:
+        low, high = (each.astype(np.int32) for each in np.triu_indices(leaves))
+        pairs = np.zeros((leaves, leaves))
+        if ranged is None:
+            pairs[low, high] = cells[ancestors(hierarchy, low, high)]
+        else:
+            pairs[low, high] = metric.weight(hierarchy) * ranged.losses(low, high)
+        return _untreed(pairs.ravel(), leaves)
+    if ranged is not None and ranged.missing < 0:
+        codes = np.arange(leaves, dtype=np.int32)
+        return _untreed(metric.weight(hierarchy) * ranged.losses(np.zeros_like(codes), codes), -1)
+    return _Column(cells, hierarchy.last.astype(np.int32), hierarchy.parents.astype(np.int32), 0)
+
+
+def _untreed(costs: Floats, width: int) -> _Column:
+    none = np.zeros(len(costs), dtype=np.int32)
+    return _Column(costs, none, none, width)
+
+
 Ints = NDArray[np.int64]
 
-NEIGHBOURS = 24
-"""How many neighbours of a class are tried."""
-JOINS = 6
-"""How many classes a row may try to join."""
-PIECE = 6000
-"""Classes among which neighbours are looked for: larger blocks are cut, each round elsewhere."""
-_ALONE = 256
-"""Classes up to which one thread does the work."""
+NEIGHBOURS = 24  # how many neighbours of a class are tried
+JOINS = 6  # how many classes a row may try to join
+PIECE = 6000  # classes among which neighbours are looked for: larger blocks are cut, each round elsewhere
+_ALONE = 256  # classes up to which one thread does the work
 
 
 class Arrangement:
@@ -40,8 +105,7 @@ class Arrangement:
         self.codes = np.ascontiguousarray(blocks.row_codes[:, list(self.columns)])
         distinct, dense = np.unique(row_class, return_inverse=True)
         self.row_class = (dense - int(distinct[0] == SUPPRESSED)).astype(np.int32)
-        self.least = least_size(blocks.class_models)
-        """Records that a class must have at least."""
+        self.least = least_size(blocks.class_models)  # records that a class must have at least
         self.fresh = self.least if self.least > 1 else int(np.bincount(self.row_class[self.row_class >= 0]).min())
         """Records that a gathered class gets: where no model says how many, as many as the smallest class has."""
         self.only_sizes = all(model.only_counts and model.column is None for model in blocks.class_models)

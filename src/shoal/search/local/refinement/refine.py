@@ -20,14 +20,216 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.search.local.blocks import Blocks, Classes
-from shoal.search.local.refinement.arrangement import PIECE, Arrangement, Ints
-from shoal.search.local.refinement.steps import KINDS, proposals
+from shoal.search.local.refinement.arrangement import PIECE, Arrangement, Floats, Ints
+from shoal.table.classes import Mask
+from shoal.table.encoded import spans
+
+KINDS = ("move", "swap", "dissolve", "split", "gather")
+MOVE, SWAP, DISSOLVE, SPLIT, GATHER = range(len(KINDS))
+
+_GAIN = 1e-9  # the least that a step must save: less is rounding
+_EXCHANGES = 4  # how many exchanges a class proposes: where models refuse the best, another one may do
+_LARGE = 4  # a class of more than so many times the size of a gathered one is neither dissolved nor gathered from
+_NEW = -1  # instead of a class: one that does not exist yet
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """Some steps, each a few rows that go to other classes."""
+
+    kind: NDArray[np.int8]
+    gain: Floats
+    bounds: Ints  # where the rows of each step begin, and the end
+    rows: Ints
+    targets: Ints
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    @staticmethod
+    def joined(parts: Sequence[Steps]) -> Steps:
+        """Several lists of steps as one."""
+        ends = np.cumsum([0, *(len(part.rows) for part in parts)])
+        bounds = [part.bounds[:-1] + end for part, end in zip(parts, ends[:-1], strict=True)]
+        return Steps(
+            np.concatenate([part.kind for part in parts]),
+            np.concatenate([part.gain for part in parts]),
+            np.append(np.concatenate(bounds), ends[-1]),
+            np.concatenate([part.rows for part in parts]),
+            np.concatenate([part.targets for part in parts]),
+        )
+
+    def _entries(self, chosen: Ints) -> tuple[Ints, Ints]:
+        """The indices of the rows of some steps, and which step each belongs to."""
+        lengths = np.diff(self.bounds)[chosen]
+        return spans(self.bounds[chosen], lengths), np.repeat(np.arange(len(chosen)), lengths)
+
+    def _touched(self, state: Arrangement, chosen: Ints) -> tuple[Ints, Ints]:
+        """The existing classes that some steps touch, and the step of each, in order of the steps."""
+        entries, owner = self._entries(chosen)
+        classes = np.concatenate([state.row_class[self.rows[entries]].astype(np.int64), self.targets[entries]])
+        owner = np.concatenate([owner, owner])
+        width = len(state.costs)
+        pairs = np.unique(owner[classes >= 0] * width + classes[classes >= 0])
+        return pairs % width, pairs // width
+
+    def independent(self, state: Arrangement, left: Mask) -> Ints:
+        """Of the steps that are left, from the most saving on, those that touch no class that an earlier one does."""
+        chosen = np.flatnonzero(left)
+        classes, owner = self._touched(state, chosen)
+        bounds = np.searchsorted(owner, np.arange(len(chosen) + 1))
+        order = np.argsort(-self.gain[chosen], kind="stable")
+        accepted = np.zeros(len(chosen), dtype=np.bool_)
+        state.kernels.independent_steps(order, bounds, classes, len(state.costs), accepted)
+        return chosen[accepted]
+
+    def touching(self, state: Arrangement, accepted: Ints) -> Mask:
+        """Which steps touch a class that one of the accepted steps touches."""
+        used = np.zeros(len(state.costs), dtype=np.bool_)
+        used[self._touched(state, accepted)[0]] = True
+        classes, owner = self._touched(state, np.arange(len(self)))
+        result = np.zeros(len(self), dtype=np.bool_)
+        result[owner[used[classes]]] = True
+        return result
+
+    def moves(self, state: Arrangement, chosen: Ints) -> tuple[Ints, Ints]:
+        """The rows that some steps move and their classes, new ones numbered after those that exist."""
+        entries, owner = self._entries(chosen)
+        targets = self.targets[entries]
+        fresh = targets == _NEW
+        _, number = np.unique(owner[fresh], return_inverse=True)
+        targets[fresh] = len(state.costs) + number
+        return self.rows[entries], targets
+
+    def held(self, state: Arrangement, chosen: Ints) -> Mask:
+        """Which of some steps, none touching a class of another, leave only classes that satisfy every model."""
+        if state.only_sizes or not len(chosen):
+            return np.ones(len(chosen), dtype=np.bool_)
+        classes, step = self._touched(state, chosen)
+        rows, targets = self.moves(state, chosen)
+        inside = state.rows_of(classes)
+        owner = np.repeat(classes, state.sizes[classes])
+        by_step = np.repeat(step, state.sizes[classes])
+        order = np.argsort(inside, kind="stable")
+        at = order[np.searchsorted(inside[order], rows)]
+        owner[at] = targets
+        _, dense = np.unique(owner, return_inverse=True)
+        count = int(dense.max()) + 1
+        step_of = np.zeros(count, dtype=np.int64)
+        step_of[dense] = by_step
+        good = state.blocks.holds(state.blocks.stats(dense.astype(np.int32), count, inside))
+        result = np.ones(len(chosen), dtype=np.bool_)
+        result[step_of[~good]] = False
+        return result
+
+
+def proposals(state: Arrangement, pending: Ints) -> Steps:
+    """The steps that some classes propose."""
+    sizes = state.sizes
+    costly = pending[state.costs[pending] > _GAIN]
+    small = costly[sizes[costly] <= _LARGE * state.fresh]
+    return Steps.joined(
+        [
+            _exchanges(state, costly),
+            _dissolutions(state, small),
+            _splits(state, costly[sizes[costly] >= 2 * state.least]),
+            _gatherings(state, small[sizes[small] > state.fresh]),
+        ]
+    )
+
+
+def _exchanges(state: Arrangement, asking: Ints) -> Steps:
+    gains = np.full((len(asking), _EXCHANGES), _GAIN)
+    steps = np.full((len(asking), _EXCHANGES, 4), -1, dtype=np.int64)
+
+    def work(indices: Ints) -> None:
+        found, chosen = gains[indices], steps[indices]
+        state.kernels.exchanges(
+            asking[indices], state.codes, state.members, state.starts, state.ends, state.costs, state.near,
+            state.joins, state.least, state.prices, found, chosen,
+        )  # fmt: skip
+        gains[indices], steps[indices] = found, chosen
+
+    state.spread(work, np.arange(len(asking)))
+    gain, step = gains.ravel(), steps.reshape(-1, 4)
+    gain, step = gain[step[:, 0] >= 0], step[step[:, 0] >= 0]
+    swap = step[:, 3] >= 0
+    lengths = 1 + swap
+    bounds = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    rows, targets = np.empty((2, int(bounds[-1])), dtype=np.int64)
+    rows[bounds[:-1]], targets[bounds[:-1]] = step[:, 2], step[:, 1]
+    rows[bounds[:-1][swap] + 1], targets[bounds[:-1][swap] + 1] = step[swap, 3], step[swap, 0]
+    return Steps(np.where(swap, SWAP, MOVE).astype(np.int8), gain, bounds, rows, targets)
+
+
+def _dissolutions(state: Arrangement, asking: Ints) -> Steps:
+    gains = np.zeros(len(asking))
+    targets = np.full((len(asking), _LARGE * state.fresh), -1, dtype=np.int64)
+
+    def work(indices: Ints) -> None:
+        found, chosen = gains[indices], targets[indices]
+        state.kernels.dissolutions(
+            asking[indices], state.codes, state.members, state.starts, state.ends, state.costs, state.joins,
+            state.prices, found, chosen,
+        )  # fmt: skip
+        gains[indices], targets[indices] = found, chosen
+
+    state.spread(work, np.arange(len(asking)))
+    good = gains > _GAIN
+    lengths = state.sizes[asking[good]]
+    inside = np.arange(targets.shape[1]) < lengths[:, None]
+    return _steps(DISSOLVE, gains[good], lengths, state.rows_of(asking[good]), targets[good][inside])
+
+
+def _splits(state: Arrangement, asking: Ints) -> Steps:
+    gains, cuts = np.full(len(asking), _GAIN), np.full((len(asking), 2), -1, dtype=np.int64)
+
+    def work(indices: Ints) -> None:
+        found, chosen = gains[indices], cuts[indices]
+        state.kernels.splits(
+            asking[indices], state.codes, state.members, state.starts, state.costs, state.least, state.prices,
+            found, chosen,
+        )  # fmt: skip
+        gains[indices], cuts[indices] = found, chosen
+
+    state.spread(work, np.arange(len(asking)))
+    good = cuts[:, 0] >= 0
+    classes, cut = asking[good], cuts[good]
+    rows = state.rows_of(classes)
+    step = np.repeat(np.arange(len(classes)), state.sizes[classes])
+    above = state.codes[rows, cut[step, 0]] >= cut[step, 1]
+    lengths = np.bincount(step[above], minlength=len(classes))
+    return _steps(SPLIT, gains[good], lengths, rows[above], np.full(int(above.sum()), _NEW, dtype=np.int64))
+
+
+def _gatherings(state: Arrangement, asking: Ints) -> Steps:
+    size = state.fresh
+    gains, gathered = np.full(len(asking), _GAIN), np.full((len(asking), size), -1, dtype=np.int64)
+
+    def work(indices: Ints) -> None:
+        found, chosen = gains[indices], gathered[indices]
+        state.kernels.gatherings(
+            asking[indices], state.codes, state.members, state.starts, state.ends, state.costs, state.near, size,
+            state.prices, found, chosen,
+        )  # fmt: skip
+        gains[indices], gathered[indices] = found, chosen
+
+    state.spread(work, np.arange(len(asking)))
+    good = gathered[:, 0] >= 0
+    rows = gathered[good].ravel()
+    return _steps(GATHER, gains[good], np.full(int(good.sum()), size), rows, np.full(len(rows), _NEW, dtype=np.int64))
+
+
+def _steps(kind: int, gains: Floats, lengths: Ints, rows: Ints, targets: Ints) -> Steps:
+    bounds = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    return Steps(np.full(len(gains), kind, dtype=np.int8), gains, bounds, rows, targets)
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,11 +237,9 @@ class RefinedPartition:
     """A partition after refining, and how it came about."""
 
     row_class: Classes
-    steps: dict[str, int]
-    """How many steps of each kind were taken."""
+    steps: dict[str, int]  # how many steps of each kind were taken
     rounds: int
-    finished: bool
-    """Whether nothing was left to improve, rather than rounds or time."""
+    finished: bool  # whether nothing was left to improve, rather than rounds or time
 
 
 def refine(

@@ -1,14 +1,86 @@
-"""The page of a comparison: one plot, the frontier in words, one table, and how to repeat each point."""
+"""A comparison of algorithms and parameters: on the terminal, and as a page with a plot, the frontier and a table."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from shoal.formatting import data_size, duration, listing, number, percent, pluralize
 from shoal.metrics import metric_title
 from shoal.present.html.markup import Markup, join, name_of, paragraph, row, table, tag, whole_page
-from shoal.present.plots.scatter import SCATTER_STYLE, Dot, legend, scatter_plot
+from shoal.present.html.style import SCATTER_STYLE
+from shoal.present.plots.point_plots import Dot, legend, scatter_plot
+from shoal.present.terminal import NOTHING, aligned, folded
+
+_MOST = 8
+"""More values of a parameter are shown by the first and the last."""
+
+
+def plan_line(
+    algorithms: Sequence[str],
+    axes: Mapping[str, Sequence[float]],
+    *,
+    points: int,
+    finished: int,
+    contradictory: int,
+    releases: bool,
+    task: bool,
+) -> str:
+    """What a comparison is going to do, before it starts."""
+    parts = [pluralize(len(algorithms), "algorithm"), *(f"{name} {_values(values)}" for name, values in axes.items())]
+    sentences = [f"{pluralize(points, 'point')}: {' × '.join(parts)}."]
+    if finished:
+        sentences.append(f"{finished:,} already finished.")
+    if contradictory:
+        sentences.append(f"{contradictory:,} impossible because their parameters contradict each other.")
+    if not releases:
+        sentences.append("Releases are verified in memory and not written; to write them, use --releases.")
+    if task:
+        sentences.append("The policy's utility task is not measured.")
+    return folded(" ".join(sentences))
+
+
+def comparison_lines(comparison: Mapping[str, Any]) -> Iterator[str]:
+    """The table of points, why some have no release, and the frontier; ``comparison`` is ``comparison.json``."""
+    metric, points, frontier = comparison["metric"], comparison["points"], comparison["frontier"]
+    verified = [point for point in points if point["status"] == "verified"]
+    exposures = [name for name in _EXPOSED if any(name in point["risk"] for point in verified)]
+    header = ["", "point", metric, "average", "highest", *exposures, "suppressed", "smallest", "seconds"]
+    rows = []
+    for point in points:
+        row = ["*" if point["name"] in frontier else "", str(point["name"])]
+        if point in verified:
+            risk = point["risk"]
+            row += [f"{point['measures'][metric]:.4f}", f"{risk['average']:.4f}", f"{risk['highest']:.4f}"]
+            row += [f"{risk[name]:.4f}" if name in risk else NOTHING for name in exposures]
+            row += [f"{point['suppressed']:,}", f"{point['class_sizes']['smallest']:,}"]
+        else:
+            row += [str(point["status"]), *[NOTHING] * (4 + len(exposures))]
+        rows.append([*row, f"{point['seconds']:.2f}"])
+    yield from aligned([header, *rows])
+    yield from _reasons([point for point in points if point not in verified])
+    yield ""
+    if frontier:
+        yield folded(
+            f"The best points (*) by {metric} and {comparison['risk']} risk, lowest loss first: "
+            f"{', '.join(frontier)}. No other point is better in one without being worse in the other."
+        )
+    else:
+        yield "No point has a verified release."
+
+
+def _reasons(points: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Why points have no release; those with the same reason together."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for point in points:
+        reason = str(point["reason"])
+        text = reason if reason.endswith((".", "!", "?")) else f"{reason}."
+        if point.get("nearest_relaxation"):
+            text += f" Nearest relaxation: {point['nearest_relaxation']}."
+        groups.setdefault((point["status"], text), []).append(str(point["name"]))
+    for (status, text), names in groups.items():
+        yield folded(f"{', '.join(names)}: {status}. {text}")
+
 
 RISKS = {
     "average": ("Average risk", "the chance, 1 / (size of the class), of picking the right record, on average"),
@@ -43,16 +115,8 @@ def _summary(content: Mapping[str, Any], points: list[Mapping[str, Any]]) -> Mar
 
 
 def _values(values: Sequence[Any]) -> str:
-    given = [_any(value) for value in values]
-    return ", ".join(given) if len(given) <= 8 else f"{given[0]} to {given[-1]} ({len(given)} values)"
-
-
-def _any(value: Any) -> str:
-    return number(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value)
-
-
-def _title(content: Mapping[str, Any]) -> str:
-    return metric_title(content["metric"])
+    texts = [number(each) if isinstance(each, (int, float)) else str(each) for each in values]
+    return ", ".join(texts) if len(texts) <= _MOST else f"{texts[0]} to {texts[-1]} ({len(texts)} values)"
 
 
 def _figures(content: Mapping[str, Any], point: Mapping[str, Any]) -> tuple[float, float] | None:
@@ -73,12 +137,12 @@ def _plot(content: Mapping[str, Any], points: list[Mapping[str, Any]]) -> list[M
     if not dots:
         return [paragraph("No point has a release, so there is nothing to draw; the table says why.")]
     head, words = RISKS[content["risk"]]
+    title = metric_title(content["metric"])
     side = "more is better" if content["higher_is_better"] else "less is better"
     better = "right" if content["higher_is_better"] else "left"
-    across = f"{_title(content).partition(' (')[0]}, {side}"
-    described = (
-        f"{pluralize(len(dots), 'release')} by {_title(content)} and {head.lower()}. On the frontier: "
-        + "; ".join(f"{dot.name} {dot.x:.4g}, {dot.y:.4g}" for dot in dots if dot.rank is not None)
+    across = f"{title.partition(' (')[0]}, {side}"
+    described = f"{pluralize(len(dots), 'release')} by {title} and {head.lower()}. On the frontier: " + "; ".join(
+        f"{dot.name} {dot.x:.4g}, {dot.y:.4g}" for dot in dots if dot.rank is not None
     )
     caption = (
         f"Each shape is a release. Down is less risk ({words}), {better} is less loss. The dashed steps mark the "

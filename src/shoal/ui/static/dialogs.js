@@ -1,4 +1,4 @@
-// Small questions in a window of their own: a name, or one of many places.
+// Small questions in a window of their own: a name, or one of many choices.
 import { fill, h } from "./core.js";
 
 /**
@@ -6,7 +6,7 @@ import { fill, h } from "./core.js";
  * @param {(answer: (found: string) => void) => HTMLElement} build
  * @returns {Promise<string | null>}
  */
-function asked(title, build) {
+function showDialog(title, build) {
   return new Promise((resolve) => {
     const dialog = h("dialog", { "aria-label": title });
     /** @type {string | null} */
@@ -29,7 +29,7 @@ function asked(title, build) {
  * @returns {Promise<string | null>}
  */
 export function askName(title, label, given, yes, refuse = () => "") {
-  return asked(title, (answer) => {
+  return showDialog(title, (answer) => {
     const input = h("input", { id: "ask-name", value: given, autocomplete: "off" });
     const said = h("p", { class: "warning", role: "alert" });
     const form = h("form", {}, h("div", { class: "field" }, h("label", { for: "ask-name" }, label), input), said,
@@ -48,15 +48,15 @@ export function askName(title, label, given, yes, refuse = () => "") {
 const LISTED = 200;
 
 /**
- * Ask for one of many places, given as [key, text] pairs; null where none is chosen.
+ * Ask for one of many choices, given as [key, text] pairs; null where none is chosen.
  * @param {string} title
  * @param {string[][]} pairs
  * @returns {Promise<string | null>}
  */
-export function askPlace(title, pairs) {
-  return asked(title, (answer) => {
+export function askChoice(title, pairs) {
+  return showDialog(title, (answer) => {
     const search = h("input", { id: "ask-search", type: "search", autocomplete: "off" });
-    const list = h("ul", { class: "places" });
+    const list = h("ul", { class: "choices" });
     const draw = () => {
       const wanted = search.value.toLowerCase();
       const found = pairs.filter(([, text]) => text.toLowerCase().includes(wanted));

@@ -23,7 +23,7 @@ const LISTS = { intervals: ["widths", "cuts"], mask: ["steps"], dates: ["units"]
  * @param {any} given
  * @returns {any}
  */
-export function longForm(given) {
+export function expandHierarchy(given) {
   if (given === undefined || given === null) return null;
   const spec = typeof given === "string" ? WORDS[given] ?? {} : isMap(given) ? given : {};
   const [kind] = Object.keys(spec);

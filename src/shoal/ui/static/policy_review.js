@@ -2,21 +2,21 @@
 // The old answer stays until the new one is there; the page never waits.
 import { api, later, review, saved, state, update, watch } from "./core.js";
 
-/** @import { ChangeKind, Outlook, Policy, Review, Stop, Table } from "./types" */
+/** @import { ChangeKind, PolicyReview, Policy, Review, Stop, Table } from "./types" */
 
-/** @type {Outlook} */
+/** @type {PolicyReview} */
 const EMPTY = { problems: [], forecast: null, estimate: null, trouble: "", renewing: false, of: null };
 /** What is known of the policy. */
-export const outlook = { ...EMPTY };
+export const policyReview = { ...EMPTY };
 /** @type {Set<() => void>} */
 const listeners = new Set();
 /** @type {Table | null} */
 let about = null;
 let turn = 0;
 
-/** @param {Partial<Outlook>} changes */
+/** @param {Partial<PolicyReview>} changes */
 function change(changes) {
-  Object.assign(outlook, changes);
+  Object.assign(policyReview, changes);
   for (const listener of [...listeners]) listener();
 }
 
@@ -27,8 +27,8 @@ const soon = later(ask, 200);
  * @param {ChangeKind} [what]
  */
 function refresh(what) {
-  if (about !== state.table) { about = state.table; Object.assign(outlook, EMPTY); }
-  if (outlook.of === state.policy && !outlook.renewing) return;
+  if (about !== state.table) { about = state.table; Object.assign(policyReview, EMPTY); }
+  if (policyReview.of === state.policy && !policyReview.renewing) return;
   turn += 1;
   change({ renewing: true });
   const answer = state.reviewed?.policy === state.policy ? state.reviewed.answer : null;
@@ -57,11 +57,11 @@ function show({ problems = [], forecast = null, estimate = null }, policy) {
 }
 
 /**
- * Be told of every change of the outlook while a step is shown; returns how to stop.
+ * Be notified of every change of the policyReview while a step is shown; returns how to stop.
  * @param {() => void} listener
  * @returns {Stop}
  */
-export function watchOutlook(listener) {
+export function watchReview(listener) {
   listeners.add(listener);
   review.wanted = true;
   const stop = watch((what) => { if (what === "policy" || what === "saved" || what === "table") refresh(what); });

@@ -1,22 +1,92 @@
-"""What a first matching leaves open, served along augmenting paths until there is none.
+"""Released records served by originals: greedily first, then along augmenting paths until there is none.
 
-An open record takes an original that serves another record, which takes one from a third, until one takes a free
-original. A search goes out from all open records and from all free originals at once, always on the side where less
-is to be done, and reaches every record and original once at most from either side. When a side comes to its end and
-the two have not met, nothing can be gained any more (Berge): what is open then is open in every matching.
+The most particular released records choose first, at the speed of arrays: how many originals fit a record is estimated
+from its labels alone, as if columns were independent, and those that many fit will find others. It is only an order of
+trying: what stays open is left to the paths.
+
+On a path an open record takes an original that serves another record, which takes one from a third, until one takes a
+free original. A search goes out from all open records and from all free originals at once, always on the side where
+less is to be done, and reaches every record and original once at most from either side. When a side comes to its end
+and the two have not met, nothing can be gained any more (Berge): what is open then is open in every matching.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 import numpy as np
 
 from shoal.verification.canonical_text import Codes, Mask
-from shoal.verification.matching.candidates import spread
-from shoal.verification.matching.fitting_pairs import FittingPairs
-from shoal.verification.matching.graph import Flow, Graph
+from shoal.verification.matching.candidates import Flow, Graph
+from shoal.verification.matching.fitting_pairs import FittingPairs, Found
+from shoal.verification.matching.label_sets import spread
+
+_TURNS: Final = 12
+"""In how many turns the released records come to choose: those served early leave fewer pairs to the others."""
+_TURN: Final = 100
+"""How many of them make a turn worth its while."""
+_SOUGHT: Final = 8
+"""About how many originals are sought at a time for each record to be served."""
+_PART: Final = 4_000
+"""How many originals make a part worth its while."""
+
+
+def serve_greedily(graph: Graph, pairs: FittingPairs, flow: Flow) -> None:
+    """Serve until no open record has a free original that fits."""
+    share = graph.right_share
+    order = np.argsort(share, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    shuffle = np.random.default_rng(0)  # spreads the choices; any order gives a matching
+    turns = min(_TURNS, 1 + len(order) // _TURN)
+    ends = np.searchsorted(np.cumsum(flow.demand[order]), np.arange(1, turns) * flow.demand.sum() / turns)
+    for turn in np.split(order, ends):
+        parts = 1 if pairs.at_hand else _parts(flow, float(share[turn].sum()), int(flow.demand[turn].sum()))
+        part = shuffle.integers(0, parts, len(flow.supply))
+        for place in range(parts):
+            free = (flow.supply > 0) & (part == place)
+            for left, right in pairs.of_right(np.sort(turn[flow.demand[turn] > 0]), free):
+                _offer(flow, left, right, rank, shuffle)
+
+
+def _parts(flow: Flow, share: float, demand: int) -> int:
+    """In how many parts the free originals are sought, so that not all that fit are found for records that need few."""
+    free = int(np.count_nonzero(flow.supply))
+    return max(1, min(int(free * share / (_SOUGHT * max(demand, 1))), free // _PART))
+
+
+def _offer(flow: Flow, left: Codes, right: Codes, rank: Codes, shuffle: np.random.Generator) -> None:
+    """Each open record asks as many free originals as it needs, first those that fit few others.
+
+    An original that is asked by several serves the most particular.
+    """
+    active = (flow.supply[left] > 0) & (flow.demand[right] > 0)
+    left, right = left[active], right[active]
+    order = np.lexsort((np.bincount(left)[left] + shuffle.random(len(left)), right))
+    left, right = left[order], right[order]
+    while True:
+        active = (flow.supply[left] > 0) & (flow.demand[right] > 0)
+        left, right = left[active], right[active]
+        if not len(left):
+            return
+        have = flow.supply[left]
+        ahead = _ahead(have, right)
+        asked = np.flatnonzero(ahead < flow.demand[right])
+        wanted = np.minimum(have[asked], flow.demand[right[asked]] - ahead[asked])
+        order = np.lexsort((rank[right[asked]], left[asked]))
+        asked, wanted = asked[order], wanted[order]
+        given = np.clip(have[asked] - _ahead(wanted, left[asked]), 0, wanted)
+        served = given > 0
+        flow.serve(left[asked[served]], right[asked[served]], given[served])
+
+
+def _ahead(amounts: Codes, groups: Codes) -> Codes:
+    """The sum of the amounts before each in its own group; groups stand together."""
+    ahead = np.cumsum(amounts) - amounts
+    starts = np.flatnonzero(np.diff(groups, prepend=-1))
+    return ahead - np.repeat(ahead[starts], np.diff(starts, append=len(groups)))
+
 
 _CHUNK = 1_000
 """From how many nodes a search looks around before it leaves out what they reached."""
@@ -123,34 +193,30 @@ class _Search:
 
     def _want(self) -> tuple[Codes, Codes]:
         """Originals that fit records which want are wanted, and the records that they serve come to want."""
-        found = []
-        for some in self._chunks(self.wanting.frontier):
-            here = [
-                self._few(left, right, ~self.wanted[left]) for left, right in self.pairs.of_right(some, ~self.wanted)
-            ]
-            for left, _ in here:
-                self.wanted[left] = True
-            found += here
-        left, right = _joined(found)
+        left, right = self._around(self.wanting, self.wanted, self.pairs.of_right)
         self._grow(self.wanting, left, right, self.left, self.right)
         met = self.to_be_had.reached[left]
         return left[met], right[met]
 
     def _give(self) -> tuple[Codes, Codes]:
         """Records that fit originals to be had could take them, and the originals that serve them are to be had."""
-        found = []
-        for some in self._chunks(self.to_be_had.frontier):
-            here = [
-                self._few(right, left, ~self.given_to[right])
-                for left, right in self.pairs.of_left(some, ~self.given_to)
-            ]
-            for right, _ in here:
-                self.given_to[right] = True
-            found += here
-        right, left = _joined(found)
+        fitting = self.pairs.of_left
+        right, left = self._around(
+            self.to_be_had, self.given_to, lambda some, new: ((right, left) for left, right in fitting(some, new))
+        )
         self._grow(self.to_be_had, right, left, self.right, self.left)
         met = self.wanting.reached[right]
         return left[met], right[met]
+
+    def _around(self, tree: SearchTree, seen: Mask, fitting: Callable[[Codes, Mask], Found]) -> tuple[Codes, Codes]:
+        """Nodes of the other side that fit the frontier of a tree and were not seen, with what they fit."""
+        found = [(np.zeros(0, dtype=np.int64),) * 2]
+        for some in self._chunks(tree.frontier):
+            here = [self._few(between, onward, ~seen[between]) for between, onward in fitting(some, ~seen)]
+            for between, _ in here:
+                seen[between] = True
+            found += here
+        return np.concatenate([between for between, _ in found]), np.concatenate([onward for _, onward in found])
 
     def _chunks(self, nodes: Codes) -> Iterator[Codes]:
         """Some at a time and ever more, in any order: what the first reach need not be looked at for the others."""
@@ -164,11 +230,11 @@ class _Search:
         """Some of the new pairs for each node between."""
         order = self.shuffle.permutation(np.flatnonzero(new))
         order = order[np.argsort(between[order], kind="stable")]
-        order = order[_place(between[order]) < _CHOICE]
+        order = order[_ahead(np.ones_like(order), between[order]) < _CHOICE]
         return between[order], onward[order]
 
     def _grow(self, reach: SearchTree, between: Codes, onward: Codes, near: Codes, far: Codes) -> None:
-        """SearchTree the far ends of the entries whose near end is a node between."""
+        """Reach the far ends of the entries whose near end is a node between."""
         order = np.argsort(between, kind="stable")
         between = between[order]
         passed = np.zeros(len(self.wanted if near is self.left else self.given_to), dtype=np.bool_)
@@ -209,14 +275,3 @@ class _Search:
         takers = [*self.right[before[1]].tolist(), *records]
         new += zip(givers, takers, [amount] * len(takers), strict=True)
         return amount
-
-
-def _place(groups: Codes) -> Codes:
-    """The place of each in its own group; groups stand together."""
-    starts = np.flatnonzero(np.diff(groups, prepend=-1))
-    return np.arange(len(groups)) - np.repeat(starts, np.diff(starts, append=len(groups)))
-
-
-def _joined(pairs: list[tuple[Codes, Codes]]) -> tuple[Codes, Codes]:
-    none = np.zeros(0, dtype=np.int64)
-    return np.concatenate([none, *(one for one, _ in pairs)]), np.concatenate([none, *(other for _, other in pairs)])

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from shoal.reproduce.line_plot import Line, Panel, line_plot
+from shoal.present.plots.point_plots import Line, Panel, line_plot
 
 SVG = "{http://www.w3.org/2000/svg}"
 FIRST = Line("first <one>", ((2.0, 1.0), (4.0, 3.0)), 0)
