@@ -17,7 +17,7 @@ from shoal.models import (
     PSensitive,
 )
 from shoal.models.sensitivity import category_distance, category_weight, class_weight
-from shoal.present.shortfalls import shortfalls_text
+from shoal.present.diagnosis import shortfalls_text
 from shoal.reproduce.tables import (
     CAMPAN_1,
     CAMPAN_2,

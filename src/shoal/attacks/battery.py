@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-import pyarrow as pa
-
 from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, not_tried
 from shoal.attacks.original import original_scene
 from shoal.attacks.registry.people import EarlierRelease
-from shoal.attacks.released_classes import Rows, released_scene, rows_of_recoding, rows_of_release
-from shoal.encode.resolve import Resolved, resolve
+from shoal.attacks.released_classes import Rows, released_scene
+from shoal.encode.resolve import Resolved
 from shoal.errors import InputError
 from shoal.facts import Facts
 from shoal.formatting import listing, pluralize
@@ -45,31 +43,6 @@ class AttackReport(Facts):
         return f"{len(self.leaks):,} of {pluralize(tested, 'attack')} found a leak{': ' + names if names else ''}"
 
 
-def attack_tables(
-    policy: Policy,
-    released: pa.Table | None,
-    original: DistinctRows | None = None,
-    *,
-    resolved: Resolved | None = None,
-    recoding: Recoding | None = None,
-    seed: int = 0,
-    ruled_out: int = RULED_OUT,
-    progress: Progress = no_progress,
-) -> AttackReport:
-    """The attacks on a release that was just made.
-
-    With ``original``, ``resolved`` (of these rows) and ``recoding`` the released table is not needed, and nothing is
-    encoded a second time; the report is the same as from the tables alone.
-    """
-    if original is not None and resolved is not None and recoding is not None:
-        rows = rows_of_recoding(policy, original, resolved, recoding)
-    else:
-        rows, recoding = rows_of_release(released, policy), None
-    if original is not None and resolved is None:
-        resolved = resolve(policy, original)
-    return attack_rows(policy, rows, original, resolved, recoding, seed=seed, ruled_out=ruled_out, progress=progress)
-
-
 def attack_rows(
     policy: Policy,
     rows: Rows,
@@ -82,7 +55,10 @@ def attack_rows(
     ruled_out: int = RULED_OUT,
     progress: Progress = no_progress,
 ) -> AttackReport:
-    """Every attack on the records of a release."""
+    """Every attack on the records of a release; ``resolved`` is the original as encoded, and goes with it.
+
+    With the ``recoding`` that the release was written from no label is looked up again; the report is the same.
+    """
     check_options(seed, ruled_out)
     scene = Scene(policy, rows, released_scene(rows, policy), earlier=earlier, seed=seed, ruled_out=ruled_out)
     if original is not None and resolved is not None:

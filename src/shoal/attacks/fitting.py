@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.attacks.original import Original
-from shoal.attacks.released_classes import Codes, Ints, Released
+from shoal.attacks.released_classes import Codes, Ints
 from shoal.table.encoded import spans
 
 _PAIRS_AT_A_TIME = 4_000_000
@@ -58,14 +57,13 @@ class CodePairs:
         return spans(self.starts[codes], lengths), lengths
 
 
-def label_pairs(released: Released, original: Original) -> list[CodePairs]:
+def label_pairs(original: Original) -> list[CodePairs]:
     """For each quasi-identifier the labels that each leaf of the original lies under."""
     covers = []
     for hierarchy, nodes in zip(original.hierarchies, original.nodes, strict=True):
         known = np.flatnonzero(nodes >= 0)
         first, last = hierarchy.first[nodes[known]], hierarchy.last[nodes[known]]
         covers.append(CodePairs.of_stretches(first, last, known, hierarchy.n_leaves))
-    assert len(covers) == len(released.quasi)
     return covers
 
 
@@ -76,7 +74,7 @@ def fitting_pairs(items: Codes, classes: Codes, covers: Sequence[CodePairs]) -> 
     """
     order = sorted(range(len(covers)), key=lambda j: float(covers[j].lengths[items[j]].mean()) if items.size else 0.0)
     edges, ends = _trie([classes[j] for j in order], classes.shape[1])
-    found: list[tuple[Ints, Ints]] = []
+    found = [(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))]
     waiting = [np.arange(items.shape[1], dtype=np.int64)] if items.shape[1] and classes.shape[1] else []
     while waiting:
         some = waiting.pop()
@@ -85,46 +83,38 @@ def fitting_pairs(items: Codes, classes: Codes, covers: Sequence[CodePairs]) -> 
             waiting += [some[len(some) // 2 :], some[: len(some) // 2]]
         else:
             found.append(pairs)
-    item = np.concatenate([one for one, _ in found]) if found else np.zeros(0, dtype=np.int64)
-    leaf = np.concatenate([other for _, other in found]) if found else np.zeros(0, dtype=np.int64)
+    item, leaf = (np.concatenate(each) for each in zip(*found, strict=True))
     index, lengths = ends.indices(leaf)
     return np.repeat(item, lengths), ends.others[index]
 
 
-@dataclass(frozen=True, eq=False)
-class _Edges:
-    """One column of the trie: the sorted keys ``node above x width + code``."""
-
-    keys: Ints
-    width: int
-
-
-def _trie(columns: Sequence[Codes], n_classes: int) -> tuple[list[_Edges], CodePairs]:
-    """The trie of the classes, and the classes at each of its last nodes."""
+def _trie(columns: Sequence[Codes], n_classes: int) -> tuple[list[tuple[Ints, int]], CodePairs]:
+    """The trie of the classes, by column its sorted keys ``node above x width + code`` and the width, and the classes
+    at each of its last nodes."""
     node = np.zeros(n_classes, dtype=np.int64)
     edges = []
     for codes in columns:
         width = int(codes.max(initial=0)) + 1
         keys, node = np.unique(node * width + codes, return_inverse=True)
-        edges.append(_Edges(keys, width))
+        edges.append((keys, width))
     return edges, CodePairs.of((node, np.arange(n_classes)), int(node.max(initial=0)) + 1)
 
 
 def _walk(
-    some: Ints, columns: Sequence[Codes], covers: Sequence[CodePairs], edges: Sequence[_Edges]
+    some: Ints, columns: Sequence[Codes], covers: Sequence[CodePairs], edges: Sequence[tuple[Ints, int]]
 ) -> tuple[Ints, Ints] | None:
     """Items with the last nodes they come to; None when that are too many at a time."""
     alone, item, node = len(some) == 1, some, np.zeros(len(some), dtype=np.int64)
-    for codes, cover, edge in zip(columns, covers, edges, strict=True):
+    for codes, cover, (keys, width) in zip(columns, covers, edges, strict=True):
         own = codes[item].astype(np.int64)
         if int(cover.lengths[own].sum()) > _PAIRS_AT_A_TIME and not alone:
             return None
         index, lengths = cover.indices(own)
         other = cover.others[index]
         item, node = np.repeat(item, lengths), np.repeat(node, lengths)
-        usable = other < edge.width
-        item, key = item[usable], node[usable] * edge.width + other[usable]
-        at = np.minimum(np.searchsorted(edge.keys, key), max(len(edge.keys) - 1, 0))
-        hit: NDArray[np.bool_] = edge.keys[at] == key
+        usable = other < width
+        item, key = item[usable], node[usable] * width + other[usable]
+        at = np.minimum(np.searchsorted(keys, key), max(len(keys) - 1, 0))
+        hit = keys[at] == key
         item, node = item[hit], at[hit]
     return item, node

@@ -16,12 +16,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.attacks.fitting import CodePairs, fitting_pairs
 from shoal.attacks.released_classes import Codes, Ints
-
-Mask = NDArray[np.bool_]
+from shoal.table.classes import Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +79,7 @@ class RemainingValues:
     """Who fits an earlier release that does not hold the person's own value."""
     exposed: Mask
     """Who has fewer candidates left than promised, the true one among them, and fewer than any release leaves alone."""
-    by_release: NDArray[np.bool_]
+    by_release: Mask
     """``by_release[r, i]``: whether earlier release ``r`` alone exposes person ``i`` together with the new one."""
 
     @staticmethod

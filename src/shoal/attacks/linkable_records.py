@@ -65,7 +65,7 @@ def linkable_records(
     released: Released, original: Original, seed: int, *, insensitive: bool = False
 ) -> LinkableRecords:
     """Count the released records that people fit, with the insensitive columns or without."""
-    covers = label_pairs(released, original)
+    covers = label_pairs(original)
     codes, counts, cells, sizes = original.codes, original.counts, released.cells, released.sizes
     if insensitive:
         assert released.extras is not None
@@ -86,30 +86,20 @@ def linkable_records(
     if many and bool((sizes < released.k).any()):
         matching = "too many pairs"
         if len(item) * len(counts) <= MOST_PAIRS * len(chosen):
-            pairs = fitting_pairs(codes, cells, covers) if sampled else (item, box)
-            item, box, matching = _narrowed((item, box), pairs, chosen, counts, sizes)
+            rows, boxes = fitting_pairs(codes, cells, covers) if sampled else (item, box)
+            possible = possible_pairs((rows, boxes), counts, sizes)
+            matching = "impossible" if possible is None else "done"
+            if possible is not None:
+                index = np.full(len(counts), -1, dtype=np.int64)
+                index[chosen] = np.arange(len(chosen))
+                possible &= index[rows] >= 0
+                item, box = index[rows[possible]], boxes[possible]
     candidates = np.bincount(item, weights=sizes[box], minlength=len(chosen)).astype(np.int64)
     found = candidates > 0
     of = int(people[found].sum())
     if sampled:
         of = round(of * int(counts.sum()) / max(int(people.sum()), 1))
     return LinkableRecords(candidates[found], people[found], of, sampled, matching)
-
-
-def _narrowed(
-    some: tuple[Ints, Ints], pairs: tuple[Ints, Ints], chosen: Ints, counts: Ints, sizes: Ints
-) -> tuple[Ints, Ints, str]:
-    """The pairs of the chosen rows that are possible when all people are matched at once, and whether that was done.
-
-    ``pairs`` are those of all rows.
-    """
-    possible = possible_pairs(pairs, counts, sizes)
-    if possible is None:
-        return *some, "impossible"
-    index = np.full(len(counts), -1, dtype=np.int64)
-    index[chosen] = np.arange(len(chosen))
-    kept = possible & (index[pairs[0]] >= 0)
-    return index[pairs[0][kept]], pairs[1][kept], "done"
 
 
 def sampled_people(counts: Ints, size: int, seed: int) -> tuple[Ints, Ints]:

@@ -17,12 +17,12 @@ from __future__ import annotations
 from collections import deque
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.attacks.released_classes import Ints
+from shoal.table.classes import Mask
 
 
-def possible_pairs(pairs: tuple[Ints, Ints], counts: Ints, sizes: Ints) -> NDArray[np.bool_] | None:
+def possible_pairs(pairs: tuple[Ints, Ints], counts: Ints, sizes: Ints) -> Mask | None:
     """Which of the pairs of a tuple and a class that fit some assignment has; None where there is no assignment.
 
     ``counts`` are people by tuple, ``sizes`` records by class.
@@ -42,7 +42,7 @@ def possible_pairs(pairs: tuple[Ints, Ints], counts: Ints, sizes: Ints) -> NDArr
     assigned = np.fromiter(
         (bool(flow.given[c].get(t)) for t, c in zip(left.tolist(), right.tolist(), strict=True)), np.bool_, len(left)
     )
-    found: NDArray[np.bool_] = assigned | (part[left] == part[len(counts) + right])
+    found: Mask = assigned | (part[left] == part[len(counts) + right])
     return found
 
 

@@ -10,24 +10,20 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.table.classes import Mask
 from shoal.table.encoded import combine_codes
 from shoal.table.recoding import Recoding
 
 Ints = NDArray[np.int64]
 Cells = NDArray[np.int32]
-Mask = NDArray[np.bool_]
 
 
 def smallest_if_missing_matches(recoding: Recoding) -> int:
     """The fewest released records that any released record could be, when missing cells match anything."""
     if not recoding.n_classes:
         return 0
-    missing = np.stack(
-        [
-            np.array([label is None for label in hierarchy.labels])[recoding.nodes[:, j]]
-            for j, hierarchy in enumerate(recoding.hierarchies)
-        ]
-    )
+    unlabelled = [np.array([label is None for label in hierarchy.labels]) for hierarchy in recoding.hierarchies]
+    missing = np.stack([each[recoding.nodes[:, j]] for j, each in enumerate(unlabelled)])
     return int(company_if_missing_matches(recoding.nodes.T, missing, recoding.sizes).min())
 
 

@@ -58,7 +58,7 @@ def original_scene(
     hierarchies, nodes = [], []
     for name, hierarchy, labels in zip(released.quasi, given, released.labels, strict=True):
         extended, of_label = label_nodes(hierarchy, labels, name, policy)
-        _check_found(name, [label for label, node in zip(labels, of_label.tolist(), strict=True) if node < 0], policy)
+        _check_found(name, [labels[index] for index in np.flatnonzero(of_label < 0)], policy)
         hierarchies.append(extended)
         nodes.append(of_label)
     secrets = {}

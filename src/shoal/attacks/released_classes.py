@@ -25,7 +25,7 @@ from shoal.hierarchies.problems import quoted
 from shoal.io import encode, to_arrow
 from shoal.models import Model, least_size
 from shoal.policy import Policy
-from shoal.table.classes import ClassStats, Histogram, SensitiveDomain
+from shoal.table.classes import ClassStats, Histogram, Mask, SensitiveDomain
 from shoal.table.distinct_rows import DistinctRows
 from shoal.table.encoded import combine_codes
 from shoal.table.recoding import Recoding
@@ -117,7 +117,12 @@ class Released:
         """How many records must hide a person for the person not to be exposed: those promised, and two at least."""
         return max(2, self.asked_k)
 
-    def is_protected(self, column: str) -> NDArray[np.bool_]:
+    def labels_of(self, index: int) -> dict[str, Label]:
+        """What a class shows, by quasi-identifier."""
+        columns = zip(self.quasi, self.labels, self.cells[:, index].tolist(), strict=True)
+        return {name: labels[code] for name, labels, code in columns}
+
+    def is_protected(self, column: str) -> Mask:
         """For each value of a sensitive column whether the policy's models speak of it."""
         values, protected = self.stats.domains[column].values, self.protected.get(column)
         return np.array([protected is None or value in protected for value in values], dtype=np.bool_)
@@ -200,22 +205,26 @@ def by_text(label: Label) -> tuple[bool, str]:
 
 def released_scene(rows: Rows, policy: Policy) -> Released:
     """The release as classes."""
-    n_classes = rows.cells.shape[1]
-    sizes = np.bincount(rows.owner, weights=rows.weights, minlength=n_classes).astype(np.int64)
     domains = {name: _domain(name, values, policy) for name, (values, _) in rows.sensitive.items()}
-    histograms = {
-        name: _histogram(rows.owner, codes, n_classes, len(values), rows.weights)
-        for name, (values, codes) in rows.sensitive.items()
-    }
     return Released(
         quasi=rows.quasi,
         labels=rows.labels,
         cells=rows.cells,
-        stats=ClassStats(sizes, histograms, domains),
+        stats=_stats(rows, rows.owner, rows.cells.shape[1], domains),
         models=policy.models(),
         protected={name: _protected(policy, name) for name in rows.sensitive},
         extras=_extras(rows, domains),
     )
+
+
+def _stats(rows: Rows, owner: Ints, n_groups: int, domains: Mapping[str, SensitiveDomain]) -> ClassStats:
+    """Sizes and sensitive values of the groups that the records are in."""
+    sizes = np.bincount(owner, weights=rows.weights, minlength=n_groups).astype(np.int64)
+    histograms = {
+        name: _histogram(owner, codes, n_groups, len(values), rows.weights)
+        for name, (values, codes) in rows.sensitive.items()
+    }
+    return ClassStats(sizes, histograms, domains)
 
 
 def _histogram(owner: Ints, values: Codes, n_classes: int, width: int, weights: Ints) -> Histogram:
@@ -237,12 +246,7 @@ def _extras(rows: Rows, domains: Mapping[str, SensitiveDomain]) -> Extras | None
     widths = [rows.cells.shape[1], *(len(values) for values, _ in rows.insensitive.values())]
     _, first, owner = np.unique(combine_codes(parts, widths)[0], return_index=True, return_inverse=True)
     codes = np.array([column[first] for column in columns], dtype=np.int32)
-    histograms = {
-        name: _histogram(owner.astype(np.int64), secret, len(first), len(values), rows.weights)
-        for name, (values, secret) in rows.sensitive.items()
-    }
-    sizes = np.bincount(owner, weights=rows.weights, minlength=len(first)).astype(np.int64)
-    stats = ClassStats(sizes, histograms, domains)
+    stats = _stats(rows, owner.astype(np.int64), len(first), domains)
     return Extras(tuple(rows.insensitive), rows.owner[first], codes, stats)
 
 

@@ -12,7 +12,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from shoal.table.classes import Floats, Mask
+
 Ints = NDArray[np.int64]
 Interval = tuple[float, float]
 
@@ -73,7 +74,7 @@ def expected_by_chance(sizes: Ints, totals: Ints) -> float:
     return float((distinct * times * alike).sum())
 
 
-def rare_dealings(found: Ints, drawn: Ints, marked: Ints, total: int, limit: float) -> NDArray[np.bool_]:
+def rare_dealings(found: Ints, drawn: Ints, marked: Ints, total: int, limit: float) -> Mask:
     """Whether ``drawn`` of ``total`` records, ``marked`` of which are special, hold ``found`` of these by rare chance.
 
     Rare is P(X ≥ found) ≤ limit for the hypergeometric X. Above the mean each term of the tail is the last one times a

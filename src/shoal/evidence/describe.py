@@ -24,7 +24,7 @@ from shoal.evidence.evidence import (
     WeakestClass,
 )
 from shoal.metrics import METRICS, CellMetric, ReleaseSummary
-from shoal.models.base import Model, Strength
+from shoal.models.base import Model
 from shoal.models.limits import limit_name
 from shoal.policy import Policy
 from shoal.table.classes import ClassStats, ClassView, Counts
@@ -71,23 +71,19 @@ def _weakest(model: Model, view: ClassView, recoding: Recoding) -> Iterator[tupl
         figures = np.round(strength.per_class, _PLACES)
         weakest = np.flatnonzero(figures == (figures.min() if strength.at_least else figures.max()))
         index = _first(weakest, view.sizes, recoding)
+        limit = limits.get(parameter, math.nan)
+        at_limit = np.abs(strength.per_class - limit) <= _SAME * max(1.0, abs(limit))
+        columns = zip(recoding.quasi, recoding.hierarchies, recoding.nodes[index].tolist(), strict=True)
         yield (
             parameter,
             WeakestClass(
                 strength=_figure(float(figures[index])),
                 size=int(view.sizes[index]),
-                labels=_labels(recoding, index),
+                labels={name: hierarchy.labels[node] for name, hierarchy, node in columns},
                 classes=len(weakest),
-                classes_at_limit=_at_limit(strength, limits.get(parameter)),
+                classes_at_limit=int(np.count_nonzero(at_limit)),
             ),
         )
-
-
-def _at_limit(strength: Strength, limit: float | None) -> int:
-    """Classes that would fail if the parameter were any stricter."""
-    if limit is None:
-        return 0
-    return int(np.count_nonzero(np.abs(strength.per_class - limit) <= _SAME * max(1.0, abs(limit))))
 
 
 def asked_limits(model: Model) -> Iterator[tuple[str, float]]:
@@ -112,12 +108,6 @@ def _first(classes: Counts, sizes: Counts, recoding: Recoding) -> int:
         labels = {node: hierarchy.labels[node] for node in np.unique(nodes).tolist()}
         left = left[nodes == min(labels, key=lambda node: (labels[node] is None, labels[node] or ""))]
     return int(left[0])
-
-
-def _labels(recoding: Recoding, index: int) -> dict[str, str | None]:
-    """What a class shows, which everybody sees in the release."""
-    columns = zip(recoding.quasi, recoding.hierarchies, recoding.nodes[index].tolist(), strict=True)
-    return {name: hierarchy.labels[node] for name, hierarchy, node in columns}
 
 
 def _figure(value: float) -> float | int | None:
@@ -170,6 +160,8 @@ def describe_columns(
     """
     asked = [model.least_records for model in policy.models() if model.only_counts and model.column is None]
     least_hidden = max(2, max(asked, default=int(recoding.sizes.min(initial=2))))
+    released = recoding.row_class >= 0
+    weights = None if recoding.weights is None else recoding.weights[released]
     columns: dict[str, ColumnFacts] = {}
     for name, column in policy.columns.items():
         if column.role == "sensitive":
@@ -177,6 +169,7 @@ def describe_columns(
         elif column.role == "quasi":
             index = recoding.quasi.index(name)
             hierarchy = recoding.hierarchies[index]
+            before = np.bincount(codes[name][released], weights=weights, minlength=hierarchy.n_leaves)
             after = np.bincount(recoding.nodes[:, index], weights=recoding.sizes, minlength=len(hierarchy.labels))
             columns[name] = QuasiFacts(
                 role="quasi",
@@ -185,10 +178,7 @@ def describe_columns(
                 labels_released=len(np.unique(recoding.nodes[:, index])),
                 ncp=column_ncp(summary, index),
                 distribution=distribution(
-                    hierarchy,
-                    before=_released(recoding, codes[name], hierarchy.n_leaves),
-                    after=after.astype(np.int64),
-                    least_hidden=least_hidden,
+                    hierarchy, before.astype(np.int64), after.astype(np.int64), least_hidden=least_hidden
                 ),
             )
         else:
@@ -201,13 +191,6 @@ def column_ncp(summary: ReleaseSummary, index: int) -> float:
     ncp = METRICS["ncp"]
     assert isinstance(ncp, CellMetric)
     return ncp.column_mean(summary, index)
-
-
-def _released(recoding: Recoding, codes: Codes, n_leaves: int) -> NDArray[np.int64]:
-    """Released records by the value they had; suppressed ones are not looked at."""
-    kept = recoding.row_class >= 0
-    weights = None if recoding.weights is None else recoding.weights[kept]
-    return np.bincount(codes[kept], weights=weights, minlength=n_leaves).astype(np.int64)
 
 
 def describe_policy(policy: Policy) -> dict[str, Any]:

@@ -56,7 +56,7 @@ class _Groups:
         return self.before - self.within
 
 
-def distribution(hierarchy: Hierarchy, *, before: Ints, after: Ints, least_hidden: int) -> Distribution | None:
+def distribution(hierarchy: Hierarchy, before: Ints, after: Ints, *, least_hidden: int) -> Distribution | None:
     """The groups of a column; None where none can be shown.
 
     ``before`` counts the released records by leaf, ``after`` by the node that they are released as.

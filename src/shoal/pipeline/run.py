@@ -17,7 +17,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.attacks.battery import AttackReport, attack_tables
+from shoal.attacks.battery import AttackReport, attack_rows
 from shoal.attacks.registry.composition import Composition
 from shoal.attacks.registry.people import NewRelease
 from shoal.attacks.released_classes import Rows, rows_of_recoding
@@ -107,15 +107,9 @@ class Job:
         """What attackers get out of the release; nothing is encoded a second time."""
         if not self.with_attacks:
             return None
-        return attack_tables(
-            result.search_policy,
-            None,
-            result.rows,
-            resolved=result.resolved,
-            recoding=result.recoding,
-            seed=abs(result.policy.algorithm.seed),
-            progress=progress,
-        )
+        rows = rows_of_recoding(result.search_policy, result.rows, result.resolved, result.recoding)
+        inputs = result.search_policy, rows, result.rows, result.resolved, result.recoding
+        return attack_rows(*inputs, seed=abs(result.policy.algorithm.seed), progress=progress)
 
     def measure(self, result: Result, reading: Reading, progress: Progress) -> dict[str, Any] | None:
         """What the release is worth for the task that its policy names; None without a task, or without records."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
-from shoal.attacks.attack import Attack, AttackResult
+from shoal.attacks.attack import AttackResult
 from shoal.attacks.battery import ATTACKS
 from shoal.formatting import listing, number, percent, pluralize
 from shoal.models import MODELS
@@ -46,36 +46,16 @@ _NOTES = {
 }
 
 
-def attack_title(result: AttackResult) -> str:
-    """What an attack is called, without its column."""
-    declared = ATTACKS.get(result.name)
-    return declared.title if declared is not None else result.name
-
-
-def attacker_sentence(result: AttackResult) -> str:
-    """Who the attacker is and what they know."""
-    return _declared(result, "attacker")
-
-
-def attempt_sentence(result: AttackResult) -> str:
-    """What is tried, and what counts as a success."""
-    return _declared(result, "attempt")
-
-
-def baseline_phrase(result: AttackResult) -> str:
-    """What the baseline is."""
-    return _declared(result, "baseline")
+def declared(result: AttackResult, key: Literal["title", "attacker", "attempt", "baseline", "remedy"]) -> str:
+    """What an attack says of itself; of one that is not installed only the name is known."""
+    attack = ATTACKS.get(result.name)
+    return str(getattr(attack, key)) if attack is not None else result.name if key == "title" else ""
 
 
 def remedy_sentence(result: AttackResult) -> str:
     """What makes a release less open to the attack, and the models that are made to stop it."""
     models = [model.title for model in MODELS.values() if result.name in model.stops]
-    return _declared(result, "remedy") + (f" Models made to stop it: {listing(models)}." if models else "")
-
-
-def _declared(result: AttackResult, key: str) -> str:
-    declared: type[Attack] | None = ATTACKS.get(result.name)
-    return str(getattr(declared, key)) if declared is not None else ""
+    return declared(result, "remedy") + (f" Models made to stop it: {listing(models)}." if models else "")
 
 
 def success_phrase(result: AttackResult) -> str:
@@ -84,7 +64,9 @@ def success_phrase(result: AttackResult) -> str:
         return ""
     low_high = result.interval
     between = "" if low_high is None else f" (95% interval {percent(low_high[0])} to {percent(low_high[1])})"
-    return f"Success {percent(result.rate)}{between}, baseline {percent(result.baseline)}: {baseline_phrase(result)}"
+    return (
+        f"Success {percent(result.rate)}{between}, baseline {percent(result.baseline)}: {declared(result, 'baseline')}"
+    )
 
 
 def verdict_sentence(result: AttackResult) -> str:
@@ -108,12 +90,8 @@ def by_severity(results: Sequence[AttackResult]) -> list[AttackResult]:
 
 def reason_clause(result: AttackResult) -> str:
     """Why an attack was not made."""
-    details = result.details
-    facts = {
-        "column": result.sensitive,
-        "unreadable": "; ".join(_unreadable(each) for each in details.get("unreadable", ())),
-    }
-    return _NOT_MADE.get(result.outcome, result.outcome).format_map(facts)
+    unreadable = "; ".join(map(_unreadable, result.details.get("unreadable", ())))
+    return _NOT_MADE.get(result.outcome, result.outcome).format(column=result.sensitive, unreadable=unreadable)
 
 
 def _unreadable(facts: Mapping[str, Any]) -> str:

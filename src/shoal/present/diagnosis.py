@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from shoal.formatting import listing, pluralize
-from shoal.hierarchies.hierarchy import Label
-from shoal.present.shortfalls import shortfalls_text
+from shoal.formatting import listing, number, pluralize
+from shoal.models import Shortfall
 
 if TYPE_CHECKING:
     from shoal.search.diagnosis.diagnosis import BlockedClass, Blocker, Diagnosis
@@ -128,13 +128,29 @@ def _class(example: BlockedClass) -> str:
     records = pluralize(example.records, "record")
     if not example.labels:
         return f"the class of {records}, with every column fully generalized"
-    return f"the class of {records} with {labels_text(example.labels)}"
-
-
-def labels_text(labels: Mapping[str, Label]) -> str:
-    """Labels by column: ``country = Asia, age = missing``."""
-    return ", ".join(f"{name} = {'missing' if label is None else label}" for name, label in labels.items())
+    labels = (f"{name} = {'missing' if label is None else label}" for name, label in example.labels.items())
+    return f"the class of {records} with {', '.join(labels)}"
 
 
 def _named(model: str, sensitive: str | None, naming: Naming = str) -> str:
     return f"{naming(model)} on {sensitive!r}" if sensitive else naming(model)
+
+
+def shortfalls_text(shortfalls: Iterable[Shortfall]) -> str:
+    """Several shortfalls as one phrase: ``2 distinct values of condition, 3 required``."""
+    return "; ".join(map(_shortfall_text, shortfalls))
+
+
+def _shortfall_text(short: Shortfall) -> str:
+    of = f" of {short.key} in {short.column}" if short.key else f" of {short.column}" if short.column else ""
+    reached, required = number(short.reached), number(short.required)
+    if reached == required:  # a figure that misses its limit by little must not look equal to it
+        reached, required = f"{short.reached:.9g}", f"{short.required:.9g}"
+    if short.counted and short.quantity:
+        singular = re.sub("s$", "", re.sub("ies$", "y", short.quantity))
+        found = f"{reached} {singular if short.reached == 1 else short.quantity}{of}"
+    else:
+        found = f"{short.quantity or short.parameter.partition('[')[0]} {reached}{of}"
+    where = "" if short.of_class else " in the whole release"
+    limit = f"{required} required" if short.code == "below-minimum" else f"at most {required} allowed"
+    return f"{found}{where}, {limit}"

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from shoal.formatting import listing, pluralize
-from shoal.present.diagnosis import Naming, blocker_head, exact, suggestion
-from shoal.present.shortfalls import shortfalls_text
+from shoal.present.diagnosis import Naming, blocker_head, exact, shortfalls_text, suggestion
 
 if TYPE_CHECKING:
     from shoal.pipeline.forecast.forecast import AlgorithmNote, Forecast, ForecastFacts, ModelForecast, ParameterReach

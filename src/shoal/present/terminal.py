@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from shoal.formatting import listing, number, pluralize
 from shoal.present.attacks import (
     COMPOSITION_ASSUMPTION,
-    attacker_sentence,
     composition_notes,
+    declared,
     success_phrase,
     verdict_sentence,
 )
@@ -179,7 +179,7 @@ def attack_lines(release: str, report: AttackReport) -> Iterator[str]:
         exposed = f"Exposed: {each.records or 0:,} of {pluralize(each.of or 0, 'record')}."
         yield ""
         yield _paragraph("LEAK" if each.leak else "ok", f"{_attack_name(each)}: {verdict_sentence(each)}")
-        yield _paragraph("", f"{attacker_sentence(each)} {exposed} {success_phrase(each)}.")
+        yield _paragraph("", f"{declared(each, 'attacker')} {exposed} {success_phrase(each)}.")
     others = [each for each in report.attacks if each.status != "tried"]
     if others:
         yield ""

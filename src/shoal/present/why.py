@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shoal.formatting import listing, number, pluralize
 from shoal.hierarchies.hierarchy import Label
-from shoal.present.shortfalls import shortfalls_text
+from shoal.present.diagnosis import Naming, shortfalls_text
 from shoal.present.terminal import parameters
 
 if TYPE_CHECKING:
@@ -39,9 +39,6 @@ _SUPPRESSED = {
 Local algorithms suppress only what the boundaries rule out.
 """
 
-Naming = Callable[[str], str]
-"""How a model is called, by its name in the policy."""
-
 
 @dataclass(frozen=True)
 class ColumnExplanation:
@@ -69,11 +66,12 @@ def explanation(why: Why, naming: Naming = str) -> Explanation:
     if why.suppressed:
         lines = tuple(_suppressed(why, each, naming) for each in why.left_out)
         return Explanation(tuple(_head(why)), lines, ())
-    columns = tuple(
-        ColumnExplanation(column.column, column.verdict, _released(column), tuple(_column(why, column, naming)))
-        for column in why.columns
-    )
-    return Explanation(tuple(_head(why)), (*_models(why, naming), *_cheapest(why, naming)), columns)
+    columns = []
+    for column in why.columns:
+        level = f" (level {column.level} of {column.height})" if column.level is not None else ""
+        lines = tuple(_column(why, column, naming))
+        columns.append(ColumnExplanation(column.column, column.verdict, f"{_shown(column.released)}{level}", lines))
+    return Explanation(tuple(_head(why)), (*_models(why, naming), *_cheapest(why, naming)), tuple(columns))
 
 
 def explanation_text(why: Why) -> str:
@@ -162,11 +160,6 @@ def _box_fate(why: Why, box: Box, naming: Naming) -> str:
     text = f"Of the others in it: {fates}." if fates else "Nobody else is in it."
     fails = [_named(model, sensitive, naming) for model, sensitive in box.fails]
     return f"{text} All of it together would fail {listing(fails)}." if fails else text
-
-
-def _released(column: ColumnWhy) -> str:
-    level = f" (level {column.level} of {column.height})" if column.level is not None else ""
-    return f"{_shown(column.released)}{level}"
 
 
 def _column(why: Why, column: ColumnWhy, naming: Naming) -> Iterator[str]:

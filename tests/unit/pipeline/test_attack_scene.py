@@ -14,7 +14,8 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.attacks.battery import ATTACKS, attack_tables
+from shoal.attacks.battery import ATTACKS, attack_rows
+from shoal.attacks.released_classes import rows_of_recoding, rows_of_release
 from shoal.encode.result import Result
 from shoal.errors import DataError, DisclosureWarning, InputError, PolicyError
 from shoal.io import write_table
@@ -82,8 +83,9 @@ def test_file_frame_and_recoding_give_the_same_report(case: str, tmp_path: Path)
     one = made(asked)
     path = tmp_path / "release.parquet"
     write_table(one.table, path)
-    expected = attack_tables(asked, None, one.rows, resolved=one.resolved, recoding=one.recoding).to_dict()
-    assert attack_tables(asked, one.table, one.rows).to_dict() == expected
+    rows = rows_of_recoding(asked, one.rows, one.resolved, one.recoding)
+    expected = attack_rows(asked, rows, one.rows, one.resolved, one.recoding).to_dict()
+    assert attack_rows(asked, rows_of_release(one.table, asked), one.rows, one.resolved).to_dict() == expected
     assert shoal.attack(path, asked, original=clinic()).to_dict() == expected
     shuffled = clinic().take(pa.array(np.random.default_rng(0).permutation(60)))
     assert shoal.attack(one.table, asked, original=shuffled).to_dict() == expected

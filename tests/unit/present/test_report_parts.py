@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.formatting import data_size, duration, listing, number, percent, pluralize
-from shoal.policy.yaml_text import parse_yaml
 from shoal.present.plots.bars import MOST_BARS, bin_sizes, shortened
-from shoal.present.yaml_text import yaml_text
 
 SIZES = st.dictionaries(st.integers(1, 60) | st.integers(1, 10**9), st.integers(1, 10**6), min_size=1, max_size=30)
 
@@ -90,35 +87,3 @@ def test_long_names_are_shortened_by_the_room_they_take() -> None:
     assert shortened("a" * 34) == "a" * 34
     assert shortened("a" * 35) == "a" * 34 + "…"
     assert shortened("東" * 18) == "東" * 17 + "…"
-
-
-_TEXT = st.text(
-    st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Cn", "Co", "Cf", "Zl", "Zp"]), max_size=20
-)
-_SCALARS = _TEXT | st.integers() | st.booleans() | st.none() | st.floats(allow_nan=False, allow_infinity=False)
-_PLAIN = st.recursive(_SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_TEXT, inner, max_size=4))
-
-
-@given(st.dictionaries(_TEXT, _PLAIN, min_size=1, max_size=4))
-def test_the_policy_as_shown_is_yaml_that_says_the_same(content: dict[str, Any]) -> None:
-    assert parse_yaml(yaml_text(content), "text") == content
-
-
-@pytest.mark.parametrize("text", ["no", "01234", "12:30", "~", "", "- a", "a: b", "#", "null", "2024-01-01", " x"])
-def test_text_that_yaml_would_misread_is_quoted(text: str) -> None:
-    assert yaml_text({"value": text}) == f'value: "{text}"\n'
-
-
-def test_nested_lists_and_mappings_are_indented() -> None:
-    content = {"privacy": [{"model": "k-anonymity", "k": 5}], "cuts": [[1, 2], [3]], "none": [], "empty": {}}
-    lines = [
-        "privacy:",
-        "  - model: k-anonymity",
-        "    k: 5",
-        "cuts:",
-        "  - [1, 2]",
-        "  - [3]",
-        "none: []",
-        "empty: {}",
-    ]
-    assert yaml_text(content).splitlines() == lines

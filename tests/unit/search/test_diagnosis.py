@@ -26,8 +26,7 @@ from shoal.models import (
     PSensitive,
     RecursiveCLDiversity,
 )
-from shoal.present.diagnosis import diagnosis_text, suggestion
-from shoal.present.shortfalls import shortfalls_text
+from shoal.present.diagnosis import diagnosis_text, shortfalls_text, suggestion
 from shoal.search import ALGORITHMS
 from shoal.search.diagnosis.diagnosis import Diagnosis
 from shoal.search.diagnosis.relaxations import Relaxation, outward

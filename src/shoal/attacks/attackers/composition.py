@@ -17,7 +17,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, tried
-from shoal.attacks.intersection import Mask, Promise, View, allowed_keys, intersect
+from shoal.attacks.intersection import Promise, View, allowed_keys, intersect
 from shoal.attacks.linkable_records import VICTIMS, sampled_people
 from shoal.attacks.registry.people import EarlierRelease, NewRelease, allowed_values, people_of
 from shoal.attacks.registry.secrets import Secrets, promised
@@ -26,6 +26,7 @@ from shoal.attacks.released_classes import Ints
 from shoal.attacks.released_labels import overlapping_labels
 from shoal.attacks.statistics import wilson
 from shoal.policy import Policy
+from shoal.table.classes import Mask
 from shoal.verification.ranges import quasi_labels
 from shoal.verification.stated_policy import stated
 
@@ -75,7 +76,7 @@ def _everybody(scene: Scene, new: NewRelease, sharing: Sequence[EarlierRelease],
     tested = found.inside & found.shared
     certain = tested & (found.values_left == 1) & found.right
     policies = [scene.policy, *(each.policy or scene.policy for each in people.earlier)]
-    values = min(_values_promised(policy, column) for policy in policies)
+    values = min(max(promised(policy.models(), column)) for policy in policies)
     weight, success = int(weights[tested].sum()), int(weights[certain].sum())
     alone = certain & (found.values_alone == 1)
 
@@ -104,11 +105,6 @@ def _scaled(weights: Ints, which: Mask, of: int | None) -> int:
     """Records of some people; scaled up to all records where they are a sample."""
     some, tested = int(weights[which].sum()), int(weights.sum())
     return some if of is None or not tested else round(some * of / tested)
-
-
-def _values_promised(policy: Policy, column: str) -> int:
-    """Distinct values, or categories, that the models of a policy promise in each class."""
-    return max(promised(policy.models(), column))
 
 
 def _bounds(scene: Scene, sharing: Sequence[EarlierRelease], column: str) -> AttackResult:

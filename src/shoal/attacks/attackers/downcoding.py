@@ -25,13 +25,13 @@ what several columns tell together, and the choices of a particular algorithm.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, tried
 from shoal.attacks.original import Original
 from shoal.attacks.released_classes import Codes, Ints, Released
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.hierarchies.ranges import RangedHierarchy, ancestors
+from shoal.table.classes import Mask
 
 
 class Downcoding(Attack):
@@ -133,7 +133,7 @@ def _highest(hierarchy: Hierarchy, surplus: Ints) -> Codes:
     return node
 
 
-def _open_cells(released: Released, original: Original, column: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _open_cells(released: Released, original: Original, column: int) -> tuple[Mask, Mask]:
     """Which classes have a cell that other records tighten or that has one value left, and which one that is tightened
     by the people of its branches alone."""
     hierarchy, node = original.hierarchies[column], original.nodes[column][released.cells[column]]

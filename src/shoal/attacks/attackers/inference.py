@@ -17,7 +17,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, tried
 from shoal.attacks.released_classes import Ints, Released
@@ -110,7 +109,7 @@ def _half(histogram: Histogram, seed: int) -> Ints:
     return half
 
 
-def _learn(released: Released, histogram: Histogram, counts: Ints, n_values: int) -> NDArray[np.int64]:
+def _learn(released: Released, histogram: Histogram, counts: Ints, n_values: int) -> Ints:
     """The most likely value of each class by its labels: prior times the likelihood of each label."""
     prior = np.bincount(histogram.values, weights=counts, minlength=n_values)
     score = np.tile(np.log(np.maximum(prior, 1e-300)), (len(released.sizes), 1))

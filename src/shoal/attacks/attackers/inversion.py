@@ -19,45 +19,26 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, tried
 from shoal.attacks.linkable_records import linkable_records
 from shoal.attacks.released_classes import Ints, Released
 from shoal.hierarchies.hierarchy import Label
 from shoal.hierarchies.labels import parse_decimal, range_ends
-from shoal.policy import Policy
+from shoal.table.classes import Floats, Mask
 from shoal.table.encoded import combine_codes
-
-
-@dataclass(frozen=True)
-class _RangeMethod:
-    """How the policy asks for the range method: the columns that make the groups, those released as ranges."""
-
-    group: tuple[int, ...]
-    ranges: tuple[int, ...]
-    safe: bool
-
-    @staticmethod
-    def of(policy: Policy) -> _RangeMethod | None:
-        """The method as a policy asks for it; None where it does not: only the range method has groups."""
-        asked, quasi = policy.algorithm, policy.names("quasi")
-        if not asked.group:
-            return None
-        indices = [tuple(quasi.index(name) for name in names) for names in (asked.group, asked.ranges)]
-        return _RangeMethod(indices[0], indices[1], asked.safe)
 
 
 @dataclass(frozen=True, eq=False)
 class _Column:
     """One column of ranges: what could be read off."""
 
-    ranged: NDArray[np.bool_]
+    ranged: Mask
     """Which classes show a range."""
     value: Ints
     """For each class the index of its value among ``texts``; -1 where it was not found."""
     texts: tuple[str, ...]
-    guess: NDArray[np.float64]
+    guess: Floats
     """For each class the chance to guess its value among those that the group shows within the range."""
 
 
@@ -78,10 +59,12 @@ class Inversion(Attack):
     @staticmethod
     def run(scene: Scene, column: str | None) -> AttackResult:  # noqa: ARG004 - it is on no column
         """Records with a range whose exact value can be read off."""
-        method, released = _RangeMethod.of(scene.policy), scene.released
-        if method is None:
+        asked, released = scene.policy.algorithm, scene.released
+        if not asked.group:  # only the range method has groups
             return not_applicable("not-range-method")
-        columns = {j: _invert(released, method, j) for j in method.ranges}
+        groups = [released.quasi.index(name) for name in asked.group]
+        indices = [released.quasi.index(name) for name in asked.ranges]
+        columns = {j: _invert(released, groups, j, safe=asked.safe) for j in indices}
         ranged = np.logical_or.reduce([each.ranged for each in columns.values()])
         exposed = np.logical_or.reduce([each.value >= 0 for each in columns.values()])
         records, of = int(released.sizes[exposed].sum()), int(released.sizes[ranged].sum())
@@ -94,18 +77,17 @@ class Inversion(Attack):
             baseline=float((guess * released.sizes)[ranged].sum()) / of if of else 0.0,
             leak=bool(records),
             by_column={released.quasi[j]: int(released.sizes[each.value >= 0].sum()) for j, each in columns.items()},
-            safe=method.safe,
+            safe=asked.safe,
             **_consistent_records(scene, columns),
         )
 
 
-def _invert(released: Released, method: _RangeMethod, column: int) -> _Column:
-    """Read the values of one column off its ranges."""
+def _invert(released: Released, groups: Sequence[int], column: int, *, safe: bool) -> _Column:
+    """Read the values of one column off its ranges; ``groups`` are the columns that make the groups."""
     low, high, texts = _ends(released.labels[column])
     cells = released.cells[column]
     ranged = low[cells] < high[cells]
-    parts = [released.cells[j] for j in method.group]
-    keys, _ = combine_codes(parts, [len(released.labels[j]) for j in method.group])
+    keys, _ = combine_codes([released.cells[j] for j in groups], [len(released.labels[j]) for j in groups])
     group = np.unique(keys, return_inverse=True)[1].astype(np.int64)
     shows = np.flatnonzero(ranged)
     width = len(texts)
@@ -114,7 +96,7 @@ def _invert(released: Released, method: _RangeMethod, column: int) -> _Column:
     first, last = np.searchsorted(held, lower), np.searchsorted(held, upper)
     value, guess = np.full(len(cells), -1, dtype=np.int64), np.zeros(len(cells))
     guess[shows] = 1.0 / (last - first + 1)
-    if len(held) and not method.safe:
+    if len(held) and not safe:
         below, above, members = _neighbours(_blocks(first, last, len(held)))
         order = np.argsort(below * len(held) + above, kind="stable")
         wanted, given = (below * len(held) + above)[order], first * len(held) + last

@@ -21,19 +21,17 @@ the other algorithms, which do not release a least general node.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, tried
 from shoal.attacks.original import Original
 from shoal.attacks.released_classes import Codes, Ints, Released
 from shoal.search import ALGORITHMS
+from shoal.table.classes import Mask
 from shoal.table.encoded import combine_codes
-
-Mask = NDArray[np.bool_]
 
 
 class Minimality(Attack):
@@ -66,11 +64,11 @@ class Minimality(Attack):
         columns: dict[str, Any] = {}
         for j, name in enumerate(released.quasi):
             if node.steps[j] > 0:
-                found = _lower(released, original, node, j)
-                columns[name] = {"explained_by_k": found.explained, "groups_that_can_fail": found.suspects}
-                if found.sole is not None:
-                    exposed |= found.sole
-                    columns[name] |= _truth(released, original, node, found.sole)
+                suspects, sole = _lower(released, original, node, j)
+                columns[name] = {"explained_by_k": suspects is None, "groups_that_can_fail": suspects}
+                if sole is not None:
+                    exposed |= sole
+                    columns[name] |= _truth(released, original, node, sole)
         records, of = int(original.counts[exposed].sum()), original.records
         return tried(records=records, of=of, rate=records / of, baseline=0.0, leak=bool(records), by_column=columns)
 
@@ -84,11 +82,10 @@ def _no_conclusion(released: Released, original: Original, algorithm: str) -> st
     return "records-suppressed" if original.records != released.records else None
 
 
-@dataclass(frozen=True, eq=False)
-class _Node:
+class _Node(NamedTuple):
     """The released node of the lattice."""
 
-    steps: tuple[int, ...]
+    steps: Sequence[int]
     """Step of each quasi-identifier on its ladder."""
     owner: Ints
     """Class of each tuple."""
@@ -118,34 +115,26 @@ def _released_node(released: Released, original: Original) -> _Node | None:
     sizes = np.bincount(owner, weights=original.counts, minlength=n_classes)
     if not np.array_equal(ranked[at], keys[n_classes:]) or not np.array_equal(sizes, released.sizes):
         return None
-    return _Node(tuple(steps), owner)
+    return _Node(steps, owner)
 
 
-@dataclass(frozen=True, eq=False)
-class _Lower:
-    """What the release tells about the node with one column a level lower."""
+def _lower(released: Released, original: Original, node: _Node, column: int) -> tuple[int | None, Mask | None]:
+    """Groups that can have failed a model with one column a level lower, and the tuples of the only one that can.
 
-    explained: bool
-    """Whether k alone explains that it was not released."""
-    suspects: int | None
-    """Groups of it that can have failed a model; None where k explains all."""
-    sole: Mask | None
-    """The tuples of the only group that can have failed."""
-
-
-def _lower(released: Released, original: Original, node: _Node, column: int) -> _Lower:
+    None where k alone explains that this was not released.
+    """
     ladder = original.ladders[column]
     below: Codes = ladder.nodes[node.steps[column] - 1][original.codes[column]]
     width = len(original.hierarchies[column].labels)
     keys, group = np.unique(node.owner * width + below, return_inverse=True)
     sizes = np.bincount(group, weights=original.counts, minlength=len(keys)).astype(np.int64)
     if (sizes < released.asked_k).any():
-        return _Lower(True, None, None)
+        return None, None
     suspects = np.zeros(len(keys), dtype=np.bool_)
     for model in released.models:
         suspects |= model.part_could_fail(released.stats.view(model.column), keys // width, sizes)
     found = np.flatnonzero(suspects)
-    return _Lower(False, len(found), group == found[0] if len(found) == 1 else None)
+    return len(found), group == found[0] if len(found) == 1 else None
 
 
 def _truth(released: Released, original: Original, node: _Node, sole: Mask) -> dict[str, Any]:

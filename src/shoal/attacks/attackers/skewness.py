@@ -17,13 +17,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, tried
 from shoal.attacks.exposure import value_name
 from shoal.attacks.released_classes import Released
 from shoal.attacks.statistics import rare_dealings
-from shoal.table.classes import ClassView, Floats
+from shoal.table.classes import ClassView, Floats, Mask
 
 _CHANCE = 0.05
 _LISTED = 5
@@ -80,37 +79,27 @@ def _dealt(view: ClassView, of: int) -> float:
     return float((view.sizes * alike + (1 - alike) * apart).sum()) / of
 
 
-def _worst(
-    released: Released, view: ClassView, posterior: Floats, prior: Floats, rare: NDArray[np.bool_]
-) -> list[dict[str, Any]]:
+def _worst(released: Released, view: ClassView, posterior: Floats, prior: Floats, rare: Mask) -> list[dict[str, Any]]:
     """The cells beyond chance with the largest gains; their classes by the labels that they show."""
     histogram, found = view.histogram, np.flatnonzero(rare)
     gain = np.round(posterior[found] - prior[found], 12)
     chosen = found[np.lexsort((histogram.values[found], histogram.class_of[found], -gain))][:_LISTED]
-    described = []
-    for entry in chosen.tolist():
-        owner = int(histogram.class_of[entry])
-        described.append(
-            {
-                "value": value_name(view.domain.values[histogram.values[entry]]),
-                "class": {
-                    name: labels[code]
-                    for name, labels, code in zip(
-                        released.quasi, released.labels, released.cells[:, owner].tolist(), strict=True
-                    )
-                },
-                "records": int(histogram.counts[entry]),
-                "of": int(view.sizes[owner]),
-                "posterior": float(posterior[entry]),
-                "prior": float(prior[entry]),
-                "gain": float(posterior[entry] - prior[entry]),
-                "ratio": float(posterior[entry] / prior[entry]),
-            }
-        )
-    return described
+    return [
+        {
+            "value": value_name(view.domain.values[histogram.values[entry]]),
+            "class": released.labels_of(int(histogram.class_of[entry])),
+            "records": int(histogram.counts[entry]),
+            "of": int(view.sizes[histogram.class_of[entry]]),
+            "posterior": float(posterior[entry]),
+            "prior": float(prior[entry]),
+            "gain": float(posterior[entry] - prior[entry]),
+            "ratio": float(posterior[entry] / prior[entry]),
+        }
+        for entry in chosen.tolist()
+    ]
 
 
-def _by_value(view: ClassView, posterior: Floats, rare: NDArray[np.bool_]) -> dict[str, Any]:
+def _by_value(view: ClassView, posterior: Floats, rare: Mask) -> dict[str, Any]:
     """For each value with cells beyond chance, the most frequent first: how many, and the largest posterior of them."""
     histogram = view.histogram
     records = np.bincount(histogram.values[rare], weights=histogram.counts[rare], minlength=len(view.domain.values))

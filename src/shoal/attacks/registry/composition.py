@@ -18,10 +18,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from shoal.attacks.attack import AttackResult, not_applicable, not_tried, tried
-from shoal.attacks.intersection import Mask, Promise, RemainingValues, intersect
+from shoal.attacks.intersection import Promise, RemainingValues, intersect
 from shoal.attacks.registry.folder import Entry, ReleaseIdentity
 from shoal.attacks.registry.people import EarlierRelease, NewRelease, People, people_of
 from shoal.facts import Facts
+from shoal.table.classes import Mask
 
 NAME = "composition"
 _PEOPLE_AT_A_TIME = 100_000

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.attacks.battery import AttackReport, attack_tables
+from shoal.attacks.battery import AttackReport, attack_rows
 from shoal.attacks.registry.people import NewRelease
 from shoal.attacks.registry.signature import signature_of
 from shoal.attacks.released_classes import rows_of_release
@@ -265,7 +265,8 @@ class ApplyJob(Job):
     def attack(self, result: Result, written: WrittenRelease, progress: Progress) -> AttackReport | None:  # noqa: ARG002
         """What attackers get out of what is published."""
         table = together([self.base.table, result.table]) if self.replaces else result.table
-        return attack_tables(self.policy, table, seed=abs(self.policy.algorithm.seed), progress=progress)
+        rows = rows_of_release(table, self.policy)
+        return attack_rows(self.policy, rows, seed=abs(self.policy.algorithm.seed), progress=progress)
 
     def measure(self, result: Result, reading: Reading, progress: Progress) -> dict[str, Any] | None:  # noqa: ARG002
         """A task is measured on whole releases only."""

@@ -12,7 +12,7 @@ from shoal.present.attacks import by_severity, remedy_sentence
 from shoal.present.html.markup import Markup, bullets, join, name_of, names_of, tag
 from shoal.present.report.attackers import titled
 from shoal.present.report.losses import has_boundary
-from shoal.present.report.requirements import flat_parameters, model_head, parameter_name
+from shoal.present.report.requirements import model_head, numeric_parameters, parameter_name
 from shoal.search import algorithms_by
 
 _PLACES = 10_000
@@ -22,31 +22,24 @@ _LISTED = 3
 
 def advice_section(evidence: Evidence) -> list[Markup]:
     """Stricter at no cost, what is at its limit, where detail goes, and what helps against leaks."""
+    leaks = [attack for attack in by_severity(evidence.attacks) if attack.leak]
+    remedies = [join(tag("strong", titled(attack), "."), " ", remedy_sentence(attack)) for attack in leaks]
     parts: list[Markup] = []
     for heading, items in (
-        ("Stricter at no cost", list(_free(evidence))),
-        ("At its limit", list(_limits(evidence))),
+        ("Stricter at no cost", [each for model in evidence.models for each in _free(model)]),
+        ("At its limit", [*(each for model in evidence.models for each in _limits(model)), _suppression(evidence)]),
         ("Where the detail goes", list(_costs(evidence))),
-        ("What helps against the leaks", list(_remedies(evidence))),
+        ("What helps against the leaks", remedies),
     ):
         if items:
             parts += [tag("h3", heading), bullets(items)]
     return [*parts, tag("h3", "To try a change"), bullets(_commands(evidence))]
 
 
-def _parameters(evidence: Evidence) -> Iterator[tuple[ModelFacts, str, float]]:
-    """Each numeric parameter: its model, its name, and what is asked."""
-    for model in evidence.models:
-        for parameter, asked in flat_parameters(model.asked):
-            if isinstance(asked, (int, float)) and parameter in model.reached:
-                yield model, parameter, asked
-
-
-def _free(evidence: Evidence) -> Iterator[Markup]:
+def _free(model: ModelFacts) -> Iterator[Markup]:
     """Parameters that this very release satisfies more strictly than required."""
-    for model, parameter, asked in _parameters(evidence):
+    for parameter, asked, reached in numeric_parameters(model):
         at_least = demands_at_least(model.model, parameter) is True
-        reached = model.reached[parameter]
         if reached is None:
             continue
         could_be = (math.floor if at_least else math.ceil)(reached * _PLACES) / _PLACES  # to the weaker side
@@ -58,9 +51,9 @@ def _free(evidence: Evidence) -> Iterator[Markup]:
             )  # fmt: skip
 
 
-def _limits(evidence: Evidence) -> Iterator[Markup]:
+def _limits(model: ModelFacts) -> Iterator[Markup]:
     """Parameters that some classes meet exactly: these decide what may be released."""
-    for model, parameter, asked in _parameters(evidence):
+    for parameter, asked, _ in numeric_parameters(model):
         weakest = (model.weakest or {}).get(parameter)
         if weakest is not None and weakest.classes_at_limit:
             classes = weakest.classes_at_limit
@@ -70,15 +63,16 @@ def _limits(evidence: Evidence) -> Iterator[Markup]:
                 parameter_name(parameter), f" = {number(asked)}. Requiring more would change the release; requiring "
                 "less may preserve more detail.",
             )  # fmt: skip
-    share = evidence.policy.get("suppression", 0)
-    allowed = int(share * evidence.records + 1e-9)
-    if allowed:
-        used = "all" if evidence.suppressed == allowed else number(evidence.suppressed)
-        yield join(f"Suppression: {used} of the {pluralize(allowed, 'record')} that may be suppressed were.")
-    else:
-        yield join(
+
+
+def _suppression(evidence: Evidence) -> Markup:
+    allowed = int(evidence.policy.get("suppression", 0) * evidence.records + 1e-9)
+    if not allowed:
+        return join(
             "Suppression: no record may be suppressed. Allowing a few often preserves much detail of all others."
         )
+    used = "all" if evidence.suppressed == allowed else number(evidence.suppressed)
+    return join(f"Suppression: {used} of the {pluralize(allowed, 'record')} that may be suppressed were.")
 
 
 def _costs(evidence: Evidence) -> Iterator[Markup]:
@@ -97,16 +91,8 @@ def _costs(evidence: Evidence) -> Iterator[Markup]:
         yield join(f"Suppressed records count as lost in every column: {percent(min(part, 1.0))} of all detail lost.")
     bounded = [name for name in losses if has_boundary(evidence, name)]
     if bounded:
-        names = names_of(bounded)
-        yield join(
-            "A boundary keeps ", names, " from being generalized further, so other columns or records pay for it."
-        )
-
-
-def _remedies(evidence: Evidence) -> Iterator[Markup]:
-    for attack in by_severity(evidence.attacks):
-        if attack.leak:
-            yield join(tag("strong", titled(attack), "."), " ", remedy_sentence(attack))
+        pays = " from being generalized further, so other columns or records pay for it."
+        yield join("A boundary keeps ", names_of(bounded), pays)
 
 
 def _commands(evidence: Evidence) -> list[Markup]:
@@ -124,11 +110,10 @@ def _commands(evidence: Evidence) -> list[Markup]:
             " shows what other algorithms and parameters cost, in one table and one plot.",
         ),
     ]
-    if evidence.levels is not None:
-        tries.append(
-            join(
-                f"This algorithm releases each column at one level everywhere. A local one ({', '.join(local)}) keeps "
-                "each class as detailed as its own records allow, and usually loses far less."
-            )
-        )
-    return tries
+    if evidence.levels is None:
+        return tries
+    said = (
+        f"This algorithm releases each column at one level everywhere. A local one ({', '.join(local)}) keeps each "
+        "class as detailed as its own records allow, and usually loses far less."
+    )
+    return [*tries, join(said)]

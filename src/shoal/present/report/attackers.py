@@ -7,11 +7,9 @@ from shoal.evidence.evidence import Evidence
 from shoal.formatting import number, percent
 from shoal.present.attacks import (
     COMPOSITION_ASSUMPTION,
-    attack_title,
-    attacker_sentence,
-    attempt_sentence,
     by_severity,
     composition_notes,
+    declared,
     success_phrase,
     verdict_sentence,
 )
@@ -47,7 +45,7 @@ def attackers_section(evidence: Evidence) -> list[Markup]:
 
 def titled(attack: AttackResult) -> Markup:
     """An attack by its title and the column it is on."""
-    title, column = attack_title(attack), attack.sensitive
+    title, column = declared(attack, "title"), attack.sensitive
     return join(title, " (", name_of(column), ")") if column is not None else join(title)
 
 
@@ -58,8 +56,8 @@ def _pair(index: int, attack: AttackResult) -> tuple[Markup, Markup]:
     head = join(titled(attack), tag("br"), tag("small", name_of(attack.name)))
     words = [
         paragraph(verdict_sentence(attack)),
-        paragraph(f"Who: {attacker_sentence(attack)}"),
-        paragraph(f"How: {attempt_sentence(attack)}"),
+        paragraph(f"Who: {declared(attack, 'attacker')}"),
+        paragraph(f"How: {declared(attack, 'attempt')}"),
     ]
     success = success_phrase(attack)
     plot = success_plot(f"attack-{index}", attack.rate or 0.0, attack.baseline or 0.0, attack.interval, success)

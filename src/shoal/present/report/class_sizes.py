@@ -17,28 +17,21 @@ def class_sizes_section(evidence: Evidence) -> list[Markup]:
         f"The smallest class has {pluralize(sizes.smallest, 'record')}, the median is {number(sizes.quartiles[1])} (at "
         f"least half of the classes are no larger), and the largest has {pluralize(sizes.largest, 'record')}."
     )
-    return [paragraph(said), *_missing(sizes), *_distribution(sizes)]
-
-
-def _missing(sizes: ClassSizes) -> list[Markup]:
-    """The fewest candidates when a missing cell is read as matching anything, where that differs."""
     other = sizes.smallest_if_missing_matches_anything
-    if other == sizes.smallest:
-        return []
-    return [
-        paragraph(
-            "Here a missing value counts as a value of its own. To a reader who takes a missing cell to match "
-            f"anything, every record could be any of at least {pluralize(other, 'record')}."
-        )
-    ]
-
-
-def _distribution(sizes: ClassSizes) -> list[Markup]:
+    missing = (
+        "Here a missing value counts as a value of its own. To a reader who takes a missing cell to match anything, "
+        f"every record could be any of at least {pluralize(other, 'record')}."
+    )
     bins = bin_sizes({int(size): classes for size, classes in sizes.classes_by_size.items()})
     caption = f"How many classes have how many records.{_binning(bins)}"
     rows = [row(each.label, number(each.classes), number(each.records)) for each in bins]
     figures = table("Classes and records by class size.", ["Class size", "Classes", "Records in them"], rows)
-    return [tag("figure", tag("figcaption", caption), size_plot(bins)), more("As a table, with records", figures)]
+    return [
+        paragraph(said),
+        *([paragraph(missing)] if other != sizes.smallest else []),
+        tag("figure", tag("figcaption", caption), size_plot(bins)),
+        more("As a table, with records", figures),
+    ]
 
 
 def _binning(bins: list[Bin]) -> str:

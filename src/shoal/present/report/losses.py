@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from shoal.evidence.evidence import BoundFacts, Evidence, QuasiFacts, ValueGroup
 from shoal.formatting import number, percent, pluralize
@@ -186,20 +187,15 @@ def _bound(bound: BoundFacts | None) -> list[Markup]:
     ]
 
 
-def _refined(refined: Mapping[str, object] | None) -> list[Markup]:
+def _refined(refined: Mapping[str, Any] | None) -> list[Markup]:
     if not refined:
         return []
-    steps, rounds = refined["steps"], refined["rounds"]
-    assert isinstance(steps, Mapping)
-    assert isinstance(rounds, int)
-    return [
-        paragraph(
-            "Refinement improved the release from ",
-            tag("strong", f"{refined['before']:.4f} to {refined['after']:.4f}"),
-            f" by the measure {refined['measure']}, in {pluralize(sum(steps.values()), 'step')} and "
-            f"{pluralize(rounds, 'round')}, {_ENDED[str(refined['ended'])]}.",
-        )
-    ]
+    improved = tag("strong", f"{refined['before']:.4f} to {refined['after']:.4f}")
+    how = (
+        f" by the measure {refined['measure']}, in {pluralize(sum(refined['steps'].values()), 'step')} and "
+        f"{pluralize(refined['rounds'], 'round')}, {_ENDED[refined['ended']]}."
+    )
+    return [paragraph("Refinement improved the release from ", improved, how)]
 
 
 def _measures(measures: Mapping[str, float]) -> Markup:

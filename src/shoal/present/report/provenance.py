@@ -8,8 +8,8 @@ from typing import Any
 from shoal.evidence.evidence import Evidence
 from shoal.facts import plain
 from shoal.formatting import data_size, duration, number, pluralize
+from shoal.policy.yaml_text import dump_yaml
 from shoal.present.html.markup import Markup, join, more, name_of, paragraph, row, table, tag
-from shoal.present.yaml_text import yaml_text
 
 _STAGES = {
     "read": "Reading the data",
@@ -39,8 +39,8 @@ def provenance_section(evidence: Evidence) -> list[Markup]:
         *_not_done(evidence.not_done or {}),
         *_cost(evidence),
         *_repeat(evidence),
-        *([more("Further facts", tag("pre", yaml_text(further)))] if further else []),
-        more("The policy", tag("pre", yaml_text(plain(evidence.policy)))),
+        *([more("Further facts", tag("pre", dump_yaml(further)))] if further else []),
+        more("The policy", tag("pre", dump_yaml(plain(evidence.policy)))),
     ]
 
 
@@ -75,7 +75,7 @@ def _any(value: Any) -> Markup:
         return join(number(value))
     if not isinstance(value, (dict, list)):
         return join("none" if value is None else str(value))
-    text = yaml_text(value)
+    text = dump_yaml(value)
     return tag("pre", text) if len(text) <= _LONGEST else join(f"{pluralize(len(value), 'item')}, in the evidence file")
 
 

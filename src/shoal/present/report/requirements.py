@@ -36,21 +36,21 @@ def model_head(model: ModelFacts) -> Markup:
 
 
 def _pair(model: ModelFacts) -> tuple[Markup, Markup]:
-    reached, summary = (
-        dict(flat_parameters(model.reached)),
-        MODELS[model.model].summary if model.model in MODELS else "",
-    )
+    summary = MODELS[model.model].summary if model.model in MODELS else ""
     asked = [_required(model.model, parameter, value) for parameter, value in flat_parameters(model.asked)]
-    got = [join(parameter_name(parameter), " =\u00a0", _figure(model, value)) for parameter, value in reached.items()]
+    got = [
+        join(parameter_name(parameter), " =\u00a0", reached_text(model, value))
+        for parameter, value in flat_parameters(model.reached)
+    ]
     mark = tag("span", "yes" if model.holds else "no", class_="mark good" if model.holds else "mark")
     weakest = (_weakest(parameter, found) for parameter, found in (model.weakest or {}).items())
     explained = join(summary, *(join(" ", each) for each in weakest))
     return row(model_head(model), _lines(asked), _lines(got), mark), explained
 
 
-def _figure(model: ModelFacts, value: object) -> str:
-    """A figure; one that misses its limit by little must not look equal to it."""
-    return _value(value) if model.holds else repr(value)
+def reached_text(model: ModelFacts, value: object) -> str:
+    """What a model reaches; a figure that misses its limit by little must not look equal to it."""
+    return _value(value) if model.holds or value is None else repr(value)
 
 
 def _value(value: object) -> str:
@@ -72,6 +72,13 @@ def _weakest(parameter: str, found: WeakestClass) -> Markup:
         join(*labels, between="; "), ".",
         class_="line",
     )  # fmt: skip
+
+
+def numeric_parameters(model: ModelFacts) -> Iterator[tuple[str, float, float | None]]:
+    """Each parameter that is a number: its name, what is required, and what is reached."""
+    for parameter, required in flat_parameters(model.asked):
+        if isinstance(required, (int, float)) and parameter in model.reached:
+            yield parameter, required, model.reached[parameter]
 
 
 def flat_parameters(parameters: Mapping[str, object]) -> Iterator[tuple[str, object]]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from shoal.evidence.evidence import ClassSizes, Evidence, ModelFacts
 from shoal.formatting import number, percent, pluralize
-from shoal.present.attacks import attack_title, by_severity
+from shoal.present.attacks import by_severity
 from shoal.present.html.markup import Markup, bullets, join, name_of, paragraph, tag
+from shoal.present.report.attackers import titled
 from shoal.present.report.losses import bound_phrase
-from shoal.present.report.requirements import flat_parameters, model_head, parameter_name
+from shoal.present.report.requirements import model_head, numeric_parameters, parameter_name, reached_text
 
 
 def summary_section(evidence: Evidence) -> list[Markup]:
@@ -35,17 +36,11 @@ def summary_section(evidence: Evidence) -> list[Markup]:
 def _requirement(model: ModelFacts) -> Markup:
     """A requirement with its numbers and whether it holds."""
     figures = [
-        join(parameter_name(parameter), f"\u00a0=\u00a0{number(value)} (reached {_reached(model, parameter)})")
-        for parameter, value in flat_parameters(model.asked)
-        if isinstance(value, (int, float)) and parameter in model.reached
+        join(parameter_name(parameter), f"\u00a0=\u00a0{number(required)} (reached {reached_text(model, reached)})")
+        for parameter, required, reached in numeric_parameters(model)
     ]
     mark = tag("span", "holds" if model.holds else "does not hold", class_="mark good" if model.holds else "mark")
     return join(tag("strong", model_head(model)), ": " if figures else " ", join(*figures, between=", "), " ", mark)
-
-
-def _reached(model: ModelFacts, parameter: str) -> str:
-    value = model.reached[parameter]
-    return "no limit" if value is None else number(value) if model.holds else repr(value)
 
 
 def _attackers(evidence: Evidence) -> list[Markup]:
@@ -53,17 +48,13 @@ def _attackers(evidence: Evidence) -> list[Markup]:
     tried = by_severity(evidence.attacks)
     if not tried:
         return []
-    leaks = [_titled(each.sensitive, attack_title(each)) for each in tried if each.leak]
+    leaks = [titled(each) for each in tried if each.leak]
     head, attacks = tag("strong", "Attackers"), pluralize(len(tried), "attack")
     if not leaks:
         return [join(head, f": {attacks} made, and none learns more than could be known without the release.")]
     verb = "learns" if len(leaks) == 1 else "learn"
     found = join(*leaks, between="; ")
     return [join(head, f": {number(len(leaks))} of {attacks} {verb} something – ", found, ".")]
-
-
-def _titled(column: str | None, title: str) -> Markup:
-    return join(title, " (", name_of(column), ")") if column is not None else join(title)
 
 
 def _loss(evidence: Evidence) -> Markup:

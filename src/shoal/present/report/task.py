@@ -9,7 +9,6 @@ from shoal.evidence.evidence import Evidence
 from shoal.formatting import listing, number, percent, pluralize
 from shoal.present.html.markup import Markup, join, more, name_of, paragraph, row, table, tag
 from shoal.present.plots.bars import error_plot, score_plot
-from shoal.present.yaml_text import yaml_text
 
 LEARNERS = {"logistic-regression": "Logistic regression", "gradient-boosting": "Gradient-boosted trees"}
 MEASURES = {"accuracy": "Accuracy", "balanced_accuracy": "Balanced accuracy", "auc": "AUC"}
@@ -115,7 +114,7 @@ def _queries(queries: Figures) -> list[Markup]:
 def _listed(listed: list[Figures]) -> Markup:
     rows = [
         row(
-            name_of(yaml_text(each["query"]).strip().replace("\n", ", ")),
+            name_of(listing([f"{name} {_values(values)}" for name, values in each["query"].items()])),
             number(each["records"]),
             _tenths(each["estimate"]),
             _share(each["relative_error"]),
@@ -124,6 +123,10 @@ def _listed(listed: list[Figures]) -> Markup:
     ]
     heads = ["Records with", "Original", "From the release", "Off by"]
     return table("The queries of the policy.", heads, rows)
+
+
+def _values(values: Any) -> str:
+    return f"[{', '.join(map(str, values))}]" if isinstance(values, list) else str(values)
 
 
 def _tenths(value: float) -> str:
