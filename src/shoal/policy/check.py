@@ -26,13 +26,7 @@ from shoal.policy.validation_problems import policy_text
 
 __all__ = ["Draft", "check"]
 
-_SETTINGS = {
-    "suppression": Share,
-    "suppressed": Suppressed,
-    "output": Output,
-    "registry": PathText,
-    "recoding": Flag,
-}
+_SETTINGS = {"suppression": Share, "suppressed": Suppressed, "output": Output, "registry": PathText, "recoding": Flag}
 
 
 def check(raw: Mapping[Any, Any], known_keys: list[str]) -> Draft:
@@ -98,10 +92,7 @@ def _read_columns(raw: Any, draft: Draft) -> dict[str, PartialSpec[ColumnSpec]]:
         name = str(scalar_text(given))
         if name in columns:
             draft.add(
-                f"columns.{name}",
-                "is listed twice.",
-                "A column has one role: keep one of them.",
-                code="listed-twice",
+                f"columns.{name}", "is listed twice.", "A column has one role: keep one of them.", code="listed-twice"
             )
             continue
         columns[name] = read_part(ColumnSpec, content, f"columns.{name}", draft, stand_ins={"role": "insensitive"})

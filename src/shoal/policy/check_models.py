@@ -14,13 +14,7 @@ from shoal.errors import PolicyProblem, did_you_mean
 from shoal.models import MODELS, Model
 from shoal.policy.check_columns import may_have_categories
 from shoal.policy.draft import Draft, PartialSpec, read_part
-from shoal.policy.model_specs import (
-    MODEL_SPECS,
-    ModelSpec,
-    SensitiveModelSpec,
-    build_model,
-    sensitive_columns,
-)
+from shoal.policy.model_specs import MODEL_SPECS, ModelSpec, SensitiveModelSpec, build_model, sensitive_columns
 from shoal.policy.spec import ColumnSpec
 from shoal.policy.validation_problems import policy_text
 from shoal.table.classes import SensitiveDomain

@@ -122,13 +122,7 @@ class DataSpec(Spec):
         tabs = ".tsv" in [suffix.lower() for suffix in path.suffixes]
         separator = self.separator if self.separator is not None else ("\t" if tabs else ",")
         return DataSource(
-            path,
-            separator,
-            self.encoding,
-            self.quote,
-            tuple(self.missing),
-            sheet=self.sheet,
-            labels=self.labels,
+            path, separator, self.encoding, self.quote, tuple(self.missing), sheet=self.sheet, labels=self.labels
         )
 
 

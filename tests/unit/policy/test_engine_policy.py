@@ -11,10 +11,7 @@ import shoal
 from shoal.errors import DataError, PolicyError
 from shoal.io.source import data_source
 
-BASE: dict[str, Any] = {
-    "columns": {"age": {"role": "quasi"}},
-    "privacy": [{"model": "k-anonymity", "k": 2}],
-}
+BASE: dict[str, Any] = {"columns": {"age": {"role": "quasi"}}, "privacy": [{"model": "k-anonymity", "k": 2}]}
 
 
 def test_the_engine_is_this_machine_unless_said() -> None:
