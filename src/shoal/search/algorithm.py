@@ -44,18 +44,12 @@ class Growth:
 
     def seconds(self, rows: int, records: int) -> float:
         """What that is for a table."""
-        return (
-            self.fixed
-            + self.rows * rows
-            + self.rows_squared * rows**2
-            + self.records * records
-            + self.records_squared * records**2
-            + self.rows_by_records * rows * records
-        )
+        by_rows = self.rows + self.rows_squared * rows + self.rows_by_records * records
+        return self.fixed + by_rows * rows + (self.records + self.records_squared * records) * records
 
 
 class Algorithm(ABC):
-    """An algorithm by what it declares; one subclass per file of `shoal.search.algorithms`."""
+    """An algorithm by what it declares; those that come with Shoal are in `shoal.search.built_in`."""
 
     name: ClassVar[str]
     """Name in the policy file."""
@@ -147,31 +141,19 @@ def _load(place: str) -> Callable[..., Any]:
 
 
 SEED = Parameter(
-    "seed",
-    ParameterKind.WHOLE,
-    "Random choices are drawn from this number; the same number gives the same result.",
-    title="Seed",
-    default=0,
-    low=-float("inf"),
-)
+    "seed", ParameterKind.WHOLE, "Random choices are drawn from this number; the same number gives the same result.",
+    title="Seed", default=0, low=-float("inf"),
+)  # fmt: skip
 METRIC = Parameter(
-    "metric",
-    ParameterKind.MEASURE,
-    "The measure that the algorithm minimizes.",
-    title="Measure to minimize",
-    default=DEFAULT_METRIC,
-)
+    "metric", ParameterKind.MEASURE, "The measure that the algorithm minimizes.",
+    title="Measure to minimize", default=DEFAULT_METRIC,
+)  # fmt: skip
 REFINE = Parameter(
-    "refine",
-    ParameterKind.SECONDS,
-    "Keep improving the result for at most this many seconds. Empty for not at all.",
-    title="Seconds of further improvement",
-    default=None,
-)
+    "refine", ParameterKind.SECONDS, "Keep improving the result for at most this many seconds. Empty for not at all.",
+    title="Seconds of further improvement", default=None,
+)  # fmt: skip
 RANGES = Parameter(
-    "ranges",
-    ParameterKind.COLUMNS,
+    "ranges", ParameterKind.COLUMNS,
     "Numbers of these columns are released as the tight range of their class, such as 22<=30.",
-    title="Columns released as ranges",
-    default=[],
-)
+    title="Columns released as ranges", default=[],
+)  # fmt: skip
