@@ -6,7 +6,7 @@ ALP_v ≤ alp_v for the release as a whole, and LP_v - ALP_v ≤ dif_v in each c
 
 ALP belongs to the release as a whole, so suppression and merging elsewhere change what holds in a class; the paper's
 Theorem 3 does not make the model monotone, and it is declared neither merge- nor superset-closed. A class without the
-value, and a value that does not occur, satisfy it. Compared within the tolerance of `shoal.models.tolerance`.
+value, and a value that does not occur, satisfy it. Compared within the tolerance of `shoal.models.comparison`.
 
 Parameters: ``limits``, a mapping from value to ``{alp, dif}``, each in [0, 1]; a value that is not listed is free.
 """
@@ -22,8 +22,9 @@ import numpy as np
 from shoal.declarations import Parameter, ParameterKind, share
 from shoal.hierarchies.hierarchy import Label
 from shoal.models.base import Card, Model, Strength
-from shoal.models.limits import limit_name
-from shoal.models.tolerance import TOLERANCE
+from shoal.models.comparison import TOLERANCE
+from shoal.models.parameters import limit_name
+from shoal.models.parts_of_classes import count_of
 from shoal.table.classes import ClassView, Floats, Mask
 
 _LIMITS = (
@@ -101,12 +102,7 @@ class AlpDif(Model):
 
 def _leakage(view: ClassView, value: Label) -> Floats:
     """LP: the share of the value in each class."""
-    histogram = view.histogram
-    entries = histogram.values == view.domain.values.index(value)
-    result = np.zeros(len(view.sizes))
-    classes = histogram.class_of[entries]
-    result[classes] = histogram.counts[entries] / view.sizes[classes]
-    return result
+    return np.asarray(count_of(view.histogram, view.domain.values.index(value)) / np.maximum(view.sizes, 1))
 
 
 def _average(view: ClassView, value: Label, leakage: Floats) -> float:

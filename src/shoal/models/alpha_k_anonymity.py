@@ -18,10 +18,9 @@ import numpy as np
 from shoal.declarations import Parameter, ParameterKind, share
 from shoal.hierarchies.hierarchy import Label
 from shoal.models.base import Card, Model, Strength
-from shoal.models.exact import at_most, exact, rounded_up
-from shoal.models.limits import limit_name
-from shoal.models.parts_of_classes import too_frequent
-from shoal.models.removal import removed_for_share
+from shoal.models.comparison import at_most, exact, rounded_up
+from shoal.models.parameters import limit_name
+from shoal.models.parts_of_classes import count_of, removed_for_share, too_frequent
 from shoal.table.classes import ClassView, Counts, Mask
 
 
@@ -96,7 +95,4 @@ class AlphaKAnonymity(Model):
             yield "alpha", self.alpha, np.asarray(histogram.per_class_max(histogram.counts), dtype=np.int64)
             return
         for value, limit in self.alpha.items():
-            entries = histogram.values == view.domain.values.index(value)
-            counts = np.zeros(len(view.sizes), dtype=np.int64)
-            counts[histogram.class_of[entries]] = histogram.counts[entries]
-            yield limit_name("alpha", value), limit, counts
+            yield limit_name("alpha", value), limit, count_of(histogram, view.domain.values.index(value))

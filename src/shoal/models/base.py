@@ -18,10 +18,17 @@ import numpy as np
 from shoal.declarations import Parameter, ParameterKind
 from shoal.errors import PolicyProblem, did_you_mean
 from shoal.hierarchies.hierarchy import Label
-from shoal.models.limits import frozen, limit_name, quoted
-from shoal.models.parameters import parameter_problems, sensitive_problems, unknown_problems, whole
+from shoal.models.comparison import TOLERANCE
+from shoal.models.parameters import (
+    frozen,
+    limit_name,
+    parameter_problems,
+    quoted,
+    sensitive_problems,
+    unknown_problems,
+    whole,
+)
 from shoal.models.sensitivity import category_problems
-from shoal.models.tolerance import TOLERANCE
 from shoal.table.classes import ClassView, Counts, Floats, Mask, SensitiveDomain
 
 

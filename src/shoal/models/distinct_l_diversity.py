@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from shoal.declarations import Parameter, count
 from shoal.models.base import Card
-from shoal.models.distinct_values import DistinctValues
+from shoal.models.p_sensitive import DistinctValues
 
 
 @dataclass(frozen=True)

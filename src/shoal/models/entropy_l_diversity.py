@@ -2,7 +2,7 @@
 
 A. Machanavajjhala, J. Gehrke, D. Kifer, M. Venkitasubramaniam, "l-Diversity: privacy beyond k-anonymity", 2006,
 entropy l-diversity: -Σ_v (c(v)/n) ln (c(v)/n) ≥ ln l. A class of l equally frequent values meets it exactly, up
-to the tolerance of `shoal.models.tolerance`.
+to the tolerance of `shoal.models.comparison`.
 
 Parameters: ``l``, a number ≥ 1, which may be fractional.
 """
@@ -18,7 +18,7 @@ import numpy as np
 
 from shoal.declarations import Parameter, ParameterKind
 from shoal.models.base import Card, Model, Strength
-from shoal.models.tolerance import TOLERANCE
+from shoal.models.comparison import TOLERANCE
 from shoal.table.classes import ClassView, Floats, Mask
 
 

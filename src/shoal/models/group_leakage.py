@@ -19,10 +19,9 @@ import numpy as np
 from shoal.declarations import Parameter, ParameterKind, count, share
 from shoal.errors import PolicyProblem
 from shoal.models.base import Card, Model, Strength
-from shoal.models.exact import at_most, exact, rounded_up
-from shoal.models.limits import limit_name
-from shoal.models.parts_of_classes import too_few, too_frequent
-from shoal.models.removal import removed_for_share
+from shoal.models.comparison import at_most, exact, rounded_up
+from shoal.models.parameters import limit_name
+from shoal.models.parts_of_classes import removed_for_share, too_few, too_frequent
 from shoal.models.sensitivity import category_histogram, distinct_categories
 from shoal.table.classes import ClassView, Counts, Mask, SensitiveDomain
 

@@ -15,8 +15,8 @@ from typing import ClassVar, Literal
 
 from shoal.declarations import Parameter, count
 from shoal.models.base import Card
+from shoal.models.p_alpha_sensitive import WEIGHT, WeightedSensitive
 from shoal.models.sensitivity import category_histogram
-from shoal.models.weighted import WEIGHT, WeightedSensitive
 from shoal.table.classes import ClassView, Histogram
 
 

@@ -8,12 +8,47 @@ Parameters: ``p``, a whole number ≥ 1.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from shoal.declarations import Parameter, count
-from shoal.models.base import Card
-from shoal.models.distinct_values import DistinctValues
+from shoal.models.base import Card, Model, Strength
+from shoal.models.parts_of_classes import too_few
+from shoal.table.classes import ClassView, Counts, Mask
+
+
+@dataclass(frozen=True)
+class DistinctValues(Model):
+    """Distinct values ≥ the one parameter: one condition under the two names that its readers know."""
+
+    merge_closed: ClassVar[bool] = True
+    superset_closed: ClassVar[bool] = True
+    stops: ClassVar[frozenset[str]] = frozenset({"homogeneity", "background"})
+
+    @property
+    def least_values(self) -> int:
+        """The parameter."""
+        return int(getattr(self, self.parameters[0].name))
+
+    @property
+    def only_counts(self) -> bool:
+        """Nothing but the number of distinct values matters."""
+        return True
+
+    def holds(self, view: ClassView) -> Mask:
+        """Which classes have as many distinct values."""
+        return np.asarray(view.histogram.distinct >= self.least_values)
+
+    def strengths(self, view: ClassView) -> Mapping[str, Strength]:
+        """The number of distinct values in each class."""
+        return {self.parameters[0].name: Strength(view.histogram.distinct.astype(np.float64), at_least=True)}
+
+    def part_could_fail(self, view: ClassView, owner: Counts, sizes: Counts) -> Mask:
+        """Whether the most frequent values fill the part."""
+        return too_few(view.histogram, self.least_values, owner, sizes)
 
 
 @dataclass(frozen=True)

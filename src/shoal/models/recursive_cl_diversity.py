@@ -20,7 +20,7 @@ import numpy as np
 
 from shoal.declarations import Parameter, ParameterKind
 from shoal.models.base import Card, Model, Strength
-from shoal.models.exact import below, exact
+from shoal.models.comparison import below, exact
 from shoal.table.classes import ClassView, Counts, Floats, Mask
 
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 from shoal.declarations import Parameter, ParameterKind
 from shoal.errors import did_you_mean
 from shoal.metrics import METRICS
-from shoal.policy.declared_fields import declared_spec
 from shoal.policy.draft import Draft, PartialSpec, read_part
-from shoal.policy.spec import ColumnSpec, Spec
+from shoal.policy.spec import ColumnSpec, Spec, declared_spec
 from shoal.search import ALGORITHMS, DEFAULT_ALGORITHM, all_options
 
 _EMPTY: dict[ParameterKind, Any] = {ParameterKind.LEVELS: {}, ParameterKind.COLUMNS: [], ParameterKind.WEIGHTS: {}}

@@ -54,13 +54,6 @@ def refuse(message: str, code: Any = "wrong-type") -> PydanticCustomError:
     return PydanticCustomError(code, "{message}", {"message": message})
 
 
-def _number(value: Any) -> int | float:
-    number = _real(value)
-    if not math.isfinite(number):
-        raise refuse("must be a finite number", "out-of-range")
-    return number
-
-
 def _real(value: Any) -> int | float:
     """A number as it was given: an integer stays exact. Text and booleans are none."""
     if isinstance(value, bool) or not isinstance(value, Real):
@@ -74,24 +67,22 @@ def _whole(value: Any) -> int:
     return int(value)
 
 
-def _level(value: Any) -> int:
-    if _whole(value) < 0:
-        raise refuse("must be a level, 0 or more", "out-of-range")
-    return int(value)
+def _within(read: Callable[[Any], Any], allows: Callable[[Any], bool], rule: str) -> Callable[[Any], Any]:
+    """Reads a number that must satisfy a rule."""
+
+    def validate(value: Any) -> Any:
+        number = read(value)
+        if not allows(number):
+            raise refuse(f"must be {rule}", "out-of-range")
+        return number
+
+    return validate
 
 
-def _share(value: Any) -> int | float:
-    number = _real(value)
-    if not 0 <= number <= 1:
-        raise refuse("must be a number from 0 to 1", "out-of-range")
-    return number
-
-
-def _seconds(value: Any) -> int | float:
-    number = _number(value)
-    if number < 0:
-        raise refuse("must be a number of seconds, 0 or more", "out-of-range")
-    return number
+_number = _within(_real, math.isfinite, "a finite number")
+_level = _within(_whole, lambda level: level >= 0, "a level, 0 or more")
+_share = _within(_real, lambda share: 0 <= share <= 1, "a number from 0 to 1")
+_seconds = _within(_number, lambda seconds: seconds >= 0, "a number of seconds, 0 or more")
 
 
 def _cut(value: Any) -> int | float:
@@ -261,16 +252,9 @@ def _some(value: list[Any]) -> list[Any]:
     return value
 
 
-def _kind_of_limits(value: Any) -> str:
-    return "<mapping>" if isinstance(value, Mapping) else "<number>"
-
-
-def _kind_of_boundary(value: Any) -> str:
-    return "<level>" if isinstance(value, Integral) and not isinstance(value, bool) else "<labels>"
-
-
-def _kind_of_columns(value: Any) -> str:
-    return "<columns>" if isinstance(value, (list, tuple)) else "<column>"
+def by_shape(matching: str, other: str, *kinds: type) -> Discriminator:
+    """Tells two forms of a value apart by whether it is of some types; true and false are no numbers."""
+    return Discriminator(lambda value: matching if isinstance(value, kinds) and not isinstance(value, bool) else other)
 
 
 Number = Annotated[float, PlainValidator(_number), WithJsonSchema({"type": "number"})]
@@ -311,16 +295,16 @@ ByColumn = BeforeValidator(_text_keys("column", null=False))
 ByValue = BeforeValidator(_text_keys("value", null=True))
 Limits = Annotated[
     Annotated[Number, Tag("<number>")] | Annotated[dict[str | None, Number], ByValue, Tag("<mapping>")],
-    Discriminator(_kind_of_limits),
+    by_shape("<mapping>", "<number>", Mapping),
 ]
 Boundary = Annotated[
     Annotated[Level, Tag("<level>")]
     | Annotated[list[Label], BeforeValidator(_listed), AfterValidator(_some), Tag("<labels>")],
-    Discriminator(_kind_of_boundary),
+    by_shape("<level>", "<labels>", Integral),
     WithJsonSchema({"anyOf": [LABEL_SCHEMA, {"type": "array", "items": LABEL_SCHEMA, "minItems": 1}]}),
 ]
 Columns = Annotated[
     Annotated[Name, Tag("<column>")] | Annotated[list[Name], AfterValidator(_some), Tag("<columns>")],
-    Discriminator(_kind_of_columns),
+    by_shape("<columns>", "<column>", list, tuple),
     WithJsonSchema({"anyOf": [NAME_SCHEMA, {"type": "array", "items": NAME_SCHEMA, "minItems": 1}]}),
 ]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Discriminator, Field, PlainValidator, Tag, WithJsonSchema
+from pydantic import AfterValidator, Field, PlainValidator, Tag, WithJsonSchema
 
 from shoal.errors import did_you_mean
 from shoal.hierarchies.hierarchy import LABEL_SCHEMA
 from shoal.policy.draft import Draft, PartialSpec, read_part
-from shoal.policy.fields import ByColumn, Integer, Name, Share, label_text, refuse
+from shoal.policy.fields import ByColumn, Integer, Name, Share, by_shape, label_text, refuse
 from shoal.policy.spec import ColumnSpec, Spec
 
 SAMPLE = 50_000
@@ -33,10 +33,6 @@ def _some(query: dict[str, Any]) -> dict[str, Any]:
     return query
 
 
-def _kind_of_queries(value: Any) -> str:
-    return "<list>" if isinstance(value, (list, tuple)) else "<number>"
-
-
 Condition = Annotated[
     Any,
     PlainValidator(_condition),
@@ -44,7 +40,8 @@ Condition = Annotated[
 ]
 Query = Annotated[dict[str, Condition], ByColumn, AfterValidator(_some)]
 Queries = Annotated[
-    Annotated[Integer, Tag("<number>")] | Annotated[list[Query], Tag("<list>")], Discriminator(_kind_of_queries)
+    Annotated[Integer, Tag("<number>")] | Annotated[list[Query], Tag("<list>")],
+    by_shape("<list>", "<number>", list, tuple),
 ]
 
 

@@ -95,7 +95,7 @@ class _LocalRecoding(Algorithm):
     """What the algorithms share that make classes starting from the most general release."""
 
     drawback = "Labels of different width appear side by side, which an analysis has to deal with."
-    options = (METRIC, REFINE, RANGES)
+    options: ClassVar[tuple[Parameter, ...]] = (METRIC, REFINE, RANGES)
     scope = "local"
     search = "classes"
     bytes_per_row = 500

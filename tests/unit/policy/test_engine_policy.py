@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from shoal.evidence.policy import describe_policy
 
 import shoal
 from shoal.errors import DataError, PolicyError
+from shoal.evidence.describe import describe_policy
 from shoal.io.source import data_source
 
 BASE: dict[str, Any] = {"columns": {"age": {"role": "quasi"}}, "privacy": [{"model": "k-anonymity", "k": 2}]}
