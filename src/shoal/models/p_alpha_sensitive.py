@@ -13,7 +13,6 @@ import math
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -37,10 +36,10 @@ class WeightedSensitive(Model):
     Sun's two models differ in what they count, values (Def. 4) or categories (Def. 5), and in nothing else.
     """
 
-    merge_closed: ClassVar[bool] = True
-    superset_closed: ClassVar[bool] = True
-    needs_categories: ClassVar[bool] = True
-    least_declared_categories: ClassVar[int] = 2
+    merge_closed = True
+    superset_closed = True
+    needs_categories = True
+    least_declared_categories = 2
 
     p: int
     _: KW_ONLY
@@ -78,14 +77,14 @@ class WeightedSensitive(Model):
 class PAlphaSensitive(WeightedSensitive):
     """Distinct values ≥ p and Σ over records of (i - 1)/(m - 1) ≥ α."""
 
-    name: ClassVar[str] = "p-alpha-sensitive"
-    title: ClassVar[str] = "(p, α)-sensitivity"
-    summary: ClassVar[str] = (
+    name = "p-alpha-sensitive"
+    title = "(p, α)-sensitivity"
+    summary = (
         "Every class has at least p different sensitive values, and the weights of its records, from 0 in the most to "
         "1 in the least sensitive category, add up to at least α, so no class consists of grave values alone."
     )
-    citation: ClassVar[str] = "Sun et al. 2008, Def. 4"
-    card: ClassVar[Card] = Card(
+    citation = "Sun et al. 2008, Def. 4"
+    card = Card(
         "A class has only grave secrets.",
         "Every class has at least p different values and a total weight of at least α. A record weighs 0 in the most "
         "sensitive category and 1 in the least sensitive one.",
@@ -96,10 +95,10 @@ class PAlphaSensitive(WeightedSensitive):
             "Classes of one middle category: four kinds of chronic illness may satisfy both.",
         ),
     )
-    parameters: ClassVar[tuple[Parameter, ...]] = (count("p", "distinct values", within_class_size=True), WEIGHT)
-    example: ClassVar[str] = "{model: p-alpha-sensitive, p: 2, alpha: 1}"
-    stops: ClassVar[frozenset[str]] = frozenset({"homogeneity"})
-    position: ClassVar[int] = 30
+    parameters = (count("p", "distinct values", within_class_size=True), WEIGHT)
+    example = "{model: p-alpha-sensitive, p: 2, alpha: 1}"
+    stops = frozenset({"homogeneity"})
+    position = 30
 
     @property
     def least_values(self) -> int:

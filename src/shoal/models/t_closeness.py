@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -40,14 +39,14 @@ DISTANCES = {
 class TCloseness(Model):
     """EMD(class, whole release) ≤ t."""
 
-    name: ClassVar[str] = "t-closeness"
-    title: ClassVar[str] = "t-closeness"
-    summary: ClassVar[str] = (
+    name = "t-closeness"
+    title = "t-closeness"
+    summary = (
         "The sensitive values of every class are distributed nearly as in the whole release, at a distance of at most "
         "t between 0 (equal) and 1, so knowing a person's class reveals little beyond what the whole release shows."
     )
-    citation: ClassVar[str] = "Li, Li, Venkatasubramanian 2007, the t-closeness principle"
-    card: ClassVar[Card] = Card(
+    citation = "Li, Li, Venkatasubramanian 2007, the t-closeness principle"
+    card = Card(
         "A group is shown to be different from the rest.",
         "The sensitive values of every class are distributed nearly as in the whole release: at most t has to move.",
         "Where it would hurt to show that a district or an age group is different.",
@@ -57,7 +56,7 @@ class TCloseness(Model):
             "Small classes differ by chance, so a small t forces large classes and costs much detail.",
         ),
     )
-    parameters: ClassVar[tuple[Parameter, ...]] = (
+    parameters = (
         share(
             "t", "largest distance of a class from the whole release", start=0.3,
             quantity="distance from the whole release",
@@ -67,13 +66,13 @@ class TCloseness(Model):
             start="equal", choices=DISTANCES,
         ),
     )  # fmt: skip
-    example: ClassVar[str] = "{model: t-closeness, t: 0.3}"
-    merge_closed: ClassVar[bool] = True
-    superset_closed: ClassVar[bool] = False
-    whole_table: ClassVar[bool] = True
-    needs_order: ClassVar[bool] = True
-    stops: ClassVar[frozenset[str]] = frozenset({"skewness", "inference"})
-    position: ClassVar[int] = 110
+    example = "{model: t-closeness, t: 0.3}"
+    merge_closed = True
+    superset_closed = False
+    whole_table = True
+    needs_order = True
+    stops = frozenset({"skewness", "inference"})
+    position = 110
 
     t: float
     _: KW_ONLY

@@ -81,10 +81,10 @@ def read_part(
         return PartialSpec(spec.model_validate(raw))
     except ValidationError as error:
         found = list(located_problems(error, spec, raw, where))
-    draft.problems.extend(each.problem for each in found)
-    right, damaged = dict(raw), frozenset(str(each.path[0]) for each in found if each.path)
-    for each in found:
-        _leave_out(right, each.path, by_entry)
+    draft.problems.extend(problem for problem, _ in found)
+    right, damaged = dict(raw), frozenset(str(path[0]) for _, path in found if path)
+    for _, path in found:
+        _leave_out(right, path, by_entry)
     replaced = {key: value for key, value in (stand_ins or {}).items() if key in damaged and not right.get(key)}
     try:
         return PartialSpec(spec.model_validate(right | replaced), damaged, frozenset(replaced))
@@ -107,4 +107,4 @@ def read_value(kind: Any, content: Any, where: str, draft: Draft) -> None:
     try:
         TypeAdapter(kind).validate_python(content)
     except ValidationError as error:
-        draft.problems.extend(each.problem for each in located_problems(error, None, content, where))
+        draft.problems.extend(problem for problem, _ in located_problems(error, None, content, where))

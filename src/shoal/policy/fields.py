@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -17,31 +17,23 @@ from shoal.policy.location import DatabaseTable, place
 from shoal.policy.spark_location import Place as SparkPlace
 
 NAME_SCHEMA: dict[str, Any] = {"type": ["string", "number", "boolean"]}
-DATABASE_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "description": "a table of a PostgreSQL database",
-    "properties": {"postgresql": {"type": "string"}, "table": {"type": "string"}},
-    "required": ["postgresql", "table"],
-    "additionalProperties": False,
-}
-SPARK_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "description": "a table that Spark reads or writes: a format with a path, or with a table of the catalog",
-    "properties": {
-        "spark": {
-            "type": "object",
-            "properties": {
-                "format": {"type": "string"},
-                "path": {"type": "string"},
-                "table": {"type": "string"},
-                "options": {"type": "object"},
-            },
-            "additionalProperties": False,
-        }
-    },
-    "required": ["spark"],
-    "additionalProperties": False,
-}
+_TEXT = {"type": "string"}
+
+
+def _object(texts: Iterable[str], *, description: str = "", **others: Any) -> dict[str, Any]:
+    """The schema of a mapping with texts and others under some keys, and none beside them."""
+    properties = {**dict.fromkeys(texts, _TEXT), **others}
+    about = {"description": description} if description else {}
+    required = {"required": list(properties)} if description else {}
+    return {"type": "object", **about, "properties": properties, **required, "additionalProperties": False}
+
+
+DATABASE_SCHEMA = _object(("postgresql", "table"), description="a table of a PostgreSQL database")
+SPARK_SCHEMA = _object(
+    (),
+    description="a table that Spark reads or writes: a format with a path, or with a table of the catalog",
+    spark=_object(("format", "path", "table"), options={"type": "object"}),
+)
 UNSHOWN = "unshown"
 """The kind of an error about a value that must not be shown."""
 _INFINITE = {"inf": math.inf, "+inf": math.inf, "-inf": -math.inf}
@@ -64,6 +56,13 @@ def _real(value: Any) -> int | float:
 def _whole(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise refuse("must be a whole number")
+    return int(value)
+
+
+def positive(value: Any) -> int:
+    """A whole number above 0."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise refuse("must be a whole number above 0", "out-of-range")
     return int(value)
 
 

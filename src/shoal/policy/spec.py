@@ -88,6 +88,15 @@ class Spec(BaseModel):
         return {"anyOf": [*cls.short_forms, schema]} if cls.short_forms else schema
 
 
+class NamedSpec(Spec):
+    """A part that may be written as its name alone."""
+
+    @classmethod
+    def written_out(cls, value: Any) -> Any:
+        """A name alone."""
+        return {"name": value} if isinstance(value, str) else value
+
+
 # --- data -----------------------------------------------------------------------------------------------------------
 
 

@@ -89,12 +89,8 @@ def _check_columns(spec: UtilitySpec, columns: Mapping[str, PartialSpec[ColumnSp
         if name not in columns:
             draft.add(where, f"unknown column {name!r}.", did_you_mean(name, released), code="unknown-column")
         elif name not in released:
-            draft.add(
-                where,
-                f"{name!r} is an identifier, which is never released.",
-                "Name a released column.",
-                code="wrong-role",
-            )
+            draft.add(where, f"{name!r} is an identifier, which is never released.", "Name a released column.",
+                      code="wrong-role")  # fmt: skip
 
     if spec.target is not None:
         check(spec.target, "utility.target")
@@ -107,9 +103,5 @@ def _check_columns(spec: UtilitySpec, columns: Mapping[str, PartialSpec[ColumnSp
             for name in query:
                 check(name, f"utility.queries[{place}].{name}")
     elif spec.queries is not None and spec.queries < 1:
-        draft.add(
-            "utility.queries",
-            f"must be 1 or more (given: {spec.queries}).",
-            "Ask for example for 200.",
-            code="out-of-range",
-        )
+        draft.add("utility.queries", f"must be 1 or more (given: {spec.queries}).", "Ask for example for 200.",
+                  code="out-of-range")  # fmt: skip
