@@ -67,8 +67,7 @@ class PolicyProblem:
     message: str
     fix: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
-    code: str = field(default="invalid", kw_only=True)
-    """What is wrong, for programs."""
+    code: str = field(default="invalid", kw_only=True)  # what is wrong, for programs
 
     def __str__(self) -> str:
         text = f"{self.where}: {self.message}" if self.where else self.message

@@ -22,8 +22,7 @@ policy tells 0.2 from 0.200000001. Counts, weights and shares are compared exact
 """
 _INT64_MAX = np.iinfo(np.int64).max
 _DECIMALS = 10**9
-_EXACT_WHOLE = 10**6
-"""A float shows nine decimals exactly (15 digits in all) only below this."""
+_EXACT_WHOLE = 10**6  # A float shows nine decimals exactly (15 digits in all) only below this
 
 
 def exact(limit: float | Fraction) -> Fraction:

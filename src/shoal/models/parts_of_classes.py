@@ -15,8 +15,7 @@ import numpy as np
 from shoal.models.comparison import at_most, exact
 from shoal.table.classes import Counts, Floats, Histogram, Mask
 
-_MARGIN = 1e-6
-"""Records that rounding might feign: a bound is lowered by it before it is rounded up."""
+_MARGIN = 1e-6  # records that rounding might feign: a bound is lowered by it before it is rounded up
 
 
 def count_of(histogram: Histogram, value: int) -> Counts:

@@ -22,8 +22,7 @@ from shoal.table.classes import SensitiveDomain
 _BY_ENTRY = (ParameterKind.BY_CATEGORY, ParameterKind.BY_VALUE_OR_ONE, ParameterKind.LIMITS)
 _NO_COLUMN = "?"
 Columns = Mapping[str, PartialSpec[ColumnSpec]]
-Roles = Mapping[str, str | None]
-"""The role of each column; None where it cannot be told."""
+Roles = Mapping[str, str | None]  # the role of each column; None where it cannot be told
 
 
 @dataclass(frozen=True)
@@ -32,8 +31,7 @@ class ModelEntry:
 
     where: str
     part: PartialSpec[ModelSpec]
-    spec: ModelSpec
-    """With stand-ins for the parameters that are damaged."""
+    spec: ModelSpec  # with stand-ins for the parameters that are damaged
 
 
 def read_model(content: Any, where: str, draft: Draft) -> ModelEntry | None:

@@ -32,14 +32,12 @@ class DataSource:
     encoding: str = "utf-8"
     quote: str = '"'
     """The character around cells that contain separators or line breaks; empty: the file has no quoting."""
-    missing: tuple[str, ...] = ("",)
-    """Texts that stand for a missing value, compared exactly."""
+    missing: tuple[str, ...] = ("",)  # texts that stand for a missing value, compared exactly
     quoted_missing: bool = True
     """Whether a quoted cell can be missing too. Text in a file that has types counts as quoted."""
     sheet: str | int | None = None
     """Which sheet of a workbook: its name, or its number counted from 1; None is the first."""
-    labels: bool = True
-    """Whether values of a statistics package that have a label are read as their label."""
+    labels: bool = True  # whether values of a statistics package that have a label are read as their label
     database: DatabaseTable | None = None
     """The table of a database; ``path`` is then no more than its name for messages."""
 

@@ -20,8 +20,7 @@ SpecType = TypeVar("SpecType", bound=Spec)
 class Draft:
     """What could be read of a policy, and everything that is wrong with it."""
 
-    columns: dict[str, ColumnSpec] = field(default_factory=dict)
-    """The columns, each as far as it is right."""
+    columns: dict[str, ColumnSpec] = field(default_factory=dict)  # the columns, each as far as it is right
     models: list[tuple[str, Model]] = field(default_factory=list)
     """Each model that is right with its place in the policy."""
     algorithm: Spec | None = None
@@ -38,12 +37,9 @@ class Draft:
 class PartialSpec(Generic[SpecType]):
     """One part of a policy, without what is wrong in it."""
 
-    value: SpecType | None
-    """None where too little is right to go on with."""
-    damaged: frozenset[str] = frozenset()
-    """The keys that are wrong, unknown, or required and not there."""
-    replaced: frozenset[str] = frozenset()
-    """The keys among them that a stand-in is in the place of."""
+    value: SpecType | None  # none where too little is right to go on with
+    damaged: frozenset[str] = frozenset()  # the keys that are wrong, unknown, or required and not there
+    replaced: frozenset[str] = frozenset()  # the keys among them that a stand-in is in the place of
 
     @property
     def role(self) -> str | None:

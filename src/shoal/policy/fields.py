@@ -34,8 +34,7 @@ SPARK_SCHEMA = _object(
     description="a table that Spark reads or writes: a format with a path, or with a table of the catalog",
     spark=_object(("format", "path", "table"), options={"type": "object"}),
 )
-UNSHOWN = "unshown"
-"""The kind of an error about a value that must not be shown."""
+UNSHOWN = "unshown"  # the kind of an error about a value that must not be shown
 _INFINITE = {"inf": math.inf, "+inf": math.inf, "-inf": -math.inf}
 TAGS = frozenset({"<number>", "<mapping>", "<level>", "<labels>", "<column>", "<columns>", "<list>"})
 """How pydantic names the branches of our unions in an error's place; no key of a policy reads like this."""

@@ -13,8 +13,7 @@ from shoal.policy.draft import Draft, PartialSpec, read_part
 from shoal.policy.fields import ByColumn, Integer, Name, Share, by_shape, label_text, refuse
 from shoal.policy.spec import ColumnSpec, Spec
 
-SAMPLE = 50_000
-"""Records that models are trained on, and tested on, at most, unless the policy says otherwise."""
+SAMPLE = 50_000  # records that models are trained on, and tested on, at most, unless the policy says otherwise
 LEAST_SAMPLE = 100
 
 

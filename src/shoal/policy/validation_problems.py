@@ -25,8 +25,7 @@ _CODES = {
     "too_short": "empty",
     UNSHOWN: "unreadable-address",
 }
-Keys = tuple[str | int, ...]
-"""The keys, from the part's own down, that lead to a problem."""
+Keys = tuple[str | int, ...]  # the keys, from the part's own down, that lead to a problem
 _NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
 
 

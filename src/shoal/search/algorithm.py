@@ -51,16 +51,11 @@ class Growth:
 class Algorithm(ABC):
     """An algorithm by what it declares; those that come with Shoal are in `shoal.search.built_in`."""
 
-    name: ClassVar[str]
-    """Name in the policy file."""
-    summary: ClassVar[str]
-    """What it makes, in a phrase."""
-    does: ClassVar[str]
-    """What it does, in a sentence for somebody who has to choose."""
-    when: ClassVar[str]
-    """When to choose it."""
-    drawback: ClassVar[str]
-    """What speaks against it."""
+    name: ClassVar[str]  # name in the policy file
+    summary: ClassVar[str]  # what it makes, in a phrase
+    does: ClassVar[str]  # what it does, in a sentence for somebody who has to choose
+    when: ClassVar[str]  # when to choose it
+    drawback: ClassVar[str]  # what speaks against it
     implementation: ClassVar[str]
     """Where the search is, ``module:function``; loaded when it runs."""
     options: ClassVar[tuple[Parameter, ...]] = ()
@@ -77,8 +72,7 @@ class Algorithm(ABC):
     depend on the order of the rows: the pipeline puts them into an order of their content first."""
     works_on_records: ClassVar[bool] = False
     """Whether it moves single records, so that each needs a row of codes in memory."""
-    bytes_per_row: ClassVar[int] = 0
-    """Memory for each distinct row beyond what every algorithm needs."""
+    bytes_per_row: ClassVar[int] = 0  # memory for each distinct row beyond what every algorithm needs
     growth: ClassVar[Mapping[Sees, Growth]] = {}
     """How its time grows with the table, as measured; empty for a search over the lattice, see `checks`."""
     finds_at: ClassVar[str] = "shoal.search.diagnosis.relaxations:always"
@@ -87,8 +81,7 @@ class Algorithm(ABC):
     """Of one result: the function that says why it does not satisfy, without recoding, or None where it does."""
     groups_at: ClassVar[str] = ""
     """Of one result: the function that gives the group of each distinct row, which is a class or is suppressed."""
-    position: ClassVar[int] = 1000
-    """Where it stands in lists."""
+    position: ClassVar[int] = 1000  # where it stands in lists
 
     @property
     def option_names(self) -> frozenset[str]:
