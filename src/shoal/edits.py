@@ -18,10 +18,8 @@ class PolicyEdit:
     """One value of a policy that is set, or a key that is removed."""
 
     path: Path
-    value: Any = None
-    """None removes the key."""
-    sensitive: str | None = None
-    """The column that the edit is for, where one entry may ask a model of several columns."""
+    value: Any = None  # none removes the key
+    sensitive: str | None = None  # the column that the edit is for, where one entry may ask a model of several columns
 
     def to_dict(self) -> dict[str, Any]:
         """The edit as plain data, ready for JSON."""

@@ -45,13 +45,8 @@ class ShoalError(Exception):
 
     def to_dict(self) -> dict[str, Any]:
         """The error as plain data, ready for JSON: its class, code, exit code and message, and its facts by name."""
-        return {
-            "error": type(self).__name__,
-            "code": self.code,
-            "exit_code": self.exit_code,
-            "message": str(self),
-            **self.facts(),
-        }
+        named = {"error": type(self).__name__, "code": self.code, "exit_code": self.exit_code, "message": str(self)}
+        return {**named, **self.facts()}
 
     def facts(self) -> dict[str, Any]:
         """What the error carries beside its message, as plain data."""
@@ -72,8 +67,7 @@ class PolicyProblem:
     message: str
     fix: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
-    code: str = field(default="invalid", kw_only=True)
-    """What is wrong, for programs."""
+    code: str = field(default="invalid", kw_only=True)  # what is wrong, for programs
 
     def __str__(self) -> str:
         text = f"{self.where}: {self.message}" if self.where else self.message
@@ -96,12 +90,8 @@ class PolicyError(InputError):
 
     def facts(self) -> dict[str, Any]:
         """Every problem with its place and its fix."""
-        return {
-            "problems": [
-                {"code": each.code, "where": each.where, "message": each.message, "fix": each.fix}
-                for each in self.problems
-            ]
-        }
+        shown = ("code", "where", "message", "fix")
+        return {"problems": [{name: getattr(each, name) for name in shown} for each in self.problems]}
 
 
 class DataError(InputError):
@@ -141,7 +131,6 @@ class InterruptedRunError(ShoalError):
     """The user stopped the run; the message says what was written by then, if anything."""
 
     default_code: ClassVar[str] = "interrupted"
-
     exit_code: ClassVar[int] = 130
 
     def __init__(self, message: str = "interrupted; no output was written.") -> None:
@@ -152,7 +141,6 @@ class PrivacyError(ShoalError):
     """The privacy asked for does not hold or cannot be reached."""
 
     default_code: ClassVar[str] = "privacy"
-
     exit_code: ClassVar[int] = 1
 
 
@@ -195,12 +183,12 @@ class ExposureError(PrivacyError):
     def __init__(self, failed: Sequence[Mapping[str, Any]], found: Mapping[str, Any]) -> None:
         self.failed = tuple(failed)
         self.found = found
-        told = "; ".join(
+        exceeded = "; ".join(
             f"{each['condition']} is exceeded: {each['records']:,} of {each['of']:,} people are exposed"
             + (f" on {each['sensitive']}" if each["sensitive"] else "")
             for each in self.failed
         )
-        super().__init__(f"{told}. Nothing was written.")
+        super().__init__(f"{exceeded}. Nothing was written.")
 
     def facts(self) -> dict[str, Any]:
         """The conditions that are exceeded, and all that was found."""

@@ -1,4 +1,4 @@
-"""Finding what can be chosen by name: built in, one file each, or offered by installed packages as entry points.
+"""Finding what can be chosen by name: built in, or offered by installed packages as entry points.
 
 A package that adds a privacy model has in its ``pyproject.toml``::
 
@@ -20,21 +20,19 @@ from typing import Any
 from shoal.errors import PluginError
 
 
-def discover(package: str, base: Any, group: str) -> dict[str, Any]:
-    """The classes of a kind by their names: those in the files of a package, then those of installed packages.
+def discover(place: str, base: Any, group: str) -> dict[str, Any]:
+    """The classes of a kind by their names: those in a module or the files of a package, then those installed.
 
     Each has a ``name`` and a ``position``, which says where it stands in lists.
     """
-    found: dict[str, Any] = {each.name: each for each in _built_in(package, base)}
+    found: dict[str, Any] = {each.name: each for each in _built_in(place, base)}
     found = dict(sorted(found.items(), key=lambda item: (item[1].position, item[0])))
     for point, offered in _offered(group, lambda each: _is_declared(each, base)):
         if offered.name != point.name:
             raise PluginError(f"{_origin(point)}: the class calls itself {offered.name!r}.", code="plugin-name")
         if point.name in found:
-            raise PluginError(
-                f"{_origin(point)} has a name that {found[point.name].__module__} has already. Rename it.",
-                code="plugin-name-taken",
-            )
+            message = f"{_origin(point)} has a name that {found[point.name].__module__} has already. Rename it."
+            raise PluginError(message, code="plugin-name-taken")
         found[point.name] = offered
     return found
 
@@ -52,10 +50,10 @@ def _offered(group: str, is_right: Callable[[Any], bool]) -> Iterator[tuple[Entr
             message = f"{_origin(point)} cannot be loaded: {type(error).__name__}: {error}"
             raise PluginError(f"{message} Uninstall or repair the package.", code="plugin-not-loadable") from error
         if not is_right(offered):
-            raise PluginError(
-                f"{_origin(point)} is not what {group} takes: {point.value} is {offered!r}. See docs/extending.md.",
-                code="plugin-wrong-kind",
+            message = (
+                f"{_origin(point)} is not what {group} takes: {point.value} is {offered!r}. See docs/extending.md."
             )
+            raise PluginError(message, code="plugin-wrong-kind")
         yield point, offered
 
 
@@ -64,10 +62,10 @@ def _origin(point: EntryPoint) -> str:
     return f"The entry point {point.name!r} of {point.group} in the package {package}"
 
 
-def _built_in(package: str, base: type) -> Iterator[Any]:
-    folder = importlib.import_module(package).__path__
-    for module_info in pkgutil.iter_modules(folder):
-        module = importlib.import_module(f"{package}.{module_info.name}")
+def _built_in(place: str, base: type) -> Iterator[Any]:
+    folder = getattr(importlib.import_module(place), "__path__", None)
+    names = [place] if folder is None else [f"{place}.{each.name}" for each in pkgutil.iter_modules(folder)]
+    for module in map(importlib.import_module, names):
         for each in vars(module).values():
             if _is_declared(each, base) and each.__module__ == module.__name__:
                 yield each

@@ -182,10 +182,7 @@ BAD: dict[str, dict[str, list[Any]]] = {
     "p-sensitive": {"p": WHOLE},
     "p-alpha-sensitive": {"p": WHOLE, "alpha": [-0.5, "1", None, math.nan, math.inf, True]},
     "p-plus-alpha-sensitive": {"p": WHOLE, "alpha": [-0.5, "1", None, math.nan, math.inf, True]},
-    "group-leakage": {
-        "p": WHOLE,
-        "alpha": [0.5, {}, None, {3: 0.5}, *({"Top Secret": limit} for limit in OPEN_SHARE)],
-    },
+    "group-leakage": {"p": WHOLE, "alpha": [0.5, {}, None, {3: 0.5}, *({"Top Secret": limit} for limit in OPEN_SHARE)]},
     "alp-dif": {
         "limits": [
             0.5,

@@ -55,13 +55,9 @@ def test_a_satisfying_class_stays_so_whatever_is_added(name: str, data: st.DataO
             assert model.holds(view(grown))[place]
 
 
-ZEROS: Classes = (
-    ("HIV", "HIV", "HIV", "Flu", "Cancer"),
-    ("Flu", "Flu"),
-    ("HIV", "HIV", "HIV", "Flu"),
-)
+ZEROS: Classes = (("HIV", "HIV", "HIV", "Flu", "Cancer"), ("Flu", "Flu"), ("HIV", "HIV", "HIV", "Flu"))
 NOT_MERGE_CLOSED: dict[str, tuple[Model, Classes, int, int]] = {
-    "alp-dif": (AlpDif({"HIV": {"alp": 0.7, "dif": 0.1}}, sensitive=COLUMN), ZEROS, 0, 1),
+    "alp-dif": (AlpDif({"HIV": {"alp": 0.7, "dif": 0.1}}, sensitive=COLUMN), ZEROS, 0, 1)
 }
 """A model, classes that all satisfy it, and the two whose merging makes some class fail."""
 

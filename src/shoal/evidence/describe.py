@@ -25,7 +25,7 @@ from shoal.evidence.evidence import (
 )
 from shoal.metrics import METRICS, CellMetric, ReleaseSummary
 from shoal.models.base import Model
-from shoal.models.limits import limit_name
+from shoal.models.parameters import limit_name
 from shoal.policy import Policy
 from shoal.table.classes import ClassStats, ClassView, Counts
 from shoal.table.recoding import Recoding

@@ -9,11 +9,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum, StrEnum
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
+from shoal.declarations import REQUIRED
 from shoal.hierarchies.hierarchy import HierarchySource
-
-REQUIRED: Final = object()  # the default of a field that must be given
 
 
 class FieldKind(StrEnum):

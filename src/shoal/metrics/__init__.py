@@ -8,8 +8,7 @@ from shoal.plugins import discover
 
 METRICS: dict[str, Metric] = {name: kind() for name, kind in discover(__name__, Metric, "shoal.metrics").items()}
 """Every measure by its name."""
-DEFAULT_METRIC = "loss"
-"""What searches minimize unless the policy names another measure."""
+DEFAULT_METRIC = "loss"  # what searches minimize unless the policy names another measure
 
 
 def metric_title(name: str) -> str:

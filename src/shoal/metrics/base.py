@@ -25,10 +25,8 @@ class ReleaseSummary:
     nodes: NDArray[np.int32]
     """``nodes[c, j]``: released node of class ``c`` in column ``j``."""
     sizes: NDArray[np.int64]
-    records: int
-    """Records of the original table, suppressed ones included."""
-    violations: int = 0
-    """Cells generalized beyond their boundary (Campan Def. 6)."""
+    records: int  # records of the original table, suppressed ones included
+    violations: int = 0  # cells generalized beyond their boundary (Campan Def. 6)
     weights: Sequence[float] = field(default=())
     """Importance of each column in [0, 1] (Wang's W); empty when none was given."""
 
@@ -52,20 +50,14 @@ class Metric(ABC):
     """A measure of a release."""
 
     name: ClassVar[str]
-    title: ClassVar[str]
-    """What people call it."""
-    summary: ClassVar[str]
-    """What it measures, in a sentence for a reader who does not program."""
-    short: ClassVar[str]
-    """The same in a few words, for lists."""
+    title: ClassVar[str]  # what people call it
+    summary: ClassVar[str]  # what it measures, in a sentence for a reader who does not program
+    short: ClassVar[str]  # the same in a few words, for lists
     higher_is_better: ClassVar[bool] = False
     minimum: ClassVar[float] = 0.0
-    maximum: ClassVar[float | None] = None
-    """Largest possible value, or None where the table's size decides."""
-    source: ClassVar[str]
-    """Where the formula stands."""
-    position: ClassVar[int] = 1000
-    """Where it stands in lists."""
+    maximum: ClassVar[float | None] = None  # largest possible value, or None where the table's size decides
+    source: ClassVar[str]  # where the formula stands
+    position: ClassVar[int] = 1000  # where it stands in lists
 
     @property
     def scale(self) -> str:

@@ -6,7 +6,7 @@ ALP_v ≤ alp_v for the release as a whole, and LP_v - ALP_v ≤ dif_v in each c
 
 ALP belongs to the release as a whole, so suppression and merging elsewhere change what holds in a class; the paper's
 Theorem 3 does not make the model monotone, and it is declared neither merge- nor superset-closed. A class without the
-value, and a value that does not occur, satisfy it. Compared within the tolerance of `shoal.models.tolerance`.
+value, and a value that does not occur, satisfy it. Compared within the tolerance of `shoal.models.comparison`.
 
 Parameters: ``limits``, a mapping from value to ``{alp, dif}``, each in [0, 1]; a value that is not listed is free.
 """
@@ -15,15 +15,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
 
 import numpy as np
 
-from shoal.declarations import Parameter, ParameterKind, share
+from shoal.declarations import ParameterKind, share
 from shoal.hierarchies.hierarchy import Label
 from shoal.models.base import Card, Model, Strength
-from shoal.models.limits import limit_name
-from shoal.models.tolerance import TOLERANCE
+from shoal.models.comparison import TOLERANCE
+from shoal.models.parameters import limit_name
+from shoal.models.parts_of_classes import count_of
 from shoal.table.classes import ClassView, Floats, Mask
 
 _LIMITS = (
@@ -36,15 +36,15 @@ _LIMITS = (
 class AlpDif(Model):
     """ALP_v ≤ alp_v and, in each class, LP_v - ALP_v ≤ dif_v, for every protected value v."""
 
-    name: ClassVar[str] = "alp-dif"
-    title: ClassVar[str] = "(alp, dif)-anonymity"
-    summary: ClassVar[str] = (
+    name = "alp-dif"
+    title = "(alp, dif)-anonymity"
+    summary = (
         "For each protected value, its share of a class is at most alp on average over the records that have the "
         "value, and in no class does it exceed that average by more than dif, so the value is neither easy to guess on "
         "the whole nor revealed by single classes."
     )
-    citation: ClassVar[str] = "Wang, Xu, Qu 2011, (1)(2)"
-    card: ClassVar[Card] = Card(
+    citation = "Wang, Xu, Qu 2011, (1)(2)"
+    card = Card(
         "A few named values become likely.",
         "For each value that you name: the belief in it, averaged over those who have it, is at most alp, and in no "
         "class more than dif above that average.",
@@ -56,18 +56,18 @@ class AlpDif(Model):
             "It depends on the whole release, so a search cannot skip anything and may take long.",
         ),
     )
-    parameters: ClassVar[tuple[Parameter, ...]] = (
+    parameters = (
         share(
             "limits", "the limits of each protected value", kind=ParameterKind.LIMITS, start={"alp": 0.5, "dif": 0.2},
             parts=_LIMITS,
         ),
     )  # fmt: skip
-    example: ClassVar[str] = "{model: alp-dif, limits: {HIV: {alp: 0.5, dif: 0.2}}}"
-    merge_closed: ClassVar[bool] = False
-    superset_closed: ClassVar[bool] = False
-    whole_table: ClassVar[bool] = True
-    stops: ClassVar[frozenset[str]] = frozenset({"homogeneity"})
-    position: ClassVar[int] = 60
+    example = "{model: alp-dif, limits: {HIV: {alp: 0.5, dif: 0.2}}}"
+    merge_closed = False
+    superset_closed = False
+    whole_table = True
+    stops = frozenset({"homogeneity"})
+    position = 60
 
     limits: Mapping[Label, Mapping[str, float]]
     _: KW_ONLY
@@ -101,12 +101,7 @@ class AlpDif(Model):
 
 def _leakage(view: ClassView, value: Label) -> Floats:
     """LP: the share of the value in each class."""
-    histogram = view.histogram
-    entries = histogram.values == view.domain.values.index(value)
-    result = np.zeros(len(view.sizes))
-    classes = histogram.class_of[entries]
-    result[classes] = histogram.counts[entries] / view.sizes[classes]
-    return result
+    return np.asarray(count_of(view.histogram, view.domain.values.index(value)) / np.maximum(view.sizes, 1))
 
 
 def _average(view: ClassView, value: Label, leakage: Floats) -> float:

@@ -11,17 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
 
 import numpy as np
 
-from shoal.declarations import Parameter, ParameterKind, share
+from shoal.declarations import ParameterKind, share
 from shoal.hierarchies.hierarchy import Label
 from shoal.models.base import Card, Model, Strength
-from shoal.models.exact import at_most, exact, rounded_up
-from shoal.models.limits import limit_name
-from shoal.models.parts_of_classes import too_frequent
-from shoal.models.removal import removed_for_share
+from shoal.models.comparison import at_most, exact, rounded_up
+from shoal.models.parameters import limit_name
+from shoal.models.parts_of_classes import count_of, removed_for_share, too_frequent
 from shoal.table.classes import ClassView, Counts, Mask
 
 
@@ -29,14 +27,14 @@ from shoal.table.classes import ClassView, Counts, Mask
 class AlphaKAnonymity(Model):
     """c(v)/n ≤ α for every value v, or c(v)/n ≤ α_v for every v listed."""
 
-    name: ClassVar[str] = "alpha-k-anonymity"
-    title: ClassVar[str] = "(α, k)-anonymity"
-    summary: ClassVar[str] = (
+    name = "alpha-k-anonymity"
+    title = "(α, k)-anonymity"
+    summary = (
         "No limited sensitive value makes up more than a share α of any class, so nobody who knows a person's class "
         "can guess such a value with more certainty than that."
     )
-    citation: ClassVar[str] = "Wong et al. 2006"
-    card: ClassVar[Card] = Card(
+    citation = "Wong et al. 2006"
+    card = Card(
         "A certain secret becomes likely.",
         "No sensitive value has more than a share α of any class. One limit for all values, or one for each value.",
         "Where a plain limit on certainty is wanted that can be said in one sentence.",
@@ -46,17 +44,17 @@ class AlphaKAnonymity(Model):
             "Rare values: from 1% to 50% is a large step, and allowed by α = 0.5.",
         ),
     )
-    parameters: ClassVar[tuple[Parameter, ...]] = (
+    parameters = (
         share(
             "alpha", "largest share of a class that a value may have, for all values or by value",
             kind=ParameterKind.BY_VALUE_OR_ONE, title="α (alpha)", open_low=True, start=0.5, quantity="largest share",
         ),
     )  # fmt: skip
-    example: ClassVar[str] = "{model: alpha-k-anonymity, alpha: 0.5}"
-    merge_closed: ClassVar[bool] = True
-    superset_closed: ClassVar[bool] = False
-    stops: ClassVar[frozenset[str]] = frozenset({"homogeneity", "skewness"})
-    position: ClassVar[int] = 100
+    example = "{model: alpha-k-anonymity, alpha: 0.5}"
+    merge_closed = True
+    superset_closed = False
+    stops = frozenset({"homogeneity", "skewness"})
+    position = 100
 
     alpha: float | Mapping[Label, float]
     _: KW_ONLY
@@ -96,7 +94,4 @@ class AlphaKAnonymity(Model):
             yield "alpha", self.alpha, np.asarray(histogram.per_class_max(histogram.counts), dtype=np.int64)
             return
         for value, limit in self.alpha.items():
-            entries = histogram.values == view.domain.values.index(value)
-            counts = np.zeros(len(view.sizes), dtype=np.int64)
-            counts[histogram.class_of[entries]] = histogram.counts[entries]
-            yield limit_name("alpha", value), limit, counts
+            yield limit_name("alpha", value), limit, count_of(histogram, view.domain.values.index(value))

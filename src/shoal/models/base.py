@@ -18,10 +18,17 @@ import numpy as np
 from shoal.declarations import Parameter, ParameterKind
 from shoal.errors import PolicyProblem, did_you_mean
 from shoal.hierarchies.hierarchy import Label
-from shoal.models.limits import frozen, limit_name, quoted
-from shoal.models.parameters import parameter_problems, sensitive_problems, unknown_problems, whole
+from shoal.models.comparison import TOLERANCE
+from shoal.models.parameters import (
+    frozen,
+    limit_name,
+    parameter_problems,
+    quoted,
+    sensitive_problems,
+    unknown_problems,
+    whole,
+)
 from shoal.models.sensitivity import category_problems
-from shoal.models.tolerance import TOLERANCE
 from shoal.table.classes import ClassView, Counts, Floats, Mask, SensitiveDomain
 
 
@@ -35,8 +42,7 @@ class Strength:
 
     per_class: Floats
     at_least: bool
-    of_class: bool = True
-    """False where the figure is that of the whole release, the same for every class."""
+    of_class: bool = True  # false where the figure is that of the whole release, the same for every class
 
 
 @dataclass(frozen=True)
@@ -46,29 +52,22 @@ class Shortfall:
     code: Literal["below-minimum", "above-maximum"]
     parameter: str
     """As in `Model.strengths`: ``k``, ``alpha[HIV]``."""
-    quantity: str
-    """What is compared: "distinct values"; empty where it has no other name than the parameter."""
-    counted: bool
-    """Whether the quantity is a number of things."""
+    quantity: str  # what is compared: "distinct values"; empty where it has no other name than the parameter
+    counted: bool  # whether the quantity is a number of things
     reached: float
     required: float
-    column: str | None
-    """The sensitive column."""
-    key: str = ""
-    """The value or category that a limit is about, as messages show it."""
-    of_class: bool = True
-    """False where the whole release falls short."""
+    column: str | None  # the sensitive column
+    key: str = ""  # the value or category that a limit is about, as messages show it
+    of_class: bool = True  # false where the whole release falls short
 
 
 @dataclass(frozen=True)
 class Card:
     """A model for somebody who has to decide."""
 
-    fear: str
-    """The worry that it answers."""
+    fear: str  # the worry that it answers
     protects: str
-    audience: str
-    """Whom it is for."""
+    audience: str  # whom it is for
     example: str
     leaves_open: tuple[str, ...]
 
@@ -78,8 +77,7 @@ class ModelLimit:
     """One number that a model asks for, and that can be changed alone."""
 
     parameter: Parameter
-    path: tuple[Any, ...]
-    """The keys that lead to it in the model's entry of a policy."""
+    path: tuple[Any, ...]  # the keys that lead to it in the model's entry of a policy
     value: float
 
     @property
@@ -92,16 +90,11 @@ class ModelLimit:
 class Model(ABC):
     """A privacy model with its parameters. Subclasses are frozen dataclasses, one per file."""
 
-    name: ClassVar[str]
-    """Name in the policy file."""
-    title: ClassVar[str]
-    """What people call it."""
-    summary: ClassVar[str]
-    """What it demands and what that is good for, in a sentence for a reader who does not program."""
-    citation: ClassVar[str]
-    """Where the definition stands."""
-    card: ClassVar[Card]
-    """What the page says of it."""
+    name: ClassVar[str]  # name in the policy file
+    title: ClassVar[str]  # what people call it
+    summary: ClassVar[str]  # what it demands and what that is good for, in a sentence for a reader who does not program
+    citation: ClassVar[str]  # where the definition stands
+    card: ClassVar[Card]  # what the page says of it
     parameters: ClassVar[tuple[Parameter, ...]]
     """Its parameters besides ``sensitive``, in the order of the dataclass fields."""
     example: ClassVar[str]
@@ -112,18 +105,14 @@ class Model(ABC):
     """A satisfying class stays so whatever records are added: lets a search prune under a suppression budget."""
     whole_table: ClassVar[bool] = False
     """The condition on a class depends on the other released classes, so it is tested anew after suppression."""
-    needs_categories: ClassVar[bool] = False
-    """The sensitive column must declare categories."""
-    least_declared_categories: ClassVar[int] = 1
-    """How many categories, where it needs some."""
+    needs_categories: ClassVar[bool] = False  # the sensitive column must declare categories
+    least_declared_categories: ClassVar[int] = 1  # how many categories, where it needs some
     needs_order: ClassVar[bool] = False
     """Its figures may need the order or the hierarchy of the sensitive values, which a release does not show."""
     publishes: ClassVar[Literal["values", "categories"]] = "values"
     """What is published of the sensitive column where the policy does not say and no other model is on it."""
-    stops: ClassVar[frozenset[str]] = frozenset()
-    """The attacks that it is a remedy for, by their names in the evidence."""
-    position: ClassVar[int] = 1000
-    """Where it stands in lists: the simplest first."""
+    stops: ClassVar[frozenset[str]] = frozenset()  # the attacks that it is a remedy for, by their names in the evidence
+    position: ClassVar[int] = 1000  # where it stands in lists: the simplest first
 
     def __post_init__(self) -> None:
         for each in self.parameters:

@@ -9,34 +9,33 @@ Parameters: ``l``, a whole number ≥ 1.
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
 
-from shoal.declarations import Parameter, count
+from shoal.declarations import count
 from shoal.models.base import Card
-from shoal.models.distinct_values import DistinctValues
+from shoal.models.p_sensitive import DistinctValues
 
 
 @dataclass(frozen=True)
 class DistinctLDiversity(DistinctValues):
     """Distinct values ≥ l."""
 
-    name: ClassVar[str] = "distinct-l-diversity"
-    title: ClassVar[str] = "Distinct l-diversity"
-    summary: ClassVar[str] = (
+    name = "distinct-l-diversity"
+    title = "Distinct l-diversity"
+    summary = (
         "Every class has at least l different values of the sensitive column, so knowing a person's class does not by "
         "itself reveal the value."
     )
-    citation: ClassVar[str] = "Machanavajjhala et al. 2006; Li et al. 2007"
-    card: ClassVar[Card] = Card(
+    citation = "Machanavajjhala et al. 2006; Li et al. 2007"
+    card = Card(
         "Everybody in a class has the same secret.",
         "Every class has at least l different sensitive values. It is p-sensitivity under another name.",
         "Where others ask for l-diversity and mean the count.",
         "With l = 3, a neighbour finds at least three different illnesses among the records that fit.",
         ("How often each value occurs, and how alike values are.",),
     )
-    parameters: ClassVar[tuple[Parameter, ...]] = (count("l", "distinct values"),)
-    example: ClassVar[str] = "{model: distinct-l-diversity, l: 2}"
-    position: ClassVar[int] = 70
+    parameters = (count("l", "distinct values"),)
+    example = "{model: distinct-l-diversity, l: 2}"
+    position = 70
 
     l: int  # noqa: E741 - the name in the papers and in the policy
     _: KW_ONLY

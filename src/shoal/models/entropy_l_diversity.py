@@ -2,7 +2,7 @@
 
 A. Machanavajjhala, J. Gehrke, D. Kifer, M. Venkitasubramaniam, "l-Diversity: privacy beyond k-anonymity", 2006,
 entropy l-diversity: -Σ_v (c(v)/n) ln (c(v)/n) ≥ ln l. A class of l equally frequent values meets it exactly, up
-to the tolerance of `shoal.models.tolerance`.
+to the tolerance of `shoal.models.comparison`.
 
 Parameters: ``l``, a number ≥ 1, which may be fractional.
 """
@@ -12,13 +12,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from shoal.declarations import Parameter, ParameterKind
 from shoal.models.base import Card, Model, Strength
-from shoal.models.tolerance import TOLERANCE
+from shoal.models.comparison import TOLERANCE
 from shoal.table.classes import ClassView, Floats, Mask
 
 
@@ -26,14 +25,14 @@ from shoal.table.classes import ClassView, Floats, Mask
 class EntropyLDiversity(Model):
     """-Σ_v (c(v)/n) ln (c(v)/n) ≥ ln l."""
 
-    name: ClassVar[str] = "entropy-l-diversity"
-    title: ClassVar[str] = "Entropy l-diversity"
-    summary: ClassVar[str] = (
+    name = "entropy-l-diversity"
+    title = "Entropy l-diversity"
+    summary = (
         "The sensitive values of every class are at least as mixed as l equally frequent values would be (measured by "
         "entropy), so a few values do not outweigh all others."
     )
-    citation: ClassVar[str] = "Machanavajjhala et al. 2006, entropy l-diversity"
-    card: ClassVar[Card] = Card(
+    citation = "Machanavajjhala et al. 2006, entropy l-diversity"
+    card = Card(
         "A secret becomes nearly certain.",
         "The values of every class are as evenly spread as l equally frequent ones would be.",
         "Columns with many values of roughly equal frequency.",
@@ -43,17 +42,17 @@ class EntropyLDiversity(Model):
             "A column with one very frequent value often cannot reach it at all.",
         ),
     )
-    parameters: ClassVar[tuple[Parameter, ...]] = (
+    parameters = (
         Parameter(
             "l", ParameterKind.NUMBER, "number of equally frequent values that a class is at least as uncertain as",
             low=1, start=2, step=0.5, at_least=True, quantity="effective number of values",
         ),
     )  # fmt: skip
-    example: ClassVar[str] = "{model: entropy-l-diversity, l: 2}"
-    merge_closed: ClassVar[bool] = True
-    superset_closed: ClassVar[bool] = False
-    stops: ClassVar[frozenset[str]] = frozenset({"homogeneity", "background"})
-    position: ClassVar[int] = 80
+    example = "{model: entropy-l-diversity, l: 2}"
+    merge_closed = True
+    superset_closed = False
+    stops = frozenset({"homogeneity", "background"})
+    position = 80
 
     l: float  # noqa: E741 - the name in the papers and in the policy
     _: KW_ONLY

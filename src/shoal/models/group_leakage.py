@@ -12,17 +12,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
-from typing import ClassVar
 
 import numpy as np
 
-from shoal.declarations import Parameter, ParameterKind, count, share
+from shoal.declarations import ParameterKind, count, share
 from shoal.errors import PolicyProblem
 from shoal.models.base import Card, Model, Strength
-from shoal.models.exact import at_most, exact, rounded_up
-from shoal.models.limits import limit_name
-from shoal.models.parts_of_classes import too_few, too_frequent
-from shoal.models.removal import removed_for_share
+from shoal.models.comparison import at_most, exact, rounded_up
+from shoal.models.parameters import limit_name
+from shoal.models.parts_of_classes import removed_for_share, too_few, too_frequent
 from shoal.models.sensitivity import category_histogram, distinct_categories
 from shoal.table.classes import ClassView, Counts, Mask, SensitiveDomain
 
@@ -31,14 +29,14 @@ from shoal.table.classes import ClassView, Counts, Mask, SensitiveDomain
 class GroupLeakage(Model):
     """Distinct categories ≥ p and C(g)/n ≤ α_g for every category g."""
 
-    name: ClassVar[str] = "group-leakage"
-    title: ClassVar[str] = "Group leakage"
-    summary: ClassVar[str] = (
+    name = "group-leakage"
+    title = "Group leakage"
+    summary = (
         "Every class has values of at least p different categories, and each category with a limit α makes up at most "
         "that share of any class, so grave categories can be kept rarer than harmless ones."
     )
-    citation: ClassVar[str] = "Man, Li, Wang, Def. 2-4"
-    card: ClassVar[Card] = Card(
+    citation = "Man, Li, Wang, Def. 2-4"
+    card = Card(
         "A grave kind of secret becomes likely.",
         "Every class has at least p different categories, and each category has at most its share α of the class.",
         "Tables in which some categories must stay unlikely for everybody, each to its own degree. Needs categories.",
@@ -49,19 +47,19 @@ class GroupLeakage(Model):
             "A limit below the category's share of the whole table cannot be reached without leaving records out.",
         ),
     )
-    parameters: ClassVar[tuple[Parameter, ...]] = (
+    parameters = (
         count("p", "distinct categories", within_class_size=True),
         share(
             "alpha", "largest share of a class that each category may have", kind=ParameterKind.BY_CATEGORY,
             title="α (alpha)", open_low=True, start=0.5, quantity="share",
         ),
     )  # fmt: skip
-    example: ClassVar[str] = "{model: group-leakage, p: 2, alpha: {Top Secret: 0.4}}"
-    merge_closed: ClassVar[bool] = True
-    superset_closed: ClassVar[bool] = False
-    needs_categories: ClassVar[bool] = True
-    stops: ClassVar[frozenset[str]] = frozenset({"homogeneity", "similarity"})
-    position: ClassVar[int] = 50
+    example = "{model: group-leakage, p: 2, alpha: {Top Secret: 0.4}}"
+    merge_closed = True
+    superset_closed = False
+    needs_categories = True
+    stops = frozenset({"homogeneity", "similarity"})
+    position = 50
 
     p: int
     _: KW_ONLY

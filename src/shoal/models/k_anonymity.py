@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
-from shoal.declarations import Parameter, count
+from shoal.declarations import count
 from shoal.models.base import Card, Model, Strength
 from shoal.table.classes import ClassView, Counts, Mask
 
@@ -22,14 +21,14 @@ from shoal.table.classes import ClassView, Counts, Mask
 class KAnonymity(Model):
     """n ≥ k."""
 
-    name: ClassVar[str] = "k-anonymity"
-    title: ClassVar[str] = "k-anonymity"
-    summary: ClassVar[str] = (
+    name = "k-anonymity"
+    title = "k-anonymity"
+    summary = (
         "Every class has at least k records, so nobody can be narrowed down to fewer than k records by the "
         "quasi-identifiers."
     )
-    citation: ClassVar[str] = "Sweeney 2002; Sun et al. 2008, Def. 2"
-    card: ClassVar[Card] = Card(
+    citation = "Sweeney 2002; Sun et al. 2008, Def. 2"
+    card = Card(
         "A person's record is found.",
         "At least k records look alike in everything that others may know, so nobody can tell which of them belongs to "
         "a certain person.",
@@ -42,12 +41,12 @@ class KAnonymity(Model):
             "It holds only for the columns named as quasi-identifiers.",
         ),
     )
-    parameters: ClassVar[tuple[Parameter, ...]] = (count("k", "records", start=5),)
-    example: ClassVar[str] = "{model: k-anonymity, k: 5}"
-    merge_closed: ClassVar[bool] = True
-    superset_closed: ClassVar[bool] = True
-    stops: ClassVar[frozenset[str]] = frozenset({"linkage", "downcoding"})
-    position: ClassVar[int] = 10
+    parameters = (count("k", "records", start=5),)
+    example = "{model: k-anonymity, k: 5}"
+    merge_closed = True
+    superset_closed = True
+    stops = frozenset({"linkage", "downcoding"})
+    position = 10
 
     k: int
 

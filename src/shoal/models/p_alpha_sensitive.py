@@ -9,27 +9,82 @@ Parameters: ``p``, a whole number ≥ 1; ``alpha``, a number ≥ 0, compared exa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+import math
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 
-from shoal.declarations import Parameter, count
-from shoal.models.base import Card
-from shoal.models.weighted import WEIGHT, WeightedSensitive
-from shoal.table.classes import ClassView, Histogram
+import numpy as np
+
+from shoal.declarations import Parameter, ParameterKind, count
+from shoal.models.base import Card, Model, Strength
+from shoal.models.comparison import exact, rounded_down
+from shoal.models.parts_of_classes import least_weight, too_few
+from shoal.models.sensitivity import category_histogram, weight_steps
+from shoal.table.classes import ClassView, Counts, Histogram, Mask
+
+WEIGHT = Parameter(
+    "alpha", ParameterKind.NUMBER, "smallest total weight of a class", title="α (alpha)", start=1, step=0.5,
+    at_least=True, quantity="total weight",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class WeightedSensitive(Model):
+    """Distinct things counted ≥ p and Σ over records of (i - 1)/(m - 1) ≥ α.
+
+    Sun's two models differ in what they count, values (Def. 4) or categories (Def. 5), and in nothing else.
+    """
+
+    merge_closed = True
+    superset_closed = True
+    needs_categories = True
+    least_declared_categories = 2
+
+    p: int
+    _: KW_ONLY
+    alpha: float
+    sensitive: str
+
+    @abstractmethod
+    def counted(self, view: ClassView) -> Histogram:
+        """What is counted, in each class."""
+
+    def _asked_steps(self, view: ClassView) -> int:
+        """α in steps of 1/(m - 1), so that Σ (i - 1) ≥ α·(m - 1) is compared over whole numbers."""
+        return math.ceil(exact(self.alpha) * (len(view.domain.categories) - 1))
+
+    def holds(self, view: ClassView) -> Mask:
+        """Which classes have p distinct things and weigh α."""
+        return np.asarray((self.counted(view).distinct >= self.p) & (weight_steps(view) >= self._asked_steps(view)))
+
+    def strengths(self, view: ClassView) -> Mapping[str, Strength]:
+        """What is counted and the total weight of each class."""
+        weights = rounded_down(weight_steps(view), len(view.domain.categories) - 1)
+        return {
+            "p": Strength(self.counted(view).distinct.astype(np.float64), at_least=True),
+            "alpha": Strength(weights, at_least=True),
+        }
+
+    def part_could_fail(self, view: ClassView, owner: Counts, sizes: Counts) -> Mask:
+        """Whether too few things can fill the part, or too sensitive ones."""
+        counts, _ = category_histogram(view)
+        light = least_weight(counts[owner], sizes) < self._asked_steps(view)
+        return np.asarray(too_few(self.counted(view), self.p, owner, sizes) | light)
 
 
 @dataclass(frozen=True)
 class PAlphaSensitive(WeightedSensitive):
     """Distinct values ≥ p and Σ over records of (i - 1)/(m - 1) ≥ α."""
 
-    name: ClassVar[str] = "p-alpha-sensitive"
-    title: ClassVar[str] = "(p, α)-sensitivity"
-    summary: ClassVar[str] = (
+    name = "p-alpha-sensitive"
+    title = "(p, α)-sensitivity"
+    summary = (
         "Every class has at least p different sensitive values, and the weights of its records, from 0 in the most to "
         "1 in the least sensitive category, add up to at least α, so no class consists of grave values alone."
     )
-    citation: ClassVar[str] = "Sun et al. 2008, Def. 4"
-    card: ClassVar[Card] = Card(
+    citation = "Sun et al. 2008, Def. 4"
+    card = Card(
         "A class has only grave secrets.",
         "Every class has at least p different values and a total weight of at least α. A record weighs 0 in the most "
         "sensitive category and 1 in the least sensitive one.",
@@ -40,10 +95,10 @@ class PAlphaSensitive(WeightedSensitive):
             "Classes of one middle category: four kinds of chronic illness may satisfy both.",
         ),
     )
-    parameters: ClassVar[tuple[Parameter, ...]] = (count("p", "distinct values", within_class_size=True), WEIGHT)
-    example: ClassVar[str] = "{model: p-alpha-sensitive, p: 2, alpha: 1}"
-    stops: ClassVar[frozenset[str]] = frozenset({"homogeneity"})
-    position: ClassVar[int] = 30
+    parameters = (count("p", "distinct values", within_class_size=True), WEIGHT)
+    example = "{model: p-alpha-sensitive, p: 2, alpha: 1}"
+    stops = frozenset({"homogeneity"})
+    position = 30
 
     @property
     def least_values(self) -> int:

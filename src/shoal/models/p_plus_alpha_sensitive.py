@@ -11,12 +11,11 @@ Parameters: ``p``, a whole number ≥ 1; ``alpha``, a number ≥ 0, compared exa
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
 
-from shoal.declarations import Parameter, count
+from shoal.declarations import count
 from shoal.models.base import Card
+from shoal.models.p_alpha_sensitive import WEIGHT, WeightedSensitive
 from shoal.models.sensitivity import category_histogram
-from shoal.models.weighted import WEIGHT, WeightedSensitive
 from shoal.table.classes import ClassView, Histogram
 
 
@@ -24,14 +23,14 @@ from shoal.table.classes import ClassView, Histogram
 class PPlusAlphaSensitive(WeightedSensitive):
     """Distinct categories ≥ p and Σ over records of (i - 1)/(m - 1) ≥ α."""
 
-    name: ClassVar[str] = "p-plus-alpha-sensitive"
-    title: ClassVar[str] = "(p⁺, α)-sensitivity"
-    summary: ClassVar[str] = (
+    name = "p-plus-alpha-sensitive"
+    title = "(p⁺, α)-sensitivity"
+    summary = (
         "Every class has values of at least p different categories, and the weights of its records, from 0 in the most "
         "to 1 in the least sensitive category, add up to at least α, so a class does not reveal even the category."
     )
-    citation: ClassVar[str] = "Sun et al. 2008, Def. 5"
-    card: ClassVar[Card] = Card(
+    citation = "Sun et al. 2008, Def. 5"
+    card = Card(
         "All secrets of a class are equally grave.",
         "Every class has at least p different categories and a total weight of at least α, so not even the kind of a "
         "secret follows from the class.",
@@ -42,11 +41,11 @@ class PPlusAlphaSensitive(WeightedSensitive):
             "It is as good as the categories: what lies in one is declared to be alike.",
         ),
     )
-    parameters: ClassVar[tuple[Parameter, ...]] = (count("p", "distinct categories", within_class_size=True), WEIGHT)
-    example: ClassVar[str] = "{model: p-plus-alpha-sensitive, p: 2, alpha: 1}"
-    publishes: ClassVar[Literal["values", "categories"]] = "categories"
-    stops: ClassVar[frozenset[str]] = frozenset({"homogeneity", "similarity"})
-    position: ClassVar[int] = 40
+    parameters = (count("p", "distinct categories", within_class_size=True), WEIGHT)
+    example = "{model: p-plus-alpha-sensitive, p: 2, alpha: 1}"
+    publishes = "categories"
+    stops = frozenset({"homogeneity", "similarity"})
+    position = 40
 
     @property
     def least_categories(self) -> int:

@@ -8,26 +8,60 @@ Parameters: ``p``, a whole number ≥ 1.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
 
-from shoal.declarations import Parameter, count
-from shoal.models.base import Card
-from shoal.models.distinct_values import DistinctValues
+import numpy as np
+
+from shoal.declarations import count
+from shoal.models.base import Card, Model, Strength
+from shoal.models.parts_of_classes import too_few
+from shoal.table.classes import ClassView, Counts, Mask
+
+
+@dataclass(frozen=True)
+class DistinctValues(Model):
+    """Distinct values ≥ the one parameter: one condition under the two names that its readers know."""
+
+    merge_closed = True
+    superset_closed = True
+    stops = frozenset({"homogeneity", "background"})
+
+    @property
+    def least_values(self) -> int:
+        """The parameter."""
+        return int(getattr(self, self.parameters[0].name))
+
+    @property
+    def only_counts(self) -> bool:
+        """Nothing but the number of distinct values matters."""
+        return True
+
+    def holds(self, view: ClassView) -> Mask:
+        """Which classes have as many distinct values."""
+        return np.asarray(view.histogram.distinct >= self.least_values)
+
+    def strengths(self, view: ClassView) -> Mapping[str, Strength]:
+        """The number of distinct values in each class."""
+        return {self.parameters[0].name: Strength(view.histogram.distinct.astype(np.float64), at_least=True)}
+
+    def part_could_fail(self, view: ClassView, owner: Counts, sizes: Counts) -> Mask:
+        """Whether the most frequent values fill the part."""
+        return too_few(view.histogram, self.least_values, owner, sizes)
 
 
 @dataclass(frozen=True)
 class PSensitive(DistinctValues):
     """Distinct values ≥ p."""
 
-    name: ClassVar[str] = "p-sensitive"
-    title: ClassVar[str] = "p-sensitivity"
-    summary: ClassVar[str] = (
+    name = "p-sensitive"
+    title = "p-sensitivity"
+    summary = (
         "Every class has at least p different values of the sensitive column, so knowing a person's class does not by "
         "itself reveal the value."
     )
-    citation: ClassVar[str] = "Truta and Vinay 2006; Sun et al. 2008, Def. 3; Campan et al. 2010, Def. 3"
-    card: ClassVar[Card] = Card(
+    citation = "Truta and Vinay 2006; Sun et al. 2008, Def. 3; Campan et al. 2010, Def. 3"
+    card = Card(
         "Everybody in a class has the same secret.",
         "Every class (the records that look alike) has at least p different sensitive values.",
         "Tables with a sensitive column whose values are all equally grave. The least that such a column needs.",
@@ -38,9 +72,9 @@ class PSensitive(DistinctValues):
             "Values that are alike: HIV and cancer are two values, and both grave.",
         ),
     )
-    parameters: ClassVar[tuple[Parameter, ...]] = (count("p", "distinct values", within_class_size=True),)
-    example: ClassVar[str] = "{model: p-sensitive, p: 2}"
-    position: ClassVar[int] = 20
+    parameters = (count("p", "distinct values", within_class_size=True),)
+    example = "{model: p-sensitive, p: 2}"
+    position = 20
 
     p: int
     _: KW_ONLY

@@ -1,14 +1,58 @@
-"""What is wrong with the parameters of a model, by their declarations."""
+"""The parameters of a model: limits by value as mappings that can be hashed, and what is wrong with them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
 from shoal.declarations import Parameter, ParameterKind
 from shoal.errors import PolicyProblem, did_you_mean
-from shoal.models.limits import quoted
+from shoal.hierarchies.hierarchy import Label
+
+
+class FrozenMapping(Mapping[Any, Any]):
+    """A mapping that cannot change, so that a model that holds one can be compared and hashed."""
+
+    __slots__ = ("_items",)
+
+    def __init__(self, items: Mapping[Any, Any]) -> None:
+        self._items = {key: frozen(value) for key, value in items.items()}
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._items[key]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._items.items()))
+
+    def __repr__(self) -> str:
+        return repr(self._items)
+
+    def with_item(self, path: Sequence[Any], value: Any) -> FrozenMapping:
+        """A copy with the item at the end of a path of keys changed."""
+        first, *rest = path
+        return FrozenMapping({**self._items, first: self._items[first].with_item(rest, value) if rest else value})
+
+
+def frozen(value: Any) -> Any:
+    """A mapping, and those inside it, as a `FrozenMapping`; anything else as it is."""
+    return FrozenMapping(value) if isinstance(value, Mapping) and not isinstance(value, FrozenMapping) else value
+
+
+def limit_name(parameter: str, key: Label) -> str:
+    """The name of one limit of a mapping, for example ``alpha[HIV]``."""
+    return f"{parameter}[{'(missing)' if key is None else key}]"
+
+
+def quoted(value: Label) -> str:
+    """A value as messages show it."""
+    return "the missing value" if value is None else repr(value)
 
 
 def parameter_problems(parameter: Parameter, value: object) -> list[PolicyProblem]:
@@ -18,11 +62,7 @@ def parameter_problems(parameter: Parameter, value: object) -> list[PolicyProble
             return []
         fix = did_you_mean(value, parameter.choices)
         return [PolicyProblem(parameter.name, f"there is no {parameter.name} {value!r}.", fix, code="unknown-choice")]
-    if (
-        parameter.kind is ParameterKind.BY_CATEGORY
-        or parameter.kind is ParameterKind.LIMITS
-        or isinstance(value, Mapping)
-    ):
+    if parameter.kind in {ParameterKind.BY_CATEGORY, ParameterKind.LIMITS} or isinstance(value, Mapping):
         return _mapping_problems(parameter, value)
     return _number_problems(parameter, value, parameter.name)
 
@@ -54,12 +94,9 @@ def _mapping_problems(parameter: Parameter, value: object) -> list[PolicyProblem
         for key in value
         if not (key is None or isinstance(key, str))
     ]
+    entry_problems = _part_problems if parameter.parts else _number_problems
     for key, limit in value.items():
-        where = f"{parameter.name}.{'null' if key is None else key}"
-        if parameter.parts:
-            problems += _part_problems(parameter, limit, where)
-        else:
-            problems += _number_problems(parameter, limit, where)
+        problems += entry_problems(parameter, limit, f"{parameter.name}.{'null' if key is None else key}")
     return problems
 
 

@@ -1,5 +1,6 @@
-"""Whether a part of a class could fail a condition, when all that is known is the class's secrets and the part's size.
+"""Parts of a class: whether one could fail a condition, and how many records must go before one can hold.
 
+All that is known is the secrets of the class and the size of the part.
 A part of g records has some g of the secrets of its class. The worst choices are the most frequent values first (fewest
 distinct ones), one value before all others (its largest share), and the most sensitive categories first (least weight).
 A part can fail exactly if one of these does.
@@ -11,8 +12,18 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from shoal.models.exact import at_most, exact
-from shoal.table.classes import Counts, Histogram, Mask
+from shoal.models.comparison import at_most, exact
+from shoal.table.classes import Counts, Floats, Histogram, Mask
+
+_MARGIN = 1e-6  # records that rounding might feign: a bound is lowered by it before it is rounded up
+
+
+def count_of(histogram: Histogram, value: int) -> Counts:
+    """Records of each class that have one value."""
+    entries = histogram.values == value
+    counts = np.zeros(len(histogram.starts) - 1, dtype=np.int64)
+    counts[histogram.class_of[entries]] = histogram.counts[entries]
+    return counts
 
 
 def too_few(histogram: Histogram, distinct: int, owner: Counts, sizes: Counts) -> Mask:
@@ -30,10 +41,8 @@ def too_frequent(histogram: Histogram, limits: Iterable[float], owner: Counts, s
     for value, limit in enumerate(limits):
         if limit >= 1:
             continue
-        entries = histogram.values == value
-        counts = np.zeros(len(histogram.starts) - 1, dtype=np.int64)
-        counts[histogram.class_of[entries]] = histogram.counts[entries]
-        result |= ~at_most(np.minimum(counts[owner], sizes), sizes, exact(limit))
+        counts = count_of(histogram, value)[owner]
+        result |= ~at_most(np.minimum(counts, sizes), sizes, exact(limit))
     return result
 
 
@@ -45,3 +54,25 @@ def least_weight(category_counts: Counts, sizes: Counts) -> Counts:
         left -= used
         steps += category * used
     return steps
+
+
+def removed_for_share(counts: Counts, sizes: Counts, limit: float) -> Counts:
+    """At least so many records go if those counted are to be at most a share ``limit`` of what stays.
+
+    Best is to remove records that count: (c - s)/(n - s) ≤ α means s ≥ (c - α·n)/(1 - α).
+    """
+    if limit >= 1:
+        return np.zeros(len(sizes), dtype=np.int64)
+    return _whole((counts - limit * sizes) / (1 - limit))
+
+
+def removed_for_distance(excess: Floats, sizes: Counts) -> Counts:
+    """At least so many records go if a distance of at most 1 between any two values is to fall by ``excess``.
+
+    Leaving out s of n records moves a distribution by at most s/n.
+    """
+    return _whole(excess * sizes)
+
+
+def _whole(records: Floats) -> Counts:
+    return np.maximum(np.ceil(records - _MARGIN), 0).astype(np.int64)

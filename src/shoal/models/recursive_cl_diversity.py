@@ -14,13 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from shoal.declarations import Parameter, ParameterKind
 from shoal.models.base import Card, Model, Strength
-from shoal.models.exact import below, exact
+from shoal.models.comparison import below, exact
 from shoal.table.classes import ClassView, Counts, Floats, Mask
 
 
@@ -28,14 +27,14 @@ from shoal.table.classes import ClassView, Counts, Floats, Mask
 class RecursiveCLDiversity(Model):
     """r₁ < c·(r_l + … + r_m)."""
 
-    name: ClassVar[str] = "recursive-cl-diversity"
-    title: ClassVar[str] = "Recursive (c, l)-diversity"
-    summary: ClassVar[str] = (
+    name = "recursive-cl-diversity"
+    title = "Recursive (c, l)-diversity"
+    summary = (
         "In every class the most frequent sensitive value occurs less than c times as often as the l-th most frequent "
         "value and all rarer ones together, so the most frequent value does not outweigh the rarer ones."
     )
-    citation: ClassVar[str] = "Machanavajjhala et al. 2006, recursive (c, l)-diversity"
-    card: ClassVar[Card] = Card(
+    citation = "Machanavajjhala et al. 2006, recursive (c, l)-diversity"
+    card = Card(
         "People know what somebody does not have.",
         "The most frequent value of every class is less than c times all values from the l-th on together. It still "
         "holds, with l lower by one, when an attacker rules a value out.",
@@ -46,18 +45,18 @@ class RecursiveCLDiversity(Model):
             "Two parameters that are hard to explain; (α, k)-anonymity limits the share directly.",
         ),
     )
-    parameters: ClassVar[tuple[Parameter, ...]] = (
+    parameters = (
         Parameter("l", ParameterKind.WHOLE, "the rank from which values are summed", low=1, start=2, at_least=True),
         Parameter(
             "c", ParameterKind.NUMBER, "how many times that sum the most frequent value stays below", open_low=True,
             start=2, step=0.5, at_least=False,
         ),
     )  # fmt: skip
-    example: ClassVar[str] = "{model: recursive-cl-diversity, l: 2, c: 2}"
-    merge_closed: ClassVar[bool] = True
-    superset_closed: ClassVar[bool] = False
-    stops: ClassVar[frozenset[str]] = frozenset({"homogeneity", "background"})
-    position: ClassVar[int] = 90
+    example = "{model: recursive-cl-diversity, l: 2, c: 2}"
+    merge_closed = True
+    superset_closed = False
+    stops = frozenset({"homogeneity", "background"})
+    position = 90
 
     l: int  # noqa: E741 - the name in the papers and in the policy
     _: KW_ONLY

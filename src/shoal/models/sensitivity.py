@@ -13,7 +13,7 @@ import numpy as np
 
 from shoal.errors import PolicyProblem
 from shoal.formatting import listing
-from shoal.models.limits import quoted
+from shoal.models.parameters import quoted
 from shoal.table.classes import ClassView, Counts, Histogram, SensitiveDomain
 
 
@@ -41,12 +41,7 @@ def weight_steps(view: ClassView) -> Counts:
 
 def class_weight(view: ClassView, index: int) -> Fraction:
     """Total weight of one class."""
-    histogram, domain = view.histogram, view.domain
-    entries = slice(histogram.starts[index], histogram.starts[index + 1])
-    places = domain.category_of[histogram.values[entries]] + 1
-    m = len(domain.categories)
-    pairs = zip(places, histogram.counts[entries], strict=True)
-    return sum((category_weight(int(place), m) * int(count) for place, count in pairs), Fraction(0))
+    return int(weight_steps(view)[index]) * category_weight(2, len(view.domain.categories))
 
 
 def distinct_categories(view: ClassView) -> Counts:

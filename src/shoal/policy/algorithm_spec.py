@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 from shoal.declarations import Parameter, ParameterKind
 from shoal.errors import did_you_mean
 from shoal.metrics import METRICS
-from shoal.policy.declared_fields import declared_spec
 from shoal.policy.draft import Draft, PartialSpec, read_part
-from shoal.policy.spec import ColumnSpec, Spec
+from shoal.policy.spec import ColumnSpec, NamedSpec, declared_spec
 from shoal.search import ALGORITHMS, DEFAULT_ALGORITHM, all_options
 
 _EMPTY: dict[ParameterKind, Any] = {ParameterKind.LEVELS: {}, ParameterKind.COLUMNS: [], ParameterKind.WEIGHTS: {}}
@@ -19,7 +18,7 @@ Columns = Mapping[str, PartialSpec[ColumnSpec]]
 _MAPPINGS = {ParameterKind.LEVELS, ParameterKind.WEIGHTS}
 
 
-class _NamedAlgorithm(Spec):
+class _NamedAlgorithm(NamedSpec):
     """The algorithm and its options."""
 
     short_forms = ({"type": "string"},)
@@ -27,10 +26,10 @@ class _NamedAlgorithm(Spec):
 
     name: str = DEFAULT_ALGORITHM
 
-    @classmethod
-    def written_out(cls, value: Any) -> Any:
-        """A name alone."""
-        return {"name": value} if isinstance(value, str) else value
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Each declared option."""
 
 
 def _optional(option: Parameter) -> Parameter:
@@ -39,25 +38,13 @@ def _optional(option: Parameter) -> Parameter:
 
 
 if TYPE_CHECKING:
-
-    class AlgorithmSpec(_NamedAlgorithm):
-        """The algorithm and its options."""
-
-        def __getattr__(self, name: str) -> Any:
-            """Each declared option."""
+    AlgorithmSpec = _NamedAlgorithm
 else:
-    AlgorithmSpec = declared_spec(
-        "AlgorithmSpec",
-        _NamedAlgorithm,
-        [_optional(option) for option in all_options().values()],
-        globals(),
-        doc=str(_NamedAlgorithm.__doc__),
-    )
+    _OPTIONS = [_optional(option) for option in all_options().values()]
+    AlgorithmSpec = declared_spec("AlgorithmSpec", _NamedAlgorithm, _OPTIONS, globals(), _NamedAlgorithm.__doc__)
 
 
-def read_algorithm(
-    raw: Any, columns: Mapping[str, PartialSpec[ColumnSpec]], draft: Draft
-) -> PartialSpec[AlgorithmSpec]:
+def read_algorithm(raw: Any, columns: Columns, draft: Draft) -> PartialSpec[AlgorithmSpec]:
     """Read the algorithm and note what is wrong with its name and its options."""
     mappings = frozenset(option.name for option in all_options().values() if option.kind in _MAPPINGS)
     part = read_part(AlgorithmSpec, {} if raw is None else raw, "algorithm", draft, by_entry=mappings)

@@ -16,6 +16,7 @@ from shoal.models import MODELS
 from shoal.policy.algorithm_spec import read_algorithm
 from shoal.policy.check_columns import check_column, usable
 from shoal.policy.check_models import ModelEntry, check_model, read_model, usable_models
+from shoal.policy.data_source import COMMON_ENCODINGS, is_encoding
 from shoal.policy.draft import Draft, PartialSpec, read_part, read_value
 from shoal.policy.engine_spec import check_engine
 from shoal.policy.fields import Flag, Output, PathText, Share, Suppressed
@@ -26,13 +27,7 @@ from shoal.policy.validation_problems import policy_text
 
 __all__ = ["Draft", "check"]
 
-_SETTINGS = {
-    "suppression": Share,
-    "suppressed": Suppressed,
-    "output": Output,
-    "registry": PathText,
-    "recoding": Flag,
-}
+_SETTINGS = {"suppression": Share, "suppressed": Suppressed, "output": Output, "registry": PathText, "recoding": Flag}
 
 
 def check(raw: Mapping[Any, Any], known_keys: list[str]) -> Draft:
@@ -72,14 +67,11 @@ def _read_data(raw: Any, draft: Draft) -> None:
     draft.data = read_part(DataSpec, raw, "data", draft).whole
     if draft.data is None:
         return
-    try:
-        "a".encode(draft.data.encoding)
-    except (LookupError, ValueError):
-        draft.add("data.encoding", f"there is no text encoding {draft.data.encoding!r}.",
-                  "Common ones are utf-8, latin-1, cp1252 and utf-16.", code="unknown-encoding")  # fmt: skip
+    if not is_encoding(draft.data.encoding):
+        where, name = "data.encoding", draft.data.encoding
+        draft.add(where, f"there is no text encoding {name!r}.", COMMON_ENCODINGS, code="unknown-encoding")
         draft.data = None
-        return
-    if draft.data.sheet is not None and Path(draft.data.path).suffix.lower() not in SUFFIXES[FileKind.EXCEL]:
+    elif draft.data.sheet is not None and Path(draft.data.path).suffix.lower() not in SUFFIXES[FileKind.EXCEL]:
         draft.add("data.sheet", f"{draft.data.path} is not a workbook, so it has no sheets.",
                   f"Leave sheet out; workbooks are {', '.join(SUFFIXES[FileKind.EXCEL])}.",
                   code="not-a-workbook")  # fmt: skip
@@ -98,10 +90,7 @@ def _read_columns(raw: Any, draft: Draft) -> dict[str, PartialSpec[ColumnSpec]]:
         name = str(scalar_text(given))
         if name in columns:
             draft.add(
-                f"columns.{name}",
-                "is listed twice.",
-                "A column has one role: keep one of them.",
-                code="listed-twice",
+                f"columns.{name}", "is listed twice.", "A column has one role: keep one of them.", code="listed-twice"
             )
             continue
         columns[name] = read_part(ColumnSpec, content, f"columns.{name}", draft, stand_ins={"role": "insensitive"})

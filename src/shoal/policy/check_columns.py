@@ -84,12 +84,8 @@ def _check_categories(column: ColumnSpec, where: str, draft: Draft) -> set[str]:
     before = len(draft.problems)
     declared = column.category_values
     if column.categories is not None and not declared:
-        draft.add(
-            f"{where}.categories",
-            "has no category.",
-            "Write {category: [value, value]}, most sensitive first.",
-            code="empty",
-        )
+        draft.add(f"{where}.categories", "has no category.", "Write {category: [value, value]}, most sensitive first.",
+                  code="empty")  # fmt: skip
     counts = Counter(value for values in declared.values() for value in values)
     for value, count in counts.items():
         if count > 1:

@@ -14,13 +14,7 @@ from shoal.errors import PolicyProblem, did_you_mean
 from shoal.models import MODELS, Model
 from shoal.policy.check_columns import may_have_categories
 from shoal.policy.draft import Draft, PartialSpec, read_part
-from shoal.policy.model_specs import (
-    MODEL_SPECS,
-    ModelSpec,
-    SensitiveModelSpec,
-    build_model,
-    sensitive_columns,
-)
+from shoal.policy.model_specs import MODEL_SPECS, ModelSpec, SensitiveModelSpec, build_model, sensitive_columns
 from shoal.policy.spec import ColumnSpec
 from shoal.policy.validation_problems import policy_text
 from shoal.table.classes import SensitiveDomain
@@ -28,8 +22,7 @@ from shoal.table.classes import SensitiveDomain
 _BY_ENTRY = (ParameterKind.BY_CATEGORY, ParameterKind.BY_VALUE_OR_ONE, ParameterKind.LIMITS)
 _NO_COLUMN = "?"
 Columns = Mapping[str, PartialSpec[ColumnSpec]]
-Roles = Mapping[str, str | None]
-"""The role of each column; None where it cannot be told."""
+Roles = Mapping[str, str | None]  # the role of each column; None where it cannot be told
 
 
 @dataclass(frozen=True)
@@ -38,8 +31,7 @@ class ModelEntry:
 
     where: str
     part: PartialSpec[ModelSpec]
-    spec: ModelSpec
-    """With stand-ins for the parameters that are damaged."""
+    spec: ModelSpec  # with stand-ins for the parameters that are damaged
 
 
 def read_model(content: Any, where: str, draft: Draft) -> ModelEntry | None:
@@ -49,24 +41,16 @@ def read_model(content: Any, where: str, draft: Draft) -> ModelEntry | None:
     known = f"Known: {', '.join(MODEL_SPECS)}."
     if not isinstance(content, Mapping):
         fix = f"Write {{model: {content}, …}}." if content in list(MODEL_SPECS) else known
-        draft.add(
-            where,
-            f"must be a mapping with a model and its parameters (given: {policy_text(content)}).",
-            fix,
-            code="wrong-type",
-        )
+        draft.add(where, f"must be a mapping with a model and its parameters (given: {policy_text(content)}).", fix,
+                  code="wrong-type")  # fmt: skip
         return None
     name = content.get("model")
     if name is None:
         draft.add(where, f"names no model (given: {policy_text(content)}).", known, code="missing-key")
         return None
     if not isinstance(name, str) or name not in MODEL_SPECS:
-        draft.add(
-            f"{where}.model",
-            f"unknown model {policy_text(name)}.",
-            did_you_mean(name, MODEL_SPECS),
-            code="unknown-model",
-        )
+        draft.add(f"{where}.model", f"unknown model {policy_text(name)}.", did_you_mean(name, MODEL_SPECS),
+                  code="unknown-model")  # fmt: skip
         return None
     declared = MODELS[name].parameters
     stand_ins = {each.name: _stand_in(each) for each in declared if each.required}
@@ -106,12 +90,9 @@ def _check_sizes(model: Model, each: ModelEntry, entries: Sequence[ModelEntry], 
     for name in (parameter.name for parameter in model.parameters if parameter.within_class_size):
         needed = getattr(model, name)
         if needed > k > 0 and name not in each.part.replaced:
-            draft.add(
-                f"{each.where}.{name}",
-                f"{name} = {needed} is larger than k = {k}: {needed} distinct values need {needed} records.",
-                f"Require k >= {needed} or {name} <= {k}.",
-                code="more-than-class-size",
-            )
+            draft.add(f"{each.where}.{name}",
+                      f"{name} = {needed} is larger than k = {k}: {needed} distinct values need {needed} records.",
+                      f"Require k >= {needed} or {name} <= {k}.", code="more-than-class-size")  # fmt: skip
 
 
 def _tell(problems: Sequence[PolicyProblem], each: ModelEntry, draft: Draft) -> None:

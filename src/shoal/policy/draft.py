@@ -20,8 +20,7 @@ SpecType = TypeVar("SpecType", bound=Spec)
 class Draft:
     """What could be read of a policy, and everything that is wrong with it."""
 
-    columns: dict[str, ColumnSpec] = field(default_factory=dict)
-    """The columns, each as far as it is right."""
+    columns: dict[str, ColumnSpec] = field(default_factory=dict)  # the columns, each as far as it is right
     models: list[tuple[str, Model]] = field(default_factory=list)
     """Each model that is right with its place in the policy."""
     algorithm: Spec | None = None
@@ -38,12 +37,9 @@ class Draft:
 class PartialSpec(Generic[SpecType]):
     """One part of a policy, without what is wrong in it."""
 
-    value: SpecType | None
-    """None where too little is right to go on with."""
-    damaged: frozenset[str] = frozenset()
-    """The keys that are wrong, unknown, or required and not there."""
-    replaced: frozenset[str] = frozenset()
-    """The keys among them that a stand-in is in the place of."""
+    value: SpecType | None  # none where too little is right to go on with
+    damaged: frozenset[str] = frozenset()  # the keys that are wrong, unknown, or required and not there
+    replaced: frozenset[str] = frozenset()  # the keys among them that a stand-in is in the place of
 
     @property
     def role(self) -> str | None:
@@ -81,10 +77,10 @@ def read_part(
         return PartialSpec(spec.model_validate(raw))
     except ValidationError as error:
         found = list(located_problems(error, spec, raw, where))
-    draft.problems.extend(each.problem for each in found)
-    right, damaged = dict(raw), frozenset(str(each.path[0]) for each in found if each.path)
-    for each in found:
-        _leave_out(right, each.path, by_entry)
+    draft.problems.extend(problem for problem, _ in found)
+    right, damaged = dict(raw), frozenset(str(path[0]) for _, path in found if path)
+    for _, path in found:
+        _leave_out(right, path, by_entry)
     replaced = {key: value for key, value in (stand_ins or {}).items() if key in damaged and not right.get(key)}
     try:
         return PartialSpec(spec.model_validate(right | replaced), damaged, frozenset(replaced))
@@ -107,4 +103,4 @@ def read_value(kind: Any, content: Any, where: str, draft: Draft) -> None:
     try:
         TypeAdapter(kind).validate_python(content)
     except ValidationError as error:
-        draft.problems.extend(each.problem for each in located_problems(error, None, content, where))
+        draft.problems.extend(problem for problem, _ in located_problems(error, None, content, where))

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Integral
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, PlainValidator, WithJsonSchema
 
 from shoal.hierarchies.hierarchy import is_scalar, scalar_text
 from shoal.policy.draft import Draft, read_part
-from shoal.policy.fields import refuse
+from shoal.policy.fields import positive, refuse
 from shoal.policy.spark_location import Place
-from shoal.policy.spec import Spec
+from shoal.policy.spec import NamedSpec
 
 CELLS = 5_000_000
 """Cells that the driver may hold unless a policy says otherwise: 4 GB at ten columns, 6 GB for local algorithms."""
@@ -30,13 +29,7 @@ def _settings(value: Any) -> dict[str, str]:
     return {key: str(scalar_text(content)) for key, content in value.items()}
 
 
-def _cells(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise refuse("must be a whole number above 0", "out-of-range")
-    return int(value)
-
-
-Budget = Annotated[int, PlainValidator(_cells), WithJsonSchema({"type": "integer", "minimum": 1})]
+Budget = Annotated[int, PlainValidator(positive), WithJsonSchema({"type": "integer", "minimum": 1})]
 Settings = Annotated[
     dict[str, str],
     PlainValidator(_settings),
@@ -44,7 +37,7 @@ Settings = Annotated[
 ]
 
 
-class EngineSpec(Spec):
+class EngineSpec(NamedSpec):
     """What carries the policy out: this machine, or a Spark cluster."""
 
     short_forms = ({"enum": ["local", "spark"]},)
@@ -63,25 +56,14 @@ class EngineSpec(Spec):
     )
     settings: Settings = Field(default_factory=dict, description="spark: settings of the session, such as spark.master")
 
-    @classmethod
-    def written_out(cls, value: Any) -> Any:
-        """A name alone."""
-        return {"name": value} if isinstance(value, str) else value
-
 
 def check_engine(raw: Mapping[Any, Any], draft: Draft) -> None:
     """What is wrong with the engine, or with what it is asked to read and write."""
     spec = EngineSpec() if raw.get("engine") is None else read_part(EngineSpec, raw["engine"], "engine", draft).whole
-    if spec is None:
-        return
-    if spec.name == "local":
+    if spec is not None and spec.name == "local":
         for key in sorted(spec.model_fields_set - {"name"}):
-            draft.add(
-                f"engine.{key}",
-                "is a setting of the Spark engine, but the engine is this machine.",
-                "Write name: spark.",
-                code="wrong-engine",
-            )
+            draft.add(f"engine.{key}", "is a setting of the Spark engine, but the engine is this machine.",
+                      "Write name: spark.", code="wrong-engine")  # fmt: skip
         for key in ("data", "output"):
             if is_spark(raw.get(key)):
                 draft.add(f"{key}.spark", "is a Spark table, but the engine is this machine.",

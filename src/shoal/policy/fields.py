@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -17,33 +17,24 @@ from shoal.policy.location import DatabaseTable, place
 from shoal.policy.spark_location import Place as SparkPlace
 
 NAME_SCHEMA: dict[str, Any] = {"type": ["string", "number", "boolean"]}
-DATABASE_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "description": "a table of a PostgreSQL database",
-    "properties": {"postgresql": {"type": "string"}, "table": {"type": "string"}},
-    "required": ["postgresql", "table"],
-    "additionalProperties": False,
-}
-SPARK_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "description": "a table that Spark reads or writes: a format with a path, or with a table of the catalog",
-    "properties": {
-        "spark": {
-            "type": "object",
-            "properties": {
-                "format": {"type": "string"},
-                "path": {"type": "string"},
-                "table": {"type": "string"},
-                "options": {"type": "object"},
-            },
-            "additionalProperties": False,
-        }
-    },
-    "required": ["spark"],
-    "additionalProperties": False,
-}
-UNSHOWN = "unshown"
-"""The kind of an error about a value that must not be shown."""
+_TEXT = {"type": "string"}
+
+
+def _object(texts: Iterable[str], *, description: str = "", **others: Any) -> dict[str, Any]:
+    """The schema of a mapping with texts and others under some keys, and none beside them."""
+    properties = {**dict.fromkeys(texts, _TEXT), **others}
+    about = {"description": description} if description else {}
+    required = {"required": list(properties)} if description else {}
+    return {"type": "object", **about, "properties": properties, **required, "additionalProperties": False}
+
+
+DATABASE_SCHEMA = _object(("postgresql", "table"), description="a table of a PostgreSQL database")
+SPARK_SCHEMA = _object(
+    (),
+    description="a table that Spark reads or writes: a format with a path, or with a table of the catalog",
+    spark=_object(("format", "path", "table"), options={"type": "object"}),
+)
+UNSHOWN = "unshown"  # the kind of an error about a value that must not be shown
 _INFINITE = {"inf": math.inf, "+inf": math.inf, "-inf": -math.inf}
 TAGS = frozenset({"<number>", "<mapping>", "<level>", "<labels>", "<column>", "<columns>", "<list>"})
 """How pydantic names the branches of our unions in an error's place; no key of a policy reads like this."""
@@ -52,13 +43,6 @@ TAGS = frozenset({"<number>", "<mapping>", "<level>", "<labels>", "<column>", "<
 def refuse(message: str, code: Any = "wrong-type") -> PydanticCustomError:
     """An error whose words are ours; braces in them are not placeholders. Its kind is the code of the problem."""
     return PydanticCustomError(code, "{message}", {"message": message})
-
-
-def _number(value: Any) -> int | float:
-    number = _real(value)
-    if not math.isfinite(number):
-        raise refuse("must be a finite number", "out-of-range")
-    return number
 
 
 def _real(value: Any) -> int | float:
@@ -74,24 +58,29 @@ def _whole(value: Any) -> int:
     return int(value)
 
 
-def _level(value: Any) -> int:
-    if _whole(value) < 0:
-        raise refuse("must be a level, 0 or more", "out-of-range")
+def positive(value: Any) -> int:
+    """A whole number above 0."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise refuse("must be a whole number above 0", "out-of-range")
     return int(value)
 
 
-def _share(value: Any) -> int | float:
-    number = _real(value)
-    if not 0 <= number <= 1:
-        raise refuse("must be a number from 0 to 1", "out-of-range")
-    return number
+def _within(read: Callable[[Any], Any], allows: Callable[[Any], bool], rule: str) -> Callable[[Any], Any]:
+    """Reads a number that must satisfy a rule."""
+
+    def validate(value: Any) -> Any:
+        number = read(value)
+        if not allows(number):
+            raise refuse(f"must be {rule}", "out-of-range")
+        return number
+
+    return validate
 
 
-def _seconds(value: Any) -> int | float:
-    number = _number(value)
-    if number < 0:
-        raise refuse("must be a number of seconds, 0 or more", "out-of-range")
-    return number
+_number = _within(_real, math.isfinite, "a finite number")
+_level = _within(_whole, lambda level: level >= 0, "a level, 0 or more")
+_share = _within(_real, lambda share: 0 <= share <= 1, "a number from 0 to 1")
+_seconds = _within(_number, lambda seconds: seconds >= 0, "a number of seconds, 0 or more")
 
 
 def _cut(value: Any) -> int | float:
@@ -261,16 +250,9 @@ def _some(value: list[Any]) -> list[Any]:
     return value
 
 
-def _kind_of_limits(value: Any) -> str:
-    return "<mapping>" if isinstance(value, Mapping) else "<number>"
-
-
-def _kind_of_boundary(value: Any) -> str:
-    return "<level>" if isinstance(value, Integral) and not isinstance(value, bool) else "<labels>"
-
-
-def _kind_of_columns(value: Any) -> str:
-    return "<columns>" if isinstance(value, (list, tuple)) else "<column>"
+def by_shape(matching: str, other: str, *kinds: type) -> Discriminator:
+    """Tells two forms of a value apart by whether it is of some types; true and false are no numbers."""
+    return Discriminator(lambda value: matching if isinstance(value, kinds) and not isinstance(value, bool) else other)
 
 
 Number = Annotated[float, PlainValidator(_number), WithJsonSchema({"type": "number"})]
@@ -311,16 +293,16 @@ ByColumn = BeforeValidator(_text_keys("column", null=False))
 ByValue = BeforeValidator(_text_keys("value", null=True))
 Limits = Annotated[
     Annotated[Number, Tag("<number>")] | Annotated[dict[str | None, Number], ByValue, Tag("<mapping>")],
-    Discriminator(_kind_of_limits),
+    by_shape("<mapping>", "<number>", Mapping),
 ]
 Boundary = Annotated[
     Annotated[Level, Tag("<level>")]
     | Annotated[list[Label], BeforeValidator(_listed), AfterValidator(_some), Tag("<labels>")],
-    Discriminator(_kind_of_boundary),
+    by_shape("<level>", "<labels>", Integral),
     WithJsonSchema({"anyOf": [LABEL_SCHEMA, {"type": "array", "items": LABEL_SCHEMA, "minItems": 1}]}),
 ]
 Columns = Annotated[
     Annotated[Name, Tag("<column>")] | Annotated[list[Name], AfterValidator(_some), Tag("<columns>")],
-    Discriminator(_kind_of_columns),
+    by_shape("<columns>", "<column>", list, tuple),
     WithJsonSchema({"anyOf": [NAME_SCHEMA, {"type": "array", "items": NAME_SCHEMA, "minItems": 1}]}),
 ]

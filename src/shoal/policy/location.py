@@ -26,8 +26,7 @@ _PASSWORD: Final = re.compile(
 """One between a user and a host, also with signs in it that should have been escaped, or as a parameter."""
 _PART: Final = r'("(?:[^"]|"")+"|[^".]+)'
 _NAME: Final = re.compile(rf"{_PART}(?:\.{_PART})?")
-_LONGEST: Final = 63
-"""Bytes of a name that PostgreSQL keeps; it would cut a longer one off without a word."""
+_LONGEST: Final = 63  # bytes of a name that PostgreSQL keeps; it would cut a longer one off without a word
 _HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.%]*\]|[^:\[\]]*)(:\d*)?")
 _WHERE_PASSWORDS_GO: Final = (
     "Give the password in the environment (PGPASSWORD, PGPASSFILE or PGSERVICE) or in ~/.pgpass instead: there it "
@@ -44,8 +43,7 @@ _UNREADABLE: Final = (
 class DatabaseTable:
     """A table of a PostgreSQL database, or a view."""
 
-    url: str
-    """The address of the database, without password."""
+    url: str  # the address of the database, without password
     table: str = ""
     """Its name as it stands, ``patients`` or ``clinic.patients``; a part with a dot in double quotes."""
     snapshot: str = ""

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from shoal.models import MODELS, Model
-from shoal.policy.declared_fields import declared_spec
 from shoal.policy.fields import Columns
-from shoal.policy.spec import ColumnSpec, Spec
+from shoal.policy.spec import ColumnSpec, Spec, declared_spec
 
 
 class ModelSpec(Spec):

@@ -70,7 +70,7 @@ class Policy(Spec):
         try:
             return handler(_settled(raw))
         except ValidationError as error:
-            draft.problems.extend(each.problem for each in located_problems(error, cls, raw, ""))
+            draft.problems.extend(problem for problem, _ in located_problems(error, cls, raw, ""))
             raise _error(draft) from None
 
     @classmethod

@@ -6,7 +6,7 @@ What the parts mean together - a model that names a column, a boundary that name
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
@@ -14,25 +14,32 @@ from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, create_
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
+from shoal.declarations import REQUIRED, Parameter, ParameterKind
 from shoal.hierarchies import HIERARCHY_KINDS
-from shoal.hierarchies.kind import REQUIRED, FieldKind, HierarchyField, HierarchyKind
+from shoal.hierarchies.kind import FieldKind, HierarchyField, HierarchyKind
 from shoal.policy.data_source import DataSource
 from shoal.policy.fields import (
     DATABASE_SCHEMA,
     SPARK_SCHEMA,
     Boundary,
     Bounds,
+    ByColumn,
+    ByValue,
     Categories,
+    CategoryLimits,
     Cut,
     DataPath,
     Flag,
     Integer,
     Label,
+    Level,
+    Limits,
     Number,
     OnlyTrue,
     PathText,
     Publish,
     Role,
+    Seconds,
     Sheet,
     TreeText,
     database_address,
@@ -81,6 +88,15 @@ class Spec(BaseModel):
         return {"anyOf": [*cls.short_forms, schema]} if cls.short_forms else schema
 
 
+class NamedSpec(Spec):
+    """A part that may be written as its name alone."""
+
+    @classmethod
+    def written_out(cls, value: Any) -> Any:
+        """A name alone."""
+        return {"name": value} if isinstance(value, str) else value
+
+
 # --- data -----------------------------------------------------------------------------------------------------------
 
 
@@ -122,20 +138,14 @@ class DataSpec(Spec):
         tabs = ".tsv" in [suffix.lower() for suffix in path.suffixes]
         separator = self.separator if self.separator is not None else ("\t" if tabs else ",")
         return DataSource(
-            path,
-            separator,
-            self.encoding,
-            self.quote,
-            tuple(self.missing),
-            sheet=self.sheet,
-            labels=self.labels,
+            path, separator, self.encoding, self.quote, tuple(self.missing), sheet=self.sheet, labels=self.labels
         )
 
 
 # --- hierarchies ----------------------------------------------------------------------------------------------------
 
 
-_FIELD_TYPES: Mapping[FieldKind, Any] = {
+_TYPES: Mapping[FieldKind | ParameterKind, Any] = {
     FieldKind.NUMBER: Number,
     FieldKind.NUMBERS: list[Number],
     FieldKind.CUTS: list[list[Cut]],
@@ -148,7 +158,54 @@ _FIELD_TYPES: Mapping[FieldKind, Any] = {
     FieldKind.PATH: PathText,
     FieldKind.TREE: TreeText,
     FieldKind.PRESENT: OnlyTrue,
+    ParameterKind.WHOLE: Integer,
+    ParameterKind.NUMBER: Number,
+    ParameterKind.SECONDS: Seconds | None,
+    ParameterKind.FLAG: bool,
+    ParameterKind.BY_CATEGORY: CategoryLimits,
+    ParameterKind.BY_VALUE_OR_ONE: Limits,
+    ParameterKind.MEASURE: str,
+    ParameterKind.COLUMNS: list[str],
+    ParameterKind.WEIGHTS: Annotated[dict[str, Number], ByColumn],
+    ParameterKind.LEVELS: Annotated[dict[str, Level], ByColumn],
 }
+"""What a policy may write for each kind of field or parameter, but for choices and limits."""
+
+
+def declared_spec(
+    name: str,
+    base: type[Spec],
+    declared: Iterable[Parameter | HierarchyField],
+    module: dict[str, Any],
+    doc: str | None = "",
+    **others: Any,
+) -> Any:
+    """A spec with a field for each thing declared; it is put into its module, where pickle looks for it."""
+    fields: dict[str, Any] = others | {each.name: _declared_field(each, name, module) for each in declared}
+    spec: Any = create_model(name, __base__=base, __module__=module["__name__"], __doc__=doc, **fields)
+    module[name] = spec
+    return spec
+
+
+def _declared_field(declared: Parameter | HierarchyField, owner: str, module: dict[str, Any]) -> tuple[Any, Any]:
+    """The type and the default of a field."""
+    kind, default = _type_of(declared, owner, module), declared.default
+    settings: dict[str, Any] = {"description": declared.help} if declared.help else {}
+    if default is REQUIRED:
+        return kind, Field(**settings)
+    if isinstance(default, tuple):
+        return kind, Field(default_factory=lambda: list(default), **settings)
+    return (kind | None if default is None else kind), Field(default, **settings)
+
+
+def _type_of(declared: Parameter | HierarchyField, owner: str, module: dict[str, Any]) -> Any:
+    if declared.kind in {ParameterKind.CHOICE, FieldKind.CHOICE}:
+        return Literal[tuple(declared.choices)]
+    if isinstance(declared, Parameter) and declared.kind is ParameterKind.LIMITS:
+        entry = declared_spec(f"{owner}{declared.name.title()}", Spec, declared.parts, module)
+        entry.example = str(declared.start).replace("'", "")
+        return Annotated[dict[str | None, entry], ByValue]  # type: ignore[valid-type]
+    return _TYPES[declared.kind]
 
 
 class _KindSpec(Spec):
@@ -162,27 +219,13 @@ class _KindSpec(Spec):
         return cls.kind.expand(value)
 
 
-def _declared_field(field: HierarchyField) -> tuple[Any, Any]:
-    """The type and the default of a field that a kind of hierarchy declares."""
-    kind: Any = Literal[field.choices] if field.kind is FieldKind.CHOICE else _FIELD_TYPES[field.kind]
-    settings: dict[str, Any] = {"description": field.help} if field.help else {}
-    if field.default is REQUIRED:
-        return kind, Field(**settings)
-    if isinstance(field.default, tuple):
-        return kind, Field(default_factory=lambda: list(field.default), **settings)
-    return (kind | None if field.default is None else kind), Field(field.default, **settings)
-
-
 def _kind_field(kind: HierarchyKind) -> tuple[Any, Any]:
     """The field of a hierarchy's spec that a kind declares."""
     if kind.single:
         (field,) = kind.fields
-        return _FIELD_TYPES[field.kind] | None, Field(None, description=field.help)
-    name = f"{kind.key.title()}Spec"
-    fields: dict[str, Any] = {field.name: _declared_field(field) for field in kind.fields}
-    spec: Any = create_model(name, __base__=_KindSpec, __module__=__name__, __doc__=kind.summary, **fields)
+        return _TYPES[field.kind] | None, Field(None, description=field.help)
+    spec = declared_spec(f"{kind.key.title()}Spec", _KindSpec, kind.fields, globals(), kind.summary)
     spec.kind, spec.short_forms, spec.example = kind, kind.short_forms, kind.example
-    globals()[name] = spec  # where pickle looks for it
     return spec | None, None
 
 
@@ -218,10 +261,8 @@ class DeclaredHierarchy(Spec):
     @property
     def file(self) -> str | None:
         """The file that the hierarchy is read from, relative to the policy; None where the policy itself has it."""
-        paths = [
-            self.fields[field.name] for field in self.kind.fields if field.kind in {FieldKind.PATH, FieldKind.TREE}
-        ]
-        return next((path for path in paths if isinstance(path, str)), None)
+        files = [field.name for field in self.kind.fields if field.kind in {FieldKind.PATH, FieldKind.TREE}]
+        return next((self.fields[name] for name in files if isinstance(self.fields[name], str)), None)
 
     if TYPE_CHECKING:
 
@@ -232,11 +273,12 @@ class DeclaredHierarchy(Spec):
 if TYPE_CHECKING:
     HierarchySpec = DeclaredHierarchy
 else:
-    HierarchySpec = create_model(
+    HierarchySpec = declared_spec(
         "HierarchySpec",
-        __base__=DeclaredHierarchy,
-        __module__=__name__,
-        __doc__=DeclaredHierarchy.__doc__,
+        DeclaredHierarchy,
+        (),
+        globals(),
+        DeclaredHierarchy.__doc__,
         **{key: _kind_field(kind) for key, kind in HIERARCHY_KINDS.items()},
     )
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Discriminator, Field, PlainValidator, Tag, WithJsonSchema
+from pydantic import AfterValidator, Field, PlainValidator, Tag, WithJsonSchema
 
 from shoal.errors import did_you_mean
 from shoal.hierarchies.hierarchy import LABEL_SCHEMA
 from shoal.policy.draft import Draft, PartialSpec, read_part
-from shoal.policy.fields import ByColumn, Integer, Name, Share, label_text, refuse
+from shoal.policy.fields import ByColumn, Integer, Name, Share, by_shape, label_text, refuse
 from shoal.policy.spec import ColumnSpec, Spec
 
-SAMPLE = 50_000
-"""Records that models are trained on, and tested on, at most, unless the policy says otherwise."""
+SAMPLE = 50_000  # records that models are trained on, and tested on, at most, unless the policy says otherwise
 LEAST_SAMPLE = 100
 
 
@@ -33,10 +32,6 @@ def _some(query: dict[str, Any]) -> dict[str, Any]:
     return query
 
 
-def _kind_of_queries(value: Any) -> str:
-    return "<list>" if isinstance(value, (list, tuple)) else "<number>"
-
-
 Condition = Annotated[
     Any,
     PlainValidator(_condition),
@@ -44,7 +39,8 @@ Condition = Annotated[
 ]
 Query = Annotated[dict[str, Condition], ByColumn, AfterValidator(_some)]
 Queries = Annotated[
-    Annotated[Integer, Tag("<number>")] | Annotated[list[Query], Tag("<list>")], Discriminator(_kind_of_queries)
+    Annotated[Integer, Tag("<number>")] | Annotated[list[Query], Tag("<list>")],
+    by_shape("<list>", "<number>", list, tuple),
 ]
 
 
@@ -92,12 +88,8 @@ def _check_columns(spec: UtilitySpec, columns: Mapping[str, PartialSpec[ColumnSp
         if name not in columns:
             draft.add(where, f"unknown column {name!r}.", did_you_mean(name, released), code="unknown-column")
         elif name not in released:
-            draft.add(
-                where,
-                f"{name!r} is an identifier, which is never released.",
-                "Name a released column.",
-                code="wrong-role",
-            )
+            draft.add(where, f"{name!r} is an identifier, which is never released.", "Name a released column.",
+                      code="wrong-role")  # fmt: skip
 
     if spec.target is not None:
         check(spec.target, "utility.target")
@@ -110,9 +102,5 @@ def _check_columns(spec: UtilitySpec, columns: Mapping[str, PartialSpec[ColumnSp
             for name in query:
                 check(name, f"utility.queries[{place}].{name}")
     elif spec.queries is not None and spec.queries < 1:
-        draft.add(
-            "utility.queries",
-            f"must be 1 or more (given: {spec.queries}).",
-            "Ask for example for 200.",
-            code="out-of-range",
-        )
+        draft.add("utility.queries", f"must be 1 or more (given: {spec.queries}).", "Ask for example for 200.",
+                  code="out-of-range")  # fmt: skip

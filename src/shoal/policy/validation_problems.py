@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -26,27 +25,20 @@ _CODES = {
     "too_short": "empty",
     UNSHOWN: "unreadable-address",
 }
+Keys = tuple[str | int, ...]  # the keys, from the part's own down, that lead to a problem
 _NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
-
-
-@dataclass(frozen=True)
-class LocatedProblem:
-    """A problem and the keys, from the part's own down, that lead to it."""
-
-    problem: PolicyProblem
-    path: tuple[str | int, ...]
 
 
 def located_problems(
     error: ValidationError, spec: type[BaseModel] | None, raw: Any, where: str
-) -> Iterator[LocatedProblem]:
-    """Every problem of one part, placed as it was written: ``columns.age.hierarchy.intervals[1]``."""
+) -> Iterator[tuple[PolicyProblem, Keys]]:
+    """Every problem of one part, placed as it was written (``columns.age.hierarchy.intervals[1]``), and its keys."""
     for detail in error.errors(include_url=False):
         loc = tuple(part for part in detail["loc"] if part not in TAGS)
         path = _path(raw, loc)
         place = where + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
         message, fix = _words(detail, loc, spec)
-        yield LocatedProblem(PolicyProblem(place.removeprefix("."), message, fix, code=_code(detail["type"])), path)
+        yield PolicyProblem(place.removeprefix("."), message, fix, code=_code(detail["type"])), path
 
 
 def _code(kind: str) -> str:
@@ -54,7 +46,7 @@ def _code(kind: str) -> str:
     return _CODES.get(kind, kind if "-" in kind else "wrong-type")
 
 
-def _path(raw: Any, loc: tuple[str | int, ...]) -> tuple[str | int, ...]:
+def _path(raw: Any, loc: Keys) -> Keys:
     """The place in what was written; keys that a short form implies are not in it."""
     path: list[str | int] = []
     current = raw
@@ -69,7 +61,7 @@ def _path(raw: Any, loc: tuple[str | int, ...]) -> tuple[str | int, ...]:
     return tuple(path)
 
 
-def _words(detail: Any, loc: tuple[str | int, ...], spec: type[BaseModel] | None) -> tuple[str, str]:
+def _words(detail: Any, loc: Keys, spec: type[BaseModel] | None) -> tuple[str, str]:
     """What is wrong and the fix."""
     kind, given = detail["type"], detail.get("input")
     holder = _holder(spec, loc)
@@ -142,7 +134,7 @@ def _key(key: Any) -> str:
     return "null" if key is None else str(key)
 
 
-def _holder(spec: type[BaseModel] | None, loc: tuple[str | int, ...]) -> type[BaseModel] | None:
+def _holder(spec: type[BaseModel] | None, loc: Keys) -> type[BaseModel] | None:
     """The spec whose keys the last part of a place is one of."""
     for part in loc[:-1]:
         field = spec.model_fields.get(str(part)) if spec is not None else None

@@ -71,9 +71,8 @@ def _mapping(loader: _Loader, node: yaml.Node) -> dict[Any, Any]:
     for key_node, value_node in node.value:
         value = loader.construct_object(value_node, deep=True)
         if not isinstance(key_node, yaml.ScalarNode):
-            loader.note(
-                key_node, "a key must be a single value, not a list or mapping.", "Write key: value.", "wrong-type"
-            )
+            loader.note(key_node, "a key must be a single value, not a list or mapping.", "Write key: value.",
+                        "wrong-type")  # fmt: skip
             continue
         if key_node.value == "<<" and key_node.style is None:
             loader.note(key_node, "<< (a merge key) is not YAML 1.2 and merges nothing.",
@@ -108,14 +107,10 @@ def _scalar(_: _Loader, node: yaml.Node) -> Any:
     try:
         if kind == "bool":
             return _WORDS[text]
-        return int(text) if kind == "int" else _float(text)
+        return int(text) if kind == "int" else float(text.lower().replace(".inf", "inf").replace(".nan", "nan"))
     except (ValueError, KeyError):
         shown = text if len(text) <= 40 else text[:40] + "…"
         raise ConstructorError(None, None, f"{shown!r} cannot be read as {kind}", node.start_mark) from None
-
-
-def _float(text: str) -> float:
-    return float(text.lower().replace(".inf", "inf").replace(".nan", "nan"))
 
 
 def _unknown(_: _Loader, node: yaml.Node) -> Any:
@@ -144,9 +139,8 @@ def load_yaml(text: str, source: str) -> tuple[Any, list[PolicyProblem]]:
     except yaml.YAMLError as error:
         problem = _syntax_problem(error)
     except RecursionError:
-        problem = PolicyProblem(
-            "", "lists and mappings are nested too deeply.", "Write them flatter.", code="nested-too-deeply"
-        )
+        message = "lists and mappings are nested too deeply."
+        problem = PolicyProblem("", message, "Write them flatter.", code="nested-too-deeply")
     finally:
         if loader is not None:
             loader.dispose()
@@ -169,9 +163,8 @@ def read_text(path: Path) -> tuple[str, bytes]:
     except UnicodeDecodeError as error:
         problem = PolicyProblem("", f"not UTF-8 text (byte {error.start}).", "Save the file as UTF-8.", code="not-text")
     except OSError as error:
-        problem = PolicyProblem(
-            "", f"cannot be read: {error.strerror or error}.", "Check the path.", code="unreadable-file"
-        )
+        message = f"cannot be read: {error.strerror or error}."
+        problem = PolicyProblem("", message, "Check the path.", code="unreadable-file")
     raise PolicyError([problem], str(path))
 
 

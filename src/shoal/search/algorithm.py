@@ -50,18 +50,13 @@ class Growth:
 
 
 class Algorithm(ABC):
-    """An algorithm by what it declares; one subclass per file of `shoal.search.algorithms`."""
+    """An algorithm by what it declares; those that come with Shoal are in `shoal.search.built_in`."""
 
-    name: ClassVar[str]
-    """Name in the policy file."""
-    summary: ClassVar[str]
-    """What it makes, in a phrase."""
-    does: ClassVar[str]
-    """What it does, in a sentence for somebody who has to choose."""
-    when: ClassVar[str]
-    """When to choose it."""
-    drawback: ClassVar[str]
-    """What speaks against it."""
+    name: ClassVar[str]  # name in the policy file
+    summary: ClassVar[str]  # what it makes, in a phrase
+    does: ClassVar[str]  # what it does, in a sentence for somebody who has to choose
+    when: ClassVar[str]  # when to choose it
+    drawback: ClassVar[str]  # what speaks against it
     implementation: ClassVar[str]
     """Where the search is, ``module:function``; loaded when it runs."""
     options: ClassVar[tuple[Parameter, ...]] = ()
@@ -78,8 +73,7 @@ class Algorithm(ABC):
     depend on the order of the rows: the pipeline puts them into an order of their content first."""
     works_on_records: ClassVar[bool] = False
     """Whether it moves single records, so that each needs a row of codes in memory."""
-    bytes_per_row: ClassVar[int] = 0
-    """Memory for each distinct row beyond what every algorithm needs."""
+    bytes_per_row: ClassVar[int] = 0  # memory for each distinct row beyond what every algorithm needs
     growth: ClassVar[Mapping[Sees, Growth]] = {}
     """How its time grows with the table, as measured; empty for a search over the lattice, see `checks`."""
     finds_at: ClassVar[str] = "shoal.search.diagnosis.relaxations:always"
@@ -88,8 +82,7 @@ class Algorithm(ABC):
     """Of one result: the function that says why it does not satisfy, without recoding, or None where it does."""
     groups_at: ClassVar[str] = ""
     """Of one result: the function that gives the group of each distinct row, which is a class or is suppressed."""
-    position: ClassVar[int] = 1000
-    """Where it stands in lists."""
+    position: ClassVar[int] = 1000  # where it stands in lists
 
     @property
     def option_names(self) -> frozenset[str]:
@@ -142,31 +135,19 @@ def _load(place: str) -> Callable[..., Any]:
 
 
 SEED = Parameter(
-    "seed",
-    ParameterKind.WHOLE,
-    "Random choices are drawn from this number; the same number gives the same result.",
-    title="Seed",
-    default=0,
-    low=-float("inf"),
-)
+    "seed", ParameterKind.WHOLE, "Random choices are drawn from this number; the same number gives the same result.",
+    title="Seed", default=0, low=-float("inf"),
+)  # fmt: skip
 METRIC = Parameter(
-    "metric",
-    ParameterKind.MEASURE,
-    "The measure that the algorithm minimizes.",
-    title="Measure to minimize",
-    default=DEFAULT_METRIC,
-)
+    "metric", ParameterKind.MEASURE, "The measure that the algorithm minimizes.",
+    title="Measure to minimize", default=DEFAULT_METRIC,
+)  # fmt: skip
 REFINE = Parameter(
-    "refine",
-    ParameterKind.SECONDS,
-    "Keep improving the result for at most this many seconds. Empty for not at all.",
-    title="Seconds of further improvement",
-    default=None,
-)
+    "refine", ParameterKind.SECONDS, "Keep improving the result for at most this many seconds. Empty for not at all.",
+    title="Seconds of further improvement", default=None,
+)  # fmt: skip
 RANGES = Parameter(
-    "ranges",
-    ParameterKind.COLUMNS,
+    "ranges", ParameterKind.COLUMNS,
     "Numbers of these columns are released as the tight range of their class, such as 22<=30.",
-    title="Columns released as ranges",
-    default=[],
-)
+    title="Columns released as ranges", default=[],
+)  # fmt: skip

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.models.exact import at_most, below, exact, rounded_down, rounded_up
+from shoal.models.comparison import at_most, below, exact, rounded_down, rounded_up
 
 COUNTS = st.lists(st.tuples(st.integers(0, 10**12), st.integers(1, 10**12)), min_size=1, max_size=5)
 LIMITS = st.floats(0, 10, allow_nan=False).map(exact) | st.fractions(0, 10, max_denominator=50)

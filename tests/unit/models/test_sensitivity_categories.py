@@ -10,10 +10,7 @@ from shoal.models import GroupLeakage, Model, PAlphaSensitive, PPlusAlphaSensiti
 from shoal.models.sensitivity import category_distance, category_weight, class_weight, weight_steps
 from support.builders import domain_of, view_of
 
-WEIGHTED = [
-    PAlphaSensitive(2, alpha=1, sensitive="condition"),
-    PPlusAlphaSensitive(2, alpha=1, sensitive="condition"),
-]
+WEIGHTED = [PAlphaSensitive(2, alpha=1, sensitive="condition"), PPlusAlphaSensitive(2, alpha=1, sensitive="condition")]
 LEAKAGE = GroupLeakage(2, alpha={"high": 0.5}, sensitive="condition")
 
 

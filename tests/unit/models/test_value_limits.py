@@ -7,7 +7,7 @@ import random
 import pytest
 
 from shoal.models import AlpDif, AlphaKAnonymity, GroupLeakage
-from shoal.models.limits import FrozenMapping, limit_name
+from shoal.models.parameters import FrozenMapping, limit_name
 from support.builders import domain_of, view_of
 
 

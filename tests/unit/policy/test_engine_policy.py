@@ -5,16 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from shoal.evidence.policy import describe_policy
 
 import shoal
 from shoal.errors import DataError, PolicyError
+from shoal.evidence.describe import describe_policy
 from shoal.io.source import data_source
 
-BASE: dict[str, Any] = {
-    "columns": {"age": {"role": "quasi"}},
-    "privacy": [{"model": "k-anonymity", "k": 2}],
-}
+BASE: dict[str, Any] = {"columns": {"age": {"role": "quasi"}}, "privacy": [{"model": "k-anonymity", "k": 2}]}
 
 
 def test_the_engine_is_this_machine_unless_said() -> None:

@@ -19,7 +19,7 @@ import numpy as np
 from shoal.edits import PolicyEdit
 from shoal.hierarchies.boundaries import capped_levels
 from shoal.models.base import Model, Strength
-from shoal.models.tolerance import TOLERANCE
+from shoal.models.comparison import TOLERANCE
 from shoal.search.engine import LocalEngine
 from shoal.search.evaluation import evaluate_stats
 from shoal.search.problem import Problem

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import PolicyError, PolicyProblem, did_you_mean
 from shoal.models import Model
-from shoal.models.exact import exact
+from shoal.models.comparison import exact
 from shoal.search.local.blocks import Blocks, Classes, Rows
 from shoal.search.local.information_loss import INT64_LIMIT, InformationLoss, Nodes, Whole
 from shoal.table.recoding import SUPPRESSED

@@ -1,1 +1,0 @@
-"""The algorithms, one file each, by what they declare; the searches are in `lattice` and `local`."""
