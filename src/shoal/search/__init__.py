@@ -7,7 +7,7 @@ from shoal.plugins import discover
 from shoal.search.algorithm import SEED, Algorithm
 
 ALGORITHMS: dict[str, Algorithm] = {
-    name: kind() for name, kind in discover("shoal.search.built_in", Algorithm, "shoal.algorithms").items()
+    name: kind() for name, kind in discover("shoal.search.algorithms", Algorithm, "shoal.algorithms").items()
 }
 """Every algorithm by its name in the policy."""
 DEFAULT_ALGORITHM = "optimal"  # what a policy runs that names none

@@ -50,7 +50,7 @@ class Growth:
 
 
 class Algorithm(ABC):
-    """An algorithm by what it declares; those that come with Shoal are in `shoal.search.built_in`."""
+    """An algorithm by what it declares; those that come with Shoal are in `shoal.search.algorithms`."""
 
     name: ClassVar[str]  # name in the policy file
     summary: ClassVar[str]  # what it makes, in a phrase
@@ -151,3 +151,13 @@ RANGES = Parameter(
     "Numbers of these columns are released as the tight range of their class, such as 22<=30.",
     title="Columns released as ranges", default=[],
 )  # fmt: skip
+
+
+class LocalRecoding(Algorithm):
+    """What the algorithms share that make classes starting from the most general release."""
+
+    drawback = "Labels of different width appear side by side, which an analysis has to deal with."
+    options: ClassVar[tuple[Parameter, ...]] = (METRIC, REFINE, RANGES)
+    scope = "local"
+    search = "classes"
+    bytes_per_row = 500
