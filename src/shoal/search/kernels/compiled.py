@@ -14,7 +14,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from shoal.search.kernels.load import cache_folder
+from shoal.search.kernels import cache_folder
 
 
 def _use_cache() -> bool:

@@ -9,11 +9,10 @@ update of Shoal they may be those of the version before.
 from __future__ import annotations
 
 import hashlib
-import os
 from pathlib import Path
 from types import ModuleType
 
-from shoal.search.kernels import plain
+from shoal.search.kernels import cache_folder, plain
 
 GROUPING, CLUSTERING = "group_dense", "best_joins"
 """A function that every search with compiled kernels uses, and one that clustering uses beside."""
@@ -25,17 +24,6 @@ def is_compiled(function: str) -> bool:
     location = f"{source.name}_{hashlib.sha1(str(source).encode(), usedforsecurity=False).hexdigest()}"
     folder = cache_folder()
     return folder is not None and any((folder / location).glob(f"compiled.{function}-*.nbi"))
-
-
-def cache_folder() -> Path | None:
-    """Where compiled code is kept; None where there is no home folder."""
-    if configured := os.environ.get("NUMBA_CACHE_DIR"):
-        return Path(configured)
-    base = os.environ.get("XDG_CACHE_HOME")
-    try:
-        return (Path(base) if base else Path.home() / ".cache") / "shoal" / "kernels"
-    except RuntimeError:  # no home folder at all
-        return None
 
 
 def load_kernels() -> ModuleType:
