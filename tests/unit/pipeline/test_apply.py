@@ -183,7 +183,7 @@ def test_values_that_cannot_be_read_are_counted_by_column_and_never_told() -> No
         ("condition", "in no category"): (1, 1),
     }
     assert [place for place in (3, 4, 5, 6) if done.reasons[place] is not None] == [3, 4, 5, 6]
-    text = json.dumps(done.evidence.to_dict())
+    text = json.dumps(done.evidence)
     for value in ("Atlantis", "Utopia", "Zombie", '"old"'):
         assert value not in text
 
