@@ -58,7 +58,6 @@ class ProgressReporter:
 def make_files(folder: Path, work: Path, workspace: Workspace, progress: Progress) -> dict[str, Any]:
     """The release as CSV and as Parquet, each with its evidence and report, as the command line makes them."""
     policy, data = load_session_policy(folder / "policy.yaml"), workspace.table()
-    assert data is not None
     stem = Path(policy.output).stem if policy.output is not None else "release"
     files: dict[str, dict[str, str]] = {}
     targets = {form: work / form / f"{stem}.{form}" for form in ("csv", "parquet")}
