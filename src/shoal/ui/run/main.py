@@ -94,8 +94,8 @@ def summary(evidence: Mapping[str, Any]) -> dict[str, Any]:
 
 def draw_lattice(folder: Path, work: Path, workspace: Workspace, progress: Progress) -> dict[str, Any]:
     """The lattice of the policy."""
-    policy, data = load_session_policy(folder / "policy.yaml"), workspace.table()
-    ready = prepare(data, policy, progress=progress)
+    policy = load_session_policy(folder / "policy.yaml")
+    ready = prepare(workspace.table(), policy, progress=progress)
     write_json(work / "lattice.json", lattice_picture(ready, policy, progress))
     return {}
 
