@@ -328,7 +328,7 @@ def test_ranges_become_safe_with_what_that_needs(tmp_path: Path) -> None:
 def test_a_failed_run_suggests_the_edits_that_would_help(desk: Desk) -> None:
     change(desk, privacy=[{"model": "k-anonymity", "k": 100}], suppression=0)
     with pytest.raises(InfeasibleError) as raised:
-        anonymize(desk.path(), desk.policy())
+        anonymize(desk.workspace.table(), desk.policy())
     suggestions = desk_review.suggestions_to_page(raised.value.diagnosis.relaxations)
     assert [each["code"] for each in suggestions][:2] == ["suppression", "parameters"]
     assert edits_of(suggestions[1]) == [PolicyEdit(("privacy", 0, "k"), 2)]

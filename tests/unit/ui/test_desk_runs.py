@@ -141,7 +141,7 @@ def test_what_is_shown_as_released_is_what_the_file_has(hospital: Desk, run: str
 
 @pytest.mark.parametrize("run", ["001", "002"])
 def test_what_is_shown_as_original_is_the_record_of_that_number(hospital: Desk, run: str) -> None:
-    head, *file = lines_of(hospital.path())
+    head, *file = lines_of(hospital.workspace.table())
     rows = all_records(hospital, run)
     assert sorted(row["record"] for row in rows) == list(range(1, len(file) + 1))
     assert [each["name"] for each in ask(hospital, "before_after", run=run)["before"]] == head
@@ -282,7 +282,7 @@ def test_a_column_that_is_fully_generalized_is_spread_over_all_that_is_drawn() -
 
 def test_why_is_what_the_release_says_itself(hospital: Desk) -> None:
     policy = Policy.load(hospital.workspace.runs / "001" / "policy.yaml")
-    release = anonymize(hospital.path(), policy)
+    release = anonymize(hospital.workspace.table(), policy)
     for record in (1, 17, 1200):
         answer = ask(hospital, "why", run="001", record=record)
         facts = release.why(record)
@@ -356,7 +356,7 @@ def test_the_lattice_is_drawn_and_a_minimal_node_of_it_becomes_the_policy(people
     assert all(f'data-node="{node["id"]}"' in answer["figure"] for node in answer["minimal"])
     levels = answer["minimal"][0]["levels"]
     edits = [PolicyEdit.from_dict(each) for each in ask(people, "pick_node", run="002", levels=levels)["edits"]]
-    release = anonymize(people.path(), Policy.model_validate(apply_edits(POLICY, edits)))
+    release = anonymize(people.workspace.table(), Policy.model_validate(apply_edits(POLICY, edits)))
     assert release.evidence["levels"] == levels
     with refused("policy"):
         ask(people, "pick_node", run="002", levels=dict.fromkeys(levels, 0))

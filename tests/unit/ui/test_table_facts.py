@@ -9,7 +9,7 @@ import pytest
 from shoal.policy.yaml_text import dump_yaml, parse_yaml
 from shoal.ui.desk.desk import Desk
 from shoal.ui.desk.table import about_table, column, open_upload, reread, rows
-from shoal.ui.server.workspace import Workspace
+from shoal.ui.server.workspace import Workspace, read_json
 from support.table_files import write_xlsx
 from support.ui_desk import refused
 
@@ -64,7 +64,7 @@ def test_another_mark_of_a_missing_value_changes_what_is_told(desk: Desk) -> Non
     assert "intervals" in told["age"]["suited"]  # type: ignore[operator]
     assert column(desk, {"name": "age"})["missing"] == 1
     assert rows(desk, {"offset": 7, "limit": 1})["rows"] == [[None, "B"]]
-    assert desk.workspace.read("table.json")["columns"][0]["missing"] == 1
+    assert read_json(desk.workspace.table_notes)["columns"][0]["missing"] == 1
 
 
 def test_unique_records_are_counted_with_the_marks_as_they_stand(desk: Desk) -> None:

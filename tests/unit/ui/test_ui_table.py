@@ -61,14 +61,15 @@ def test_a_file_that_cannot_be_read_changes_nothing(desk: Desk, content: bytes) 
     policy = desk.workspace.policy.read_bytes()
     with pytest.raises(InputError):
         open_upload(desk, given_file(desk, "bad.csv", content))
-    assert desk.path().name == "hospital.csv"
+    assert desk.workspace.table().name == "hospital.csv"
     assert desk.workspace.policy.read_bytes() == policy
 
 
 def test_more_records_than_are_taken_is_an_error(desk: Desk) -> None:
     with refused("too-many-records"):
         open_upload(desk, given_file(desk, "many.csv", "age\n" + "1\n" * 5001))
-    assert desk.workspace.table() is None
+    with refused("no-table"):
+        desk.workspace.table()
 
 
 def test_another_table_takes_the_runs_of_the_one_before_with_it(desk: Desk) -> None:

@@ -45,7 +45,7 @@ def test_a_long_name_keeps_its_suffix() -> None:
 def test_only_the_owner_may_read_a_session(tmp_path: Path) -> None:
     workspace = Workspace.of(tmp_path / "root", "secret")
     workspace.create()
-    workspace.write("note.json", {"a": 1})
+    write_json(workspace.folder / "note.json", {"a": 1})
     for path in (workspace.folder, workspace.data, workspace.runs, workspace.folder / "note.json"):
         assert not stat.S_IMODE(path.stat().st_mode) & 0o077
     assert "secret" not in workspace.folder.name
@@ -53,8 +53,8 @@ def test_only_the_owner_may_read_a_session(tmp_path: Path) -> None:
 
 def test_the_same_secret_finds_the_same_session_and_another_one_none(tmp_path: Path) -> None:
     Workspace.of(tmp_path, "one").create()
-    assert Workspace.of(tmp_path, "one").exists
-    assert not Workspace.of(tmp_path, "two").exists
+    assert Workspace.of(tmp_path, "one").folder.is_dir()
+    assert not Workspace.of(tmp_path, "two").folder.is_dir()
     assert [each.folder for each in left_behind(tmp_path)] == [Workspace.of(tmp_path, "one").folder]
 
 

@@ -133,52 +133,41 @@ def forecast(table: Prepared | TableSource, policy: Policy) -> Forecast:
 
 def forecast_of(problem: Problem, algorithm: str) -> Forecast:
     """The forecast of a problem that some algorithm is asked to solve."""
-    top = _Top.of(problem)
-    verdict = top.verdict(problem.models)
+    top = TopClasses.of(problem, LocalEngine(problem.table, problem.ladders, problem.domains))
+    verdict = _verdict(top, problem.models)
     by_algorithm, notes, changes = _by_algorithm(top, algorithm, verdict)
     return Forecast(
         facts=_facts(top),
         verdict=verdict,
         by_algorithm=by_algorithm,
         models=tuple(_judge_model(top, index) for index in range(len(problem.models))),
-        suppressed=top.suppressed(problem.models),
-        least_suppressed=top.decides(problem.models),
+        suppressed=_suppressed(top, problem.models),
+        least_suppressed=_decides(top, problem.models),
         notes=tuple(notes),
         relaxations=tuple(changes),
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Top:
-    """A problem with the classes at its most general node, grouped once for every question."""
-
-    problem: Problem
-    engine: LocalEngine
-    classes: TopClasses
-
-    @staticmethod
-    def of(problem: Problem) -> _Top:
-        engine = LocalEngine(problem.table, problem.ladders, problem.domains)
-        return _Top(problem, engine, TopClasses.of(problem, engine))
-
-    def verdict(self, models: Sequence[Model]) -> Verdict:
-        """Whether a release satisfies these models together."""
-        found = Evaluator(self.problem, self.engine, models).evaluate(self.classes.grouping, self.classes.stats)
-        if found.satisfied:
-            return "reachable"
-        return "open" if found.may_satisfy_below else "unreachable"
-
-    def suppressed(self, models: Sequence[Model]) -> int | None:
-        """Records in classes that the models leave out at the top; None where they do not hold on the rest either."""
-        satisfied, kept = evaluate_stats(models, self.classes.stats, self.problem.table.n_rows)
-        return int(self.classes.stats.sizes[~kept].sum()) if satisfied else None
-
-    def decides(self, models: Sequence[Model]) -> bool:
-        """Whether failing at the top proves failing everywhere."""
-        return len(prunable_models(models, self.problem.budget)) == len(models)
+def _verdict(top: TopClasses, models: Sequence[Model]) -> Verdict:
+    """Whether a release satisfies these models together."""
+    found = Evaluator(top.problem, top.engine, models).evaluate(top.grouping, top.stats)
+    if found.satisfied:
+        return "reachable"
+    return "open" if found.may_satisfy_below else "unreachable"
 
 
-def _facts(top: _Top) -> ForecastFacts:
+def _suppressed(top: TopClasses, models: Sequence[Model]) -> int | None:
+    """Records in classes that the models leave out at the top; None where they do not hold on the rest either."""
+    satisfied, kept = evaluate_stats(models, top.stats, top.problem.table.n_rows)
+    return int(top.stats.sizes[~kept].sum()) if satisfied else None
+
+
+def _decides(top: TopClasses, models: Sequence[Model]) -> bool:
+    """Whether failing at the top proves failing everywhere."""
+    return len(prunable_models(models, top.problem.budget)) == len(models)
+
+
+def _facts(top: TopClasses) -> ForecastFacts:
     problem, table = top.problem, top.problem.table
     return ForecastFacts(
         records=table.n_rows,
@@ -186,13 +175,15 @@ def _facts(top: _Top) -> ForecastFacts:
         unique=int(np.count_nonzero(table.counts == 1)),
         lattice=math.prod(problem.shape),
         levels=dict(zip(table.quasi, problem.shape, strict=True)),
-        top_classes=top.classes.stats.n_classes,
-        smallest_at_top=int(top.classes.stats.sizes.min()),
+        top_classes=top.stats.n_classes,
+        smallest_at_top=int(top.stats.sizes.min()),
         may_suppress=problem.budget,
     )
 
 
-def _by_algorithm(top: _Top, name: str, verdict: Verdict) -> tuple[Verdict, list[AlgorithmNote], Sequence[Relaxation]]:
+def _by_algorithm(
+    top: TopClasses, name: str, verdict: Verdict
+) -> tuple[Verdict, list[AlgorithmNote], Sequence[Relaxation]]:
     """What the policy's own algorithm makes of it: its verdict, what must be said about it, and what would help."""
     algorithm, problem = ALGORITHMS[name], top.problem
     if algorithm.judge is not None:
@@ -204,49 +195,46 @@ def _by_algorithm(top: _Top, name: str, verdict: Verdict) -> tuple[Verdict, list
     by_algorithm, notes = _found_by(top, name, verdict)
     if verdict == "reachable":
         return by_algorithm, notes, ()
-    changes, missed = relaxations(problem, top.classes.stats, algorithm.finds)
+    changes, missed = relaxations(problem, top.stats, algorithm.finds)
     if missed:
         notes.append(AlgorithmNote("missed", name, EXHAUSTIVE, relaxations=missed))
     return by_algorithm, notes, changes
 
 
-def _found_by(top: _Top, name: str, verdict: Verdict) -> tuple[Verdict, list[AlgorithmNote]]:
+def _found_by(top: TopClasses, name: str, verdict: Verdict) -> tuple[Verdict, list[AlgorithmNote]]:
     search, nodes = ALGORITHMS[name].search, math.prod(top.problem.shape)
     if search in {"best-node", "minimal-nodes"} and nodes > MOST_NODES:
         return "unreachable", [AlgorithmNote("too-many-nodes", name, EXHAUSTIVE, nodes=nodes, most_nodes=MOST_NODES)]
     if search == "classes" and verdict == "open":
         return "unreachable", [AlgorithmNote("starts-at-top", name, EXHAUSTIVE)]
-    if search == "one-path" and verdict != "unreachable" and not _path_ends_at_top(top):
+    models = top.problem.models  # a path ends at a satisfying top, unless models on the whole see a remainder only
+    ends_at_top = _decides(top, models) and not any(model.whole_table for model in models)
+    if search == "one-path" and verdict != "unreachable" and not ends_at_top:
         return "open", [AlgorithmNote("may-miss", name, EXHAUSTIVE)]
     return verdict, []
 
 
-def _path_ends_at_top(top: _Top) -> bool:
-    """Whether a path ends at a satisfying top at the latest; models on the whole release see a remainder only."""
-    return top.decides(top.problem.models) and not any(model.whole_table for model in top.problem.models)
-
-
-def _judge_model(top: _Top, index: int) -> ModelForecast:
+def _judge_model(top: TopClasses, index: int) -> ModelForecast:
     """What one of the problem's models reaches, and what blocks it."""
-    model, stats = top.problem.models[index], top.classes.stats
+    model, stats = top.problem.models[index], top.stats
     view = stats.view(model.column)
     failing: Mask = ~model.holds(view)
     return ModelForecast(
         entry=top.problem.entry_of(index),
         model=model.name,
         sensitive=model.column,
-        alone=top.verdict([model]),
+        alone=_verdict(top, [model]),
         reaches=tuple(_reaches(top, index)),
         failing_classes=int(failing.sum()),
         failing_records=int(stats.sizes[failing].sum()),
-        suppressed=top.suppressed([model]),
-        examples=tuple(largest_failing(model, stats, failing, lambda each: top.classes.labels(top.problem, each))),
+        suppressed=_suppressed(top, [model]),
+        examples=tuple(largest_failing(model, stats, failing, top.labels)),
         table_lacks=() if failing.any() or model.table_holds(view) else model.shortfalls(view, 0),
     )
 
 
-def _reaches(top: _Top, index: int) -> Iterator[ParameterReach]:
-    models, stats, budget = top.problem.models, top.classes.stats, top.problem.budget
+def _reaches(top: TopClasses, index: int) -> Iterator[ParameterReach]:
+    models, stats, budget = top.problem.models, top.stats, top.problem.budget
     model = models[index]
     required = {name: limit.value for name, limit in model.single_limits().items()}
     for parameter, strength in model.strengths(stats.view(model.column)).items():
@@ -258,5 +246,5 @@ def _reaches(top: _Top, index: int) -> Iterator[ParameterReach]:
             alone=None if alone is None else alone.short,
             together=None if together is None else together.short,
             at_least=strength.at_least,
-            proven=top.decides([model]),
+            proven=_decides(top, [model]),
         )

@@ -10,6 +10,7 @@ declarations prove that it then satisfies too (predictive tagging; LeFevre et al
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -47,15 +48,13 @@ def picture_of(problem: Problem) -> Picture:
     """The lattice of a problem."""
     check_size(problem, "the picture of the lattice")
     work = _Work.of(problem)
-    nodes = int(np.prod(problem.shape, dtype=np.int64))
+    nodes = math.prod(problem.shape)
     whole = nodes <= DRAWN_WHOLE
     drawn, minimal, left_out = _whole(work) if whole else _part(work)
-    cheapest = _cheapest(work, drawn)
+    quasi = list(problem.table.quasi)
     return {
-        "quasi": list(problem.table.quasi),
-        "heights": {
-            name: ladder.nominal[-1] for name, ladder in zip(problem.table.quasi, problem.ladders, strict=True)
-        },
+        "quasi": quasi,
+        "heights": {name: ladder.nominal[-1] for name, ladder in zip(quasi, problem.ladders, strict=True)},
         "records": problem.table.n_rows,
         "may_suppress": problem.budget,
         "metric": problem.metric.name,
@@ -66,7 +65,7 @@ def picture_of(problem: Problem) -> Picture:
         "drawn": drawn,
         "edges": _edges(problem, drawn),
         "minimal": [problem.nominal_levels(node) for node in minimal],
-        "best": cheapest,
+        "best": _cheapest(work, drawn),
         "by_height": _by_height(work, minimal),
         "left_out": left_out,
     }
@@ -120,9 +119,8 @@ def _part(work: _Work) -> tuple[list[dict[str, Any]], list[Node], dict[str, Any]
             holds = work.evaluator.evaluate(work.evaluator.grouping(node)).satisfied
             ends.append(_drawn(work, node, satisfied=holds, minimal=False, how="checked"))
     drawn = sorted([*described[:MOST_MINIMAL], *ends], key=lambda each: (each["height"], each["place"]))
-    nodes = int(np.prod(problem.shape, dtype=np.int64))
-    more = max(len(minimal) - MOST_MINIMAL, 0)
-    return drawn, minimal, {"nodes": nodes - len(drawn), "minimal": more}
+    left_out = {"nodes": math.prod(problem.shape) - len(drawn), "minimal": max(len(minimal) - MOST_MINIMAL, 0)}
+    return drawn, minimal, left_out
 
 
 def _drawn(work: _Work, node: Node, *, satisfied: bool, minimal: bool, how: str) -> dict[str, Any]:
@@ -139,13 +137,8 @@ def _drawn(work: _Work, node: Node, *, satisfied: bool, minimal: bool, how: str)
     if satisfied:
         return facts | describe_node(problem, work.evaluator, work.engine, node) | {"failing_records": 0}
     evaluation = work.evaluator.evaluate(work.evaluator.grouping(node))
-    return facts | {
-        "classes": None,
-        "suppressed": None,
-        "measures": None,
-        "exposure": None,
-        "failing_records": evaluation.suppressed,
-    }
+    unknown = dict.fromkeys(("classes", "suppressed", "measures", "exposure"))
+    return facts | unknown | {"failing_records": evaluation.suppressed}
 
 
 def _cheapest(work: _Work, drawn: list[dict[str, Any]]) -> str | None:
@@ -222,28 +215,15 @@ def pick_node(picture: Picture, levels: Mapping[str, int]) -> PolicyEdit:
 
 def _unknown(picture: Picture, levels: Mapping[str, int]) -> list[PolicyProblem]:
     """Columns that are missing or that the lattice does not have."""
-    quasi = picture["quasi"]
-    found = [
-        PolicyProblem(
-            f"algorithm.node.{name}",
-            "is not a quasi-identifier.",
-            did_you_mean(name, quasi),
-            code="not-a-quasi-identifier",
-        )
-        for name in levels
-        if name not in quasi
-    ]
-    found += [
-        PolicyProblem(
-            f"algorithm.node.{name}",
-            "has no level.",
-            "A node has a level for each quasi-identifier.",
-            code="missing-key",
-        )
-        for name in quasi
-        if name not in levels
-    ]
-    return found
+    quasi, problems = picture["quasi"], []
+    for name in (each for each in levels if each not in quasi):
+        fix = did_you_mean(name, quasi)
+        what = "is not a quasi-identifier."
+        problems.append(PolicyProblem(f"algorithm.node.{name}", what, fix, code="not-a-quasi-identifier"))
+    for name in (each for each in quasi if each not in levels):
+        fix = "A node has a level for each quasi-identifier."
+        problems.append(PolicyProblem(f"algorithm.node.{name}", "has no level.", fix, code="missing-key"))
+    return problems
 
 
 def _not_pickable(picture: Picture, wanted: Mapping[str, int]) -> PolicyProblem:

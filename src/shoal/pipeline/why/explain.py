@@ -26,10 +26,9 @@ from shoal.present.why import explanation_text
 from shoal.search import ALGORITHMS
 from shoal.search.bounds.cheapest_box import Box, box_cost, cheapest_box
 from shoal.search.diagnosis.failures import Lack, Split, left_out_for
-from shoal.search.diagnosis.finer_step import Rows, Solution, finer
+from shoal.search.diagnosis.finer_step import Solution, finer
 from shoal.search.lattice.nodes import Node, released_nodes
 from shoal.search.problem import Problem, Progress, no_progress
-from shoal.table.classes import ClassStats
 from shoal.table.recoding import SUPPRESSED, Recoding
 
 
@@ -146,7 +145,10 @@ class Why:
                 "together_fails": [{"model": model, "sensitive": column} for model, column in box.fails],
             },
             "cost": self.cost,
-            "left_out": [_renamed(asdict(each), labels="class") for each in self.left_out],
+            "left_out": [
+                {"class" if key == "labels" else key: value for key, value in asdict(each).items()}
+                for each in self.left_out
+            ],
         }
 
 
@@ -154,10 +156,6 @@ def _column_facts(column: ColumnWhy) -> dict[str, Any]:
     facts = asdict(column)
     finer = [{**split, **split.pop("judgement")} for split in facts.pop("splits")]
     return {**facts, "verdict": column.verdict, "finer": finer}
-
-
-def _renamed(facts: dict[str, Any], **names: str) -> dict[str, Any]:
-    return {names.get(name, name): value for name, value in facts.items()}
 
 
 def why(
@@ -197,10 +195,8 @@ def explain(
         return found
     solution = Solution(problem, recoding)
     at = int(recoding.row_class[found.rows[0]])
-    if at == SUPPRESSED:
-        return _answer(solution, algorithm, found.record, found.rows[0], None)
     own = int(found.rows[0]) if found.record is not None else None
-    return _answer(solution, algorithm, found.record, own, at)
+    return _answer(solution, algorithm, found.record, own, None if at == SUPPRESSED else at)
 
 
 def _answer(solution: Solution, algorithm: str, record: int | None, own: int | None, at: int | None) -> Why:
@@ -287,18 +283,12 @@ def _class_at(solution: Solution, node: Node, own: int, where: Literal["release"
     nodes = released_nodes(solution.problem, node, np.array([mine]))[0]
     named = zip(solution.problem.table.quasi, solution.problem.hierarchies, nodes, strict=True)
     labels = {name: hierarchy.labels[each] for name, hierarchy, each in named}
-    return _lacking(solution, where, labels, stats, int(grouping.tuple_class[mine]))
+    at = int(grouping.tuple_class[mine])
+    return LeftOut(where, labels, int(stats.sizes[at]), left_out_for(solution.problem.models, stats, at))
 
 
 def _group(solution: Solution, group_of_tuple: NDArray[np.int64], own: int) -> LeftOut:
     """The group that a record is in, of an algorithm that makes its groups without a search."""
     groups = group_of_tuple[solution.problem.table.row_tuple]
-    rows: Rows = np.arange(len(groups))
-    stats = solution.stats_of(rows, groups, int(groups.max()) + 1)
-    return _lacking(solution, "release", {}, stats, int(groups[own]))
-
-
-def _lacking(
-    solution: Solution, where: Literal["release", "boundary"], labels: Mapping[str, Label], stats: ClassStats, at: int
-) -> LeftOut:
-    return LeftOut(where, labels, int(stats.sizes[at]), left_out_for(solution.problem.models, stats, at))
+    stats, at = solution.stats_of(np.arange(len(groups)), groups, int(groups.max()) + 1), int(groups[own])
+    return LeftOut("release", {}, int(stats.sizes[at]), left_out_for(solution.problem.models, stats, at))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import InputError, did_you_mean
 from shoal.formatting import listing, pluralize
-from shoal.hierarchies.hierarchy import Hierarchy, Label, is_scalar, scalar_text
+from shoal.hierarchies.hierarchy import Label, is_scalar, scalar_text
 from shoal.present.why import matches_text
 from shoal.search.problem import Problem
 from shoal.table.recoding import SUPPRESSED, Recoding
@@ -124,19 +124,14 @@ def _by_values(problem: Problem, recoding: Recoding, where: Mapping[str, Any]) -
 
 def _having(problem: Problem, recoding: Recoding, column: int, text: Label) -> NDArray[np.bool_]:
     """The rows that have a value in a column, or were released as it."""
-    leaf = _leaf(problem.hierarchies[column], text)
     table = problem.table
-    fits: NDArray[np.bool_] = (table.codes[column] == (-1 if leaf is None else leaf))[table.row_tuple]
+    leaf = problem.hierarchies[column].by_label.get(text, -1)  # the codes of a table are leaves, never other nodes
+    fits: NDArray[np.bool_] = (table.codes[column] == leaf)[table.row_tuple]
     node = recoding.hierarchies[column].by_label.get(text)
     if node is not None:
         kept = recoding.row_class != SUPPRESSED
         fits[kept] |= (recoding.nodes[:, column] == node)[recoding.row_class[kept]]
     return fits
-
-
-def _leaf(hierarchy: Hierarchy, text: Label) -> int | None:
-    node = hierarchy.by_label.get(text)
-    return node if node is not None and node < hierarchy.n_leaves else None
 
 
 def _known(problem: Problem, asked: Mapping[str, Label]) -> str:
@@ -153,9 +148,8 @@ def _listed(recoding: Recoding, classes: NDArray[np.int32]) -> list[MatchingClas
     """The classes that the rows went to, in the order of the release; those left out last."""
     numbers, counts = np.unique(classes, return_counts=True)
     listed = []
-    for at, matching in sorted(
-        zip(numbers.tolist(), counts.tolist(), strict=True), key=lambda each: (each[0] < 0, each)
-    ):
+    found = zip(numbers.tolist(), counts.tolist(), strict=True)
+    for at, matching in sorted(found, key=lambda each: (each[0] < 0, each)):
         if at == SUPPRESSED:
             listed.append(MatchingClass(None, {}, 0, matching))
             continue

@@ -97,6 +97,8 @@ class Diagnosis:
 class TopClasses:
     """The classes at the most general node that the boundaries allow: Campan's maximum allowed microdata."""
 
+    problem: Problem
+    engine: LocalEngine
     node: Node
     grouping: Grouping
     stats: ClassStats
@@ -106,10 +108,11 @@ class TopClasses:
         """Group at the top of the lattice."""
         top = tuple(levels - 1 for levels in problem.shape)
         grouping = engine.classes(top)
-        return TopClasses(top, grouping, engine.stats(grouping, problem.sensitive_columns))
+        return TopClasses(problem, engine, top, grouping, engine.stats(grouping, problem.sensitive_columns))
 
-    def labels(self, problem: Problem, index: int) -> dict[str, Label]:
+    def labels(self, index: int) -> dict[str, Label]:
         """What sets a class apart: its labels in the columns that a boundary keeps from being fully generalized."""
+        problem = self.problem
         nodes = released_nodes(problem, self.node, self.grouping.representatives[index : index + 1])[0]
         return {
             name: hierarchy.labels[int(node)]
@@ -121,20 +124,20 @@ class TopClasses:
 def infeasible(
     problem: Problem, engine: LocalEngine, algorithm: str | None = None, finds: Finds = always
 ) -> InfeasibleError:
-    """The error for a problem that no node of the lattice satisfies; or none that an ``algorithm`` looked at."""
-    return InfeasibleError(diagnose(problem, TopClasses.of(problem, engine), algorithm, finds))
+    """The error for a problem that no node of the lattice satisfies; or none that an ``algorithm`` looked at.
 
-
-def diagnose(problem: Problem, top: TopClasses, algorithm: str | None = None, finds: Finds = always) -> Diagnosis:
-    """What fails at the most general node, what is reachable there, and with which changes the algorithm ``finds``."""
+    It says what fails at the most general node, what is reachable there, and with which changes the algorithm
+    ``finds`` a release.
+    """
+    top = TopClasses.of(problem, engine)
     satisfies, _ = evaluate_stats(problem.models, top.stats, problem.budget)
     reachable = reachable_alone(problem, top.stats)
     found, missed = ((), ()) if satisfies else relaxations(problem, top.stats, finds)
-    return Diagnosis(
+    diagnosis = Diagnosis(
         code="no-release" if algorithm is None else "not-found",
         records=problem.table.n_rows,
         budget=problem.budget,
-        blockers=tuple(blockers(problem.models, top.stats, lambda index: top.labels(problem, index))),
+        blockers=tuple(blockers(problem.models, top.stats, top.labels)),
         reachable={name: best.exact for name, best in reachable.items()},
         relaxations=found,
         algorithm=algorithm,
@@ -142,6 +145,7 @@ def diagnose(problem: Problem, top: TopClasses, algorithm: str | None = None, fi
         reachable_short={name: best.short for name, best in reachable.items() if best.short != best.exact},
         missed=missed,
     )
+    return InfeasibleError(diagnosis)
 
 
 def blockers(

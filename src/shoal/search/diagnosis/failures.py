@@ -13,7 +13,7 @@ import numpy as np
 
 from shoal.hierarchies.hierarchy import Label
 from shoal.models.base import Model, Shortfall
-from shoal.search.evaluation import evaluate_stats
+from shoal.search.evaluation import class_holds, evaluate_stats
 from shoal.table.classes import ClassStats
 
 
@@ -126,18 +126,15 @@ def left_out_for(models: Sequence[Model], stats: ClassStats, index: int) -> tupl
 
     Models on the whole release see only what is left by then, so a class may fail them that did not at first.
     """
-    single = [model for model in models if not model.whole_table]
     whole = [model for model in models if model.whole_table]
     kept = np.ones(stats.n_classes, dtype=np.bool_)
-    asked = single
+    asked = [model for model in models if not model.whole_table]
     while True:
         rest, place = stats.keep(kept), int(np.count_nonzero(kept[:index]))
         (found,) = lacks(asked, rest, [place])
         if found:
             return found
-        held = np.ones(rest.n_classes, dtype=np.bool_)
-        for model in asked:
-            held &= model.holds(rest.view(model.column))
+        held = class_holds(asked, rest)
         kept[np.flatnonzero(kept)[~held]] = False
         if held.all() and asked is whole:
             return ()

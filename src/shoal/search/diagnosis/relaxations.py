@@ -23,7 +23,7 @@ from shoal.models.comparison import TOLERANCE
 from shoal.search.engine import LocalEngine
 from shoal.search.evaluation import evaluate_stats
 from shoal.search.problem import Problem
-from shoal.table.classes import ClassStats, ClassView
+from shoal.table.classes import ClassStats
 
 _PLACES = Decimal("0.0001")
 """Suggested numbers have four places after the point, where a number of four places does."""
@@ -212,19 +212,14 @@ def _several_parameters(problem: Problem, stats: ClassStats) -> Iterator[_Change
     for model in problem.models:
         view = stats.view(model.column)
         reached, strengths = model.reached(view), model.strengths(view)
-        needed.append(
-            {
-                parameter: value
-                for parameter, value in reached.items()
-                if not _holds(_relaxed(model, reached, except_for=parameter), view)
-            }
-        )
-        short.append(
-            {
-                parameter: outward(value, at_least=strengths[parameter].at_least) if math.isfinite(value) else value
-                for parameter, value in needed[-1].items()
-            }
-        )
+        needed.append({})
+        short.append({})
+        for parameter, value in reached.items():
+            without = _relaxed(model, {name: each for name, each in reached.items() if name != parameter})
+            if not (without.holds(view).all() and without.table_holds(view)):
+                at_least = strengths[parameter].at_least
+                needed[-1][parameter] = value
+                short[-1][parameter] = outward(value, at_least=at_least) if math.isfinite(value) else value
     if sum(map(len, needed)) < 2:
         return
     for values in (short, needed):
@@ -235,15 +230,11 @@ def _several_parameters(problem: Problem, stats: ClassStats) -> Iterator[_Change
             return
 
 
-def _relaxed(model: Model, values: Mapping[str, float], except_for: str | None = None) -> Model:
+def _relaxed(model: Model, values: Mapping[str, float]) -> Model:
     for parameter, value in values.items():
-        if parameter != except_for and math.isfinite(value):
+        if math.isfinite(value):
             model = model.relaxed(parameter, value)
     return model
-
-
-def _holds(model: Model, view: ClassView) -> bool:
-    return bool(model.holds(view).all()) and model.table_holds(view)
 
 
 def _legal(model: Model, stats: ClassStats) -> bool:
@@ -254,11 +245,8 @@ def _legal(model: Model, stats: ClassStats) -> bool:
 
 
 def _lifted_boundaries(problem: Problem) -> Iterator[_Change]:
-    bounded = [
-        j
-        for j, (hierarchy, caps) in enumerate(zip(problem.hierarchies, problem.caps, strict=True))
-        if (caps != hierarchy.root).any()
-    ]
+    columns = enumerate(zip(problem.hierarchies, problem.caps, strict=True))
+    bounded = [j for j, (hierarchy, caps) in columns if (caps != hierarchy.root).any()]
     single = [(j, lifted) for j in bounded if _top_satisfies(lifted := _without(problem, [j]))]
     for j, lifted in single:
         yield _no_boundaries(problem, [j]), lifted

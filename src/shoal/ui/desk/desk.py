@@ -12,7 +12,7 @@ from shoal.errors import DataError, InputError, PolicyError
 from shoal.io import column_names, read_table
 from shoal.policy import Policy
 from shoal.policy.spec import DataSpec
-from shoal.ui.desk.document import CheckedPolicy, check_document, check_file, revision_of
+from shoal.ui.desk.document import CheckedPolicy, check_document, check_file, revision_of, text_of
 from shoal.ui.server.workspace import Workspace
 
 
@@ -29,25 +29,16 @@ class Desk:
     cache: dict[str, Any] = field(default_factory=dict)
     """What questions keep for the next time, each under its own name; emptied when another table is opened."""
 
-    def path(self) -> Path:
-        """The uploaded file."""
-        path = self.workspace.table()
-        if path is None:
-            raise InputError("There is no table yet. Load one first.", code="no-table")
-        return path
-
     def data_spec(self, content: Any = None) -> DataSpec:
         """How the policy says that the file is to be read."""
         content = self.document() if content is None else content
         given = content.get("data") if isinstance(content, dict) else None
         try:
-            spec = DataSpec.model_validate(given if given is not None else self.path().name)
+            spec = DataSpec.model_validate(given if given is not None else self.workspace.table().name)
         except ValueError:
-            raise InputError(
-                "`data` in the policy does not say correctly how the file is read. Correct it in the policy file.",
-                code="data-unreadable",
-            ) from None
-        return spec.model_copy(update={"path": self.path().name})
+            message = "`data` in the policy does not say correctly how the file is read. Correct it in the policy file."
+            raise InputError(message, code="data-unreadable") from None
+        return spec.model_copy(update={"path": self.workspace.table().name})
 
     def hold(self, content: Any, revision: str) -> None:
         """Check a document that was just written as the policy file, so that the file need not be read."""
@@ -56,7 +47,7 @@ class Desk:
     def checked(self) -> CheckedPolicy:
         """The policy file with its problems; read and checked again only where it has changed."""
         path = self.workspace.policy
-        revision = revision_of(path.read_text(encoding="utf-8") if path.exists() else "")
+        revision = revision_of(text_of(path))
         if self._checked is None or self._checked[0] != revision:
             self._checked = (revision, check_file(path))
         return self._checked[1]
@@ -67,8 +58,7 @@ class Desk:
 
     def policy(self) -> Policy:
         """The policy. Raises `PolicyError` with every problem it has in itself."""
-        if not self.workspace.policy.exists():
-            raise InputError("There is no table yet. Load one first.", code="no-table")
+        self.workspace.table()  # without one there is no policy either
         checked = self.checked()
         if checked.policy is None or checked.problems:
             raise PolicyError(checked.problems)
@@ -79,7 +69,7 @@ class Desk:
         spec = self.data_spec()
         reading = spec.model_dump_json()
         if self._table is None or self._table[0] != reading:
-            self._table = (reading, self.read(self.path(), spec))
+            self._table = (reading, self.read(self.workspace.table(), spec))
         return self._table[1]
 
     def read(self, path: Path, spec: DataSpec) -> pa.Table:

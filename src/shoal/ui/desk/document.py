@@ -25,10 +25,10 @@ MISSING_KEY = "\x00"
 
 def to_page(document: Any) -> Any:
     """A document with every key a text, in an order that JavaScript keeps."""
-    if not isinstance(document, Mapping) or not isinstance(document.get("columns"), Mapping):
-        return _text_keys(document)
-    columns = {name: _column_to_page(column) for name, column in document["columns"].items()}
-    return _text_keys({**document, "columns": columns})
+    if isinstance(document, Mapping) and isinstance(document.get("columns"), Mapping):
+        columns = {name: _column_to_page(column) for name, column in document["columns"].items()}
+        document = {**document, "columns": columns}
+    return _text_keys(document)
 
 
 def from_page(document: Any) -> Any:
@@ -59,13 +59,9 @@ def _policy_keys(value: Any) -> Any:
 
 
 def _reordered(mapping: Mapping[Any, Any]) -> bool:
-    """Whether JavaScript may put these keys in another order."""
-    return len(mapping) > 1 and any(_is_index(str(key)) for key in mapping)
-
-
-def _is_index(key: str) -> bool:
-    """Whether JavaScript takes a key for an index of a list."""
-    return key.isascii() and key.isdecimal() and (key == "0" or key[0] != "0")
+    """Whether JavaScript may put these keys in another order: it takes some for the indices of a list."""
+    keys = [str(key) for key in mapping]
+    return len(keys) > 1 and any(key.isascii() and key.isdecimal() and (key == "0" or key[0] != "0") for key in keys)
 
 
 def _column_to_page(column: Any) -> Any:
@@ -111,10 +107,9 @@ class CheckedPolicy:
 def check_document(document: Any) -> CheckedPolicy:
     """A document with its problems, those included that only this page has."""
     try:
-        policy = Policy.model_validate(document)
+        return _checked(Policy.model_validate(document))
     except PolicyError as error:
         return CheckedPolicy(document, None, list(error.problems), error.draft)
-    return CheckedPolicy(policy.to_dict(), policy, session_problems(policy))
 
 
 def check_file(path: Path) -> CheckedPolicy:
@@ -122,13 +117,16 @@ def check_file(path: Path) -> CheckedPolicy:
     if not path.exists():
         return CheckedPolicy({}, None, [])
     try:
-        policy = Policy.load(path)
+        return _checked(Policy.load(path))
     except PolicyError as error:
         try:
-            content = parse_yaml(path.read_text(encoding="utf-8"), path.name)
+            content = parse_yaml(text_of(path), path.name)
         except PolicyError:
             content = {}
         return CheckedPolicy(content, None, list(error.problems), error.draft)
+
+
+def _checked(policy: Policy) -> CheckedPolicy:
     return CheckedPolicy(policy.to_dict(), policy, session_problems(policy))
 
 
@@ -140,6 +138,11 @@ def text_of(path: Path) -> str:
 def revision_of(text: str) -> str:
     """What distinguishes one state of the policy file from another."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def file_facts(text: str) -> dict[str, str]:
+    """The policy file as the page has it."""
+    return {"yaml": text, "revision": revision_of(text)}
 
 
 def problem_to_page(problem: PolicyProblem, document: Any) -> dict[str, Any]:

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-import pyarrow as pa
-
 from shoal.encode.resolve import data_problems, unknown_columns
 from shoal.errors import PolicyError, PolicyProblem
 from shoal.io.source import TableSource
@@ -71,15 +69,16 @@ def _of_valid_parts(desk: Desk, checked: CheckedPolicy) -> list[PolicyProblem]:
     draft = checked.draft
     if draft is None or not draft.columns or draft.data is None:
         return []
+    return _problems_of(desk, draft.columns, draft.models)
+
+
+def _problems_of(desk: Desk, columns: Mapping[str, Any], models: Any) -> list[PolicyProblem]:
+    """What columns and models of a policy have against the data."""
     table = desk.table()
-    lacking = unknown_columns(draft.columns, table.column_names, "")
-    return [*lacking, *data_problems(draft.columns, draft.models, _rows(table, draft.columns), desk.workspace.folder)]
-
-
-def _rows(table: pa.Table, columns: Mapping[str, Any]) -> DistinctRows:
-    """The distinct rows of the columns that a policy uses."""
+    lacking = unknown_columns(columns, table.column_names, "")
     used = [name for name in table.column_names if name in columns and columns[name].role != "identifier"]
-    return DistinctRows.of(table.select(used))
+    rows = DistinctRows.of(table.select(used))
+    return [*lacking, *data_problems(columns, models, rows, desk.workspace.folder)]
 
 
 def _of_options(ready: Prepared) -> Iterator[PolicyProblem]:
@@ -103,12 +102,8 @@ def prepared(desk: Desk, policy: Policy) -> Prepared:
     table = desk.table()
     before: Prepared | None = desk.cache.get(_PREPARED)
     known = before is not None and before.source.table is table and before.policy.data == policy.data
-    lacking = unknown_columns(policy.columns, table.column_names, "")
-    if lacking:
-        others = data_problems(
-            policy.columns, policy.placed_models(), _rows(table, policy.columns), desk.workspace.folder
-        )
-        raise PolicyError([*lacking, *others], policy.source)
+    if unknown_columns(policy.columns, table.column_names, ""):
+        raise PolicyError(_problems_of(desk, policy.columns, policy.placed_models()), policy.source)
     given = before if known and before is not None else TableSource(table, table.column_names)
     desk.cache[_PREPARED] = ready = prepare_again(given, policy)
     return ready
@@ -122,10 +117,7 @@ def _forecast_to_page(found: Forecast) -> dict[str, Any]:
         "overall": overall(found, model_title),
         "models": [
             {
-                "entry": each.entry,
-                "model": each.model,
-                "sensitive": each.sensitive,
-                "alone": each.alone,
+                **{key: getattr(each, key) for key in ("entry", "model", "sensitive", "alone")},
                 "reaches": [asdict(reach) for reach in each.reaches],
                 "sentences": about_model(each, found.facts.may_suppress, model_title),
             }
@@ -145,13 +137,8 @@ def suggestions_to_page(relaxations: tuple[Relaxation, ...]) -> list[dict[str, A
 
 
 def _estimate_to_page(estimate: TimeEstimate) -> dict[str, Any]:
-    return {
-        "low": estimate.low,
-        "high": estimate.high,
-        "typical": typical_text(estimate),
-        "range": range_text(estimate),
-        "basis": estimate_basis(estimate),
-    }
+    texts = {"typical": typical_text(estimate), "range": range_text(estimate), "basis": estimate_basis(estimate)}
+    return {"low": estimate.low, "high": estimate.high, **texts}
 
 
 ANSWERS = {"review": review}

@@ -21,7 +21,7 @@ from shoal.policy.yaml_text import dump_yaml, parse_yaml
 from shoal.ui.desk import document
 from shoal.ui.desk.desk import Desk
 from shoal.ui.desk.table_facts import describe_again, describe_table, profile_of
-from shoal.ui.server.workspace import safe_name, write_bytes
+from shoal.ui.server.workspace import read_json, safe_name, write_bytes, write_json
 
 EXAMPLE = ("hospital.csv", "hospital.yaml")
 _PAGE = 200
@@ -48,7 +48,7 @@ def open_example(desk: Desk, _: Mapping[str, Any]) -> dict[str, Any]:
 
 def reread(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
     """Open the table again, read in another manner: separator, encoding, sheet."""
-    return _open(desk, desk.path(), query.get("options", {}), None)
+    return _open(desk, desk.workspace.table(), query.get("options", {}), None)
 
 
 def _open(desk: Desk, path: Path, options: Mapping[str, Any], content: Any) -> dict[str, Any]:
@@ -64,9 +64,8 @@ def _open(desk: Desk, path: Path, options: Mapping[str, Any], content: Any) -> d
     desk.open(table, content)
     text = dump_yaml(content)
     write_bytes(desk.workspace.policy, text.encode())
-    desk.workspace.write("table.json", described)
-    page = {"table": described, "policy": document.to_page(content), "yaml": text}
-    return {**page, "revision": document.revision_of(text)}
+    write_json(desk.workspace.table_notes, described)
+    return {"table": described, "policy": document.to_page(content), **document.file_facts(text)}
 
 
 def _move_into_place(desk: Desk, path: Path) -> None:
@@ -82,8 +81,8 @@ def _move_into_place(desk: Desk, path: Path) -> None:
 
 def about_table(desk: Desk, _: Mapping[str, Any]) -> dict[str, Any]:
     """The table as the policy says now that cells are read: marks of a missing value may have come or gone."""
-    described = describe_again(desk.workspace.read("table.json"), desk.table())
-    desk.workspace.write("table.json", described)
+    described = describe_again(read_json(desk.workspace.table_notes), desk.table())
+    write_json(desk.workspace.table_notes, described)
     return {"table": described}
 
 

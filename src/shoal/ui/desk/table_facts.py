@@ -25,6 +25,8 @@ _MOST_PROPOSED = 2000
 """Values of a column whose role needs no hierarchy, up to which one is worth the time all the same."""
 _FEW_ODD = 5
 _MOSTLY = 0.9
+_UNKNOWN = {"role": "identifier", "why": "Nothing is known about it.", "warning": ""}
+"""The advice on a column that the draft says nothing of."""
 
 
 def describe_table(path: Path, table: pa.Table, facts: PolicyDraft) -> dict[str, Any]:
@@ -34,14 +36,9 @@ def describe_table(path: Path, table: pa.Table, facts: PolicyDraft) -> dict[str,
     for name in table.column_names:
         profile, kind = profile_of(table, name)
         decision = decided.get(name)
-        proposal = decision.proposal if decision is not None else None
-        advice = {
-            "role": decision.role if decision is not None else "identifier",
-            "why": decision.why if decision is not None else "Nothing is known about it.",
-            "warning": decision.warning if decision is not None else "",
-            "suited": _suited(profile, proposal),
-        }
-        columns.append({"name": name, **_values(profile, kind), **advice})
+        advice = _UNKNOWN if decision is None else {key: getattr(decision, key) for key in _UNKNOWN}
+        suited = _suited(profile, None if decision is None else decision.proposal)
+        columns.append({"name": name, **_values(profile, kind), **advice, "suited": suited})
     return {
         "name": path.name,
         "bytes": path.stat().st_size,
@@ -55,21 +52,16 @@ def describe_table(path: Path, table: pa.Table, facts: PolicyDraft) -> dict[str,
 
 def describe_again(known: Mapping[str, Any], table: pa.Table) -> dict[str, Any]:
     """The table after its policy says otherwise how cells are read: values are counted anew, the advice stays."""
-    advice = {each["name"]: each for each in known["columns"]}
-    columns = [_again(advice.get(name), table, name) for name in table.column_names]
+    before = {each["name"]: each for each in known["columns"]}
+    columns = []
+    for name in table.column_names:
+        profile, kind = profile_of(table, name)
+        advice = before.get(name, _UNKNOWN)
+        suited = advice["suited"] if kind == advice.get("kind") else _suited(profile, None)
+        columns.append({"name": name, **advice, "suited": suited, **_values(profile, kind)})
     quasi = [each["name"] for each in columns if each["role"] == "quasi"]
     sizes = table.group_by(quasi).aggregate([([], "count_all")]).column("count_all").to_numpy() if quasi else []
     return {**known, "records": table.num_rows, "unique": int(np.count_nonzero(sizes == 1)), "columns": columns}
-
-
-def _again(before: Mapping[str, Any] | None, table: pa.Table, name: str) -> dict[str, Any]:
-    """A column, counted anew; another kind of values has another hierarchy that suits them."""
-    profile, kind = profile_of(table, name)
-    advice = (
-        before if before is not None else {"role": "identifier", "why": "Nothing is known about it.", "warning": ""}
-    )
-    suited = advice["suited"] if kind == advice.get("kind") else _suited(profile, None)
-    return {"name": name, **advice, "suited": suited, **_values(profile, kind)}
 
 
 def _values(profile: Profile, kind: str) -> dict[str, Any]:

@@ -55,24 +55,22 @@ def distributions(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
 
 def _column(run: SavedRun, name: str) -> dict[str, Any]:
     role = run.policy.columns[name].role
-    told: dict[str, Any] = {"name": name, "role": role}
+    facts: dict[str, Any] = {"name": name, "role": role}
     if role == "quasi":
-        return told | _quasi(run, name)
+        return facts | _quasi(run, name)
     if role == "sensitive":
         labels: Sequence[Label] = run.problem.domains[name].values
         codes = run.problem.table.row_sensitive[name].astype(np.int64)
-        told["published"] = run.policy.published(name)
+        facts["published"] = run.policy.published(name)
     else:
         labels, codes = run.values(name)
     before = np.bincount(codes, minlength=len(labels))
     after = np.bincount(codes[run.record_class >= 0], minlength=len(labels))
     numbers = _numbers(labels, before)
     if numbers is not None and len(labels) > _BARS:
-        counts = after.astype(np.float64)
-        return (
-            told | _histogram(numbers, before, numbers.values, numbers.values, counts) | _missing(labels, before, after)
-        )
-    return told | _bars(labels, before, after)
+        bins = _histogram(numbers, before, numbers.values, numbers.values, after.astype(np.float64))
+        return facts | bins | _missing(labels, before, after)
+    return facts | _bars(labels, before, after)
 
 
 def _quasi(run: SavedRun, name: str) -> dict[str, Any]:
@@ -85,38 +83,29 @@ def _quasi(run: SavedRun, name: str) -> dict[str, Any]:
     leaves = hierarchy.labels[: hierarchy.n_leaves]
     kind = spec.kinds[0] if spec is not None else None
     numbers = _numbers(leaves, before) if kind not in {"mask", "dates"} else None
-    told: dict[str, Any] = {"labels": int(np.count_nonzero(after)), "values": int(np.count_nonzero(before))}
+    facts: dict[str, Any] = {"labels": int(np.count_nonzero(after)), "values": int(np.count_nonzero(before))}
     if numbers is not None:
         low, high, counts = _stretches(hierarchy, numbers, after)
-        return told | _histogram(numbers, before, low, high, counts) | _missing(hierarchy.labels, before, after)
+        return facts | _histogram(numbers, before, low, high, counts) | _missing(hierarchy.labels, before, after)
     found = distribution(hierarchy, before=before, after=after, least_hidden=0)
     groups = found.groups if found is not None else ()
     bars = [
-        {
-            "label": each.label,
-            "others": each.distinct_values if each.kind == "others" else 0,
-            "before": each.before,
-            "sure": each.within,
-            "after": each["after"],
-        }
+        _bar(each.label, each.distinct_values if each.kind == "others" else 0, each.before, each["after"], each.within)
         for each in groups
     ]
-    return told | {"kind": "bars", "level": found.level if found is not None else 0, "bars": bars}
+    return facts | {"kind": "bars", "level": found.level if found is not None else 0, "bars": bars}
 
 
 def _numbers(labels: Sequence[Label], counts: Ints) -> _Numbers | None:
     """The numbers of a column and their bins; None where a value is no number."""
     parsed = [None if label is None else parse_decimal(label) for label in labels]
-    if not any(each is not None for each in parsed) or any(
-        each is None and label is not None for each, label in zip(parsed, labels, strict=True)
-    ):
+    if any(each is None and label is not None for each, label in zip(parsed, labels, strict=True)):
         return None
     values = np.array([math.nan if each is None else float(each) for each in parsed])
     there = values[(counts > 0) & ~np.isnan(values)]
     if not len(there) or not np.isfinite(there).all():
         return None
-    whole = bool((there == np.round(there)).all())
-    return _Numbers(values, whole)
+    return _Numbers(values, whole=bool((there == np.round(there)).all()))
 
 
 def _edges(values: Floats, ends: Floats, *, whole: bool) -> Floats:
@@ -144,30 +133,17 @@ def _stretches(hierarchy: Hierarchy, numbers: _Numbers, after: Ints) -> tuple[Fl
         inside = numbers.values[hierarchy.first[node] : hierarchy.last[node] + 1]
         if np.isnan(inside).all():
             continue
-        ends = _ends(str(hierarchy.labels[node]), numbers)
-        if ends is None:  # a value, a range between two values, or a name for some of them
-            least, most = float(np.nanmin(inside)), float(np.nanmax(inside))
-            ends = (least, most if node < hierarchy.n_leaves else _beyond(most, numbers))
+        interval = read_interval(str(hierarchy.labels[node]))
         if node == hierarchy.root:
-            ends = (-math.inf, math.inf)
-        low.append(ends[0])
-        high.append(ends[1])
+            start, end, closed = -math.inf, math.inf, False
+        elif interval is not None:
+            start, end, closed = float(interval.low), float(interval.high), interval.closed
+        else:  # a value, a range between two values, or a name for some of them
+            start, end, closed = float(np.nanmin(inside)), float(np.nanmax(inside)), node >= hierarchy.n_leaves
+        low.append(start)
+        high.append(end + 1 if closed and numbers.whole else end)
         counts.append(float(after[node]))
     return np.array(low), np.array(high), np.array(counts)
-
-
-def _ends(label: str, numbers: _Numbers) -> tuple[float, float] | None:
-    """The ends of an interval by its label."""
-    found = read_interval(label)
-    if found is None:
-        return None
-    high = float(found.high)
-    return float(found.low), _beyond(high, numbers) if found.closed else high
-
-
-def _beyond(high: float, numbers: _Numbers) -> float:
-    """Where a stretch ends that holds its upper end."""
-    return high + 1 if numbers.whole else high
 
 
 def _histogram(numbers: _Numbers, before: Ints, low: Floats, high: Floats, counts: Floats) -> dict[str, Any]:
@@ -207,20 +183,19 @@ def _missing(labels: Sequence[Label], before: Ints, after: Ints) -> dict[str, An
 
 def _bars(labels: Sequence[Label], before: Ints, after: Ints) -> dict[str, Any]:
     """The values of a column that is not generalized, the most frequent first, the rest together."""
-    order = sorted(
-        range(len(labels)), key=lambda place: (-int(before[place]), labels[place] is None, labels[place] or "")
-    )
-    order = [place for place in order if before[place]]
+    present = np.flatnonzero(before).tolist()
+    order = sorted(present, key=lambda code: (-int(before[code]), labels[code] is None, labels[code] or ""))
     own = order if len(order) <= _BARS + 1 else order[:_BARS]
     rest = order[len(own) :]
-    bars = [_bar(labels[place], 0, int(before[place]), int(after[place])) for place in own]
+    bars = [_bar(labels[code], 0, int(before[code]), int(after[code])) for code in own]
     if rest:
         bars.append(_bar(None, len(rest), int(before[rest].sum()), int(after[rest].sum())))
     return {"kind": "bars", "bars": bars, "values": len(order)}
 
 
-def _bar(label: Label, others: int, before: int, after: int) -> dict[str, Any]:
-    return {"label": label, "others": others, "before": before, "sure": after, "after": after}
+def _bar(label: Label, others: int, before: int, after: float, sure: float | None = None) -> dict[str, Any]:
+    sure = after if sure is None else sure
+    return {"label": label, "others": others, "before": before, "sure": sure, "after": after}
 
 
 ANSWERS = {"distributions": distributions}

@@ -58,7 +58,6 @@ class ProgressReporter:
 def make_files(folder: Path, work: Path, workspace: Workspace, progress: Progress) -> dict[str, Any]:
     """The release as CSV and as Parquet, each with its evidence and report, as the command line makes them."""
     policy, data = load_session_policy(folder / "policy.yaml"), workspace.table()
-    assert data is not None
     stem = Path(policy.output).stem if policy.output is not None else "release"
     files: dict[str, dict[str, str]] = {}
     targets = {form: work / form / f"{stem}.{form}" for form in ("csv", "parquet")}
@@ -95,8 +94,8 @@ def summary(evidence: Mapping[str, Any]) -> dict[str, Any]:
 
 def draw_lattice(folder: Path, work: Path, workspace: Workspace, progress: Progress) -> dict[str, Any]:
     """The lattice of the policy."""
-    policy, data = load_session_policy(folder / "policy.yaml"), workspace.table()
-    ready = prepare(data, policy, progress=progress)
+    policy = load_session_policy(folder / "policy.yaml")
+    ready = prepare(workspace.table(), policy, progress=progress)
     write_json(work / "lattice.json", lattice_picture(ready, policy, progress))
     return {}
 

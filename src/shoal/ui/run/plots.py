@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -26,40 +25,24 @@ def runs_plot(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
     across, up = str(query.get("across", "loss")), str(query.get("up", "average"))
     if across not in METRICS or up not in RISKS:
         raise InputError(f"There is no measure {across!r} or no risk {up!r}.", code="unknown-measure")
-    runs = [run for run in map(_released, _folders(desk)) if run is not None]
+    folders = sorted(path for path in desk.workspace.runs.iterdir() if (path / STATUS).exists())
+    runs = [run for run in map(_released, folders) if run is not None]
     shown = [run for run in runs if up in run["risk"] and run["measures"].get(across) is not None]
     metric = METRICS[across]
-    ranks = {
-        place: rank
-        for rank, place in enumerate(
-            frontier([(metric.cost(run["measures"][across]), run["risk"][up]) for run in shown]), start=1
-        )
-    }
+    best = frontier([(metric.cost(run["measures"][across]), run["risk"][up]) for run in shown])
+    ranks = {index: rank for rank, index in enumerate(best, start=1)}
     algorithms = sorted({run["algorithm"] for run in shown})
-    dots = [
-        Dot(
-            _named(run),
-            run["measures"][across],
-            run["risk"][up],
-            algorithms.index(run["algorithm"]),
-            ranks.get(place),
-            mark=str(int(run["run"])),
-        )
-        for place, run in enumerate(shown)
-    ]
+    dots = []
+    for index, run in enumerate(shown):
+        name = f"run {run['run']}" + (f" {run['name']}" if run["name"] else "")
+        x, y, colour = run["measures"][across], run["risk"][up], algorithms.index(run["algorithm"])
+        dots.append(Dot(name, x, y, colour, ranks.get(index), mark=str(int(run["run"]))))
     return {
         "measures": [[name, metric.title] for name, metric in METRICS.items()],
         "risks": [[name, head, words] for name, (head, words) in RISKS.items()],
         "algorithms": algorithms,
         "points": [
-            {
-                "run": run["run"],
-                "name": run["name"],
-                "algorithm": run["algorithm"],
-                "across": dot.x,
-                "up": dot.y,
-                "rank": dot.rank,
-            }
+            {**{key: run[key] for key in ("run", "name", "algorithm")}, "across": dot.x, "up": dot.y, "rank": dot.rank}
             for run, dot in zip(shown, dots, strict=True)
         ],
         "without": [run["run"] for run in runs if run not in shown],
@@ -76,16 +59,12 @@ def _scatter(dots: list[Dot], across: str, up: str) -> Markup:
     return scatter_plot(dots, across=f"{title}, {side}", up=f"{head}, less is better", description=f"{described}.")
 
 
-def _folders(desk: Desk) -> list[Path]:
-    return sorted(path for path in desk.workspace.runs.iterdir() if (path / STATUS).exists())
-
-
 def _released(folder: Path) -> dict[str, Any] | None:
     """What the plot has of a run; None where it has no release."""
     path, status = folder / OUT / "evidence.json", read_json(folder / STATUS)
     if status.get("state") != "done" or status.get("kind") != "release" or not path.is_file():
         return None
-    evidence = json.loads(path.read_text(encoding="utf-8"))
+    evidence = read_json(path)
     if not evidence["released"]:
         return None
     return {
@@ -95,10 +74,6 @@ def _released(folder: Path) -> dict[str, Any] | None:
         "measures": evidence["measures"],
         "risk": risks(evidence),
     }
-
-
-def _named(run: Mapping[str, Any]) -> str:
-    return f"run {run['run']}" + (f" {run['name']}" if run["name"] else "")
 
 
 def lattice_svg(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
@@ -133,8 +108,7 @@ def _picture(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
     if not path.is_file():
         message = f"Run {query.get('run')} has no lattice: it is not finished, it failed, or it made a release."
         raise InputError(message, code="no-lattice")
-    picture: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return picture
+    return read_json(path)
 
 
 def _changed(desk: Desk, query: Mapping[str, Any]) -> bool:

@@ -108,7 +108,11 @@ def _released(run: SavedRun, head: str, records: Ints) -> list[tuple[Label, bool
     """The released cells of some records and whether each says less than the value did; of those left out nothing."""
     columns = run.policy.columns
     if head in columns and columns[head].role == "quasi":
-        return _quasi_cells(run, run.recoding.quasi.index(head), records)
+        index = run.recoding.quasi.index(head)
+        leaves = run.leaf_codes(index)[records]
+        nodes = run.recoding.nodes[run.record_class[records], index] if run.recoding.n_classes else leaves
+        labels = run.recoding.hierarchies[index].labels
+        return [(labels[node], node != leaf) for node, leaf in zip(nodes.tolist(), leaves.tolist(), strict=True)]
     if head in columns and columns[head].role == "insensitive":
         return [(text, False) for text in canonical_text(run.original.column(head).take(pa.array(records))).to_pylist()]
     name = head if head in columns else head.removesuffix("_category")
@@ -118,13 +122,6 @@ def _released(run: SavedRun, head: str, records: Ints) -> list[tuple[Label, bool
         return [(domain.categories[domain.category_of[code]], True) for code in codes]
     coarser = run.policy.published(name) == "categories"
     return [(domain.values[code], coarser) for code in codes]
-
-
-def _quasi_cells(run: SavedRun, place: int, records: Ints) -> list[tuple[Label, bool]]:
-    hierarchy, owner = run.recoding.hierarchies[place], run.record_class[records]
-    leaves = run.leaf_codes(place)[records]
-    nodes = run.recoding.nodes[owner, place] if run.recoding.n_classes else leaves
-    return [(hierarchy.labels[node], node != leaf) for node, leaf in zip(nodes.tolist(), leaves.tolist(), strict=True)]
 
 
 def _record(
@@ -183,11 +180,8 @@ def _secret(run: SavedRun, name: str, histogram: Histogram, at: int) -> dict[str
     entries = slice(int(histogram.starts[at]), int(histogram.starts[at + 1]))
     counts = histogram.counts[entries]
     most = int(np.argmax(counts))
-    return {
-        "values": len(counts),
-        "most": run.problem.domains[name].values[histogram.values[entries][most]],
-        "records": int(counts[most]),
-    }
+    commonest = run.problem.domains[name].values[histogram.values[entries][most]]
+    return {"values": len(counts), "most": commonest, "records": int(counts[most])}
 
 
 def _weakest(run: SavedRun) -> list[dict[str, Any]]:
@@ -198,10 +192,8 @@ def _weakest(run: SavedRun) -> list[dict[str, Any]]:
             "title": model_title(model["model"]),
             "sensitive": model.get("sensitive"),
             "parameter": parameter,
-            "strength": weakest["strength"],
-            "size": weakest["size"],
+            **{key: weakest[key] for key in ("strength", "size", "labels")},
             "as_weak": weakest["classes"],
-            "labels": weakest["labels"],
             "class": _number_of(run, weakest["labels"]),
         }
         for model in run.evidence["models"]

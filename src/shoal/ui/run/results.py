@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -26,6 +25,7 @@ from shoal.present.why import explanation
 from shoal.ui.desk.desk import Desk
 from shoal.ui.run.saved_run import SavedRun, saved_run
 from shoal.ui.server.runs import OUT
+from shoal.ui.server.workspace import read_json
 
 _SECTIONS = {
     "verdict": summary_section,
@@ -51,15 +51,13 @@ def _remedies(evidence: Evidence) -> list[dict[str, Any]]:
 
     With the index of the attack among the attackers of the report.
     """
-    return [
-        {"index": index, "text": remedy_sentence(attack), "models": _models_against(attack.name)}
-        for index, attack in enumerate(by_severity(evidence.attacks))
-        if attack.leak
-    ]
-
-
-def _models_against(attack: str) -> list[dict[str, str]]:
-    return [{"name": name, "title": model_title(name)} for name, model in MODELS.items() if attack in model.stops]
+    found = []
+    for index, attack in enumerate(by_severity(evidence.attacks)):
+        if attack.leak:
+            models = [name for name, model in MODELS.items() if attack.name in model.stops]
+            titles = [{"name": name, "title": model_title(name)} for name in models]
+            found.append({"index": index, "text": remedy_sentence(attack), "models": titles})
+    return found
 
 
 def why(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
@@ -77,10 +75,10 @@ def run_files(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
     run = saved_run(desk, query)
     if "files" not in run.cache:
         folder = desk.workspace.run(run.number) / OUT
-        forms = json.loads((folder / "files.json").read_text(encoding="utf-8"))
+        forms = read_json(folder / "files.json")
         run.cache["files"] = {
             "forms": [_form(desk, run, folder / form, form, names) for form, names in forms.items()],
-            "data": desk.path().name,
+            "data": desk.workspace.table().name,
             "formulas": _formulas(run.table),
         }
     found: dict[str, Any] = run.cache["files"]
@@ -88,22 +86,17 @@ def run_files(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _form(desk: Desk, run: SavedRun, folder: Path, form: str, names: Mapping[str, str]) -> dict[str, Any]:
-    data = desk.path().name
+    data = desk.workspace.table().name
     given = run.policy.data is not None and run.policy.data.path == data
     make = ["shoal", "anonymize", names["policy"], *([] if given else ["--data", data]), "--out", names["release"]]
     check = ["shoal", "verify", names["release"], "--policy", names["policy"], "--original", data]
-    return {
-        "form": form,
-        "files": [{"what": what, **_file(folder / name)} for what, name in names.items()],
-        "make": shlex.join(make),
-        "check": shlex.join(check),
-    }
-
-
-def _file(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        raise InputError(f"The file {path.name} of this run is gone. Run it again.", code="file-gone")
-    return {"name": path.name, "bytes": path.stat().st_size, "sha256": sha256_of(path)}
+    files = []
+    for what, name in names.items():
+        path = folder / name
+        if not path.is_file():
+            raise InputError(f"The file {name} of this run is gone. Run it again.", code="file-gone")
+        files.append({"what": what, "name": name, "bytes": path.stat().st_size, "sha256": sha256_of(path)})
+    return {"form": form, "files": files, "make": shlex.join(make), "check": shlex.join(check)}
 
 
 def _formulas(table: pa.Table) -> list[dict[str, Any]]:
@@ -114,8 +107,7 @@ def _formulas(table: pa.Table) -> list[dict[str, Any]]:
         texts, counts = counted.field("values").to_pylist(), counted.field("counts").to_pylist()
         cells = {text: count for text, count in zip(texts, counts, strict=True) if _is_formula(text)}
         if cells or _is_formula(name):
-            first = min(cells, default=name)
-            found.append({"column": name, "cells": sum(cells.values()), "example": first})
+            found.append({"column": name, "cells": sum(cells.values()), "example": min(cells, default=name)})
     return found
 
 

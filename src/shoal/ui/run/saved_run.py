@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -67,11 +66,9 @@ class SavedRun:
         found: tuple[list[Label], Ints] = known[name]
         return found
 
-    def leaf_codes(self, place: int) -> Ints:
+    def leaf_codes(self, column: int) -> Ints:
         """Leaf of each record in the hierarchy of a quasi-identifier."""
-        table = self.problem.table
-        leaves: Ints = table.codes[place][table.row_tuple].astype(np.int64)
-        return leaves
+        return np.asarray(self.problem.table.codes[column][self.problem.table.row_tuple], dtype=np.int64)
 
     def labels_of(self, at: int) -> dict[str, Label]:
         """What a class shows in the release."""
@@ -94,15 +91,10 @@ def saved_run(desk: Desk, query: Mapping[str, Any]) -> SavedRun:
         del held[number]
     if number not in held:
         found = pickle.loads(path.read_bytes())  # noqa: S301 - our own file, in a folder that only its owner may write
-        evidence = json.loads((folder / OUT / "evidence.json").read_text(encoding="utf-8"))
-        original = _original(desk, found["policy"])
+        evidence = read_json(folder / OUT / "evidence.json")
+        spec = desk.data_spec(found["policy"].to_dict())  # which need not be how the policy reads the file now
+        original = desk.table() if spec == desk.data_spec() else desk.read(desk.workspace.table(), spec)
         held[number] = SavedRun(number, original=original, evidence=evidence, started=begun, **found)
         while len(held) > _HELD:
             del held[next(iter(held))]
     return held[number]
-
-
-def _original(desk: Desk, policy: Policy) -> pa.Table:
-    """The file read as the policy of the run says, which need not be how the policy says it now."""
-    spec = desk.data_spec(policy.to_dict())
-    return desk.table() if spec == desk.data_spec() else desk.read(desk.path(), spec)

@@ -23,7 +23,7 @@ from shoal.ui.server.sessions import Session, Sessions
 from shoal.ui.server.settings import Settings
 from shoal.ui.server.upload import receive
 from shoal.ui.server.worker import FAULT
-from shoal.ui.server.workspace import write_bytes
+from shoal.ui.server.workspace import read_json, write_bytes
 
 _LONGEST = 64 * 1024 * 1024
 """Bytes of a message of the page, at most: a policy with a large hierarchy."""
@@ -51,10 +51,9 @@ class Api:
     def _state(self, session: Session) -> dict[str, Any]:
         text, checked = document.text_of(session.workspace.policy), document.check_file(session.workspace.policy)
         return {
-            "table": session.workspace.read("table.json") or None,
+            "table": read_json(session.workspace.table_notes) or None,
             "policy": document.to_page(checked.document),
-            "yaml": text,
-            "revision": document.revision_of(text),
+            **document.file_facts(text),
             "problems": [document.problem_to_page(each, checked.document) for each in checked.problems],
             "runs": session.runs.all(),
             "limits": {"bytes": self._settings.max_upload, "rows": self._settings.max_rows},
@@ -111,18 +110,14 @@ class Api:
             content = checked_document(parse_yaml(text, "the policy"))
             write_bytes(path, text.encode())
             expanded = document.check_document(content).document
-            return {
-                "policy": document.to_page(expanded),
-                "yaml": text,
-                "revision": document.revision_of(text),
-            }, question
+            return {"policy": document.to_page(expanded), **document.file_facts(text)}, question
         if "edits" in sent:
             content = self._edited(session, sent)
         else:
             content = checked_document(document.from_page(sent.get("policy")))
         text = dump_yaml(content)
         write_bytes(path, text.encode())
-        written = {"yaml": text, "revision": document.revision_of(text)}
+        written: dict[str, Any] = document.file_facts(text)
         if "edits" in sent:
             written["policy"] = document.to_page(content)
         return written, {**question, "document": document.to_page(content), "revision": written["revision"]}
@@ -161,8 +156,7 @@ class Api:
         kind = str(sent.get("kind", "release"))
         if kind not in {"release", "lattice"}:
             raise InputError(f"There is no kind of run called {kind!r}.", code="unknown-kind")
-        if session.workspace.table() is None:
-            raise InputError("There is no table yet. Load one first.", code="no-table")
+        session.workspace.table()  # raises where there is none
         text = session.workspace.policy.read_bytes()
         number = session.runs.start(text, kind, str(sent.get("name", ""))[:200])
         return JSONResponse(session.runs.describe(number), status_code=202)
@@ -202,7 +196,7 @@ class Api:
     async def download(self, request: Request) -> Response:
         """A file of a run to download: the same bytes as the command line writes from its policy."""
         session, number = _session(request), request.path_params["number"]
-        files = json.loads(session.runs.file(number, "files.json").read_text(encoding="utf-8"))
+        files = read_json(session.runs.file(number, "files.json"))
         name = files.get(request.path_params["form"], {}).get(request.path_params["what"])
         if name is None:
             raise InputError("A run has no such file.", code="no-such-file")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from importlib import resources
+from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -12,21 +14,23 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from shoal.errors import InputError
 from shoal.ui.server.api import HANDLERS, Api
 from shoal.ui.server.guard import Guard
 from shoal.ui.server.login import Login
-from shoal.ui.server.pages import asset
 from shoal.ui.server.sessions import Sessions
 from shoal.ui.server.settings import Settings
 
+_KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".html": "text/html"}
+
 
 async def _asset(request: Request) -> Response:
-    try:
-        content, kind = asset(request.path_params["name"])
-    except InputError:
+    """A file of the page, as the package brings it."""
+    name = request.path_params["name"]
+    known = {path.name: path for path in resources.files("shoal.ui.static").iterdir()}
+    kind = _KINDS.get(Path(name).suffix)
+    if name not in known or kind is None:
         return PlainTextResponse("There is no such file.\n", status_code=404)
-    return Response(content, media_type=kind, headers={"Cache-Control": "no-cache"})
+    return Response(known[name].read_bytes(), media_type=kind, headers={"Cache-Control": "no-cache"})
 
 
 def make_app(settings: Settings) -> ASGIApp:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import time
 from collections import deque
+from importlib import resources
 from urllib.parse import parse_qs
 
 from starlette.requests import Request
@@ -12,7 +13,6 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 
 from shoal.errors import InputError
 from shoal.ui.server.guard import SESSION
-from shoal.ui.server.pages import page
 from shoal.ui.server.sessions import Sessions
 from shoal.ui.server.settings import Settings
 
@@ -37,30 +37,28 @@ class Login:
         if token is not None:
             return self._log_in(request, token, self._token_for(token))
         if request.scope[SESSION] is not None:
-            return HTMLResponse(page("index.html"))
+            return HTMLResponse(_page("index.html"))
         if self._settings.password is not None:
             return RedirectResponse("/login", status_code=303)
-        return PlainTextResponse(
-            "Refused: no token. Open the address that `shoal ui` printed, with its token.\n", status_code=403
-        )
+        return _refused("no token. Open the address that `shoal ui` printed, with its token.")
 
     async def form(self, request: Request) -> Response:
         """The page that asks for the password."""
         if self._settings.password is None:
-            return PlainTextResponse("Refused: this page is opened with a token, not a password.\n", status_code=403)
+            return _refused("this page is opened with a token, not a password.")
         if request.scope[SESSION] is not None:
             return RedirectResponse("/", status_code=303)
-        return HTMLResponse(page("login.html").replace("<!-- message -->", ""))
+        return HTMLResponse(_page("login.html"))
 
     async def log_in(self, request: Request) -> Response:
         """Check a password that was sent."""
         if self._settings.password is None:
-            return PlainTextResponse("Refused: this page is opened with a token, not a password.\n", status_code=403)
+            return _refused("this page is opened with a token, not a password.")
         body = b""
         async for part in request.stream():
             body += part
             if len(body) > _LONGEST:
-                return PlainTextResponse("Refused: the password is too long.\n", status_code=413)
+                return _refused("the password is too long.", 413)
         given = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True).get("password", [""])[0]
         return self._log_in(request, given, self._settings.password)
 
@@ -80,21 +78,24 @@ class Login:
             self._wrong.append(now)
             if right is self._settings.password:
                 message = '<p role="alert">Wrong password.</p>'
-                return HTMLResponse(page("login.html").replace("<!-- message -->", message), status_code=403)
-            return PlainTextResponse("Refused: this token is not valid.\n", status_code=403)
+                return HTMLResponse(_page("login.html", message), status_code=403)
+            return _refused("this token is not valid.")
         response = RedirectResponse("/", status_code=303)
         if request.scope[SESSION] is not None:  # it has a session already
             return response
         try:
             secret = self._sessions.open_session()
         except InputError as error:
-            return PlainTextResponse(f"Refused: {error}\n", status_code=503)
-        response.set_cookie(
-            self._settings.cookie,
-            secret,
-            httponly=True,
-            samesite="strict",
-            secure=request.url.scheme == "https",
-            path="/",
-        )
+            return _refused(str(error), 503)
+        secure = request.url.scheme == "https"
+        response.set_cookie(self._settings.cookie, secret, httponly=True, samesite="strict", secure=secure, path="/")
         return response
+
+
+def _page(name: str, message: str = "") -> str:
+    text = resources.files("shoal.ui.static").joinpath(name).read_text(encoding="utf-8")
+    return text.replace("<!-- message -->", message)
+
+
+def _refused(why: str, status: int = 403) -> Response:
+    return PlainTextResponse(f"Refused: {why}\n", status_code=status)

@@ -36,13 +36,12 @@ def serve(settings: Settings, *, opened: bool, say: Callable[[str], None]) -> No
         from shoal.ui.server.app import make_app  # noqa: PLC0415 - needs the extra
     except ImportError as error:
         raise MissingExtraError("shoal ui", "ui") from error
-    _keep_private()
+    os.umask(0o077)  # files are for their owner only
+    logging.disable()  # a message of a library may hold data
     with sole_user(settings.workspace) as alone:
         if not alone:
-            raise InputError(
-                f"Another shoal ui is using {settings.workspace}. Use its page, or choose another folder: --workspace.",
-                code="workspace-in-use",
-            )
+            message = f"Another shoal ui is using {settings.workspace}. Use its page, or choose another folder:"
+            raise InputError(f"{message} --workspace.", code="workspace-in-use")
         listening = _listen(settings)
         settings = replace(settings, port=listening.getsockname()[1])
         config = uvicorn.Config(
@@ -65,20 +64,14 @@ def serve(settings: Settings, *, opened: bool, say: Callable[[str], None]) -> No
             while not server.started and not serving.done():
                 await asyncio.sleep(0.02)
             if server.started:
-                say(settings.address)
+                say(settings.address(settings.token))
                 if opened:
-                    await asyncio.to_thread(webbrowser.open, settings.opening_address)
+                    await asyncio.to_thread(webbrowser.open, settings.address(settings.opening))
             await serving
 
         with contextlib.suppress(KeyboardInterrupt):
             asyncio.run(run())
         delete_all(settings.workspace)  # a second Ctrl-C leaves the server no time for it
-
-
-def _keep_private() -> None:
-    """Files are for their owner only, and no message of a library is written anywhere: it may hold data."""
-    os.umask(0o077)
-    logging.disable()
 
 
 def _end_on_signals(server: uvicorn.Server) -> None:
@@ -102,8 +95,6 @@ def _listen(settings: Settings) -> socket.socket:
         listening.bind((settings.host, settings.port))
     except OSError as error:
         listening.close()
-        raise InputError(
-            f"{settings.host}:{settings.port} cannot be used: {error.strerror or error}. Choose another with --port.",
-            code="address-in-use",
-        ) from None
+        message = f"{settings.host}:{settings.port} cannot be used: {error.strerror or error}."
+        raise InputError(f"{message} Choose another with --port.", code="address-in-use") from None
     return listening

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import hmac
 import secrets
+import shutil
 import time
 from dataclasses import dataclass, field
 
@@ -66,14 +67,14 @@ class Sessions:
             known = hmac.compare_digest(cookie.encode(), self._settings.token.encode())
             return self._session(Workspace(self._settings.workspace / _LAPTOP)) if known else None
         workspace = Workspace.of(self._settings.workspace, cookie)
-        return self._session(workspace) if workspace.exists else None
+        return self._session(workspace) if workspace.folder.is_dir() else None
 
     def _session(self, workspace: Workspace) -> Session | None:
         name = workspace.folder.name
         session = self._open.get(name)
         if session is None:
             workspace.create()
-            workspace.clear_incoming()
+            shutil.rmtree(workspace.folder / "incoming", ignore_errors=True)  # of an upload that a kill broke off
             desk = Worker("shoal.ui.desk.main", str(workspace.folder), str(self._settings.max_rows), quick=QUICK)
             session = self._open[name] = Session(workspace, desk, Runs(workspace, self._slots))
         session.used = time.monotonic()

@@ -57,20 +57,10 @@ class Settings:
         """What a browser names as origin when it stands on this page; a proxy of ours may speak TLS for us."""
         return frozenset({f"{self.scheme}://{host}", *([f"https://{host}"] if host in self.names else [])})
 
-    @property
-    def address(self) -> str:
-        """Where the page is, with the token that opens it."""
-        return f"{self._place}/?token={self.token}"
-
-    @property
-    def opening_address(self) -> str:
-        """Where the page is, with what opens it once."""
-        return f"{self._place}/?token={self.opening}"
-
-    @property
-    def _place(self) -> str:
+    def address(self, token: str) -> str:
+        """Where the page is, with a token that opens it."""
         host = "127.0.0.1" if self.host in {"0.0.0.0", "::"} else self.host  # noqa: S104 - only compared
-        return f"{self.scheme}://{_in_address(host)}:{self.port}"
+        return f"{self.scheme}://{_in_address(host)}:{self.port}/?token={token}"
 
     @property
     def scheme(self) -> str:

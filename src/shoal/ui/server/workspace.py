@@ -40,11 +40,6 @@ class Workspace:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     @property
-    def exists(self) -> bool:
-        """Whether the session has begun and not ended."""
-        return self.folder.is_dir()
-
-    @property
     def policy(self) -> Path:
         """The policy as it stands, perhaps with problems."""
         return self.folder / "policy.yaml"
@@ -59,9 +54,17 @@ class Workspace:
         """A folder for each run."""
         return self.folder / "runs"
 
-    def table(self) -> Path | None:
-        """The uploaded file; None before there is one."""
-        return next((path for path in sorted(self.data.iterdir()) if not path.name.startswith(".")), None)
+    @property
+    def table_notes(self) -> Path:
+        """What the page shows of the table."""
+        return self.folder / "table.json"
+
+    def table(self) -> Path:
+        """The uploaded file. Raises `InputError` before there is one."""
+        for path in sorted(self.data.iterdir()):
+            if not path.name.startswith("."):
+                return path
+        raise InputError("There is no table yet. Load one first.", code="no-table")
 
     def run(self, number: str) -> Path:
         """The folder of a run."""
@@ -70,14 +73,6 @@ class Workspace:
             raise InputError(f"There is no run {number!r}.", code="unknown-run")
         return folder
 
-    def read(self, name: str) -> dict[str, Any]:
-        """One of the session's own notes; empty where there is none."""
-        return read_json(self.folder / name)
-
-    def write(self, name: str, content: dict[str, Any]) -> None:
-        """Write a note, whole or not at all."""
-        write_json(self.folder / name, content)
-
     @property
     def age(self) -> float:
         """Seconds since something came or went in the folder; 0 when it has just gone itself."""
@@ -85,10 +80,6 @@ class Workspace:
             return time.time() - self.folder.stat().st_mtime
         except FileNotFoundError:
             return 0.0
-
-    def clear_incoming(self) -> None:
-        """Remove what an upload left that a kill of the server broke off."""
-        shutil.rmtree(self.folder / "incoming", ignore_errors=True)
 
     def without_paths(self, value: Any) -> Any:
         """An answer without the folder in it: where a server keeps its files helps nobody who uses it."""
@@ -190,10 +181,7 @@ def _locked(handle: int) -> bool:
 
 def left_behind(root: Path) -> list[Workspace]:
     """The sessions that have a folder, those of a server that was killed included."""
-    if not root.is_dir():
-        return []
-    folders = [path for path in root.glob("session-*") if path.is_dir()]
-    return [Workspace(path) for path in sorted(folders)]
+    return [Workspace(path) for path in sorted(root.glob("session-*")) if path.is_dir()]
 
 
 def delete_all(root: Path) -> None:
