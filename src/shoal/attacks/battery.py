@@ -21,8 +21,7 @@ from shoal.table.recoding import Recoding
 
 ATTACKS: dict[str, type[Attack]] = discover("shoal.attacks.attackers", Attack, "shoal.attacks")
 """The attacks by their names in the evidence: those of this package, then those of installed packages."""
-RULED_OUT = 3
-"""Values that the attacker with background knowledge can rule out, unless said otherwise."""
+RULED_OUT = 3  # values that the attacker with background knowledge can rule out, unless said otherwise
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,8 +21,7 @@ from shoal.attacks.released_classes import Ints, Released
 from shoal.facts import Facts
 from shoal.table.classes import ClassStats, ClassView, Mask
 
-_LISTED = 10
-"""Values or classes that details list; they say how many there are in all."""
+_LISTED = 10  # values or classes that details list; they say how many there are in all
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,13 +52,10 @@ def _count(view: ClassView, exposed: Mask) -> Exposure:
 class Certain:
     """Records whose sensitive value is certain."""
 
-    records: int
-    """Those with a value that the policy's models protect."""
-    unprotected: int
-    """Those with a value that no model protects."""
+    records: int  # those with a value that the policy's models protect
+    unprotected: int  # those with a value that no model protects
     classes: int
-    without_classes: int
-    """Records (of protected values) that are certain from the overall frequencies alone."""
+    without_classes: int  # records (of protected values) that are certain from the overall frequencies alone
     by_value: Mapping[str, int]
     by_value_unprotected: Mapping[str, int]
 

@@ -30,10 +30,8 @@ class View:
     """``people[j, i]``: what person ``i`` has in quasi-identifier ``j``."""
     classes: Codes
     """``classes[j, c]``: what class ``c`` shows there."""
-    covers: Sequence[CodePairs]
-    """For each quasi-identifier which of the two go together."""
-    allowed: CodePairs
-    """The sensitive values that each class allows, in a numbering that all releases share."""
+    covers: Sequence[CodePairs]  # for each quasi-identifier which of the two go together
+    allowed: CodePairs  # the sensitive values that each class allows, in a numbering that all releases share
 
     def pairs(self) -> tuple[Ints, Ints]:
         """People with the classes that they fit."""
@@ -55,28 +53,21 @@ def allowed_keys(item: Ints, cls: Ints, allowed: CodePairs, width: int) -> Ints:
 class Promise:
     """How many candidates must be left to a person."""
 
-    category_of: Ints
-    """The category of each value, counted from 0; its length is how many values there are."""
+    category_of: Ints  # the category of each value, counted from 0; its length is how many values there are
     values: int = 2
-    categories: int = 0
-    """Distinct categories; 0 where no model counts them."""
+    categories: int = 0  # distinct categories; 0 where no model counts them
 
 
 @dataclass(frozen=True, eq=False)
 class RemainingValues:
     """What is left to some people when releases are intersected."""
 
-    inside: Mask
-    """Who fits a class of the new release."""
-    shared: Mask
-    """Who fits, or was possibly in, an earlier release."""
+    inside: Mask  # who fits a class of the new release
+    shared: Mask  # who fits, or was possibly in, an earlier release
     values_left: Ints
-    values_alone: Ints
-    """The fewest values that any of these releases leaves alone."""
-    right: Mask
-    """Whose true value is left."""
-    contradicted: Mask
-    """Who fits an earlier release that does not hold the person's own value."""
+    values_alone: Ints  # the fewest values that any of these releases leaves alone
+    right: Mask  # whose true value is left
+    contradicted: Mask  # who fits an earlier release that does not hold the person's own value
     exposed: Mask
     """Who has fewer candidates left than promised, the true one among them, and fewer than any release leaves alone."""
     by_release: Mask

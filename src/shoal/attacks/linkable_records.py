@@ -18,8 +18,7 @@ from shoal.attacks.original import Original
 from shoal.attacks.released_classes import Ints, Released
 from shoal.attacks.statistics import Interval, mean_interval
 
-VICTIMS = 20_000
-"""People who are looked for where each may fit several classes; a random sample where there are more."""
+VICTIMS = 20_000  # people who are looked for where each may fit several classes; a random sample where there are more
 MOST_PAIRS = 1_000_000
 """Pairs of a distinct row and a class, as the sample has them, up to which all people are matched at once."""
 
@@ -28,12 +27,9 @@ MOST_PAIRS = 1_000_000
 class LinkableRecords:
     """How many released records people fit."""
 
-    sizes: Ints
-    """Released records that the people of each distinct row fit, 0 left out."""
-    people: Ints
-    """How many people each of these figures is about."""
-    of: int
-    """People of the original who fit any released record, in all."""
+    sizes: Ints  # released records that the people of each distinct row fit, 0 left out
+    people: Ints  # how many people each of these figures is about
+    of: int  # people of the original who fit any released record, in all
     sampled: bool
     matching: str
     """Whether all people were matched at once: ``done``, ``not needed``, ``impossible`` or ``too many pairs``."""

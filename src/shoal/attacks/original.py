@@ -33,8 +33,7 @@ class Original:
     codes: Codes
     """``codes[j, t]``: leaf of quasi-identifier ``j`` in tuple ``t``; tuples ascend."""
     counts: Ints
-    hierarchies: tuple[Hierarchy, ...]
-    """With the released ranges as nodes where there are any."""
+    hierarchies: tuple[Hierarchy, ...]  # with the released ranges as nodes where there are any
     nodes: tuple[Codes, ...]
     """The node of each released label of each quasi-identifier; -1 for one that nobody of the original lies under."""
     ladders: tuple[Ladder, ...] = ()

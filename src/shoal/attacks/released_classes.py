@@ -52,12 +52,10 @@ class Rows:
     labels: tuple[tuple[Label, ...], ...]
     cells: Codes
     """``cells[j, c]``: index of the label of class ``c`` in column ``j``; classes in the order of their labels."""
-    owner: Ints
-    """Class of each row."""
+    owner: Ints  # class of each row
     sensitive: Mapping[str, Column]
     insensitive: Mapping[str, Column]
-    weights: Ints
-    """Records that each row stands for."""
+    weights: Ints  # records that each row stands for
     unseen: tuple[str, ...] = ()
     """Insensitive columns that are released and not looked at, since they tell too many records apart."""
 
@@ -67,12 +65,10 @@ class Extras:
     """Insensitive columns, released as they are: each distinct combination within a class."""
 
     columns: tuple[str, ...]
-    owner: Ints
-    """Class of each combination."""
+    owner: Ints  # class of each combination
     codes: Codes
     """``codes[j, e]``: what combination ``e`` has in insensitive column ``j``."""
-    stats: ClassStats
-    """Sizes of the combinations, and the sensitive columns in each."""
+    stats: ClassStats  # sizes of the combinations, and the sensitive columns in each
 
     @property
     def sizes(self) -> Ints:
@@ -85,14 +81,11 @@ class Released:
     """A release: its classes, what they show and the secrets in them."""
 
     quasi: tuple[str, ...]
-    labels: tuple[tuple[Label, ...], ...]
-    """The labels that each quasi-identifier shows, sorted, the missing value last."""
+    labels: tuple[tuple[Label, ...], ...]  # the labels that each quasi-identifier shows, sorted, the missing value last
     cells: Codes
     """``cells[j, c]``: place of the label that class ``c`` shows in column ``j``; no two classes show the same."""
-    stats: ClassStats
-    """Sizes of the classes, and the published sensitive columns as far as they occur."""
-    models: tuple[Model, ...] = ()
-    """The models that the policy promises."""
+    stats: ClassStats  # sizes of the classes, and the published sensitive columns as far as they occur
+    models: tuple[Model, ...] = ()  # the models that the policy promises
     protected: Mapping[str, frozenset[Label] | None] = field(default_factory=dict)
     """For each sensitive column the values that its models speak of; None: all of them."""
     extras: Extras | None = None

@@ -17,8 +17,7 @@ from shoal.table.classes import Floats, Mask
 Ints = NDArray[np.int64]
 Interval = tuple[float, float]
 
-Z_95 = 1.959963984540054
-"""A normal variable lies within so many standard deviations with 95 %."""
+Z_95 = 1.959963984540054  # A normal variable lies within so many standard deviations with 95 %
 _TABLE = 256
 
 

@@ -31,10 +31,8 @@ from shoal.table.classes import ClassStats, ClassView, Counts
 from shoal.table.recoding import Recoding
 
 Codes = NDArray[np.int32]
-_SAME = 1e-9
-"""A class is at its limit when its figure differs from it by no more than this."""
-_PLACES = 12
-"""Figures of classes that differ by less than rounding to so many places are equally weak."""
+_SAME = 1e-9  # A class is at its limit when its figure differs from it by no more than this
+_PLACES = 12  # figures of classes that differ by less than rounding to so many places are equally weak
 _LOCATIONS = frozenset({"path", "sheet"})
 """The keys of ``data`` that name the input."""
 

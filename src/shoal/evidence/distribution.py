@@ -30,10 +30,8 @@ from shoal.hierarchies.hierarchy import Hierarchy
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-MOST = 16
-"""Groups that are shown at most."""
-FEWEST = 3
-"""Fewer groups than this tell too little."""
+MOST = 16  # groups that are shown at most
+FEWEST = 3  # fewer groups than this tell too little
 HELD = 0.8
 """Where a level shows no loss, the largest groups of the one below are shown if they hold this share of the records."""
 
@@ -45,10 +43,8 @@ class _Groups:
     nodes: Ints
     values: Ints
     before: Ints
-    within: Ints
-    """Records whose label names the group or something in it."""
-    spread: Floats
-    """Records that a reader must think lie here, out of labels that cover more."""
+    within: Ints  # records whose label names the group or something in it
+    spread: Floats  # records that a reader must think lie here, out of labels that cover more
 
     @property
     def hidden(self) -> Ints:

@@ -35,14 +35,11 @@ class PublishedFile:
 class RecodingFile:
     """What a recoding file says."""
 
-    policy: Path | None
-    """The policy file; None for a policy that was built in Python."""
+    policy: Path | None  # the policy file; None for a policy that was built in Python
     fingerprints: Mapping[str, Any]
     algorithm: Mapping[str, Any]
-    levels: Mapping[str, int] | None
-    """The level of each quasi-identifier; None for a local recoding."""
-    heights: Mapping[str, int]
-    """The level of the root of each quasi-identifier when the recoding was made."""
+    levels: Mapping[str, int] | None  # the level of each quasi-identifier; None for a local recoding
+    heights: Mapping[str, int]  # the level of the root of each quasi-identifier when the recoding was made
     published: tuple[PublishedFile, ...]
 
 

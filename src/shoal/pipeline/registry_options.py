@@ -98,8 +98,7 @@ class RegistryOptions:
 
     registry: Registry | None
     date: str
-    replaces: tuple[Entry, ...] = ()
-    """The earlier releases that are withdrawn for this one, and so not held against it."""
+    replaces: tuple[Entry, ...] = ()  # the earlier releases that are withdrawn for this one, and so not held against it
     conditions: tuple[Condition, ...] = ()
 
     @staticmethod

@@ -53,10 +53,8 @@ class Release:
     """A release that has been verified."""
 
     policy: Policy
-    facts: Evidence
-    """What was asked, what holds, what was lost, as typed facts."""
-    result: Result = field(repr=False)
-    """What it was made from; never part of what is written."""
+    facts: Evidence  # what was asked, what holds, what was lost, as typed facts
+    result: Result = field(repr=False)  # what it was made from; never part of what is written
     held: ReleaseData | None = field(default=None, repr=False)
     """Where the released table is, if it is not held in memory."""
     kind: FrameKind = FrameKind.ARROW

@@ -150,8 +150,7 @@ class CompletedRun:
     reading: Reading
     written: WrittenRelease
     evidence: Evidence
-    data: ReleaseData | None
-    """What holds the release; None: the result does."""
+    data: ReleaseData | None  # what holds the release; None: the result does
     paths: Mapping[str, Any]
 
 

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from shoal.search.diagnosis.diagnosis import BlockedClass, Blocker, Diagnosis
     from shoal.search.diagnosis.relaxations import ParameterChange, Relaxation
 
-Naming = Callable[[str], str]
-"""How a model is called, by its name in the policy."""
+Naming = Callable[[str], str]  # how a model is called, by its name in the policy
 
 
 def exact(value: float) -> str:

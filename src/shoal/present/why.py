@@ -17,10 +17,8 @@ if TYPE_CHECKING:
     from shoal.search.bounds.cheapest_box import Box
     from shoal.search.diagnosis.failures import FinerPart, Judgement, Lack, Split
 
-_PARTS = 6
-"""Parts of a class that are listed; the plain data has all of them."""
-_CLASSES = 12
-"""Classes of several matching records that are listed."""
+_PARTS = 6  # parts of a class that are listed; the plain data has all of them
+_CLASSES = 12  # classes of several matching records that are listed
 
 _NOT_CHOSEN = {
     "one-path": "the search goes up one path, which does not pass here",
@@ -46,10 +44,8 @@ class ColumnExplanation:
 
     column: str
     verdict: str
-    released: str
-    """The released label, with its level where it is the same for all records."""
-    lines: tuple[str, ...]
-    """What one step finer would do; nothing where the column is not generalized."""
+    released: str  # the released label, with its level where it is the same for all records
+    lines: tuple[str, ...]  # what one step finer would do; nothing where the column is not generalized
 
 
 @dataclass(frozen=True)

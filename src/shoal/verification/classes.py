@@ -20,13 +20,10 @@ class Classes:
     """The records that share one released combination of quasi-identifiers, a missing cell being a label of its own."""
 
     names: tuple[str, ...]
-    labels: Any
-    """Arrow table with the released combination of each class."""
+    labels: Any  # arrow table with the released combination of each class
     sizes: Codes
-    class_of: Codes
-    """Class of each row."""
-    counts: Codes
-    """Records that each row stands for."""
+    class_of: Codes  # class of each row
+    counts: Codes  # records that each row stands for
 
     def describe(self, index: int) -> str:
         """A class for a message."""
@@ -68,10 +65,8 @@ class SensitiveCounts:
     category_of: Codes
     """Category of each value, counted from 0, the most sensitive; -1 where the policy places it in none."""
     categories: tuple[str, ...]
-    classes: Codes
-    """Class of each entry, ascending."""
-    entries: Codes
-    """Value of each entry, ascending within a class."""
+    classes: Codes  # class of each entry, ascending
+    entries: Codes  # value of each entry, ascending within a class
     counts: Codes
 
     def per_class(self, figures: NDArray[Any], n_classes: int) -> NDArray[np.float64]:

@@ -35,10 +35,8 @@ class CountedRows:
 
     table: pa.Table
     counts: Codes
-    read: int | None = None
-    """Of an original: how many records were read, by another count than that of the rows."""
-    blank: int | None = None
-    """Of an original: how many records have nothing in any of the columns that are apart."""
+    read: int | None = None  # of an original: how many records were read, by another count than that of the rows
+    blank: int | None = None  # of an original: how many records have nothing in any of the columns that are apart
 
 
 def runs(columns: Sequence[Any], counts: Codes | None = None) -> tuple[list[Any], Codes]:
@@ -141,10 +139,8 @@ class RowOrder:
     """Whether rows that come in blocks stand in the order of their cells."""
 
     rows: int = 0
-    wrong: int = 0
-    """Rows that stand before one which sorts ahead of them."""
-    first: int = 0
-    """The first of them, counted from 1."""
+    wrong: int = 0  # rows that stand before one which sorts ahead of them
+    first: int = 0  # the first of them, counted from 1
     _last: tuple[tuple[bool, str], ...] | None = None
 
     def see(self, columns: Sequence[Any]) -> None:

@@ -12,8 +12,7 @@ from typing import Any
 
 from shoal.verification.canonical_text import ROOT, Chain, Label
 
-End = Fraction | float
-"""A number, or an infinity."""
+End = Fraction | float  # A number, or an infinity
 Interval = tuple[End, End]
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?\s*", re.ASCII)
 _INTERVAL = re.compile(r"\[(-?[\d.]+), .*")

@@ -34,16 +34,14 @@ class Judged:
     holds: Mask
     facts: dict[str, Any]
     detail: Callable[[int], str]
-    whole: list[str] = field(default_factory=list)
-    """What is wrong with the release as a whole."""
+    whole: list[str] = field(default_factory=list)  # what is wrong with the release as a whole
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
     """What a model on a sensitive column is judged on."""
 
-    spec: Mapping[str, Any]
-    """The entry of the policy, with all its parameters."""
+    spec: Mapping[str, Any]  # the entry of the policy, with all its parameters
     classes: Classes
     counted: SensitiveCounts | None = None
     """The sensitive values of each class; None for a model that is not about a sensitive column."""

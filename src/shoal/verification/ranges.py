@@ -177,9 +177,7 @@ class RangeLabels:
 class _Lying:
     """Numbers among the values in ascending order, and for each released label what it is a range of."""
 
-    order: Sequence[int]
-    """Places of the values."""
+    order: Sequence[int]  # places of the values
     stretches: Sequence[tuple[int, int]]
     """First and one past the last of them in the range; nothing where the label is none."""
-    holders: Sequence[Collection[Label]]
-    """The labels of the hierarchy that hold both ends."""
+    holders: Sequence[Collection[Label]]  # the labels of the hierarchy that hold both ends

@@ -34,8 +34,7 @@ _WRITTEN_BY_ARROW = {b"ARROW:schema"}
 """The one entry that a Parquet file of Arrow's always has: the types of its columns, which are checked themselves."""
 
 
-_ROW_LABELS = re.compile(r"__index_level_\d+__")
-"""Columns in which row labels without a name travel."""
+_ROW_LABELS = re.compile(r"__index_level_\d+__")  # columns in which row labels without a name travel
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,17 +44,13 @@ class ReadRelease:
     names: tuple[str, ...]
     columns: dict[str, Any]
     """Arrow columns of canonical text; of two columns of one name, the first. Neighbouring equal rows are one."""
-    counts: Codes
-    """How many rows each of these stands for."""
-    baggage: tuple[str, ...] = ()
-    """What it carries besides its cells, in words: metadata, values that no row holds."""
+    counts: Codes  # how many rows each of these stands for
+    baggage: tuple[str, ...] = ()  # what it carries besides its cells, in words: metadata, values that no row holds
     path: Path | None = None
-    sha256: str | None = None
-    """Of a file with evidence beside it, which claims one."""
+    sha256: str | None = None  # of a file with evidence beside it, which claims one
     order: RowOrder | None = None
     """What was seen of the order of the rows, where these were grouped while they were read."""
-    blank: Mask | None = None
-    """Where columns were left apart: the rows that have nothing in any of them."""
+    blank: Mask | None = None  # where columns were left apart: the rows that have nothing in any of them
 
     @property
     def rows(self) -> int:

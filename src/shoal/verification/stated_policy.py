@@ -22,12 +22,9 @@ class StatedColumn:
     """A column as the policy states it."""
 
     role: str
-    hierarchy: Mapping[str, Any]
-    """The kind of the hierarchy with its declaration; empty where none is declared."""
-    boundary: int | list[Label] | None
-    """A level, or labels."""
-    categories: Mapping[str, list[Label]]
-    """The values of each category, the most sensitive first."""
+    hierarchy: Mapping[str, Any]  # the kind of the hierarchy with its declaration; empty where none is declared
+    boundary: int | list[Label] | None  # A level, or labels
+    categories: Mapping[str, list[Label]]  # the values of each category, the most sensitive first
     publish: str
     """Of a sensitive column: ``values``, ``categories`` or ``both``."""
 
@@ -39,10 +36,8 @@ class StatedPolicy:
     columns: Mapping[str, StatedColumn]
     privacy: tuple[Mapping[str, Any], ...]
     """Each model with its parameters; ``sensitive`` where it is about sensitive columns."""
-    ranges: frozenset[str]
-    """The quasi-identifiers that may be released as ranges of numbers."""
-    suppression: float
-    """The largest share of records that may be left out."""
+    ranges: frozenset[str]  # the quasi-identifiers that may be released as ranges of numbers
+    suppression: float  # the largest share of records that may be left out
     suppressed: str
     """``drop``, or ``star`` where suppressed records are rows of ``*``."""
     folder: Path

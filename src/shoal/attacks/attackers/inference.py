@@ -24,8 +24,7 @@ from shoal.attacks.statistics import difference, rare_dealings, wilson
 from shoal.facts import Facts
 from shoal.table.classes import Histogram
 
-_SMOOTHING = 1.0
-"""Laplace: one record more of each label with each value, so that nothing is held to be impossible."""
+_SMOOTHING = 1.0  # laplace: one record more of each label with each value, so that nothing is held to be impossible
 _LEAST = 2
 _ONE_BY_ONE = 2_000_000
 """Records up to which each is drawn by itself; of more, how many of each entry are in the half is drawn at once."""

@@ -33,13 +33,11 @@ from shoal.table.encoded import combine_codes
 class _Column:
     """One column of ranges: what could be read off."""
 
-    ranged: Mask
-    """Which classes show a range."""
+    ranged: Mask  # which classes show a range
     value: Ints
     """For each class the index of its value among ``texts``; -1 where it was not found."""
     texts: tuple[str, ...]
-    guess: Floats
-    """For each class the chance to guess its value among those that the group shows within the range."""
+    guess: Floats  # for each class the chance to guess its value among those that the group shows within the range
 
 
 class Inversion(Attack):

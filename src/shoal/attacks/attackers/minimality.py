@@ -85,10 +85,8 @@ def _no_conclusion(released: Released, original: Original, algorithm: str) -> st
 class _Node(NamedTuple):
     """The released node of the lattice."""
 
-    steps: Sequence[int]
-    """Step of each quasi-identifier on its ladder."""
-    owner: Ints
-    """Class of each tuple."""
+    steps: Sequence[int]  # step of each quasi-identifier on its ladder
+    owner: Ints  # class of each tuple
 
 
 def _released_node(released: Released, original: Original) -> _Node | None:

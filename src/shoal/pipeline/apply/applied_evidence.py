@@ -40,10 +40,8 @@ class Withheld:
     """``value``, ``no class`` or ``model``."""
     records: int
     column: str | None = None
-    what: str | None = None
-    """For an unreadable value: not in the hierarchy, or in no category."""
-    values: int | None = None
-    """How many different values that is."""
+    what: str | None = None  # for an unreadable value: not in the hierarchy, or in no category
+    values: int | None = None  # how many different values that is
     model: str | None = None
     sensitive: str | None = None
     together: bool | None = None

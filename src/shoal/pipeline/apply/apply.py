@@ -51,14 +51,12 @@ class Applied:
     """New records that may be released, verified, and why others may not."""
 
     policy: Policy
-    table: pa.Table
-    """The new records as released, as Arrow."""
+    table: pa.Table  # the new records as released, as Arrow
     original: pa.Table = field(repr=False)
     """The new records as they came in: the columns that the policy names, in the order of the data."""
     base: Base = field(repr=False)
     facts: Evidence = field(repr=False)
-    withheld: tuple[Withheld, ...]
-    """Every reason for which records are withheld, with their number."""
+    withheld: tuple[Withheld, ...]  # every reason for which records are withheld, with their number
     reasons: tuple[str | None, ...] = field(repr=False)
     """For each new record, in the order of the data, why it is withheld; None for one that is released."""
     registry: RegistryOptions = field(repr=False)
@@ -212,8 +210,7 @@ class ApplyJob(Job):
 
     base: Base
     replaces: bool
-    joining: Joining = field(init=False)
-    """Which records join which classes, once they are encoded."""
+    joining: Joining = field(init=False)  # which records join which classes, once they are encoded
 
     def encode(self, reading: Reading) -> Resolved:
         """The new records in codes, and the classes that each may join."""

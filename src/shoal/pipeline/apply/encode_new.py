@@ -39,18 +39,15 @@ class Unreadable:
     column: str
     what: str
     """`NOT_IN_HIERARCHY` or `NOT_IN_CATEGORY`."""
-    values: int
-    """How many different values that is."""
+    values: int  # how many different values that is
 
 
 @dataclass(frozen=True, eq=False)
 class NewRecords:
     """The new records, in the order of their content."""
 
-    resolved: Resolved
-    """Codes of the distinct rows; those of unreadable values mean nothing."""
-    entry: NDArray[np.int64]
-    """The distinct row of each record."""
+    resolved: Resolved  # codes of the distinct rows; those of unreadable values mean nothing
+    entry: NDArray[np.int64]  # the distinct row of each record
     unreadable: tuple[Unreadable, ...]
     reason: Codes
     """For each record the first reason why it cannot be recoded, as an index of ``unreadable``; -1 where none."""

@@ -31,8 +31,7 @@ class Fitting:
     """The classes that new records may join."""
 
     candidates: ClassCandidates
-    hierarchies: tuple[Hierarchy, ...]
-    """With the published ranges as nodes."""
+    hierarchies: tuple[Hierarchy, ...]  # with the published ranges as nodes
     nodes: IntArray
     """``nodes[c, j]``: what class ``c`` shows in quasi-identifier ``j``; -1 where no new record lies under it."""
 

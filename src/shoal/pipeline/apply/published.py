@@ -32,11 +32,9 @@ class Base:
     table: pa.Table
     """All released records, suppressed ones as they stand where the policy keeps them as rows of ``*``."""
     rows: Rows
-    levels: Mapping[str, int] | None
-    """The level of each quasi-identifier; None for a local recoding."""
+    levels: Mapping[str, int] | None  # the level of each quasi-identifier; None for a local recoding
     heights: Mapping[str, int]
-    files: tuple[PublishedFile, ...]
-    """The files that the records stand in; none for a release in memory."""
+    files: tuple[PublishedFile, ...]  # the files that the records stand in; none for a release in memory
 
 
 def read_base(recoding: Any, policy: Policy | str | Path | None) -> Base:

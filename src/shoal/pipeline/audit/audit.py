@@ -39,8 +39,7 @@ class Audit:
     """What the verifier found, with a check for each thing that the evidence claims."""
 
     verification: Verification
-    source: Path | None
-    """The file of the evidence; None where there is none."""
+    source: Path | None  # the file of the evidence; None where there is none
     evidence: Mapping[str, Any] | None
 
     def exceeded(self, conditions: Sequence[Condition]) -> list[dict[str, Any]]:

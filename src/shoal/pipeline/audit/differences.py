@@ -25,8 +25,7 @@ _REACHED = {
 _ATTACK_FIGURES = ("status", "records", "of", "classes", "rate", "baseline", "leak")
 _BY_ORIGINAL = frozenset({"truthfulness", "boundaries", "suppression"})
 """Checks that say more with the original than without it."""
-_LONGEST = 60
-"""Characters of a fact that a message shows."""
+_LONGEST = 60  # characters of a fact that a message shows
 
 
 @dataclass(frozen=True, eq=False)

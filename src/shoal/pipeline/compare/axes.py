@@ -21,11 +21,9 @@ from shoal.policy.fields import Share
 from shoal.policy.model_specs import ModelSpec, build_model
 
 Number = int | float
-Values = str | Number | Iterable[Number]
-"""How the values may be given: as text, as one number, or as several."""
+Values = str | Number | Iterable[Number]  # how the values may be given: as text, as one number, or as several
 
-MOST = 10_000
-"""Values of one parameter, and points of one grid, at most: more is a slip of the keyboard."""
+MOST = 10_000  # values of one parameter, and points of one grid, at most: more is a slip of the keyboard
 
 
 def read_values(given: Values, where: str) -> tuple[Number, ...]:

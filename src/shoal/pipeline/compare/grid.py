@@ -27,12 +27,9 @@ class GridPoint:
     name: str
     algorithm: str
     parameters: Mapping[str, Number]
-    text: str
-    """The policy as YAML; paths in it are relative to the folder of the points."""
-    output: str
-    """The name of its release, in the folder of the points."""
-    contradiction: str | None
-    """Why no data could satisfy the policy (p larger than k), or None."""
+    text: str  # the policy as YAML; paths in it are relative to the folder of the points
+    output: str  # the name of its release, in the folder of the points
+    contradiction: str | None  # why no data could satisfy the policy (p larger than k), or None
 
     @property
     def policy_sha256(self) -> str:

@@ -39,10 +39,8 @@ class Plan:
     algorithms: tuple[str, ...]
     axes: tuple[GridAxis, ...]
     points: tuple[GridPoint, ...]
-    finished: Mapping[str, dict[str, Any]]
-    """Results of an earlier run that still stand, by point."""
-    inputs: Mapping[str, str]
-    """Hashes of what is read."""
+    finished: Mapping[str, dict[str, Any]]  # results of an earlier run that still stand, by point
+    inputs: Mapping[str, str]  # hashes of what is read
     metric: str
     risk: str
     releases: bool

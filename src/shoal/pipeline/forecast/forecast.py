@@ -41,12 +41,9 @@ class ParameterReach:
     required: float | None
     alone: float | None
     """The strongest value reached at the most general node if only this model were asked; None where no value is."""
-    together: float | None
-    """The same with all other models as the policy asks for them."""
-    at_least: bool
-    """Whether a larger value is the stronger one."""
-    proven: bool
-    """Whether no release at all reaches more; else a less general one may."""
+    together: float | None  # the same with all other models as the policy asks for them
+    at_least: bool  # whether a larger value is the stronger one
+    proven: bool  # whether no release at all reaches more; else a less general one may
 
 
 @dataclass(frozen=True)
@@ -64,8 +61,7 @@ class ModelForecast:
     suppressed: int | None
     """Records suppressed at the most general node for this model alone; None where suppression does not help."""
     examples: tuple[BlockedClass, ...]
-    table_lacks: tuple[Shortfall, ...]
-    """What the most general release as a whole lacks where every class of it holds."""
+    table_lacks: tuple[Shortfall, ...]  # what the most general release as a whole lacks where every class of it holds
 
 
 @dataclass(frozen=True)
@@ -73,17 +69,12 @@ class ForecastFacts:
     """What the table is like before anything is done."""
 
     records: int
-    distinct_rows: int
-    """Different combinations of quasi-identifiers."""
-    unique: int
-    """Records that are the only ones with their combination."""
-    lattice: int
-    """Nodes of the lattice of full-domain recodings, boundaries counted."""
-    levels: Mapping[str, int]
-    """Levels of each quasi-identifier in it."""
+    distinct_rows: int  # different combinations of quasi-identifiers
+    unique: int  # records that are the only ones with their combination
+    lattice: int  # nodes of the lattice of full-domain recodings, boundaries counted
+    levels: Mapping[str, int]  # levels of each quasi-identifier in it
     top_classes: int
-    smallest_at_top: int
-    """Records of the smallest class when everything is generalized as far as the boundaries allow."""
+    smallest_at_top: int  # records of the smallest class when everything is generalized as far as the boundaries allow
     may_suppress: int
 
 
@@ -93,8 +84,7 @@ class AlgorithmNote:
 
     code: Literal["one-result-holds", "one-result-fails", "too-many-nodes", "starts-at-top", "may-miss", "missed"]
     algorithm: str
-    exhaustive: str
-    """The algorithm that misses nothing."""
+    exhaustive: str  # the algorithm that misses nothing
     blockers: tuple[Blocker, ...] = ()
     relaxations: tuple[Relaxation, ...] = ()
     nodes: int | None = None
@@ -106,15 +96,12 @@ class Forecast:
     """What a policy can reach on a table, before it runs."""
 
     facts: ForecastFacts
-    verdict: Verdict
-    """Whether a release satisfies all models together, whichever algorithm looks for it."""
-    by_algorithm: Verdict
-    """Whether the policy's own algorithm finds one."""
+    verdict: Verdict  # whether a release satisfies all models together, whichever algorithm looks for it
+    by_algorithm: Verdict  # whether the policy's own algorithm finds one
     models: tuple[ModelForecast, ...]
     suppressed: int | None
     """Records suppressed at the most general node for all models together; None where suppression does not help."""
-    least_suppressed: bool
-    """Whether no release suppresses fewer records than that."""
+    least_suppressed: bool  # whether no release suppresses fewer records than that
     notes: tuple[AlgorithmNote, ...]
     relaxations: tuple[Relaxation, ...]
     """Single changes that were tried and make a release possible; empty where nothing need change."""

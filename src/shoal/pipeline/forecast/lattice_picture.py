@@ -31,10 +31,8 @@ from shoal.search.lattice.incognito import all_minimal_nodes
 from shoal.search.lattice.nodes import Node, above, by_generality, check_size, minimal_nodes
 from shoal.search.problem import Problem, Progress, no_progress
 
-DRAWN_WHOLE = 400
-"""Lattices of up to this many nodes are given whole."""
-MOST_MINIMAL = 400
-"""Minimal nodes that are described, those of least cost first; all are listed by their levels."""
+DRAWN_WHOLE = 400  # lattices of up to this many nodes are given whole
+MOST_MINIMAL = 400  # minimal nodes that are described, those of least cost first; all are listed by their levels
 
 Picture = dict[str, Any]
 

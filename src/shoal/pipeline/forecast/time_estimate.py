@@ -21,10 +21,8 @@ from shoal.search.problem import Problem
 _GROUPING = (1.0e-4, 4.5e-8)
 """Seconds that grouping took on the machine of the measurements, fixed and per distinct row; the ratio of what it takes
 here to that is the speed of this machine."""
-_COMPILING = (5.0, 25.0)
-"""Seconds to compile the kernels, once on a machine."""
-_START = (0.35, 1.3)
-"""Seconds to start a process with its imports."""
+_COMPILING = (5.0, 25.0)  # seconds to compile the kernels, once on a machine
+_START = (0.35, 1.3)  # seconds to start a process with its imports
 _REPEAT = 3
 
 
@@ -35,18 +33,13 @@ class TimeEstimate:
     low: float
     high: float
     algorithm: str
-    search: SearchTime
-    """The part of the algorithm itself."""
+    search: SearchTime  # the part of the algorithm itself
     records: int
     distinct_rows: int
-    check: float
-    """Seconds that a check of one node took just now."""
-    compiling: bool
-    """Whether compiled kernels have to be compiled first, which happens once on a machine."""
-    utility: bool
-    """Whether the policy measures a task, which is not counted."""
-    busy: float
-    """How many times longer other work on the machine may make it."""
+    check: float  # seconds that a check of one node took just now
+    compiling: bool  # whether compiled kernels have to be compiled first, which happens once on a machine
+    utility: bool  # whether the policy measures a task, which is not counted
+    busy: float  # how many times longer other work on the machine may make it
 
     @property
     def typical(self) -> float:

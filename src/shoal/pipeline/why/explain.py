@@ -37,14 +37,11 @@ class ColumnWhy:
     """One quasi-identifier: what was released, and what one step less would do."""
 
     column: str
-    value: Label
-    """The record's own value; for a class nothing."""
+    value: Label  # the record's own value; for a class nothing
     released: Label
-    level: int | None
-    """The level that the column is released at, where it is the same for all records."""
+    level: int | None  # the level that the column is released at, where it is the same for all records
     height: int
-    splits: tuple[Split, ...]
-    """What was tried; empty where the column is released as it is."""
+    splits: tuple[Split, ...]  # what was tried; empty where the column is released as it is
 
     @property
     def verdict(self) -> Literal["as it is", "open", "open at a price", "blocked"]:
@@ -75,31 +72,23 @@ class Why:
     algorithm: str
     search: str
     """How the algorithm searches (`shoal.search.AlgorithmEntry.search`)."""
-    record: int | None
-    """The record's number, counted from 1; None where a class was asked about."""
-    alike: int
-    """Records with the same quasi-identifiers, this one included; of a class 0."""
-    values: Mapping[str, Label]
-    """The record's quasi-identifiers; of a class none."""
+    record: int | None  # the record's number, counted from 1; None where a class was asked about
+    alike: int  # records with the same quasi-identifiers, this one included; of a class 0
+    values: Mapping[str, Label]  # the record's quasi-identifiers; of a class none
     number: int | None
     """The class that it went to, counted from 1 in the order of the release; None where it was left out."""
     classes: int
     size: int
-    models: tuple[Mapping[str, Any], ...]
-    """Each model as asked and as reached in the class."""
+    models: tuple[Mapping[str, Any], ...]  # each model as asked and as reached in the class
     columns: tuple[ColumnWhy, ...]
     metric: str
-    measure: float
-    """The measure of the release that the search minimized."""
-    cheapest: Box | None
-    """The cheapest box that could hold the record at all; None where there are too many to look at."""
+    measure: float  # the measure of the release that the search minimized
+    cheapest: Box | None  # the cheapest box that could hold the record at all; None where there are too many to look at
     cost: float | None
     """What the record's own class costs, to compare with the cheapest box; only for local recodings without ranges."""
     left_out: tuple[LeftOut, ...] = ()
-    box_here: int = 0
-    """Records of the cheapest box that are in the record's own class, itself included."""
-    box_left_out: int = 0
-    """Records of the cheapest box that were left out."""
+    box_here: int = 0  # records of the cheapest box that are in the record's own class, itself included
+    box_left_out: int = 0  # records of the cheapest box that were left out
 
     @property
     def suppressed(self) -> bool:

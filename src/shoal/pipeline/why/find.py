@@ -31,12 +31,10 @@ class ChosenRows:
 class MatchingClass:
     """A class with records that fit."""
 
-    number: int | None
-    """Counted from 1 in the order of the release; None for records that were left out."""
+    number: int | None  # counted from 1 in the order of the release; None for records that were left out
     released: Mapping[str, Label]
     size: int
-    matching: int
-    """How many of its records fit."""
+    matching: int  # how many of its records fit
 
 
 @dataclass(frozen=True)

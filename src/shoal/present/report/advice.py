@@ -16,8 +16,7 @@ from shoal.present.report.requirements import model_head, numeric_parameters, pa
 from shoal.search import algorithms_by
 
 _PLACES = 10_000
-_LISTED = 3
-"""Columns that are named for what they cost."""
+_LISTED = 3  # columns that are named for what they cost
 
 
 def advice_section(evidence: Evidence) -> list[Markup]:

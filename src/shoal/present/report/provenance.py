@@ -24,10 +24,8 @@ _STAGES = {
     "evidence": "Measuring the release",
     "utility": "Measuring utility for the task",
 }
-_LONGEST = 160
-"""Facts longer than this are counted on the page; the evidence holds them in full."""
-_FURTHER = ("applied", "engine")
-"""Facts that are shown as they are."""
+_LONGEST = 160  # facts longer than this are counted on the page; the evidence holds them in full
+_FURTHER = ("applied", "engine")  # facts that are shown as they are
 
 
 def provenance_section(evidence: Evidence) -> list[Markup]:

@@ -12,8 +12,7 @@ from shoal.present.plots.bars import error_plot, score_plot
 
 LEARNERS = {"logistic-regression": "Logistic regression", "gradient-boosting": "Gradient-boosted trees"}
 MEASURES = {"accuracy": "Accuracy", "balanced_accuracy": "Balanced accuracy", "auc": "AUC"}
-_FEW = 10
-"""Fewer queries than this need no plot."""
+_FEW = 10  # fewer queries than this need no plot
 _TRAINED = {"original": "original", "release": "release", "difference": "lost"}
 
 Figures = Mapping[str, Any]

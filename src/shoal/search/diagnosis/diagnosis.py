@@ -25,8 +25,7 @@ from shoal.search.problem import Problem
 from shoal.table.classes import ClassStats, Mask
 
 _EXAMPLES = 3
-EXHAUSTIVE = "optimal"
-"""The algorithm that looks at every node."""
+EXHAUSTIVE = "optimal"  # the algorithm that looks at every node
 
 
 @dataclass(frozen=True)
@@ -47,10 +46,8 @@ class Blocker:
     sensitive: str | None
     classes: int
     records: int
-    examples: tuple[BlockedClass, ...] = ()
-    """The largest classes that fail."""
-    table_lacks: tuple[Shortfall, ...] = ()
-    """What the table as a whole lacks, where every class of it holds."""
+    examples: tuple[BlockedClass, ...] = ()  # the largest classes that fail
+    table_lacks: tuple[Shortfall, ...] = ()  # what the table as a whole lacks, where every class of it holds
 
 
 @dataclass(frozen=True)
@@ -60,24 +57,19 @@ class Diagnosis:
     code: Literal["no-release", "not-found", "range-method", "shared-ranges"]
     """Whether there is none at all, an algorithm met none, or the one result of the range method fails."""
     records: int
-    budget: int
-    """How many records may be suppressed."""
+    budget: int  # how many records may be suppressed
     blockers: tuple[Blocker, ...]
     reachable: Mapping[str, float]
     """For each model's parameter, the strongest value that can be reached if only that model were asked."""
     relaxations: tuple[Relaxation, ...]
-    algorithm: str | None = None
-    """The algorithm, where it looked at some nodes only and the others might satisfy."""
-    top_satisfies: bool = False
-    """Whether the most general node does; then nothing need be relaxed, only searched for."""
+    algorithm: str | None = None  # the algorithm, where it looked at some nodes only and the others might satisfy
+    top_satisfies: bool = False  # whether the most general node does; then nothing need be relaxed, only searched for
     reachable_short: Mapping[str, float] = field(default_factory=dict)
     """Those of ``reachable`` that have more than four places, with four: a little weaker, and reached as well."""
-    missed: tuple[Relaxation, ...] = ()
-    """Changes with which a release exists that the algorithm misses."""
+    missed: tuple[Relaxation, ...] = ()  # changes with which a release exists that the algorithm misses
     holding: tuple[tuple[str, str | None], ...] = ()
     """The models that hold on the one result of the range method, each with its sensitive column."""
-    exhaustive: str = EXHAUSTIVE
-    """The algorithm that misses nothing."""
+    exhaustive: str = EXHAUSTIVE  # the algorithm that misses nothing
 
     def to_dict(self) -> dict[str, Any]:
         """The diagnosis as plain data, ready for JSON."""

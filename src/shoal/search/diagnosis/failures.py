@@ -40,12 +40,9 @@ class Failure:
 class Judgement:
     """What comes of a candidate release."""
 
-    holds: bool
-    """Whether every model holds with no more records left out than may be."""
-    fails: tuple[Failure, ...]
-    """The models that classes fail with nothing left out."""
-    left_out: int
-    """Records that have to be left out before every class that remains holds."""
+    holds: bool  # whether every model holds with no more records left out than may be
+    fails: tuple[Failure, ...]  # the models that classes fail with nothing left out
+    left_out: int  # records that have to be left out before every class that remains holds
     may_be_left_out: int
     fails_as_a_whole: tuple[Lack, ...] = ()
     """The models whose condition on the release as a whole fails on what remains."""
@@ -62,12 +59,9 @@ class FinerPart:
 
     value: Label
     records: int
-    class_size: int
-    """Records of the class that they would be in."""
-    lacks: tuple[Lack, ...]
-    """What that class would lack; nothing where it holds."""
-    own: bool = False
-    """Whether the record that is asked about is one of them."""
+    class_size: int  # records of the class that they would be in
+    lacks: tuple[Lack, ...]  # what that class would lack; nothing where it holds
+    own: bool = False  # whether the record that is asked about is one of them
 
 
 @dataclass(frozen=True)
@@ -75,10 +69,8 @@ class Split:
     """Some or all parts of a class released finer."""
 
     parts: tuple[FinerPart, ...]
-    rest: FinerPart | None
-    """The records that stay as they were, if any do."""
-    judgement: Judgement
-    """What comes of the release as a whole."""
+    rest: FinerPart | None  # the records that stay as they were, if any do
+    judgement: Judgement  # what comes of the release as a whole
     measure: float | None = None
     """The measure that the search minimizes, where the candidate holds and is a lattice node."""
 

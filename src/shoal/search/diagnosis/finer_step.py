@@ -121,16 +121,12 @@ def _step_down(solution: Solution, node: Node, rows: Rows, column: int, own: int
 class _Parting:
     """A class of a local recoding, parted in one column."""
 
-    at: int
-    """The class."""
+    at: int  # the class
     rows: Rows
-    part: NDArray[np.int64]
-    """The part that each row goes to."""
+    part: NDArray[np.int64]  # the part that each row goes to
     labels: tuple[Label, ...]
-    joined: tuple[int | None, ...]
-    """The other class that releases the tuple of each part already, if one does."""
-    own: int | None
-    """The part of the record that is asked about."""
+    joined: tuple[int | None, ...]  # the other class that releases the tuple of each part already, if one does
+    own: int | None  # the part of the record that is asked about
 
     @property
     def records(self) -> NDArray[np.int64]:

@@ -25,8 +25,7 @@ from shoal.search.evaluation import evaluate_stats
 from shoal.search.problem import Problem
 from shoal.table.classes import ClassStats
 
-_PLACES = Decimal("0.0001")
-"""Suggested numbers have four places after the point, where a number of four places does."""
+_PLACES = Decimal("0.0001")  # suggested numbers have four places after the point, where a number of four places does
 
 
 @dataclass(frozen=True)
@@ -39,8 +38,7 @@ class ParameterChange:
     sensitive: str | None
     parameter: str
     value: float
-    at_least: bool
-    """Whether the classes must reach at least the value: then it is lowered, else raised."""
+    at_least: bool  # whether the classes must reach at least the value: then it is lowered, else raised
 
 
 @dataclass(frozen=True)
@@ -48,19 +46,14 @@ class Relaxation:
     """One change to the policy that was tried and makes a release possible."""
 
     code: Literal["suppression", "parameters", "boundaries", "shared-ranges", "group-level"]
-    edits: tuple[PolicyEdit, ...]
-    """What changes in the policy, all of it together."""
+    edits: tuple[PolicyEdit, ...]  # what changes in the policy, all of it together
     parameters: tuple[ParameterChange, ...] = ()
-    columns: tuple[str, ...] = ()
-    """The columns whose boundary is removed, or whose groups are masked further."""
+    columns: tuple[str, ...] = ()  # the columns whose boundary is removed, or whose groups are masked further
     level: int | None = None
-    share: float | None = None
-    """The share of the records that may be suppressed then."""
-    records: int | None = None
-    """The records that have to be."""
+    share: float | None = None  # the share of the records that may be suppressed then
+    records: int | None = None  # the records that have to be
     of_records: int | None = None
-    also: Relaxation | None = None
-    """A further change that is needed beside this one."""
+    also: Relaxation | None = None  # A further change that is needed beside this one
 
     def to_dict(self) -> dict[str, Any]:
         """The change as plain data."""
@@ -94,8 +87,7 @@ def reachable_alone(problem: Problem, stats: ClassStats) -> dict[str, ReachableV
     return reached
 
 
-Finds = Callable[[Problem], bool]
-"""Whether an algorithm finds a release of a problem whose most general node satisfies."""
+Finds = Callable[[Problem], bool]  # whether an algorithm finds a release of a problem whose most general node satisfies
 
 
 def always(_: Problem) -> bool:
@@ -115,8 +107,7 @@ def relaxations(
     return found, tuple(change for change, works in changes if not works)
 
 
-_Change = tuple[Relaxation, Problem]
-"""A change, and the problem with it."""
+_Change = tuple[Relaxation, Problem]  # A change, and the problem with it
 
 
 def _changes(problem: Problem, stats: ClassStats) -> Iterator[_Change]:

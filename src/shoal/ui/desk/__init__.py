@@ -6,5 +6,4 @@ NEWEST = frozenset({"review", "hierarchy"})
 QUICK = frozenset({"rows", "column"})
 """Questions that only look at the table: they do not wait for those that work on it."""
 
-INTERNAL = frozenset({"open_upload"})
-"""Questions that only the server asks, after a file has come in."""
+INTERNAL = frozenset({"open_upload"})  # questions that only the server asks, after a file has come in

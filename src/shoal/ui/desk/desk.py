@@ -22,10 +22,8 @@ class Desk:
 
     workspace: Workspace
     max_rows: int
-    _table: tuple[str, pa.Table] | None = None
-    """How the file was read, and its table."""
-    _checked: tuple[str, CheckedPolicy] | None = None
-    """The revision of the policy file that was checked last."""
+    _table: tuple[str, pa.Table] | None = None  # how the file was read, and its table
+    _checked: tuple[str, CheckedPolicy] | None = None  # the revision of the policy file that was checked last
     cache: dict[str, Any] = field(default_factory=dict)
     """What questions keep for the next time, each under its own name; emptied when another table is opened."""
 

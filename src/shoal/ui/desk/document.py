@@ -96,8 +96,7 @@ def _from_pairs(pairs: list[Any]) -> Any:
 class CheckedPolicy:
     """A policy document, and what is wrong with it as far as that shows without the data."""
 
-    document: Any
-    """With every short form expanded where there is no problem."""
+    document: Any  # with every short form expanded where there is no problem
     policy: Policy | None
     problems: list[PolicyProblem]
     draft: Any = None

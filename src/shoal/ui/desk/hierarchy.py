@@ -41,10 +41,8 @@ from shoal.ui.desk.document import problem_to_page, tree_to_page
 from shoal.ui.desk.table import profile
 from shoal.ui.server.policy_limits import hierarchy_file_problems
 
-_DRAWN = 1000
-"""Groups of a level that are drawn to scale, at most; the answer says how many there are."""
-_PAGE = 100
-"""Groups in one list, at most."""
+_DRAWN = 1000  # groups of a level that are drawn to scale, at most; the answer says how many there are
+_PAGE = 100  # groups in one list, at most
 
 
 def hierarchy(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
@@ -110,8 +108,7 @@ class _CountedHierarchy:
 
     built: BuiltHierarchy
     column: Profile
-    records: NDArray[np.int64]
-    """Records of each leaf."""
+    records: NDArray[np.int64]  # records of each leaf
 
     @staticmethod
     def of(built: BuiltHierarchy, column: Profile) -> _CountedHierarchy:

@@ -25,8 +25,7 @@ from shoal.ui.desk import document
 from shoal.ui.desk.desk import Desk
 from shoal.ui.desk.document import CheckedPolicy
 
-_PREPARED = "prepared"
-"""Where the desk keeps the encoded table."""
+_PREPARED = "prepared"  # where the desk keeps the encoded table
 
 
 def review(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:

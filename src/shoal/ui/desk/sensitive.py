@@ -25,8 +25,7 @@ from shoal.ui.server.policy_limits import hierarchy_file_problems
 _BY_DISTANCE: Any = next(model for model in MODELS.values() if model.needs_order)
 """The model that is about distances between values."""
 DISTANCES = next(each.choices for each in _BY_DISTANCE.parameters if each.choices)
-_FULL = 15
-"""Up to this many values, the distances between all of them are shown; beyond, those from one value."""
+_FULL = 15  # up to this many values, the distances between all of them are shown; beyond, those from one value
 _PAGE = 200
 
 

@@ -24,10 +24,8 @@ from shoal.ui.desk.table_facts import describe_again, describe_table, profile_of
 from shoal.ui.server.workspace import read_json, safe_name, write_bytes, write_json
 
 EXAMPLE = ("hospital.csv", "hospital.yaml")
-_PAGE = 200
-"""Rows in one answer, at most."""
-_LISTED = 20_000
-"""Values of a column in one answer, at most; the answer says how many there are."""
+_PAGE = 200  # rows in one answer, at most
+_LISTED = 20_000  # values of a column in one answer, at most; the answer says how many there are
 _BARS = 40
 
 

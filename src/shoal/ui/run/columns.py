@@ -24,18 +24,15 @@ from shoal.ui.run.saved_run import Ints, SavedRun, saved_run
 
 Floats = NDArray[np.float64]
 _BINS = 24
-_BARS = 15
-"""Values that have a bar of their own, at most; the others have one together."""
+_BARS = 15  # values that have a bar of their own, at most; the others have one together
 
 
 @dataclass(frozen=True, eq=False)
 class _Numbers:
     """The numbers of a column: where each of its values lies."""
 
-    values: Floats
-    """NaN for the missing value."""
-    whole: bool
-    """Whether all are whole numbers: then a range that holds both ends ends one further."""
+    values: Floats  # naN for the missing value
+    whole: bool  # whether all are whole numbers: then a range that holds both ends ends one further
 
 
 def distributions(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:

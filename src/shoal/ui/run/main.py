@@ -32,8 +32,7 @@ from shoal.ui.server.runs import OUT, SAVED, STATUS, WORK
 from shoal.ui.server.worker import FAULT, OUT_OF_MEMORY
 from shoal.ui.server.workspace import Workspace, read_json, write_bytes, write_json
 
-_EVERY = 0.1
-"""Seconds between two lines of progress."""
+_EVERY = 0.1  # seconds between two lines of progress
 
 
 class ProgressReporter:

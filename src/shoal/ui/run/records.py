@@ -18,10 +18,8 @@ from shoal.table.classes import Histogram
 from shoal.ui.desk.desk import Desk
 from shoal.ui.run.saved_run import Ints, SavedRun, saved_run
 
-_PAGE = 100
-"""Records or classes in one answer, at most."""
-LEFT_OUT = 0
-"""What a question names as class for the records that were left out; classes are counted from 1."""
+_PAGE = 100  # records or classes in one answer, at most
+LEFT_OUT = 0  # what a question names as class for the records that were left out; classes are counted from 1
 
 
 def before_after(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:

@@ -33,8 +33,7 @@ _SECTIONS = {
     "sizes": class_sizes_section,
     "limitations": limitations_section,
 }
-_FORMULA = ("=", "+", "-", "@")
-"""Signs with which a spreadsheet takes a text for a formula."""
+_FORMULA = ("=", "+", "-", "@")  # signs with which a spreadsheet takes a text for a formula
 
 
 def about_run(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:

@@ -24,8 +24,7 @@ from shoal.ui.server.runs import OUT, SAVED, STATUS
 from shoal.ui.server.workspace import read_json
 
 Ints = NDArray[np.int64]
-_HELD = 2
-"""Runs that are held at once: more would only take memory."""
+_HELD = 2  # runs that are held at once: more would only take memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,18 +33,13 @@ class SavedRun:
 
     number: str
     policy: Policy
-    problem: Problem
-    """What was searched, a row per record of the file."""
+    problem: Problem  # what was searched, a row per record of the file
     recoding: Recoding
-    table: pa.Table
-    """The released table."""
-    original: pa.Table
-    """Every column of the file, in its own order."""
+    table: pa.Table  # the released table
+    original: pa.Table  # every column of the file, in its own order
     evidence: Mapping[str, Any]
-    started: float | None
-    """When it was started: numbers may be given again."""
-    cache: dict[str, Any] = field(default_factory=dict)
-    """What answers about this run keep for the next time."""
+    started: float | None  # when it was started: numbers may be given again
+    cache: dict[str, Any] = field(default_factory=dict)  # what answers about this run keep for the next time
 
     @cached_property
     def record_class(self) -> Ints:

@@ -25,10 +25,8 @@ from shoal.ui.server.upload import receive
 from shoal.ui.server.worker import FAULT
 from shoal.ui.server.workspace import read_json, write_bytes
 
-_LONGEST = 64 * 1024 * 1024
-"""Bytes of a message of the page, at most: a policy with a large hierarchy."""
-_PATIENCE = 1.5
-"""Seconds that saving a policy waits for its review."""
+_LONGEST = 64 * 1024 * 1024  # bytes of a message of the page, at most: a policy with a large hierarchy
+_PATIENCE = 1.5  # seconds that saving a policy waits for its review
 
 
 class OutdatedError(InputError):

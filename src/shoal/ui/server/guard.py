@@ -18,11 +18,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from shoal.ui.server.sessions import Sessions
 from shoal.ui.server.settings import Settings
 
-OPEN_PATHS = ("/", "/login", "/static/login.css")
-"""What answers without a session: logging in."""
+OPEN_PATHS = ("/", "/login", "/static/login.css")  # what answers without a session: logging in
 _SAFE = ("GET", "HEAD")
-SESSION = "shoal.session"
-"""Where a request carries the session that its cookie opens."""
+SESSION = "shoal.session"  # where a request carries the session that its cookie opens
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "

@@ -17,10 +17,8 @@ from shoal.ui.server.sessions import Sessions
 from shoal.ui.server.settings import Settings
 
 _TRIES, _SECONDS = 10, 60.0
-_OPENING_SECONDS = 120.0
-"""How long the token of the opened browser is valid."""
-_LONGEST = 4096
-"""Bytes of a login form, at most."""
+_OPENING_SECONDS = 120.0  # how long the token of the opened browser is valid
+_LONGEST = 4096  # bytes of a login form, at most
 
 
 class Login:

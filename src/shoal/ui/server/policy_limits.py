@@ -16,10 +16,8 @@ from shoal.errors import InputError, PolicyError, PolicyProblem
 from shoal.policy import Policy
 from shoal.policy.spec import HierarchySpec
 
-_FILES = ("levels", "path", "registry", "tree")
-"""Keys under which a policy names files, when their value is text."""
-_LARGEST = 5_000_000
-"""Values in a document with its aliases expanded, at most."""
+_FILES = ("levels", "path", "registry", "tree")  # keys under which a policy names files, when their value is text
+_LARGEST = 5_000_000  # values in a document with its aliases expanded, at most
 
 
 def checked_document(document: Any) -> Any:

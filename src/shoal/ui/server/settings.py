@@ -16,29 +16,21 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 class Settings:
     """The options of `shoal ui`."""
 
-    workspace: Path
-    """Folder in which sessions have theirs; only its owner may read it."""
+    workspace: Path  # folder in which sessions have theirs; only its owner may read it
     host: str = "127.0.0.1"
     port: int = 8470
-    names: tuple[str, ...] = ()
-    """Further names under which a browser may ask for the page, such as that of a proxy."""
+    names: tuple[str, ...] = ()  # further names under which a browser may ask for the page, such as that of a proxy
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
     """Who brings it may enter. Made anew at each start unless a file gives it."""
     opening: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
     """Lets in once, soon after the start: a browser gets it on its command line, which others may see."""
-    password: str | None = field(default=None, repr=False)
-    """Who knows it may enter on a server; asked for on a page."""
-    max_upload: int = 2 * 1000**3
-    """Bytes of an uploaded file, at most."""
-    max_rows: int = 5_000_000
-    """Records of an uploaded table, at most."""
-    idle_minutes: float = 240.0
-    """A session that nobody used for so long is ended and its files are deleted."""
-    max_sessions: int = 20
-    """Sessions at once, at most; on a laptop there is one."""
+    password: str | None = field(default=None, repr=False)  # who knows it may enter on a server; asked for on a page
+    max_upload: int = 2 * 1000**3  # bytes of an uploaded file, at most
+    max_rows: int = 5_000_000  # records of an uploaded table, at most
+    idle_minutes: float = 240.0  # A session that nobody used for so long is ended and its files are deleted
+    max_sessions: int = 20  # sessions at once, at most; on a laptop there is one
     certificate: Path | None = None
-    key: Path | None = None
-    """With both the page is served over TLS."""
+    key: Path | None = None  # with both the page is served over TLS
 
     @property
     def shared(self) -> bool:

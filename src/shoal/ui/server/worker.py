@@ -20,8 +20,7 @@ from typing import Any
 
 from shoal.errors import ShoalError
 
-_LINE = 256 * 1024 * 1024
-"""Longest line that is read: a page of rows or a picture, never a table."""
+_LINE = 256 * 1024 * 1024  # longest line that is read: a page of rows or a picture, never a table
 
 FAULT = {
     "error": "Fault",

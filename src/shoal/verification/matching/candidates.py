@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from shoal.verification.canonical_text import Codes
 from shoal.verification.matching.label_sets import LabelSets, Shares, spread
 
-_PAIRS_AT_A_TIME = 1_000_000
-"""How many pairs of nodes are held at once: bounds the memory, whatever the tables."""
+_PAIRS_AT_A_TIME = 1_000_000  # how many pairs of nodes are held at once: bounds the memory, whatever the tables
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,8 +151,7 @@ class Graph:
     """For each original the share of the released records that fit it, estimated as if columns were independent.
 
     The estimates only order the work: what is found does not depend on them."""
-    right_share: Shares
-    """For each released record the share of the originals that fit it."""
+    right_share: Shares  # for each released record the share of the originals that fit it
 
     @staticmethod
     def of(under: Sequence[LabelSets], left: Sequence[Codes], right: Sequence[Codes]) -> Graph:

@@ -13,12 +13,10 @@ from shoal.verification.canonical_text import Codes, Mask
 from shoal.verification.matching.candidates import Graph, Side, Some, fitting
 from shoal.verification.matching.label_sets import spread
 
-_STORED = 24_000_000
-"""How many pairs are stored at most: 8 bytes each, 16 while they are sorted."""
+_STORED = 24_000_000  # how many pairs are stored at most: 8 bytes each, 16 while they are sorted
 _AT_A_TIME: Final = 1_000_000
 
-Found = Iterator[tuple[Codes, Codes]]
-"""Originals and the released records that fit them, a bounded number at a time."""
+Found = Iterator[tuple[Codes, Codes]]  # originals and the released records that fit them, a bounded number at a time
 
 
 def pairs_of(graph: Graph) -> FittingPairs:

@@ -23,10 +23,8 @@ class LabelSets:
 
     sizes: Codes
     starts: Codes
-    labels: Codes
-    """The sets, one after the other, each in ascending order."""
-    owner: Codes
-    """The set that each of these labels is in."""
+    labels: Codes  # the sets, one after the other, each in ascending order
+    owner: Codes  # the set that each of these labels is in
     n_labels: int
     slots: tuple[Codes, Codes, int] | None
     """For each label its place, no two of one set having the same; for each set and place the label, -1 for none; how
@@ -115,11 +113,9 @@ def spread(starts: Codes, counts: Codes) -> tuple[Codes, Codes]:
 class RangePositions:
     """The places of original values on a line, and the ends of the released labels that are ranges, both in them."""
 
-    at: Codes
-    """Place of each value; -1 for one that lies in no range."""
+    at: Codes  # place of each value; -1 for one that lies in no range
     low: Codes
-    high: Codes
-    """Ends of each label; one that is no range, or holds nothing, ends before it begins."""
+    high: Codes  # ends of each label; one that is no range, or holds nothing, ends before it begins
 
     @property
     def pairs(self) -> int:
@@ -152,8 +148,7 @@ def _classes(low: Codes, high: Codes) -> Codes:
 class RangeLabelSets(LabelSets):
     """Sets of released labels of which some are ranges: those are not listed but told by the place of the set."""
 
-    at: Codes
-    """Place of each set; -1 for one that lies in no range."""
+    at: Codes  # place of each set; -1 for one that lies in no range
     low: Codes
     high: Codes
     classes: tuple[tuple[int, int, int], ...]

@@ -42,8 +42,7 @@ class Pairing:
     released: Codes
     original: Codes
     n_labels: int
-    under: Sequence[tuple[int, ...]]
-    """For each original value the released labels that it lies under."""
+    under: Sequence[tuple[int, ...]]  # for each original value the released labels that it lies under
     spans: RangePositions | None = None
     """Where the values lie in released ranges besides, if these are too many to be listed above; then the labels are in
     the order that `RangePositions.order` gives."""
@@ -59,8 +58,7 @@ class Matching:
     """How many released records have no original of their own, at the least, and one of them."""
 
     unmatched: int
-    example: int | None
-    """Row of the release."""
+    example: int | None  # row of the release
 
 
 def match(columns: Sequence[Pairing], released: Codes | None = None, original: Codes | None = None) -> Matching:

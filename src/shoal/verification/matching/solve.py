@@ -24,12 +24,9 @@ from shoal.verification.matching.label_sets import spread
 
 _TURNS: Final = 12
 """In how many turns the released records come to choose: those served early leave fewer pairs to the others."""
-_TURN: Final = 100
-"""How many of them make a turn worth its while."""
-_SOUGHT: Final = 8
-"""About how many originals are sought at a time for each record to be served."""
-_PART: Final = 4_000
-"""How many originals make a part worth its while."""
+_TURN: Final = 100  # how many of them make a turn worth its while
+_SOUGHT: Final = 8  # about how many originals are sought at a time for each record to be served
+_PART: Final = 4_000  # how many originals make a part worth its while
 
 
 def serve_greedily(graph: Graph, pairs: FittingPairs, flow: Flow) -> None:
@@ -88,12 +85,9 @@ def _ahead(amounts: Codes, groups: Codes) -> Codes:
     return ahead - np.repeat(ahead[starts], np.diff(starts, append=len(groups)))
 
 
-_CHUNK = 1_000
-"""From how many nodes a search looks around before it leaves out what they reached."""
-_CHOICE: Final = 2
-"""How many ways are kept through a node: more serve more in one search."""
-_WORTH: Final = 10
-"""A search that has served ends when a step serves less than this part of it."""
+_CHUNK = 1_000  # from how many nodes a search looks around before it leaves out what they reached
+_CHOICE: Final = 2  # how many ways are kept through a node: more serve more in one search
+_WORTH: Final = 10  # A search that has served ends when a step serves less than this part of it
 
 
 def serve_along_paths(graph: Graph, pairs: FittingPairs, flow: Flow) -> None:
