@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from shoal.present.html.shell import whole_page
 
 import shoal
 from shoal.pipeline.forecast import lattice_picture
 from shoal.pipeline.prepare import prepare
+from shoal.present.html.markup import whole_page
 from shoal.present.html.style import LATTICE_STYLE
 from shoal.present.plots.lattice_plot import lattice_figure
 from support.browser import Browser

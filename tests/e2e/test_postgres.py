@@ -421,7 +421,7 @@ def test_other_commands_read_a_table_too(cli: Cli, paths: Path, server: Server) 
         ran = cli(*arguments)
         assert ran.code == 0, (arguments, ran.err)
     again = cli("compare", paths, "--algorithms", "optimal", "--data", table)
-    assert (again.code, "1 done already" in again.err) == (0, True)
+    assert (again.code, "1 already finished" in again.err) == (0, True)
 
 
 def test_a_draft_of_a_table_runs_as_it_is(
