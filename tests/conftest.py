@@ -33,8 +33,10 @@ def update_golden(request: pytest.FixtureRequest) -> bool:
 def pytest_configure(config: pytest.Config) -> None:
     if "not slow" in config.option.markexpr:
         settings.load_profile("quick")
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a suite in the background; tests send SIGINT nevertheless
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    for name, default in {"SIGINT": signal.default_int_handler, "SIGHUP": signal.SIG_DFL}.items():
+        number = getattr(signal, name, None)  # Windows has no SIGHUP
+        if number is not None and signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, default)  # a suite in the background ignores it; tests send it nevertheless
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

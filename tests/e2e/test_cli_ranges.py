@@ -118,7 +118,7 @@ def test_evidence_and_report_speak_of_the_ranges(algorithm: str, cli: Cli, tmp_p
     column = evidence["columns"]["age"]
     released = {row["age"] for row in rows_of(tmp_path / "release.csv")}
     assert column["labels_released"] == len(released)
-    assert (column["height"], column["values"]) == (4, 14)
+    assert (column["height"], column["hierarchy_values"]) == (4, 14)
     assert 0 < column["ncp"] < 1
     assert evidence["policy"]["algorithm"]["ranges"] == ["age"]
     assert evidence["levels"] is None

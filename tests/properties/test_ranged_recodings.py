@@ -198,7 +198,7 @@ def test_merging_costs_what_the_sum_of_cell_losses_grows_by(case: Case, random: 
         hierarchy = blocks.problem.hierarchies[column]
         pairs = zip(low[:, column].tolist(), high[:, column].tolist(), strict=True)
         return float(
-            sum(hierarchy.loss[hierarchy.common_ancestor(ends)] * n for ends, n in zip(pairs, each, strict=True))
+            sum(hierarchy.loss[common_ancestor(hierarchy, ends)] * n for ends, n in zip(pairs, each, strict=True))
         )
 
     low, high = class_extremes(blocks, row_class, count)
