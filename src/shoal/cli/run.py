@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 import typer
 
 from shoal.errors import InterruptedRunError, OutputError, PolicyError
-from shoal.facts import plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -75,6 +74,8 @@ def echo_json(content: Mapping[str, Any], paths: Mapping[str, object] | None = N
     """Print JSON, with the paths of written files where there are any."""
     if paths is not None:
         content = {**content, "paths": {name: str(path) for name, path in paths.items()}}
+    from shoal.facts import plain
+
     typer.echo(json.dumps(plain(content)))
 
 
