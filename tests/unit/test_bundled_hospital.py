@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 from collections import Counter, defaultdict
 from fractions import Fraction
 from importlib import resources
@@ -19,18 +18,14 @@ from shoal.search import ALGORITHMS
 from shoal.search.engine import LocalEngine
 from shoal.search.problem import SearchResult
 from support.resolved import resolve
+from support.scripts import load_script
 
 ROOT = Path(__file__).parents[2]
 DATA = Path(str(resources.files("shoal") / "data"))
 
 
 def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("make_hospital", ROOT / "tools" / "make_hospital.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script(ROOT / "tools" / "make_hospital.py")
 
 
 @pytest.fixture(scope="module")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copy
-import importlib.util
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from support.scripts import load_script
 
 TOOL = Path(__file__).parents[2] / "tools" / "same_bytes_compare.py"
 RECORD: dict[str, Any] = {
@@ -27,14 +27,8 @@ RECORD: dict[str, Any] = {
 
 
 @pytest.fixture
-def tool(monkeypatch: pytest.MonkeyPatch) -> Any:
-    spec = importlib.util.spec_from_file_location("same_bytes_compare", TOOL)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "same_bytes_compare", module)
-    spec.loader.exec_module(module)
-    return module
+def tool() -> Any:
+    return load_script(TOOL)
 
 
 def evidence(record: dict[str, Any]) -> dict[str, Any]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from support.pages import DOCS
+from support.scripts import load_script
 
 SOURCE = """
 from shoal.errors import DataError, PolicyProblem
@@ -29,13 +28,7 @@ def found(facts):
 
 @pytest.fixture(scope="module")
 def tool() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("error_codes", DOCS / "_extensions" / "error_codes.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
+    return load_script(DOCS / "_extensions" / "error_codes.py")
 
 
 def test_codes_are_found_with_their_class_and_message(tool: ModuleType, tmp_path: Path) -> None:

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from support.scripts import load_script
 
 ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")
 def tool() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("check_release", ROOT / "tools" / "check_release.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["check_release"] = module
-    spec.loader.exec_module(module)
-    return module
+    return load_script(ROOT / "tools" / "check_release.py")
 
 
 RELEASED = "# Changelog\n\n## [Unreleased]\n\n## [1.2.0] - 2026-02-01\n\n- A thing.\n\n## [1.1.0] - 2025-12-01\n"
