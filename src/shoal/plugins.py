@@ -20,12 +20,12 @@ from typing import Any
 from shoal.errors import PluginError
 
 
-def discover(place: str, base: Any, group: str) -> dict[str, Any]:
-    """The classes of a kind by their names: those in a module or the files of a package, then those installed.
+def discover(package: str, base: Any, group: str) -> dict[str, Any]:
+    """The classes of a kind by their names: those in the files of a package, then those installed.
 
     Each has a ``name`` and a ``position``, which says where it stands in lists.
     """
-    found: dict[str, Any] = {each.name: each for each in _built_in(place, base)}
+    found: dict[str, Any] = {each.name: each for each in _built_in(package, base)}
     found = dict(sorted(found.items(), key=lambda item: (item[1].position, item[0])))
     for point, offered in _offered(group, lambda each: _is_declared(each, base)):
         if offered.name != point.name:
@@ -62,10 +62,9 @@ def _origin(point: EntryPoint) -> str:
     return f"The entry point {point.name!r} of {point.group} in the package {package}"
 
 
-def _built_in(place: str, base: type) -> Iterator[Any]:
-    folder = getattr(importlib.import_module(place), "__path__", None)
-    names = [place] if folder is None else [f"{place}.{each.name}" for each in pkgutil.iter_modules(folder)]
-    for module in map(importlib.import_module, names):
+def _built_in(package: str, base: type) -> Iterator[Any]:
+    for file in pkgutil.iter_modules(importlib.import_module(package).__path__):
+        module = importlib.import_module(f"{package}.{file.name}")
         for each in vars(module).values():
             if _is_declared(each, base) and each.__module__ == module.__name__:
                 yield each

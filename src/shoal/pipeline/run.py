@@ -107,8 +107,7 @@ class Job:
         """What attackers get out of the release; nothing is encoded a second time."""
         if not self.with_attacks:
             return None
-        rows = rows_of_recoding(result.search_policy, result.rows, result.resolved, result.recoding)
-        inputs = result.search_policy, rows, result.rows, result.resolved, result.recoding
+        inputs = result.search_policy, self.rows_of(result), result.rows, result.resolved, result.recoding
         return attack_rows(*inputs, seed=abs(result.policy.algorithm.seed), progress=progress)
 
     def measure(self, result: Result, reading: Reading, progress: Progress) -> dict[str, Any] | None:
@@ -138,7 +137,7 @@ class Job:
         return added
 
     def rows_of(self, result: Result) -> Rows:
-        """The released records by class, for the entry in a registry."""
+        """The released records by class, for attackers and for the entry in a registry."""
         return rows_of_recoding(result.search_policy, result.rows, result.resolved, result.recoding)
 
 
