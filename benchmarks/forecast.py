@@ -83,7 +83,9 @@ def run_once(path: Path, policy: Policy) -> None:
     """What a run does, in this process."""
     clock = Clock()
     try:
-        run(Job(policy), prepare(path, policy, clock), MemorySink(), clock=clock)
+        with clock.stage("read"):
+            ready = prepare(path, policy)
+        run(Job(policy), ready, MemorySink(), clock=clock)
     except InfeasibleError:
         return
 

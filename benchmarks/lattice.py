@@ -48,12 +48,12 @@ DISTINCT: dict[str, object] = {"model": "distinct-l-diversity", "l": 3, "sensiti
 CLOSE: dict[str, object] = {"model": "t-closeness", "t": 0.2, "sensitive": "occupation"}
 SETTINGS = [
     Setting("5-anonymity", [K5], 0.0, "40-70 ms, 181 checks"),
-    Setting("5-anonymity, 5 % suppression", [K5], 0.05, "1.4 s, 1,217 checks"),
+    Setting("5-anonymity, 5% suppression", [K5], 0.05, "1.4 s, 1,217 checks"),
     Setting("5-anonymity, 3-distinct occupation", [K5, DISTINCT], 0.0, "55-90 ms", "occupation"),
-    Setting("5-anonymity, 3-distinct occupation, 5 %", [K5, DISTINCT], 0.05, "0.9 s", "occupation"),
-    Setting("5-anonymity, 0.2-close occupation, 5 %", [K5, CLOSE], 0.05, "1.6 s, 3,051 checks", "occupation"),
+    Setting("5-anonymity, 3-distinct occupation, 5%", [K5, DISTINCT], 0.05, "0.9 s", "occupation"),
+    Setting("5-anonymity, 0.2-close occupation, 5%", [K5, CLOSE], 0.05, "1.6 s, 3,051 checks", "occupation"),
     Setting("5-anonymity, all minimal nodes", [K5], 0.0, "-", None, "incognito"),
-    Setting("5-anonymity, 5 %, greedy path", [K5], 0.05, "-", None, "greedy-lattice"),
+    Setting("5-anonymity, 5%, greedy path", [K5], 0.05, "-", None, "greedy-lattice"),
 ]
 
 
@@ -119,13 +119,13 @@ def time_help() -> float:
 def main() -> None:
     """Print the tables as Markdown."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeat", type=int, default=5, help="warm runs a setting")
+    parser.add_argument("--repeat", type=int, default=5, help="warm runs per setting")
     repeat = parser.parse_args().repeat
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         table = folder / "adult.csv"
         print(f"Adult, {adult.write_table(table):,} records\n")
-        print("| search | first run | warm | checks | ms a check | levels | suppressed | ARX (quoted) |")
+        print("| search | first run | warm | checks | ms per check | levels | suppressed | ARX (quoted) |")
         print("|---|---:|---:|---:|---:|---|---:|---|")
         for setting in SETTINGS:
             row = time_search(setting, table, repeat)

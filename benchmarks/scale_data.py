@@ -49,16 +49,16 @@ class Setting:
 SETTINGS = {"low": Setting(20_000, 0.006), "high": Setting(60_000, 0.16)}
 
 
-def _values(name: str) -> list[str]:
+def values(name: str) -> list[str]:
     """The values of a column, zero-padded so that their order is that of the groups."""
     return [f"{name}-{place:02d}" for place in range(LEVELS[name][0])]
 
 
-def _tree(name: str) -> dict[str, object] | None:
+def tree(name: str) -> dict[str, object] | None:
     """The hierarchy of a column as a tree; None for one of two levels."""
     if len(LEVELS[name]) == 1:
         return None
-    below: list[object] = list(_values(name))
+    below: list[object] = list(values(name))
     for level, width in enumerate(LEVELS[name][1:], start=1):
         groups = np.array_split(np.arange(len(below)), width)
         below = [{f"{name} {level}.{place}": [below[each] for each in group]} for place, group in enumerate(groups)]
@@ -83,8 +83,8 @@ def policy(data: Path, algorithm: str, *, sensitive: bool = False, suppression: 
     """k = 5 on nine quasi-identifiers; ``condition`` is released only where it is asked for."""
     columns: dict[str, object] = {"age": {"role": "quasi", "hierarchy": {"intervals": [5, 10, 20, 40]}}}
     for name in LEVELS:
-        tree = _tree(name)
-        columns[name] = {"role": "quasi", **({} if tree is None else {"hierarchy": {"tree": tree}})}
+        levels = tree(name)
+        columns[name] = {"role": "quasi", **({} if levels is None else {"hierarchy": {"tree": levels}})}
     if sensitive:
         columns["condition"] = {"role": "sensitive"}
     return shoal.Policy.model_validate(
@@ -98,7 +98,8 @@ def policy(data: Path, algorithm: str, *, sensitive: bool = False, suppression: 
     )
 
 
-def _drawn(name: str, count: int, draw: np.random.Generator) -> NDArray[np.int64]:
+def drawn(name: str, count: int, draw: np.random.Generator) -> NDArray[np.int64]:
+    """A value of a column for each of a number of records, as codes."""
     if name == "age":
         return np.clip(draw.gamma(6.0, 6.5, count), 17, 90).astype(np.int64) - 17
     if name == "condition":
@@ -116,18 +117,18 @@ def chunk(number: int, length: int, setting: Setting) -> pa.Table:
     """One piece of a table; the same whatever the table's length."""
     names = ["age", *LEVELS]
     typical = np.random.default_rng([SEED, 0])
-    people = {name: _drawn(name, setting.people, typical) for name in names}
+    people = {name: drawn(name, setting.people, typical) for name in names}
     draw = np.random.default_rng([SEED, 1 + number])
     who = np.minimum((draw.pareto(0.9, length) * setting.people / 60).astype(np.int64), setting.people - 1)
     columns = {}
     for name in names:
         codes = people[name][who]
         redrawn = np.flatnonzero(draw.random(length) < setting.redrawn)
-        codes[redrawn] = _drawn(name, len(redrawn), draw)
-        texts = [str(age) for age in range(17, 91)] if name == "age" else _values(name)
+        codes[redrawn] = drawn(name, len(redrawn), draw)
+        texts = [str(age) for age in range(17, 91)] if name == "age" else values(name)
         columns[name] = pa.array(texts).take(pa.array(codes))
     columns["condition"] = pa.array([f"condition-{place:02d}" for place in range(CONDITIONS)]).take(
-        pa.array(_drawn("condition", length, draw))
+        pa.array(drawn("condition", length, draw))
     )
     return pa.table(columns)
 

@@ -77,7 +77,7 @@ def run(data: Path, algorithm: str, engine: str, settings: dict[str, str], folde
 
 
 def show(algorithm: str, engine: str, found: dict[str, object]) -> None:
-    """One line a run."""
+    """One line per run."""
     stages = found["stages"]
     assert isinstance(stages, dict)
     told = ", ".join(f"{name} {seconds:.1f}" for name, seconds in stages.items() if seconds >= 0.05)

@@ -14,7 +14,8 @@ and the standard output and error of every command, to look at when something di
 with 1 if there is one that ``tools/same_bytes_renamed.json`` does not explain. Texts (reports, drawings, standard
 output and error, and sentences inside of JSON) are only counted. The file has five keys, all of them about paths such
 as ``evidence:columns.*.distribution.crowd``: the kind of document, which may be left out, a colon, and keys, where
-``*`` is any one key or index and ``**`` any number of them. A path stands for everything under it. The kind is
+``*`` is any one key or index and ``**`` any number of them. Entries of a list that have names go by these, with their
+sensitive column: ``attacks.proximity *``. A path stands for everything under it. The kind is
 ``evidence``, ``recoding``, ``registry``, ``comparison``, or the command that printed the document (``anonymize``).
 
 - ``renamed``: old path → new path, or null for what was removed; the new path takes up each ``*`` in order.

@@ -48,7 +48,11 @@ PEOPLE: Json = {
 }
 MISSING: Json = {
     **PEOPLE,
-    "condition": {**CONDITION, "categories": {**CONDITIONS, "Non Secret": [*CONDITIONS["Non Secret"], None]}},
+    "condition": {
+        **CONDITION,
+        "categories": {**CONDITIONS, "Non Secret": [*CONDITIONS["Non Secret"], None]},
+        "unknown_counts": True,  # the only reading of recordings that are older than the key
+    },
 }
 NARROW: Json = {"age": AGE, "sex": FLAT, "condition": CONDITION}
 K4: Json = {"model": "k-anonymity", "k": 4}
@@ -303,6 +307,10 @@ def sensitive() -> Iterator[Case]:
     for algorithm in ("optimal", "mondrian", "top-down", "greedy-clustering"):
         content = policy(columns, algorithm=algorithm, data="missing.csv", suppression=0.3)
         yield published(f"missing-{algorithm}", content, "missing.csv")
+    unknown = having(PEOPLE, condition={"publish": "both", "unknown": ["Flu"]})
+    for algorithm in ("optimal", "mondrian"):
+        content = policy(unknown, algorithm=algorithm, data="missing.csv", suppression=0.3)
+        yield published(f"unknown-{algorithm}", content, "missing.csv")
     marked = {"path": "people.csv", "missing": ["", "USA", "13053"]}
     yield published("missing-by-name", policy(algorithm="mondrian", data=marked))
     three: list[Json] = [K4, P2, {"model": "entropy-l-diversity", "l": 2}, {"model": "alpha-k-anonymity", "alpha": 0.6}]

@@ -7,6 +7,8 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +52,7 @@ def _match(pattern: tuple[str, ...], keys: Keys) -> tuple[list[Key], Keys] | Non
     if first == "**":
         found = (_match(rest, keys[skipped:]) for skipped in range(len(keys) + 1))
         return next((each for each in found if each is not None), None)
-    if not keys or first not in ("*", str(keys[0])):
+    if not keys or not fnmatchcase(str(keys[0]), first):
         return None
     below = _match(rest, keys[1:])
     if below is None:
@@ -90,9 +92,13 @@ class Explained:
         for keys, value in old.items():
             path = self._renamed(kind, keys)
             if path is not None:
-                coded = next((codes for pattern, codes in self.codes if pattern.match(kind, path)), {})
-                values[path] = coded.get(value, value) if isinstance(value, str) else value
+                values[path] = self.coded(kind, path, value)
         return values
+
+    def coded(self, kind: str, keys: Keys, value: Any) -> Any:
+        """A value by its new name."""
+        codes = next((codes for pattern, codes in self.codes if pattern.match(kind, keys)), {})
+        return codes.get(value, value) if isinstance(value, str) else value
 
     def _renamed(self, kind: str, keys: Keys) -> Keys | None:
         for pattern, new in self.renamed:
@@ -131,16 +137,31 @@ class Differences:
         self.cases.add(case)
 
 
-def flat(document: Any, keys: Keys = ()) -> Iterator[tuple[Keys, Any]]:
-    """The single values of a document with their paths; empty lists and mappings are values."""
+def flat(
+    document: Any, keys: Keys = (), coded: Callable[[Keys, Any], Any] = lambda _, value: value
+) -> Iterator[tuple[Keys, Any]]:
+    """The single values of a document with their paths; empty lists and mappings are values.
+
+    Entries of a list that have names of their own, such as attacks and checks, go by these: an entry that is new in the
+    middle does not make others differ.
+    """
     if isinstance(document, dict) and document:
         for key, value in document.items():
-            yield from flat(value, (*keys, key))
+            yield from flat(value, (*keys, key), coded)
     elif isinstance(document, list) and document:
+        names = [_name_of(each, (*keys, place), coded) for place, each in enumerate(document)]
+        named = None not in names and len(set(names)) == len(names)
         for place, value in enumerate(document):
-            yield from flat(value, (*keys, place))
+            yield from flat(value, (*keys, str(names[place]) if named else place), coded)
     else:
         yield keys, document
+
+
+def _name_of(entry: Any, keys: Keys, coded: Callable[[Keys, Any], Any]) -> str | None:
+    """The name of an entry of a list, with its sensitive column; None for one that has none."""
+    if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
+        return None
+    return " ".join(str(coded((*keys, key), entry[key])) for key in ("name", "sensitive") if entry.get(key) is not None)
 
 
 def kind_of(name: str) -> str:
@@ -229,7 +250,8 @@ def _compare_values(
     found: Differences,
     seen: Counter[tuple[str, str]],
 ) -> None:
-    old, new = explained.as_new(kind, dict(flat(documents[0]))), dict(flat(documents[1]))
+    old = explained.as_new(kind, dict(flat(documents[0], coded=partial(explained.coded, kind))))
+    new = dict(flat(documents[1]))
     keyed_old, keyed_new = ({tuple(map(str, keys)): value for keys, value in each.items()} for each in (old, new))
     for keys in keyed_old.keys() | keyed_new.keys():
         if explained.is_wording(kind, keys):

@@ -1,6 +1,7 @@
 """The codes of errors and policy problems, read from the source so that none is forgotten.
 
-A code is written where the error is raised, as ``code="no-records"``, or as the ``default_code`` of an error class.
+A code is written where the error is raised, as ``code="no-records"``, as the default of a parameter ``code`` of the
+function that raises it, or as the ``default_code`` of an error class.
 """
 
 from __future__ import annotations
@@ -51,9 +52,22 @@ def _codes(module: ast.Module) -> Iterator[Code]:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             texts[node.targets[0].id] = _text(node.value, {})
         if isinstance(node, ast.Call) and (name := _given(node)) and (carrier := _carrier(node)):
-            index = 1 if carrier == PROBLEM else 0
-            message = _text(node.args[index], texts) if len(node.args) > index else ""
-            yield Code(name, carrier, message)
+            given = node.args[1:] if getattr(node.func, "id", "") == PROBLEM else node.args  # where, then the message
+            sentences = (text for each in given if " " in (text := _text(each, texts)))
+            yield Code(name, carrier, next(sentences, ""))
+        if isinstance(node, ast.FunctionDef):
+            yield from _default_code(node)
+
+
+def _default_code(function: ast.FunctionDef) -> Iterator[Code]:
+    """The code that a function raises an error with unless it is given another one; the class is a default, too."""
+    names = [each.arg for each in function.args.args]
+    defaults = function.args.defaults
+    given = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
+    carriers = [each.id for each in defaults if isinstance(each, ast.Name) and each.id in ERRORS]
+    if carriers and (code := _text(given.get("code", ast.Constant(None)), {})):
+        messages = [text for each in defaults if " " in (text := _text(each, {}))]
+        yield Code(code, carriers[0], f"{messages[0]}: …" if messages else "")
 
 
 def _in_order(node: ast.AST) -> Iterator[ast.AST]:

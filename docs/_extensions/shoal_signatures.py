@@ -1,13 +1,22 @@
-"""Signatures that readers can read: a policy by its keys, results without the constructor that nobody calls."""
+"""Signatures that readers can read: a policy by its keys, results without the constructor that nobody calls.
+
+Attributes are described by the comment on their line, as in ``classes: int  # in the release``; Sphinx itself reads
+comments that begin with ``#:`` only.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import re
 from typing import Any
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from sphinx.application import Sphinx
+from sphinx.pycode import parser
+
+_COMMENT = re.compile(r"^(?:\s*#: ?|# (?!noqa|type:|fmt:|pragma))(.*)\r?\n?$")
+"""A comment after an attribute; lines of comments before one are indented and do not describe it."""
 
 
 def _shown(name: str, field: FieldInfo) -> str:
@@ -29,6 +38,7 @@ def shorten(
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Listen to autodoc."""
+    """Listen to autodoc, and read comments."""
+    parser.comment_re = _COMMENT
     app.connect("autodoc-process-signature", shorten)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

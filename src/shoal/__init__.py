@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from shoal.pipeline import Release, anonymize, publish
     from shoal.pipeline.apply.apply import Applied, apply
     from shoal.pipeline.attack import AttackReport, attack
-    from shoal.pipeline.compare import Comparison, compare
+    from shoal.pipeline.compare.compare import compare
+    from shoal.pipeline.compare.result import Comparison
     from shoal.pipeline.risk import risk
     from shoal.pipeline.verify import verify
     from shoal.policy import Policy
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 _PUBLIC = {
     "Applied": "shoal.pipeline.apply.apply",
     "AttackReport": "shoal.pipeline.attack",
-    "Comparison": "shoal.pipeline.compare",
+    "Comparison": "shoal.pipeline.compare.result",
     "Policy": "shoal.policy",
     "Release": "shoal.pipeline",
     "Risk": "shoal.attacks.risk.risk",
@@ -35,7 +36,7 @@ _PUBLIC = {
     "anonymize": "shoal.pipeline",
     "apply": "shoal.pipeline.apply.apply",
     "attack": "shoal.pipeline.attack",
-    "compare": "shoal.pipeline.compare",
+    "compare": "shoal.pipeline.compare.compare",
     "publish": "shoal.pipeline",
     "risk": "shoal.pipeline.risk",
     "verify": "shoal.pipeline.verify",

@@ -27,11 +27,11 @@ class PolicyEdit:
         return found if self.sensitive is None else {**found, "sensitive": self.sensitive}
 
     @staticmethod
-    def from_dict(given: Any) -> PolicyEdit:
+    def from_dict(content: Any) -> PolicyEdit:
         """The edit that `to_dict` wrote; `InputError` for anything else."""
-        if not isinstance(given, Mapping) or not isinstance(given.get("path"), Sequence) or not given["path"]:
+        if not isinstance(content, Mapping) or not isinstance(content.get("path"), Sequence) or not content["path"]:
             raise InputError("an edit needs the path of the value that it changes.", code="edit-unreadable")
-        return PolicyEdit(tuple(given["path"]), given.get("value"), given.get("sensitive"))
+        return PolicyEdit(tuple(content["path"]), content.get("value"), content.get("sensitive"))
 
 
 def apply_edits(document: Mapping[str, Any], edits: Iterable[PolicyEdit]) -> dict[str, Any]:

@@ -28,8 +28,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
+    from shoal.edits import PolicyEdit
     from shoal.search.diagnosis.diagnosis import Diagnosis
     from shoal.verification import Verification
+
+_LISTED = 20  # names that a message lists: all models, attacks and algorithms
 
 
 class ShoalError(Exception):
@@ -68,6 +71,7 @@ class PolicyProblem:
     fix: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
     code: str = field(default="invalid", kw_only=True)  # what is wrong, for programs
+    edits: tuple[PolicyEdit, ...] = field(default=(), kw_only=True)  # changes to the policy, each a fix
 
     def __str__(self) -> str:
         text = f"{self.where}: {self.message}" if self.where else self.message
@@ -75,23 +79,27 @@ class PolicyProblem:
 
 
 class PolicyError(InputError):
-    """The policy is wrong, in one or several places; ``problems`` has all of them."""
+    """The policy is wrong, in one or several parts; ``problems`` has all of them."""
 
     default_code: ClassVar[str] = "policy"
 
     def __init__(self, problems: Sequence[PolicyProblem], source: str = "the policy") -> None:
         self.problems = tuple(problems)
         self.source = source
-        self.draft: Any = None
-        """What could be read of the policy all the same (`shoal.policy.check.Draft`), to go on checking with."""
+        self.partial: Any = None
+        """What is right in the policy (`shoal.policy.partial.PartialPolicy`), to go on checking with."""
         count = len(self.problems)
         head = f"{source} has {count} problem{'s' if count != 1 else ''}:"
         super().__init__("\n".join([head, *(f"  - {problem}" for problem in self.problems)]))
 
     def facts(self) -> dict[str, Any]:
-        """Every problem with its place and its fix."""
+        """Every problem with its path and its fix; with its facts, where edits of the policy would fix it."""
         shown = ("code", "where", "message", "fix")
-        return {"problems": [{name: getattr(each, name) for name in shown} for each in self.problems]}
+        found = [{name: getattr(each, name) for name in shown} for each in self.problems]
+        for content, each in zip(found, self.problems, strict=True):
+            if each.edits:
+                content |= {"facts": dict(each.facts), "edits": [edit.to_dict() for edit in each.edits]}
+        return {"problems": found}
 
 
 class DataError(InputError):
@@ -217,6 +225,6 @@ def did_you_mean(name: object, known: Iterable[object]) -> str:
     """Say which known name is nearest, and list what there is: the tail of every "unknown …" message."""
     names = [str(each) for each in known]
     near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.6)
-    listed = ", ".join(names[:12]) + (f", … ({len(names)} in all)" if len(names) > 12 else "")
+    listed = ", ".join(names[:_LISTED]) + (f", … ({len(names)} in all)" if len(names) > _LISTED else "")
     hint = f"Did you mean {near[0]!r}? " if near else ""
     return f"{hint}Known: {listed or 'none'}."

@@ -4,8 +4,6 @@ A class of facts is a frozen dataclass. It is also a mapping over its serialized
 value, ``facts["verified"]`` the plain one. Numbers are rounded here and nowhere else.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
@@ -15,26 +13,15 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import ConfigDict
 
-PLACES = {
-    "measures": 12,
-    "ncp": 12,
-    "reached": 12,
-    "strength": 12,
-    "rate": 9,
-    "baseline": 9,
-    "interval": 9,
-    "details": 6,
-    "without_release": 9,
-    "base_rate": 9,
-    "control_interval": 9,
-    "advantage": 9,
-    "advantage_interval": 9,
-    "expected_right_links": 3,
-    "class_sizes": 6,
-    "groups": 6,
-    "seconds": 6,
-    "seconds_by_stage": 6,
-}
+_KEYS_BY_DECIMAL_PLACES = {
+    12: ("measures", "ncp", "reached", "strength"),
+    9: ("rate", "baseline", "interval", "without_release", "base_rate", "control_interval", "advantage",
+        "advantage_interval"),
+    6: ("details", "class_sizes", "groups", "seconds", "seconds_by_stage", "accuracy", "balanced_accuracy", "auc",
+        "estimate", "relative_error", "all_generalized", "survey"),
+    3: ("expected_right_links",),
+}  # fmt: skip
+DECIMAL_PLACES = {key: places for places, keys in _KEYS_BY_DECIMAL_PLACES.items() for key in keys}
 """Decimal places of the numbers under a key, unless a key further inside says otherwise; others are not rounded."""
 
 
@@ -49,7 +36,7 @@ class Facts(Mapping[str, Any]):
     def __getitem__(self, key: str) -> Any:
         if key not in set(self):
             raise KeyError(key)
-        return _plain(getattr(self, key), PLACES.get(key))
+        return _plain(getattr(self, key), DECIMAL_PLACES.get(key))
 
     def __iter__(self) -> Iterator[str]:
         return (each.name for each in fields(self) if not _absent(self, each))  # type: ignore[arg-type]
@@ -70,7 +57,7 @@ def plain(value: Any) -> Any:
 def _plain(value: Any, places: int | None) -> Any:
     if isinstance(value, Mapping):
         entries = ((each, getattr(value, each)) for each in value) if isinstance(value, Facts) else value.items()
-        return {_key(key): _plain(item, PLACES.get(key, places)) for key, item in entries}
+        return {_key(key): _plain(item, DECIMAL_PLACES.get(key, places)) for key, item in entries}
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, (list, tuple, set, frozenset, np.ndarray)):
@@ -78,10 +65,10 @@ def _plain(value: Any, places: int | None) -> Any:
     if isinstance(value, np.generic):
         return _plain(value.item(), places)
     if isinstance(value, float):
-        return (value if places is None else round(value, places)) if math.isfinite(value) else None
+        return (value if places is None else round(value, places) + 0.0) if math.isfinite(value) else None
     if is_dataclass(value) and not isinstance(value, type):
         present = [each for each in fields(value) if not _absent(value, each)]
-        return {each.name: _plain(getattr(value, each.name), PLACES.get(each.name, places)) for each in present}
+        return {each.name: _plain(getattr(value, each.name), DECIMAL_PLACES.get(each.name, places)) for each in present}
     return value
 
 

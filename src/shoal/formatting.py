@@ -1,7 +1,5 @@
 """How numbers, counts and lists are written in every sentence: "1,200 records", "5.7%", "age, sex and zip code"."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -8,8 +8,6 @@ A package that adds a privacy model has in its ``pyproject.toml``::
 The groups are ``shoal.models``, ``shoal.metrics``, ``shoal.algorithms``, ``shoal.attacks`` and ``shoal.checks``.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import pkgutil

@@ -13,11 +13,13 @@ import pytest
 from oracles import lattice_oracle as oracle
 from oracles.lattice_oracle import Column, Label
 from shoal.models import (
+    KE,
     MODELS,
     AlpDif,
     AlphaKAnonymity,
     DistinctLDiversity,
     EntropyLDiversity,
+    EpsilonM,
     GroupLeakage,
     KAnonymity,
     Model,
@@ -50,6 +52,9 @@ ASKED: dict[str, tuple[Model, ...]] = {
     "t-closeness": (TCloseness(0.35, sensitive=COLUMN),),
     "t-closeness, ordered": (KAnonymity(2), TCloseness(0.2, distance="ordered", sensitive=COLUMN)),
     "t-closeness, hierarchical": (TCloseness(0.3, distance="hierarchical", sensitive=COLUMN),),
+    "k-e": (KAnonymity(2), KE(3, e=10, sensitive=COLUMN)),
+    "epsilon-m": (EpsilonM(0.1, 2, sensitive=COLUMN),),
+    "epsilon-m, relative": (KAnonymity(2), EpsilonM(0.5, 2, relative=True, sensitive=COLUMN)),
     "several": (
         KAnonymity(3),
         PPlusAlphaSensitive(2, alpha=1, sensitive=COLUMN),

@@ -25,7 +25,7 @@ def parameters(model: Model) -> dict[str, Any]:
 
 def test_there_is_a_sample_and_a_random_one_of_every_model() -> None:
     assert {model.name for model in SAMPLES} == set(MODELS) == set(RANDOM)
-    assert len(MODELS) == 11
+    assert len(MODELS) == 13
 
 
 @each_name
@@ -201,6 +201,8 @@ BAD: dict[str, dict[str, list[Any]]] = {
     "recursive-cl-diversity": {"l": WHOLE, "c": [0, -1, "2", None, math.nan, math.inf, True]},
     "alpha-k-anonymity": {"alpha": [*OPEN_SHARE, {}, {1: 0.5}, *({"HIV": limit} for limit in OPEN_SHARE)]},
     "t-closeness": {"t": SHARE, "distance": ["euclid", None, 1]},
+    "k-e": {"k": WHOLE, "e": [-0.5, "1", None, math.nan, math.inf, True]},
+    "epsilon-m": {"epsilon": [-1, "1", None, math.nan, math.inf, True], "m": WHOLE, "relative": ["yes", None, 1]},
 }
 
 

@@ -35,6 +35,8 @@ MODELS: dict[str, dict[str, Any]] = {
     "recursive-cl-diversity": {"l": 2, "c": 2},
     "alpha-k-anonymity": {"alpha": 0.7},
     "t-closeness": {"t": 0.4},
+    "k-e": {"k": 2, "e": 2},
+    "epsilon-m": {"epsilon": 1, "m": 2},
 }
 NEEDED: dict[str, dict[str, Any]] = {"range": {"group": {"region": 2}, "ranges": ["age"], "safe": True}}
 """What an algorithm cannot do without."""
@@ -83,6 +85,9 @@ def policy_of(model: str, algorithm: dict[str, Any], draw: st.DrawFn) -> shoal.P
     if model == "t-closeness":
         asked["distance"] = draw(st.sampled_from(DISTANCES))
         column = "stay" if asked["distance"] == "ordered" else "condition"
+    bins = draw(st.sampled_from([{}, {"bins": 2}, {"bins": [2, 4.5]}]))
+    if model in {"k-e", "epsilon-m"}:
+        column, bins = "stay", {}
     privacy: list[dict[str, Any]] = [{"model": "k-anonymity", "k": draw(st.integers(2, 3))}]
     if model != "k-anonymity":
         privacy.append({**asked, "sensitive": column})
@@ -101,7 +106,7 @@ def policy_of(model: str, algorithm: dict[str, Any], draw: st.DrawFn) -> shoal.P
                 "boundary": draw(st.sampled_from([None, ["North", "South"], ["Far"]])),
             },
             "condition": {"role": "sensitive", "categories": CATEGORIES, "publish": draw(st.sampled_from(publish))},
-            "stay": {"role": "sensitive"},
+            "stay": {"role": "sensitive", **bins},
         },
         privacy=privacy,
         algorithm=algorithm,

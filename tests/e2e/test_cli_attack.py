@@ -49,7 +49,8 @@ def test_json_has_every_attack_as_python_reports_it(cli: Cli, released: Path) ->
     told = json.loads(ran.out)
     assert told["seed"] == 7
     assert "failed" not in told
-    assert list(dict.fromkeys(each["name"] for each in told["attacks"])) == list(ATTACKS)
+    listed = [name for name, each in ATTACKS.items() if not each.needs_person]
+    assert list(dict.fromkeys(each["name"] for each in told["attacks"])) == listed
     report = shoal.attack(
         released / "release.csv",
         released / "policy.yaml",

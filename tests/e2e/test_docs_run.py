@@ -54,17 +54,17 @@ class Reader:
         """Do what a block says."""
         if block.language in DIRECTIVES:
             return
-        assert block.language in RUN, f"{block.place}: a block of {block.language or 'no language'}; mark it as text"
+        assert block.language in RUN, f"{block.location}: a block of {block.language or 'no language'}; mark it as text"
         if block.saved_as is not None:
             Path(block.saved_as).parent.mkdir(parents=True, exist_ok=True)
             Path(block.saved_as).write_text(block.text, encoding="utf-8")
-        assert block.language != "csv" or block.saved_as, f"{block.place}: the sentence before names no file"
+        assert block.language != "csv" or block.saved_as, f"{block.location}: the sentence before names no file"
         getattr(self, f"_{block.language}")(block)
 
     def _python(self, block: Block) -> None:
         self.capfd.readouterr()
         source = "\n" * (block.line - 1) + block.text
-        exec(compile(source, block.place, "exec", dont_inherit=True), self.names)  # pages stand alone
+        exec(compile(source, block.location, "exec", dont_inherit=True), self.names)  # pages stand alone
         self.printed = self.capfd.readouterr().out
 
     def _output(self, block: Block) -> None:
@@ -75,7 +75,7 @@ class Reader:
             new = updated(expected, self.printed)
             rewrite(block, expected, new)
             expected = new
-        assert matches(expected, self.printed), f"{block.place}: {what} prints\n{self.printed}"
+        assert matches(expected, self.printed), f"{block.location}: {what} prints\n{self.printed}"
 
     def _console(self, block: Block) -> None:
         todo = commands(block)
@@ -84,7 +84,7 @@ class Reader:
             if command.output.strip():
                 self._compare(block, command.output, command.text)
             followed = at + 1 < len(todo) and todo[at + 1].text == "echo $?"
-            assert code == 0 or followed, f"{block.place}: {command.text} ends with {code}\n{self.printed}"
+            assert code == 0 or followed, f"{block.location}: {command.text} ends with {code}\n{self.printed}"
             self.code = code
 
     def _shell(self, text: str) -> tuple[int, str]:
@@ -102,32 +102,32 @@ class Reader:
         return done.returncode, done.stdout + done.stderr
 
     def _yaml(self, block: Block) -> None:
-        content, problems = load_yaml(block.text, block.place)
-        assert not problems, f"{block.place}: {problems}"
+        content, problems = load_yaml(block.text, block.location)
+        assert not problems, f"{block.location}: {problems}"
         if block.saved_as and "columns" not in content:
             return  # not a policy, such as a tree
         if "columns" in content and "privacy" in content:
             Policy.model_validate(content)
             return
         unknown = set(content) - set(Policy.model_fields)
-        assert not unknown, f"{block.place}: {sorted(unknown)} are not keys of a policy; mark the block as text"
+        assert not unknown, f"{block.location}: {sorted(unknown)} are not keys of a policy; mark the block as text"
         fields: dict[str, Any] = {key: (Policy.model_fields[key].annotation, ...) for key in content}
         part: Any = pydantic.create_model("Part", **fields).model_validate(content)
         for model in getattr(part, "privacy", ()):
             problems = build_model(model, "secret" if model.model != "k-anonymity" else None).parameter_problems()
-            assert not problems, f"{block.place}: {problems}"
+            assert not problems, f"{block.location}: {problems}"
         if "algorithm" in content:
             options = part.algorithm.model_fields_set - {"name", "seed"}
-            assert options <= ALGORITHMS[part.algorithm.name].option_names, f"{block.place}: {options}"
+            assert options <= ALGORITHMS[part.algorithm.name].option_names, f"{block.location}: {options}"
 
     def _sh(self, block: Block) -> None:
         for line in block.text.splitlines():
             command = line.split("  #")[0].strip()
             found = next(filter(None, (re.fullmatch(form, command) for form in SET_UP)), None)
-            assert found, f"{block.place}: {command} does not look like setting up a machine; use a console block"
+            assert found, f"{block.location}: {command} does not look like setting up a machine; use a console block"
             named = found.groupdict()
             extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-            assert set((named.get("extras") or "").split(",")) - {""} <= set(extras), f"{block.place}: {command}"
+            assert set((named.get("extras") or "").split(",")) - {""} <= set(extras), f"{block.location}: {command}"
             makefile = (ROOT / "Makefile").read_text()
             assert not named.get("target") or re.search(rf"^{named['target']}:", makefile, re.MULTILINE), command
             assert not named.get("benchmark") or (ROOT / f"benchmarks/{named['benchmark']}.py").is_file(), command

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import shoal
-from shoal.pipeline.forecast import lattice_picture
+from shoal.pipeline.lattice import lattice_picture
 from shoal.pipeline.prepare import prepare
 from shoal.present.html.markup import whole_page
 from shoal.present.html.style import LATTICE_STYLE

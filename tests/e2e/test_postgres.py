@@ -98,11 +98,109 @@ def test_a_release_goes_into_a_table_with_its_evidence_beside_the_policy(cli: Cl
     assert not [path for path in paths.parent.iterdir() if path.name.startswith(".shoal")]
 
 
+def test_households_and_weights_of_a_database_are_those_of_the_file(paths: Path, server: Server) -> None:
+    paths.write_text(paths.read_text(encoding="utf-8") + "household: name\nweight: age\n", encoding="utf-8")
+    of_file = shoal.publish(paths)
+    of_table = shoal.publish(paths, data=at(server, "clinic.patients"), out=paths.with_name("other.csv"))
+    assert of_table.release.evidence["survey"] == of_file.release.evidence["survey"]
+    streamed = shoal.publish(paths, data=at(server, "clinic.patients"), out=at(server, "clinic.out"), memory="1GB")
+    assert streamed.release.evidence["survey"] == of_file.release.evidence["survey"]
+    assert shoal.risk(at(server, "clinic.patients"), paths).to_dict() == shoal.risk(None, paths).to_dict()
+
+
 def test_records_of_a_database_may_be_streamed(paths: Path, server: Server) -> None:
     whole = shoal.publish(paths, data=at(server, "clinic.patients"))
     streamed = shoal.publish(paths, data=at(server, "clinic.patients"), out=at(server, "clinic.out"), memory="1GB")
     assert streamed.release.evidence["release_sha256"] == whole.release.evidence["release_sha256"]
     assert streamed.release.table.num_rows == len(cells(server, "clinic.out")) == 12
+
+
+@pytest.mark.parametrize("algorithm", ["optimal", "mondrian"])
+def test_people_of_a_database_are_those_of_a_file(
+    tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch, algorithm: str
+) -> None:
+    visits = [(number * number % 17, 20 + number % 5, "ABC"[number % 3], f"note {number}") for number in range(60)]
+    server.run(
+        "CREATE TABLE clinic.visits (patient bigint, age integer, condition text, note text)",
+        f"INSERT INTO clinic.visits VALUES {', '.join(map(str, visits))}",
+    )
+    policy = Policy.model_validate(
+        {
+            "columns": {
+                "patient": {"role": "identifier"},
+                "age": {"role": "quasi", "hierarchy": {"intervals": [2, 4]}},
+                "condition": {"role": "sensitive"},
+                "note": {"role": "insensitive"},
+            },
+            "person": "patient",
+            "privacy": [{"model": "k-anonymity", "k": 4}, {"model": "p-sensitive", "p": 2, "sensitive": "condition"}],
+            "algorithm": algorithm,
+            "suppression": 0.2,
+        }
+    )
+    names = ("patient", "age", "condition", "note")
+    data = pa.table({name: list(column) for name, column in zip(names, zip(*visits, strict=True), strict=True)})
+    expected = shoal.anonymize(data, policy)
+    source = at(server, "clinic.visits")
+    for apart in (False, True):
+        if apart:
+            monkeypatch.setattr(Budget, "leaves_out", lambda _, counter, __: "note" in counter.names)
+        for memory in (None, "1GB"):
+            out = tmp_path / f"{apart}-{memory}.csv"
+            found = shoal.publish(policy, data=source, out=out, memory=memory).release
+            assert found.table.to_pylist() == canonical(expected.table)
+            assert found.evidence["models"] == expected.evidence["models"]
+    evidence = tmp_path / "into.evidence.json"
+    into = shoal.publish(policy, data=source, out=at(server, "clinic.out"), memory="1GB", evidence=evidence)
+    assert into.release.table.num_rows == len(cells(server, "clinic.out")) == expected.table.num_rows
+    assert "patient" not in into.release.table.column_names
+
+
+def canonical(table: pa.Table) -> list[dict[str, Any]]:
+    """A table as a file of text has it."""
+    return pa.table({name: canonical_text(table.column(name)) for name in table.column_names}).to_pylist()
+
+
+@pytest.mark.parametrize("publish", ["values", "categories", "both"])
+def test_unknown_values_of_a_database_are_those_of_the_file(paths: Path, server: Server, publish: str) -> None:
+    server.run("UPDATE clinic.patients SET condition = '?' WHERE age % 5 = 1")
+    server.run("UPDATE clinic.patients SET condition = NULL WHERE age % 5 = 2")
+    policy = Policy.load(paths)
+    columns = policy.to_dict()["columns"]
+    columns["condition"] |= {"unknown": ["?"], "publish": publish}
+    privacy = [{"model": "k-anonymity", "k": 2}, {"model": "p-sensitive", "p": 2}]
+    asked = policy.changed(columns=columns, privacy=privacy)
+    held = shoal.publish(asked, data=at(server, "clinic.patients"), out=paths.with_name("held.csv"))
+    facts = held.release.evidence["columns"]["condition"]["unknown"]
+    for memory in (None, "1GB"):
+        there = at(server, "clinic.out")
+        written = shoal.publish(asked, data=at(server, "clinic.patients"), out=there, memory=memory, force=True)
+        assert written.release.evidence["columns"]["condition"]["unknown"] == facts
+        assert written.release.evidence["release_sha256"] == held.release.evidence["release_sha256"]
+    assert facts["records"] > 0
+
+
+def test_spellings_of_a_database_are_merged_like_those_of_a_file(paths: Path, server: Server) -> None:
+    expected = shoal.publish(paths, data=at(server, "clinic.patients"), out=at(server, "clinic.before"))
+    server.run("UPDATE clinic.patients SET condition = lower(condition) || ' ' WHERE age BETWEEN 28 AND 36")
+    policy = Policy.load(paths)
+    with pytest.raises(PolicyError) as raised:
+        shoal.publish(policy, data=at(server, "clinic.patients"), out=at(server, "clinic.out"))
+    (problem,) = [each for each in raised.value.problems if each.code == "spellings-of-one-value"]
+    content = policy.to_dict()
+    content["columns"]["condition"]["same"] = {
+        value: [f"{value.lower()} "]
+        for values in content["columns"]["condition"]["categories"].values()
+        for value in values
+    }
+    assert all(value in content["columns"]["condition"]["same"] for value in problem.edits[0].value)
+    merged = policy.changed(columns=content["columns"])
+    for memory in (None, "1GB"):
+        shoal.publish(
+            merged, data=at(server, "clinic.patients"), out=at(server, "clinic.out"), memory=memory, force=True
+        )
+        assert cells(server, "clinic.out") == cells(server, "clinic.before")
+    assert expected.release.table.num_rows == len(cells(server, "clinic.out"))
 
 
 def test_columns_set_apart_are_read_as_the_table_was_when_it_was_counted(
@@ -310,13 +408,13 @@ def test_a_connection_that_breaks_while_writing_leaves_nothing(
 def test_a_connection_that_breaks_before_the_end_takes_the_files_back(
     cli: Cli, paths: Path, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = PostgresWriter.place
+    rename = PostgresWriter.rename_to_target
 
     def broken(writer: PostgresWriter, *, force: bool) -> None:
-        place(writer, force=force)
+        rename(writer, force=force)
         end_other_connections(server)
 
-    monkeypatch.setattr(PostgresWriter, "place", broken)
+    monkeypatch.setattr(PostgresWriter, "rename_to_target", broken)
     server.run("CREATE TABLE clinic.out (old text)", "INSERT INTO clinic.out VALUES ('kept')")
     (paths.with_name("out.evidence.json")).write_text("older", encoding="utf-8")
     before = snapshot(paths.parent)
@@ -544,3 +642,33 @@ def test_a_table_option_needs_an_address(cli: Cli, paths: Path) -> None:
         ran = cli("anonymize", paths, *arguments)
         assert (ran.code, ran.error) == (2, "table-without-database")
     assert DatabaseTable("postgresql://h/d").named("t").table == "t"
+
+
+@pytest.mark.parametrize("memory", [None, "2GB"])
+def test_pseudonyms_and_relative_dates_of_a_database(
+    memory: str | None, paths: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHOAL_PSEUDONYM_KEY", "k" * 32)
+    server.run(
+        "CREATE TABLE clinic.visits (patient integer, ward text, day date, out timestamp, illness text)",
+        "INSERT INTO clinic.visits SELECT n / 2, 'w' || n % 2, date '2024-02-27' + n, "
+        "timestamp '2024-02-27 10:00' + interval '1 day' * (n + n % 3), 'i' || n % 5 FROM generate_series(0, 39) n",
+    )
+    columns = {
+        "patient": {"role": "pseudonym"},
+        "ward": {"role": "quasi"},
+        "day": {"role": "quasi", "relative": "first", "hierarchy": {"intervals": [7]}},
+        "out": {"role": "insensitive", "relative": "day"},
+        "illness": {"role": "sensitive"},
+    }
+    content = {"columns": columns, "person": "patient", "privacy": [{"model": "k-anonymity", "k": 5}]}
+    paths.write_text(Policy.model_validate(content).to_yaml(), encoding="utf-8")
+    source, target = at(server, "clinic.visits"), at(server, "clinic.visits_release")
+    shoal.publish(paths, data=source, out=target, memory=memory)
+    released = cells(server, "clinic.visits_release")
+    assert len(released) == 40
+    assert len({patient for patient, *_ in released}) == 20
+    assert {out for _, _, _, out, _ in released} == {0, 1, 2}, "whole numbers in the database, too"
+    file = paths.with_name("visits.csv")
+    shoal.publish(paths, data=source, out=file, memory=memory)
+    assert shoal.verify(file, paths, original=source).passed

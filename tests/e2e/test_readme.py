@@ -73,7 +73,7 @@ def test_the_python_session_runs_and_prints_what_it_says(demo: Path, tmp_path: P
 
 def test_files_that_are_linked_exist() -> None:
     targets = re.findall(r"\]\(([^)]+)\)", README)
-    assert "docs/policy.md#one-record-per-person" in targets
+    assert "docs/howto/visits.md" in targets
     for target in targets:
         path, _, anchor = target.partition("#")
         assert (ROOT / path).exists(), target

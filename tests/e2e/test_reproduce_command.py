@@ -13,7 +13,7 @@ import pytest
 
 from shoal.datasets import adult
 from shoal.reproduce import PAPERS, Reproduction, reproduce, run
-from shoal.reproduce.paper import FAILED, Section, Statement, Task, statement_sheet
+from shoal.reproduce.paper import FAILED, Results, Section, Statement, Task
 from support.adult_cases import made_up, real_folder, write_csv
 from support.cli import Cli, snapshot
 
@@ -115,7 +115,8 @@ def test_a_statement_that_does_not_come_out_fails_the_run_and_is_shown(
     wrong = Statement("Table 9: k", "4", "3")
 
     def made(_: object) -> list[Section]:
-        return [Section("man", "t", "s", "r", "m", "d", (statement_sheet("man-wrong", [wrong]),), statements=(wrong,))]
+        sheet = Results([wrong.to_dict()]).sheet("man-wrong")
+        return [Section("man", "t", "s", "r", "m", "d", (sheet,), statements=(wrong,))]
 
     monkeypatch.setitem(PAPERS, "man", (Task("man", "wrong", made),))
     ran = cli("reproduce", "man", "--out", "out")

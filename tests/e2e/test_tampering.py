@@ -288,6 +288,24 @@ def test_what_only_the_original_tells_is_compared_beside_it_and_else_said_not_to
     assert fact in differing(cli, released, "--original", released / "hospital.csv")
 
 
+def test_what_is_not_compared_is_named_by_codes(cli: Cli, released: Path) -> None:
+    never = ["bound-but-reached", "distributions", "search", "seed", "utility", "composition", "versions"]
+    by_original = ["records", "measures", "column-figures", "data-columns", "bound"]
+    for options, expected in (
+        ([], [*by_original, *never]),
+        (["--original", released / "hospital.csv"], never),
+    ):
+        checks = json.loads(verify(cli, released, "--json", *options).out)["checks"]
+        facts = {each["name"]: each["facts"] for each in checks}
+        assert facts["evidence-figures"] == {"problems": [], "not_compared": expected}
+        assert facts["evidence-attacks"]["compared"] > 0
+    (released / "hospital-release.evidence.json").write_text("{", encoding="utf-8")
+    (check,) = [
+        each for each in json.loads(verify(cli, released, "--json").out)["checks"] if each["name"] == "evidence"
+    ]
+    assert [each["code"] for each in check["facts"]["problems"]] == ["unreadable"]
+
+
 def test_a_release_by_the_algorithm_of_the_command_is_that_of_its_policy(cli: Cli, released: Path) -> None:
     policy, path = released / "hospital.yaml", released / "local.csv"
     assert cli("anonymize", policy, "--algorithm", "mondrian", "--out", path).code == 0
@@ -310,9 +328,11 @@ def test_a_recorded_leak_that_is_none_is_named(cli: Cli, released: Path) -> None
 def test_a_policy_in_the_evidence_that_is_not_the_one_of_its_hash_is_found(cli: Cli, released: Path) -> None:
     told = load(released)["policy"]
     forge(released, policy={**told, "suppression": 0.9})
-    ran = verify(cli, released)
+    ran = verify(cli, released, "--json")
     assert ran.code == 1
-    assert "FAIL  evidence-policy: the evidence is of a policy with another suppression" in ran.out
+    (check,) = [each for each in json.loads(ran.out)["checks"] if each["name"] == "evidence-policy"]
+    assert not check["passed"]
+    assert check["facts"]["differing"] == ["suppression"]
 
 
 def test_a_release_in_the_order_of_its_original_is_found(cli: Cli, released: Path) -> None:
@@ -342,7 +362,7 @@ def test_evidence_may_lie_elsewhere(cli: Cli, released: Path) -> None:
     ran = verify(cli, released, "--evidence", released / "kept.json")
     assert ran.code == 0, ran.out
     assert "ok    hash" in ran.out
-    assert "ok    evidence-attacks: 7 attacks" in ran.out
+    assert "ok    evidence-attacks: 8 attacks" in ran.out
     rows = rows_of(released / "hospital-release.csv")
     cell_changed(rows)
     write_rows(released / "hospital-release.csv", rows)

@@ -117,6 +117,19 @@ def ask_for_too_much_first(page: Page) -> None:
     page.wait_for("document.querySelector('#forecast-state')?.innerText === 'Up to date.'")
 
 
+def name_the_households(page: Page) -> None:
+    """Columns for the risk of a survey; those that do not fit the data are problems at once."""
+    page.select("#household", "name")
+    page.select("#weight", "sex")
+    page.wait_for_text("must have numbers above 0", within="#forecast")
+    page.select("#weight", "age")
+    page.wait_for_text("These requirements can be met", within="#forecast")
+    assert {key: policy_of(page)[key] for key in ("household", "weight")} == {"household": "name", "weight": "age"}
+    page.select("#weight", "")
+    page.wait_for("document.querySelector('#forecast-state')?.innerText === 'Up to date.'")
+    assert "weight" not in policy_of(page)
+
+
 def understand(page: Page, run: str) -> None:
     """Attackers, the reasons for a record, and a node of the lattice that is picked."""
     to(page, "understand", run, "summary")
@@ -144,6 +157,7 @@ def test_from_the_hospital_table_to_releases_that_verify(page: Page, ui: Ui, tmp
     cut_the_ages(page)
     sort_a_condition(page)
     ask_for_too_much_first(page)
+    name_the_households(page)
     first = start_run(page, "one level a column")
     to(page, "privacy")
     page.click("#algorithm-mondrian")

@@ -53,7 +53,7 @@ def blocks_of(trees: Mapping[str, Any], decades: Sequence[str] | None) -> Blocks
     domain = domain_of(sorted(set(diagnoses)), column="Diagnosis")
     secret = np.array([domain.values.index(each) for each in diagnoses], dtype=np.int32)
     problem = Problem(
-        table=encode_table(quasi, {"Diagnosis": (secret, len(domain.values))}, len(diagnoses)),
+        table=encode_table(quasi, {"Diagnosis": secret}, len(diagnoses)),
         hierarchies=tuple(hierarchies),
         caps=tuple(caps),
         ladders=ladders,

@@ -31,7 +31,8 @@ class Campan:
         if weights:
             shares = [Fraction(str(weights.get(name, 0))) for name in self.names]
         else:
-            shares = [Fraction(1, len(set(table.sensitive[name]))) for name in self.names]
+            known = [set(table.sensitive[name]) - table.secrets[name].unknown for name in self.names]
+            shares = [Fraction(1, max(len(each), 1)) for each in known]
         self.w = {name: share / sum(shares) for name, share in zip(self.names, shares, strict=True)}
         self.k = max((spec["k"] for spec in table.models if spec["model"] == "k-anonymity"), default=1)
 
@@ -48,7 +49,11 @@ class Campan:
         cells = zip(table.columns, table.rows[row], strict=True)
         leaves = [list(column.paths).index(leaf) for column, leaf in cells]
         secrets = [list(table.secrets[name].order).index(table.sensitive[name][row]) for name in self.names]
-        return (*leaves, *secrets)
+        return (*leaves, *secrets, *([table.person[row]] if table.person else []))
+
+    def size(self, cl: Cluster) -> int:
+        """How many records a cluster has, or people where people are counted."""
+        return len({self.table.person[row] for row in cl}) if self.table.person else len(cl)
 
     def information_loss(self, cl: Cluster) -> Fraction:
         """Definition 10."""
@@ -63,7 +68,8 @@ class Campan:
     def diversity(self, row: int, cl: Cluster) -> Fraction:
         """Definition 13, and Definition 12 for a cluster of one record."""
         secret = self.table.sensitive
-        fresh = (name for name in self.names if all(secret[name][row] != secret[name][other] for other in cl))
+        known = [name for name in self.names if secret[name][row] not in self.table.secrets[name].unknown]
+        fresh = (name for name in known if all(secret[name][row] != secret[name][other] for other in cl))
         return sum((self.w[name] for name in fresh), Fraction(0))
 
     def p_sensitive(self, cl: Cluster) -> bool:
@@ -73,10 +79,9 @@ class Campan:
 
     def holds(self, spec: Spec, cl: Cluster) -> bool:
         """Whether a model holds in a cluster, with the other records that are kept beside it for t-closeness."""
-        values = self.table.sensitive[spec["sensitive"]]
         rest = [row for rows in self.mam for row in rows if row not in cl]
-        classes = [[values[row] for row in rows] for rows in (cl, rest) if rows]
-        return lattice.holds(spec, classes, self.table.secrets[spec["sensitive"]])[0]
+        classes: dict[tuple[Label, ...], list[int]] = {("in",): cl, **({("out",): rest} if rest else {})}
+        return lattice.passes(self.table, [spec], classes)[0]["in",]
 
 
 def gen(column: Column, leaves: set[Label]) -> Label:
@@ -104,7 +109,7 @@ def greedy_pk_clustering(campan: Campan, im: Cluster, x_seed: int) -> list[Clust
         cl = [x_seed]
         im.remove(x_seed)
         grow(campan, cl, im)
-        if len(cl) >= campan.k and campan.p_sensitive(cl):
+        if campan.size(cl) >= campan.k and campan.p_sensitive(cl):
             s.append(cl)
         else:
             assert not im  # only last cluster can be dispersed
@@ -121,7 +126,7 @@ def grow(campan: Campan, cl: Cluster, im: Cluster) -> None:
             x_star = first_of(least(temp, lambda x: campan.information_loss([*cl, x]) - campan.information_loss(cl)))
             cl.append(x_star)
             im.remove(x_star)
-        while len(cl) < campan.k and im:
+        while campan.size(cl) < campan.k and im:
             x_star = first_of(least(im, lambda x: campan.information_loss([*cl, x])))
             cl.append(x_star)
             im.remove(x_star)

@@ -16,6 +16,7 @@ from itertools import product
 from typing import Any
 
 from oracles import model_oracles as models
+from oracles import people_oracle
 
 Label = str | None
 Node = tuple[int, ...]
@@ -91,6 +92,9 @@ class Secret:
     order: Sequence[Label] = ()
     paths: Mapping[Label, Sequence[Label]] = field(default_factory=dict)
     """The path of each value, the root first."""
+    numbers: Mapping[Label, str] = field(default_factory=dict)
+    """The number that each value stands for."""
+    unknown: frozenset[Label] = frozenset()
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +108,8 @@ class Table:
     models: tuple[Spec, ...]
     budget: int = 0
     weights: tuple[float, ...] = ()
+    person: Sequence[int] | None = None
+    """Who each row is about, where the models count people."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,17 +142,22 @@ HOLDS: dict[str, Callable[[Spec, Sequence[Sequence[Label]], Secret], list[bool]]
     "t-closeness": lambda spec, classes, secret: [
         far <= models.decimal(spec["t"]) + models.SLACK for far in _distances(spec, classes, secret)
     ],
+    "k-e": lambda spec, classes, secret: models.k_e_holds(classes, spec["k"], spec["e"], secret.numbers),
+    "epsilon-m": lambda spec, classes, secret: models.epsilon_m_holds(
+        classes, spec["epsilon"], spec["m"], spec["relative"], secret.numbers
+    ),
 }
 
 
 def holds(spec: Spec, classes: Sequence[Sequence[Label]], secret: Secret) -> list[bool]:
     """Which classes (lists of sensitive values) meet a model's condition on a class."""
-    return HOLDS[spec["model"]](spec, classes, secret)
+    seen = classes if spec["model"] == "k-anonymity" else models.known(classes, secret.unknown)
+    return HOLDS[spec["model"]](spec, seen, secret)
 
 
-def table_holds(spec: Spec, classes: Sequence[Sequence[Label]]) -> bool:
+def table_holds(spec: Spec, classes: Sequence[Sequence[Label]], secret: Secret) -> bool:
     """Whether a model's condition on the release as a whole is met."""
-    return spec["model"] != "alp-dif" or models.alp_holds(classes, spec["limits"])
+    return spec["model"] != "alp-dif" or models.alp_holds(models.known(classes, secret.unknown), spec["limits"])
 
 
 def _distances(spec: Spec, classes: Sequence[Sequence[Label]], secret: Secret) -> list[Fraction]:
@@ -214,10 +225,31 @@ def passes(
         column = spec.get("sensitive")
         values = [[table.sensitive[column][row] if column else None for row in rows] for rows in classes.values()]
         secret = table.secrets[column] if column else Secret()
-        for name, held in zip(classes, holds(spec, values, secret), strict=True):
+        for name, held in zip(classes, _held(table, spec, classes, values, secret), strict=True):
             good[name] = good[name] and held
-        whole = whole and table_holds(spec, values)
+        whole = whole and _whole_held(table, spec, classes, values, secret)
     return good, whole
+
+
+Classes = Mapping[tuple[Label, ...], list[int]]
+Values = Sequence[Sequence[Label]]
+
+
+def _events(person: Sequence[int], classes: Classes, values: Values) -> list[list[tuple[int, Label]]]:
+    members = zip(classes.values(), values, strict=True)
+    return [list(zip([person[row] for row in rows], each, strict=True)) for rows, each in members]
+
+
+def _held(table: Table, spec: Spec, classes: Classes, values: Values, secret: Secret) -> list[bool]:
+    if table.person is None:
+        return holds(spec, values, secret)
+    return people_oracle.holds(spec, _events(table.person, classes, values), secret)
+
+
+def _whole_held(table: Table, spec: Spec, classes: Classes, values: Values, secret: Secret) -> bool:
+    if table.person is None:
+        return table_holds(spec, values, secret)
+    return people_oracle.table_holds(spec, _events(table.person, classes, values), secret)
 
 
 def verdict(table: Table, node: Node, rows: Sequence[int], specs: Sequence[Spec], budget: int) -> Verdict:

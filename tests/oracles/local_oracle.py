@@ -103,7 +103,8 @@ class Local:
 
     def secret(self, row: int, names: Sequence[str]) -> Secret:
         order = [list(self.table.secrets[name].order) for name in names]
-        return tuple(each.index(self.table.sensitive[name][row]) for name, each in zip(names, order, strict=True))
+        values = tuple(each.index(self.table.sensitive[name][row]) for name, each in zip(names, order, strict=True))
+        return (*values, self.table.person[row]) if self.table.person and names is self.read else values
 
     def kind(self, row: int) -> tuple[object, ...]:
         codes = tuple(self.places(j).index(value) for j, value in enumerate(self.table.rows[row]))

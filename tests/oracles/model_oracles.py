@@ -1,15 +1,16 @@
 """The privacy models once more, read off their definitions and as slow as that: lists, fractions and logarithms.
 
-A class is a list of sensitive values; ``None`` is a value like any other. Nothing is shared with the package. Limits
-are read as the decimals they are written in. Each ``*_holds`` says which classes hold; each ``*_reached`` gives the
-strongest parameter that all classes meet, as a fraction where the definition has one.
+A class is a list of its known sensitive values (`known` leaves out the others), and may be empty; ``None`` is a value
+like any other. Nothing is shared with the package. Limits are read as the decimals they are written in. Each
+``*_holds`` says which classes hold; each ``*_reached`` gives the strongest parameter that all classes meet, as a
+fraction where the definition has one.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
 
 Value = str | None
@@ -22,6 +23,11 @@ SLACK = Fraction(1, 10**9)
 
 def decimal(limit: float) -> Fraction:
     return Fraction(str(limit))
+
+
+def known(classes: Sequence[Class], unknown: Collection[Value]) -> list[list[Value]]:
+    """The classes as every model but k-anonymity sees them."""
+    return [[value for value in each if value not in unknown] for each in classes]
 
 
 def k_holds(classes: Sequence[Class], k: int) -> list[bool]:
@@ -74,7 +80,7 @@ def p_plus_reached(classes: Sequence[Class], categories: Sequence[Sequence[Value
 
 
 def group_share(each: Class, block: Sequence[Value]) -> Fraction:
-    return Fraction(sum(value in block for value in each), len(each))
+    return Fraction(sum(value in block for value in each), len(each)) if each else Fraction(0)
 
 
 def group_leakage_holds(
@@ -88,7 +94,7 @@ def group_leakage_holds(
 
 
 def share(each: Class, value: Value) -> Fraction:
-    return Fraction(list(each).count(value), len(each))
+    return Fraction(list(each).count(value), len(each)) if each else Fraction(0)
 
 
 def alpha_k_holds(classes: Sequence[Class], alpha: float | Mapping[Value, float]) -> list[bool]:
@@ -99,7 +105,8 @@ def alpha_k_holds(classes: Sequence[Class], alpha: float | Mapping[Value, float]
 
 def largest_share(classes: Sequence[Class], value: Value | type[Ellipsis] = ...) -> Fraction:
     """The largest share of the value in any class, or of any value."""
-    return max(share(each, v) for each in classes for v in (each if value is ... else [value]))
+    shares = (share(each, v) for each in classes for v in (each if value is ... else [value]))
+    return max(shares, default=Fraction(0))
 
 
 def entropy(each: Class) -> float:
@@ -108,16 +115,16 @@ def entropy(each: Class) -> float:
 
 
 def entropy_l_holds(classes: Sequence[Class], l: float) -> list[bool]:  # noqa: E741
-    return [entropy(each) >= math.log(l) - float(SLACK) for each in classes]
+    return [bool(each) and entropy(each) >= math.log(l) - float(SLACK) for each in classes]
 
 
 def entropy_l_reached(classes: Sequence[Class]) -> float:
-    return math.exp(min(entropy(each) for each in classes))
+    return min(math.exp(entropy(each)) if each else 0.0 for each in classes)
 
 
 def recursive_one(each: Class, c: float, l: int) -> bool:  # noqa: E741
-    if l == 1:
-        return True
+    if l == 1 or not each:
+        return bool(each)
     counts = sorted(Counter(each).values(), reverse=True)
     return counts[0] < decimal(c) * sum(counts[l - 1 :])
 
@@ -127,7 +134,10 @@ def recursive_holds(classes: Sequence[Class], c: float, l: int) -> list[bool]:  
 
 
 def recursive_l_reached(classes: Sequence[Class], c: float) -> int:
-    return min(max(l for l in range(1, len(each) + 2) if recursive_one(each, c, l)) for each in classes)  # noqa: E741
+    def largest(each: Class) -> int:
+        return max((l for l in range(1, len(each) + 2) if recursive_one(each, c, l)), default=0)  # noqa: E741
+
+    return min(map(largest, classes))
 
 
 def recursive_c_bound(classes: Sequence[Class], l: int) -> Fraction | None:  # noqa: E741
@@ -135,10 +145,10 @@ def recursive_c_bound(classes: Sequence[Class], l: int) -> Fraction | None:  # n
     bounds = []
     for each in classes:
         counts = sorted(Counter(each).values(), reverse=True)
+        if not counts or len(counts) < l:
+            return None
         if l == 1:
             bounds.append(Fraction(0))
-        elif len(counts) < l:
-            return None
         else:
             bounds.append(Fraction(counts[0], sum(counts[l - 1 :])))
     return max(bounds)
@@ -199,12 +209,14 @@ def hierarchical_distance(paths: Mapping[Value, Sequence[Value]]) -> Distance:
 
 
 def earth_mover(each: Class, everything: Class, distance: Distance) -> Fraction:
-    """The least work that turns one distribution into the other: a transport problem, solved path by path.
+    """The least work that turns one distribution into the other: a transport problem, solved path by path; 0 of none.
 
     Shares become whole numbers of grains (n·N in all). Grains go along the cheapest path that is left, which may take
     grains back from an earlier move, until none is left: the successive shortest path method.
     """
     n, total = len(each), len(everything)
+    if not n:
+        return Fraction(0)
     supply = {value: count * total for value, count in Counter(each).items()}
     demand = {value: count * n for value, count in Counter(everything).items()}
     flow: dict[tuple[Value, Value], int] = {(a, b): 0 for a in supply for b in demand}
@@ -257,3 +269,44 @@ def t_distances(classes: Sequence[Class], distance: Distance) -> list[Fraction]:
 
 def t_holds(classes: Sequence[Class], t: float, distance: Distance) -> list[bool]:
     return [far <= decimal(t) + SLACK for far in t_distances(classes, distance)]
+
+
+def numbers_in(each: Class, number: Mapping[Value, str]) -> list[Fraction]:
+    """The numbers of a class; one without any is read as one of a single number."""
+    return [Fraction(number[value]) for value in each if value is not None] or [Fraction(0)]
+
+
+def span(each: Class, number: Mapping[Value, str]) -> Fraction:
+    return max(numbers_in(each, number)) - min(numbers_in(each, number))
+
+
+def k_e_holds(classes: Sequence[Class], k: int, e: float, number: Mapping[Value, str]) -> list[bool]:
+    return [len(set(numbers_in(each, number))) >= k and span(each, number) >= decimal(e) for each in classes]
+
+
+def around(each: Class, x: Fraction, epsilon: float, relative: bool, number: Mapping[Value, str]) -> int:
+    """Records whose number lies in the interval around x."""
+    ends = [x - decimal(epsilon), x + decimal(epsilon)]
+    if relative:
+        ends = sorted([x * (1 - decimal(epsilon)), x * (1 + decimal(epsilon))])
+    return sum(ends[0] <= y <= ends[1] for y in numbers_in(each, number))
+
+
+def epsilon_m_holds(
+    classes: Sequence[Class], epsilon: float, m: int, relative: bool, number: Mapping[Value, str]
+) -> list[bool]:
+    return [
+        all(
+            Fraction(around(each, x, epsilon, relative, number), len(numbers_in(each, number))) <= Fraction(1, m)
+            for x in numbers_in(each, number)
+        )
+        for each in classes
+    ]
+
+
+def epsilon_m_reached(classes: Sequence[Class], epsilon: float, relative: bool, number: Mapping[Value, str]) -> int:
+    return max(
+        m
+        for m in range(1, 1 + min(len(numbers_in(each, number)) for each in classes))
+        if all(epsilon_m_holds(classes, epsilon, m, relative, number))
+    )

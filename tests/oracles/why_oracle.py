@@ -16,7 +16,15 @@ from oracles.lattice_oracle import WHOLE_TABLE, Label, Node, Table
 Cells = tuple[Label, ...]
 Release = Sequence[Cells | None]
 Classes = Mapping[Cells, list[int]]
-SUPERSET_CLOSED = ("k-anonymity", "p-sensitive", "p-alpha-sensitive", "p-plus-alpha-sensitive", "distinct-l-diversity")
+SUPERSET_CLOSED = (
+    "k-anonymity",
+    "p-sensitive",
+    "p-alpha-sensitive",
+    "p-plus-alpha-sensitive",
+    "distinct-l-diversity",
+    "k-e",
+)
+CLOSED_FOR_PEOPLE = ("k-anonymity", "p-sensitive", "distinct-l-diversity", "k-e")
 
 
 @dataclass(frozen=True)
@@ -102,7 +110,8 @@ def cheapest(table: Table, row: int, metric: str) -> Fraction | None:
         column.paths[leaf][: column.paths[leaf].index(cap) + 1]
         for column, leaf, cap in zip(columns, mine, caps, strict=True)
     ]
-    closed = [spec for spec in table.models if spec["model"] in SUPERSET_CLOSED]
+    closed_models = SUPERSET_CLOSED if table.person is None else CLOSED_FOR_PEOPLE
+    closed = [spec for spec in table.models if spec["model"] in closed_models]
     best = None
     for box in product(*ways):
         inside = [

@@ -164,7 +164,9 @@ def test_no_finer_release_leaves_out_fewer_records_of_a_class_than_the_bound_say
         stats = engine.stats(grouping, problem.sensitive_columns)
         row_class = grouping.tuple_class[problem.table.row_tuple]
         bounds = [
-            model.least_removed(stats.view(model.column), case.budget) for model in case.models if model.merge_closed
+            model.least_removed(stats.view(model.column), case.budget)
+            for model in case.models
+            if problem.merge_closed(model)
         ]
         for below, outcome in satisfying.items():
             if all(a <= b for a, b in zip(below, node, strict=True)):

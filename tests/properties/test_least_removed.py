@@ -11,18 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.models import MODELS, Model, TCloseness
-from support.model_cases import COLUMN, RANDOM, classes, view
+from support.model_cases import COLUMN, RANDOM, READINGS, classes, view
 
 pytestmark = pytest.mark.slow
 
 MERGE_CLOSED = [name for name, model in MODELS.items() if model.merge_closed]
 
 
-def settle(model: Model, parts: list[list[str | None]]) -> list[int]:
+def settle(model: Model, parts: list[list[str | None]], unknown: frozenset[str | None]) -> list[int]:
     """The places of the parts that are kept."""
     kept = list(range(len(parts)))
     while kept:
-        holds = model.holds(view([parts[place] for place in kept])).tolist()
+        holds = model.holds(view([parts[place] for place in kept], unknown)).tolist()
         if all(holds):
             break
         kept = [place for place, held in zip(kept, holds, strict=True) if held]
@@ -33,19 +33,19 @@ def settle(model: Model, parts: list[list[str | None]]) -> list[int]:
 @settings(max_examples=300)
 @given(data=st.data())
 def test_no_finer_satisfying_release_loses_fewer_records(name: str, data: st.DataObject) -> None:
-    model, coarse = data.draw(RANDOM[name]), data.draw(classes(min_classes=1))
+    model, coarse, unknown = data.draw(RANDOM[name]), data.draw(classes(min_classes=1)), data.draw(READINGS)
     parts, owner = [], []
     for place, members in enumerate(coarse):
         sides = data.draw(st.lists(st.integers(0, 2), min_size=len(members), max_size=len(members)))
         for side in sorted(set(sides)):
             parts.append([value for value, chosen in zip(members, sides, strict=True) if chosen == side])
             owner.append(place)
-    kept = set(settle(model, parts))
+    kept = set(settle(model, parts, unknown))
     removed = [0] * len(coarse)
     for place, part in enumerate(parts):
         if place not in kept:
             removed[owner[place]] += len(part)
-    least = model.least_removed(view(coarse), sum(removed)).tolist()
+    least = model.least_removed(view(coarse, unknown), sum(removed)).tolist()
     assert all(lost >= bound for lost, bound in zip(removed, least, strict=True))
 
 

@@ -61,7 +61,8 @@ def least_possible(case: Case) -> float:
 
 def few_rows(case: Case, models: tuple[Model, ...]) -> Case:
     sensitive = {name: values[:6] for name, values in case.sensitive.items()}
-    return replace(case, rows=case.rows[:6], sensitive=sensitive, models=models, metric="ncp", weights=())
+    few = replace(case, rows=case.rows[:6], sensitive=sensitive, models=models, metric="ncp", weights=())
+    return few if case.person is None else replace(few, person=case.person[:6])
 
 
 @settings(max_examples=60)

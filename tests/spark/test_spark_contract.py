@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import shoal
+from shoal.errors import PolicyError
 from shoal.search import ALGORITHMS
 from support.spark_cases import RUNS, as_bytes, policy, table
 
@@ -39,3 +41,36 @@ def test_the_released_types_are_those_of_one_machine(session: Any) -> None:
     theirs = shoal.anonymize(session.createDataFrame(data), asked)
     assert theirs.table.schema.types == ours.schema.types
     assert theirs.data.columns == ours.column_names
+
+
+@pytest.mark.parametrize("run", ["optimal", "mondrian"])
+def test_spellings_are_merged_where_the_records_are(session: Any, run: str, tmp_path: Path) -> None:
+    data = table()
+    cells = data.column("condition").to_pylist()
+    spelled = [value if value is None or row % 3 else value.upper() + " " for row, value in enumerate(cells)]
+    data = data.set_column(data.column_names.index("condition"), "condition", pa.array(spelled, pa.string()))
+    asked = policy(RUNS[run])
+    with pytest.raises(PolicyError) as raised:
+        shoal.anonymize(session.createDataFrame(data), asked)
+    columns = asked.to_dict()["columns"]
+    columns["condition"]["same"] = {value: [value.upper() + " "] for value in {*cells} - {None}}
+    asked = asked.changed(columns=columns)
+    ours, theirs = shoal.anonymize(data, asked), shoal.anonymize(session.createDataFrame(data), asked)
+    assert "spellings-of-one-value" in {problem.code for problem in raised.value.problems}
+    assert as_bytes(theirs.table, tmp_path) == as_bytes(ours.table, tmp_path)
+    assert theirs.evidence["columns"]["condition"] == ours.evidence["columns"]["condition"]
+
+
+@pytest.mark.parametrize("publish", ["values", "categories", "both"])
+def test_unknown_values_are_read_alike_in_a_cluster(session: Any, publish: str, tmp_path: Path) -> None:
+    data, asked = table(), policy({"name": "optimal"})
+    first, *others = sorted({*data.column("condition").to_pylist()} - {None})
+    columns = asked.to_dict()["columns"]
+    categories = {"grave": others[:1], "light": others[1:]}
+    columns["condition"] |= {"unknown": [first], "publish": publish, "categories": categories}
+    privacy = [{"model": "k-anonymity", "k": 3}, {"model": "p-sensitive", "p": 2, "sensitive": "condition"}]
+    asked = asked.changed(columns=columns, privacy=privacy, suppression=0.5)
+    ours, theirs = shoal.anonymize(data, asked), shoal.anonymize(session.createDataFrame(data), asked)
+    assert as_bytes(theirs.table, tmp_path) == as_bytes(ours.table, tmp_path)
+    assert theirs.evidence["columns"]["condition"] == ours.evidence["columns"]["condition"]
+    assert theirs.evidence["columns"]["condition"]["unknown"]["records"] > 0

@@ -80,17 +80,16 @@ def test_an_output_that_exists_is_replaced_only_when_told_to(data: Path, tmp_pat
 def test_a_release_that_a_worker_spoilt_is_not_kept(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = spark_sink.OnWorkers
+    real = spark_sink.Recoder.of
 
     def spoilt(*arguments: Any) -> Any:
-        sent = real(*arguments)
-        labels, shown = sent.recoder.labels["age"]
+        recoder = real(*arguments)
+        labels, shown = recoder.labels["age"]
         names = labels.to_pylist()
         names[shown[0]] = "21"  # a class that says more than it may
-        spoilt_labels = {**sent.recoder.labels, "age": (pa.array(names), shown)}
-        return replace(sent, recoder=replace(sent.recoder, labels=spoilt_labels))
+        return replace(recoder, labels={**recoder.labels, "age": (pa.array(names), shown)})
 
-    monkeypatch.setattr(spark_sink, "OnWorkers", spoilt)
+    monkeypatch.setattr(spark_sink.Recoder, "of", spoilt)
     before = sorted(tmp_path.iterdir())
     with pytest.raises(VerificationError):
         publish(policy(OPTIMAL, engine="spark"), data=data, out=tmp_path / "release.csv")
@@ -159,7 +158,7 @@ def test_written_text_reads_back_as_it_was(session: Any, tmp_path: Path) -> None
     data = pa.table({"q": ["x"] * 16, "s": odd * 2})
     content = {
         "data": {"path": "", "missing": []},
-        "columns": {"q": {"role": "quasi"}, "s": {"role": "sensitive"}},
+        "columns": {"q": {"role": "quasi"}, "s": {"role": "sensitive", "unknown": [""]}},
         "privacy": [{"model": "k-anonymity", "k": 2}],
     }
     asked = shoal.Policy.model_validate(content)

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
 from shoal.hierarchies.hierarchy import ROOT_LABEL, Hierarchy, Label
 from shoal.table.classes import ClassStats, ClassView, Histogram, SensitiveDomain
+from shoal.table.numbers import Numbers
 
+Member = TypeVar("Member")
 Classes = Sequence[Sequence[Label]]
 Tree = Mapping[str, "Tree"] | Sequence[Label]
 """Nested mappings down to lists of leaves; an empty list makes the key itself a leaf."""
+
+
+def merged(drawn: Sequence[Sequence[Member]], one: int, other: int) -> list[list[Member]]:
+    """The classes with two of them merged; the merged class stands first. The release keeps its totals."""
+    rest = [list(each) for place, each in enumerate(drawn) if place not in (one, other)]
+    return [[*drawn[one], *drawn[other]], *rest]
 
 
 def common_ancestor(hierarchy: Hierarchy, leaves: Iterable[int]) -> int:
@@ -31,12 +41,16 @@ def domain_of(
     ordered: bool = False,
     categories: Mapping[str, Sequence[Label]] | None = None,
     tree: Tree | None = None,
+    numbers: Mapping[Label, str] | None = None,
 ) -> SensitiveDomain:
-    """A domain; with a tree, the values are its leaves in depth-first order whatever ``values`` says."""
+    """A domain; with a tree, the values are its leaves in depth-first order whatever ``values`` says.
+
+    With ``numbers`` each value stands for a number, so that models on numbers can be asked about the same classes.
+    """
     hierarchy = None if tree is None else hierarchy_of(tree)
     places = tuple(values) if hierarchy is None else hierarchy.labels[: hierarchy.n_leaves]
     category_of = {value: place for place, block in enumerate((categories or {}).values()) for value in block}
-    return SensitiveDomain(
+    domain = SensitiveDomain(
         column=column,
         values=places,
         ordered=ordered,
@@ -44,6 +58,21 @@ def domain_of(
         category_of=np.array([category_of.get(value, -1) for value in places] if categories else [], dtype=np.int32),
         hierarchy=hierarchy,
     )
+    if numbers is not None:
+        vars(domain)["numbers"] = Numbers.of([numbers.get(value) for value in places])
+    return domain
+
+
+def with_unknown(domain: SensitiveDomain, unknown: frozenset[Label]) -> SensitiveDomain:
+    """The domain when some values are unknown; those that stand for numbers still do."""
+    known = [value not in unknown for value in domain.values]
+    category_of = np.where(known, domain.category_of, -1).astype(np.int32) if domain.categories else domain.category_of
+    other = replace(domain, unknown=unknown, category_of=category_of)
+    numbers = domain.numbers
+    if numbers is not None:
+        rank = np.where(other.known, numbers.rank, -1)
+        vars(other)["numbers"] = Numbers(numbers.scale, numbers.distinct, rank)
+    return other
 
 
 def histogram_of(classes: Classes, values: Sequence[Label]) -> Histogram:

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from hypothesis import strategies as st
 
 from shoal.models import (
+    KE,
     AlpDif,
     AlphaKAnonymity,
     DistinctLDiversity,
     EntropyLDiversity,
+    EpsilonM,
     GroupLeakage,
     KAnonymity,
     Model,
@@ -21,7 +23,7 @@ from shoal.models import (
     TCloseness,
 )
 from shoal.table.classes import ClassView
-from support.builders import Classes, Tree, domain_of, view_of
+from support.builders import Classes, Tree, domain_of, view_of, with_unknown
 
 COLUMN = "condition"
 TREE: Tree = {
@@ -37,15 +39,23 @@ CATEGORIES = {
     "Less Secret": ("Asthma", None),
     "Non Secret": ("Flu", "Never"),
 }
-DOMAIN = domain_of(VALUES, column=COLUMN, ordered=True, categories=CATEGORIES, tree=TREE)
+NUMBERS: dict[str | None, str] = {
+    "HIV": "0.3", "Phthisis": "0.1", "Flu": "12.5", "Cancer": "-2", "Asthma": "3", "Never": "3e-1",
+}  # fmt: skip
+"""The number that each value stands for, to models on numbers: HIV and Never for the same one."""
+DOMAIN = domain_of(VALUES, column=COLUMN, ordered=True, categories=CATEGORIES, tree=TREE, numbers=NUMBERS)
 assert DOMAIN.values == VALUES
 
 SHARES = (0.1, 0.2, 0.25, 0.3, 1 / 3, 0.4, 0.5, 0.6, 2 / 3, 0.75, 0.9, 1)
 
 
-def view(classes: Classes) -> ClassView:
+READINGS = st.sampled_from([frozenset[str | None](), frozenset({None}), frozenset({None, "HIV"})])
+"""Values that are unknown: none at all (``unknown_counts``), the missing one, and one more that a policy lists."""
+
+
+def view(classes: Classes, unknown: frozenset[str | None] = frozenset()) -> ClassView:
     """What a model sees of classes of the column."""
-    return view_of(classes, DOMAIN)
+    return view_of(classes, with_unknown(DOMAIN, unknown))
 
 
 def classes(*, min_classes: int = 0, max_classes: int = 4) -> st.SearchStrategy[list[list[str | None]]]:
@@ -94,6 +104,14 @@ RANDOM: dict[str, st.SearchStrategy[Model]] = {
         distance=st.sampled_from(["equal", "ordered", "hierarchical"]),
         sensitive=st.just(COLUMN),
     ),
+    "k-e": st.builds(KE, _small, e=st.sampled_from([0, 0.1, 0.2, 0.3, 2.1, 12.2, 14.5]), sensitive=st.just(COLUMN)),
+    "epsilon-m": st.builds(
+        EpsilonM,
+        st.sampled_from([0, 0.1, 0.2, 2 / 3, 1, 2.3, 12.2]),
+        _small,
+        relative=st.booleans(),
+        sensitive=st.just(COLUMN),
+    ),
 }
 """A random model of every name, legal for the column."""
 
@@ -112,6 +130,9 @@ SAMPLES: tuple[Model, ...] = (
     TCloseness(0.1, sensitive=COLUMN),
     TCloseness(0.1, distance="ordered", sensitive=COLUMN),
     TCloseness(0.1, distance="hierarchical", sensitive=COLUMN),
+    KE(3, e=10, sensitive=COLUMN),
+    EpsilonM(0.2, 3, sensitive=COLUMN),
+    EpsilonM(0.7, 3, relative=True, sensitive=COLUMN),
 )
 """At least one model of every name, strict enough that `MIXED` has classes that fail each of them."""
 

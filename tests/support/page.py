@@ -182,6 +182,9 @@ class Page(Browser):
         """Press and release the mouse over a target, in the middle or at another share of its width."""
         x, y = self._spot(target, across)
         self._mouse("mouseMoved", x, y)
+        while (x, y) != (now := self._spot(target, across)):
+            x, y = now
+            self._mouse("mouseMoved", x, y)
         self._mouse("mousePressed", x, y, clickCount=1)
         self._mouse("mouseReleased", x, y, clickCount=1)
 

@@ -43,7 +43,7 @@ class Block:
     before: str
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """Where it stands, for messages."""
         return f"{self.page.relative_to(ROOT)}:{self.line}"
 
@@ -99,7 +99,7 @@ class Command:
 def commands(block: Block) -> list[Command]:
     """The commands of a ``console`` block."""
     first, *parts = re.split(r"^\$ ", block.text, flags=re.MULTILINE)
-    assert not first.strip(), f"{block.place}: a console block begins with a command after '$ '"
+    assert not first.strip(), f"{block.location}: a console block begins with a command after '$ '"
     return [Command(*(part.split("\n", 1))) for part in parts]
 
 
@@ -142,5 +142,5 @@ def rewrite(block: Block, expected: str, new: str) -> None:
     assert indent is not None
     before, after = "".join(lines[: block.line - 1]), "".join(lines[block.line - 1 :])
     old, new = (textwrap.indent(each, indent[0]) for each in (expected, new))
-    assert old in after, block.place
+    assert old in after, block.location
     block.page.write_text(before + after.replace(old, new, 1), encoding="utf-8")

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 import shoal
-from shoal.attacks.registry.composition import Composition, compose_with
+from shoal.attacks.attackers.composition import Composition, compose_with
 from shoal.attacks.registry.folder import Entry
 from shoal.attacks.registry.people import NewRelease
 from shoal.attacks.registry.signature import signature_of

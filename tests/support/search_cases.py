@@ -23,13 +23,14 @@ from shoal.search.engine import LocalEngine
 from shoal.search.local.blocks import Blocks, Classes, class_extremes, prepare
 from shoal.search.problem import Problem
 from shoal.table.encoded import encode_table
-from support.builders import domain_of
-from support.model_cases import CATEGORIES, COLUMN, RANDOM, TREE, VALUES
+from support.builders import domain_of, with_unknown
+from support.model_cases import CATEGORIES, COLUMN, NUMBERS, RANDOM, READINGS, TREE, VALUES
 
 SECOND = "job"
 """A second sensitive column with the same values, categories, order and tree as the first."""
 DOMAINS = {
-    name: domain_of(VALUES, column=name, ordered=True, categories=CATEGORIES, tree=TREE) for name in (COLUMN, SECOND)
+    name: domain_of(VALUES, column=name, ordered=True, categories=CATEGORIES, tree=TREE, numbers=NUMBERS)
+    for name in (COLUMN, SECOND)
 }
 ROOT = "*"
 
@@ -50,6 +51,9 @@ class Case:
     metric: str = "loss"
     weights: tuple[float, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
+    unknown: frozenset[Label] = frozenset()
+    person: tuple[int, ...] | None = None
+    """Who each row is about; None where records are counted."""
 
     def __repr__(self) -> str:
         return "Case(" + ", ".join(f"{each.name}={getattr(self, each.name)!r}" for each in fields(self)) + ")"
@@ -64,16 +68,16 @@ class Case:
 
     def shuffled(self, order: Sequence[int]) -> Case:
         rows = tuple(self.rows[i] for i in order)
-        return replace(
-            self, rows=rows, sensitive={name: tuple(v[i] for i in order) for name, v in self.sensitive.items()}
-        )
+        sensitive = {name: tuple(v[i] for i in order) for name, v in self.sensitive.items()}
+        person = None if self.person is None else tuple(self.person[i] for i in order)
+        return replace(self, rows=rows, sensitive=sensitive, person=person)
 
 
 def table_of(case: Case) -> Table:
     """What the oracle is asked."""
     rest: dict[Label, tuple[Label, ...]] = {}
     _paths_from_root(TREE, (ROOT,), rest)
-    secret = Secret(CATEGORIES, VALUES, rest)
+    secret = Secret(CATEGORIES, VALUES, rest, NUMBERS, case.unknown)
     return Table(
         columns=tuple(Column(tree, bound) for tree, bound in zip(case.trees, case.bounds, strict=True)),
         rows=case.rows,
@@ -82,6 +86,7 @@ def table_of(case: Case) -> Table:
         models=tuple(spec_of(model) for model in case.models),
         budget=case.budget,
         weights=case.weights,
+        person=case.person,
     )
 
 
@@ -104,16 +109,16 @@ def problem_of(case: Case) -> tuple[Problem, LocalEngine]:
         quasi[name] = (np.array([code[value] for value in values], dtype=np.int32), built.hierarchy.n_leaves)
     place = {value: code for code, value in enumerate(VALUES)}
     secrets = {
-        name: (np.array([place[value] for value in values], dtype=np.int32), len(VALUES))
-        for name, values in case.sensitive.items()
+        name: np.array([place[value] for value in values], dtype=np.int32) for name, values in case.sensitive.items()
     }
+    person = None if case.person is None else np.array(case.person, dtype=np.int32)
     problem = Problem(
-        table=encode_table(quasi, secrets, len(case.rows)),
+        table=encode_table(quasi, secrets, len(case.rows), person=person),
         hierarchies=tuple(hierarchies),
         caps=tuple(caps),
         ladders=tuple(capped_levels(hierarchy, cap) for hierarchy, cap in zip(hierarchies, caps, strict=True)),
         models=case.models,
-        domains={name: DOMAINS[name] for name in case.sensitive},
+        domains={name: with_unknown(DOMAINS[name], case.unknown) for name in case.sensitive},
         budget=case.budget,
         metric=METRICS[case.metric],
         weights=dict(zip(case.names, case.weights, strict=False)),
@@ -190,9 +195,14 @@ def random_models(columns: Sequence[str]) -> st.SearchStrategy[tuple[Model, ...]
 
 @st.composite
 def cases(
-    draw: st.DrawFn, *, max_rows: int = 40, models: st.SearchStrategy[Any] | None = None, eased: bool = True
+    draw: st.DrawFn,
+    *,
+    max_rows: int = 40,
+    models: st.SearchStrategy[Any] | None = None,
+    eased: bool = True,
+    people: bool | None = None,
 ) -> Case:
-    """Random small problems; unless ``eased``, most have no solution."""
+    """Random small problems; unless ``eased``, most have no solution. In one of three, or as asked, people count."""
     width = draw(st.integers(1, 3))
     trees = tuple(draw(nested_trees(depth=3 if width < 3 else 2, missing=draw(st.booleans()))) for _ in range(width))
     leaves = [list(Column(tree).paths) for tree in trees]
@@ -202,18 +212,27 @@ def cases(
     rows = [tuple(random.choice(each[:2] if narrow and random.random() < 0.7 else each) for each in leaves)
             for _ in range(size)]  # fmt: skip
     names = (COLUMN, SECOND)[: draw(st.integers(1, 2))]
-    few = draw(st.integers(2, len(VALUES) - 1))
+    few, unknown = draw(st.integers(2, len(VALUES) - 1)), draw(READINGS)
     values = {name: tuple(random.choice(VALUES[:few]) for _ in range(size)) for name in names}
+    if people if people is not None else not draw(st.integers(0, 2)):
+        crowd = draw(st.integers(1, max(size, 2)))
+        person: tuple[int, ...] | None = tuple(random.randrange(crowd) for _ in range(size))
+    else:
+        person = None
     case = Case(
         trees=trees,
         rows=tuple(rows),
         sensitive=values,
+        person=person,
         models=draw(random_models(names) if models is None else models),
         budget=draw(st.just(0) | st.integers(0, max(size // 3, 1)) | st.integers(0, size)),
         boundaries=tuple(draw(_boundaries(tree)) for tree in trees),
         metric=draw(st.sampled_from(sorted(METRICS))),
         weights=draw(st.just(()) | st.tuples(*(st.sampled_from([0, 0.25, 0.5, 1]) for _ in trees))),
+        unknown=unknown,
     )
+    named = {value for model in case.models for value in model.named_values()}
+    case = replace(case, unknown=case.unknown - named)  # a policy cannot limit what is no value
     return _eased(case) if eased and draw(st.integers(0, 3)) else case
 
 

@@ -100,3 +100,13 @@ def test_a_renamed_value_must_be_the_same(tool: Any, tmp_path: Path) -> None:
         evidence(record)["columns"]["age"]["least"] = 6
 
     assert compared(tool, tmp_path, change, {"renamed": {"columns.*.crowd": "columns.*.least"}}) == 1
+
+
+def test_a_new_attack_makes_no_other_differ(tool: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def insert(record: dict[str, Any]) -> None:
+        evidence(record)["attacks"].insert(0, {"name": "proximity", "sensitive": "Zip.code", "verdict": "None."})
+
+    assert compared(tool, tmp_path / "bare", insert) == 1
+    assert "linkage" not in capsys.readouterr().out
+    for path, code in (("attacks.proximity *", 0), ("attacks.proximity", 1), ("attacks.*", 0)):
+        assert compared(tool, tmp_path / path.replace("*", "any"), insert, {"added": [path]}) == code

@@ -157,12 +157,12 @@ def loaded_with(statement: str) -> set[str]:
 
 
 def layer(package: str) -> int:
-    return next(place for place, packages in enumerate(LAYERS) if package in packages)
+    return next(index for index, packages in enumerate(LAYERS) if package in packages)
 
 
 def test_every_package_has_its_layer() -> None:
     known = set().union(*LAYERS)
-    assert {package_of(path) for path in FILES} <= known, "a new package needs a place among the layers"
+    assert {package_of(path) for path in FILES} <= known, "a new package must be listed in a layer"
     assert len(FILES) > 50
 
 
@@ -240,7 +240,7 @@ def test_only_io_knows_pandas_and_polars() -> None:
 
 def test_other_libraries_are_known_in_one_place_each() -> None:
     assert importers("fastexcel") == {"io/formats/excel.py"}
-    assert importers("pyreadstat") == {"io/formats/statistics_file.py"}
+    assert importers("pyreadstat") == {"io/formats/spss_sas_stata.py"}
     assert importers("adbc_driver_manager", "adbc_driver_postgresql") == {"io/postgres/connection.py"}
     assert importers("numba") == {"search/kernels/compiled.py"}
     assert importers("sklearn", "scipy", "threadpoolctl") == {"utility/learners.py"}

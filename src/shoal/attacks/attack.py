@@ -5,23 +5,22 @@ an attack that guesses 95 right has found nothing. So every result has a baselin
 got more than the baseline explains.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+
 from shoal.attacks.linkable_records import LinkableRecords, linkable_records
-from shoal.attacks.original import Original
+from shoal.attacks.original_people import Original
 from shoal.attacks.registry.people import EarlierRelease
 from shoal.attacks.registry.signature import Signature, signature_of
-from shoal.attacks.released_classes import Released, Rows
+from shoal.attacks.released_classes import Codes, Ints, Released, Rows
 from shoal.facts import Facts
 from shoal.policy import Policy
-from shoal.search.problem import Problem
-from shoal.table.distinct_rows import DistinctRows
+from shoal.table.recoding import Recoding
 
 Status = Literal["tried", "not tried", "not applicable"]
 
@@ -52,22 +51,38 @@ class AttackResult(Facts):
     """Whether more was found than the baseline explains."""
     details: Mapping[str, Any]
     """Counts behind the outcome, worst cases first. Never a value of a suppressed record, an identifier or a row."""
+    people: int | None = None
+    """Different people exposed, where the models count people and the attack finds people."""
+    of_people: int | None = None
+    """Different people that were attacked."""
+    counted: Literal["records"] | None = None
+    """That every record was taken for somebody else's although the models count people: the attack cannot tell."""
 
 
 def tried(
     *,
     records: int,
     of: int,
-    rate: float,
-    baseline: float,
-    leak: bool,
+    rate: float | None = None,
+    baseline: float = 0.0,
+    leak: bool | None = None,
     classes: int | None = None,
     interval: tuple[float, float] | None = None,
+    people: tuple[int, int] | None = None,
     **details: Any,
 ) -> AttackResult:
-    """The result of an attack that was made."""
+    """The result of an attack that was made; by default its rate is the exposed share, and what exceeds the baseline
+    is a leak. ``people`` are those exposed, and those attacked."""
+    rate = share(records, of) if rate is None else rate
+    leak = rate > baseline if leak is None else leak
     outcome = "leak" if leak else "explained" if records else "nothing"
-    return AttackResult("", None, "tried", outcome, records, of, classes, rate, baseline, interval, leak, details)
+    figures = outcome, records, of, classes, rate, baseline, interval, leak, details
+    return AttackResult("", None, "tried", *figures, *(people or (None, None)))
+
+
+def share(part: float, whole: float) -> float:
+    """A share; 0 where there is nothing to have one of."""
+    return part / whole if whole else 0.0
 
 
 def not_tried(reason: str, **details: Any) -> AttackResult:
@@ -88,20 +103,27 @@ class Scene:
     rows: Rows
     released: Released
     original: Original | None = None
-    problem: Problem | None = None
-    """The original as it was encoded."""
-    distinct: DistinctRows | None = None
-    """The original as distinct rows."""
     earlier: Sequence[EarlierRelease] = ()
     seed: int = 0
-    ruled_out: int = 3
-    """Values that an attacker with background knowledge can rule out."""
+    ruled_out: int = 3  # values that an attacker with background knowledge can rule out
+    recoding: Recoding | None = None  # what the release was written from, where it has just been made
 
     @cached_property
     def linkable(self) -> LinkableRecords:
         """The released records that people fit by their quasi-identifiers; needs the original."""
         assert self.original is not None
         return linkable_records(self.released, self.original, self.seed)
+
+    @cached_property
+    def row_class(self) -> Codes | Ints | None:
+        """The class of each row of the original, -1 for one that is not released; None where it cannot be told."""
+        assert self.original is not None
+        if self.recoding is not None:
+            row_class = np.full(len(self.recoding.row_class), -1, dtype=np.int32)
+            row_class[self.recoding.row_class >= 0] = self.rows.owner
+            return row_class
+        of_tuple = self.original.only_class(self.released)
+        return None if of_tuple is None else of_tuple[self.original.problem.table.row_tuple]
 
     @cached_property
     def signature(self) -> Signature:
@@ -112,28 +134,21 @@ class Scene:
 class Attack(ABC):
     """One attacker. Subclasses declare who it is and make the attack, one file each."""
 
-    name: ClassVar[str]
-    """Name in the evidence and in conditions such as ``linkage>5%``."""
+    name: ClassVar[str]  # in the evidence and in conditions such as ``linkage>5%``
     title: ClassVar[str]
-    attacker: ClassVar[str]
-    """Who the attacker is and what they know, in a sentence."""
-    attempt: ClassVar[str]
-    """What is tried and what counts as a success, in a sentence."""
-    baseline: ClassVar[str]
-    """What the baseline is, as a phrase."""
-    remedy: ClassVar[str]
-    """What makes a release less open to the attack, as a sentence."""
-    position: ClassVar[int] = 100
-    """Where it stands in reports."""
-    on_sensitive: ClassVar[bool] = False
-    """Whether it is made on each sensitive column by itself."""
+    attacker: ClassVar[str]  # who the attacker is and what they know, in a sentence
+    attempt: ClassVar[str]  # what is tried and what counts as a success, in a sentence
+    baseline: ClassVar[str]  # what the baseline is, as a phrase
+    remedy: ClassVar[str]  # what makes a release less open to the attack, as a sentence
+    position: ClassVar[int] = 100  # where it stands in reports
+    on_sensitive: ClassVar[bool] = False  # whether it is made on each sensitive column by itself
     needs_original: ClassVar[bool] = False
-    needs_insensitive: ClassVar[bool] = False
-    """Whether it needs insensitive columns in the release."""
-    needs_earlier: ClassVar[bool] = False
-    """Whether it needs earlier releases."""
+    needs_insensitive: ClassVar[bool] = False  # whether it needs insensitive columns in the release
+    needs_earlier: ClassVar[bool] = False  # whether it needs earlier releases
+    finds_people: ClassVar[bool] = False  # whether it looks for people instead of records where the models count them
+    needs_person: ClassVar[bool] = False  # whether it is made only where the policy says who a record is about
 
     @staticmethod
     @abstractmethod
-    def run(scene: Scene, column: str | None) -> AttackResult:
-        """Make the attack, on a sensitive column where it is on one; the caller fills in the names."""
+    def run(scene: Scene, column: str) -> AttackResult:
+        """Make the attack, on a sensitive column where it is on one (else ""); the caller fills in the names."""

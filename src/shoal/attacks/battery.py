@@ -1,12 +1,10 @@
 """All attacks, one after the other, on a release."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, not_tried
-from shoal.attacks.original import original_scene
+from shoal.attacks.original_people import original_scene
 from shoal.attacks.registry.people import EarlierRelease
 from shoal.attacks.released_classes import Rows, released_scene
 from shoal.encode.resolve import Resolved
@@ -59,10 +57,10 @@ def attack_rows(
     With the ``recoding`` that the release was written from no label is looked up again; the report is the same.
     """
     check_options(seed, ruled_out)
-    scene = Scene(policy, rows, released_scene(rows, policy), earlier=earlier, seed=seed, ruled_out=ruled_out)
+    released, people = released_scene(rows, policy), None
     if original is not None and resolved is not None:
-        released, people = original_scene(scene.released, rows, policy, original, resolved, recoding)
-        scene = replace(scene, released=released, original=people, problem=resolved.problem, distinct=original)
+        people = original_scene(released, policy, original, resolved, recoding)
+    scene = Scene(policy, rows, released, people, earlier, seed, ruled_out, recoding)
     results: list[AttackResult] = []
     for index, attack in enumerate(ATTACKS.values()):
         progress(f"attacking by {attack.name}", index / len(ATTACKS))
@@ -72,25 +70,27 @@ def attack_rows(
 
 def _results(attack: type[Attack], scene: Scene) -> Iterator[AttackResult]:
     """What one attack finds, on each sensitive column where it is on one."""
-    columns: list[str | None] = list(scene.released.stats.domains) if attack.on_sensitive else [None]
+    if attack.needs_person and not scene.policy.person_columns:
+        return
+    columns = list(scene.released.stats.domains) if attack.on_sensitive else [""]
     if not columns:
         yield replace(not_applicable("no-sensitive-column"), name=attack.name)
     elif attack.needs_earlier and not scene.earlier:
         yield replace(not_tried("no-earlier-release"), name=attack.name)
         return
     for column in columns:
-        yield replace(_lacking(attack, scene) or attack.run(scene, column), name=attack.name, sensitive=column)
-
-
-def _lacking(attack: type[Attack], scene: Scene) -> AttackResult | None:
-    """Why an attack is not made, by what it declares to need; None where it is."""
-    if attack.needs_original and scene.original is None:
-        return not_tried("needs-original")
-    if attack.needs_insensitive and scene.rows.unseen:
-        return not_tried("columns-not-compared")
-    if attack.needs_insensitive and scene.released.extras is None:
-        return not_applicable("no-insensitive-column")
-    return None
+        if attack.needs_original and scene.original is None:
+            found = not_tried("needs-original")
+        elif attack.needs_insensitive and scene.rows.unseen:
+            found = not_tried("columns-not-compared")
+        elif attack.needs_insensitive and scene.released.with_insensitive is None:
+            found = not_applicable("no-insensitive-column")
+        elif column and not scene.released.known(column):
+            found = not_applicable("nothing-known")
+        else:
+            found = attack.run(scene, column)
+        taken = scene.policy.person_columns and found.status == "tried" and found.people is None
+        yield replace(found, name=attack.name, sensitive=column or None, counted="records" if taken else None)
 
 
 def check_options(seed: int, ruled_out: int) -> None:

@@ -2,7 +2,7 @@
 
 *Homogeneity* (Wang et al. 2011, section IV): every record of the class has the same sensitive value. *Similarity* (Sun
 et al. 2008, section 6): every record of the class falls in the same category. Both are counted on every candidate
-release.
+release. Both look at known values only: a class of three HIV and one missing value reveals HIV for the three.
 
 An attacker who can find a person in a class, and who can rule out m of its values for that person, is *certain* of the
 value where the class has at most m + 1 values; m = 0 is homogeneity. The honest baseline is the same attacker with the
@@ -10,16 +10,15 @@ release as one class, that is with the overall frequencies alone: where those su
 which is ruled out - the classes reveal nothing.
 """
 
-from __future__ import annotations
-
-from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from shoal.attacks.released_classes import Ints, Released
 from shoal.facts import Facts
-from shoal.table.classes import ClassStats, ClassView, Mask
+from shoal.table.classes import ClassView, Mask
+from shoal.table.people import PeopleRows
 
 _LISTED = 10  # values or classes that details list; they say how many there are in all
 
@@ -30,55 +29,80 @@ class Exposure(Facts):
 
     classes: int
     records: int
+    people: int | None = None
+    """Different people in them, where the models count people."""
 
 
-def homogeneity(view: ClassView) -> Exposure:
+def homogeneity(view: ClassView, people: PeopleRows | None = None) -> Exposure:
     """Classes with one sensitive value only."""
-    return _count(view, view.histogram.distinct == 1)
+    return _exposure(view, view.histogram.distinct == 1, people)
 
 
-def similarity(view: ClassView) -> Exposure | None:
+def similarity(view: ClassView, people: PeopleRows | None = None) -> Exposure | None:
     """Classes with one category only; None where the column declares no categories."""
     if not view.domain.categories:
         return None
-    return _count(view, np.count_nonzero(view.category_counts, axis=1) == 1)
+    return _exposure(view, np.count_nonzero(view.category_counts, axis=1) == 1, people)
 
 
-def _count(view: ClassView, exposed: Mask) -> Exposure:
-    return Exposure(int(np.count_nonzero(exposed)), int(view.sizes[exposed].sum()))
+def _exposure(view: ClassView, exposed: Mask, people: PeopleRows | None) -> Exposure:
+    """The classes with the records in them whose value is known, and whose these are."""
+    classes, records = int(np.count_nonzero(exposed)), int(view.known[exposed].sum())
+    if people is None:
+        return Exposure(classes, records)
+    chosen = exposed[people.owner] & view.domain.known[people.values[view.domain.column]]
+    return Exposure(classes, records, len(np.unique(people.person[chosen])))
 
 
 @dataclass(frozen=True)
 class Certain:
-    """Records whose sensitive value is certain."""
+    """Records whose sensitive value is certain: those with a value that the policy's models protect, and others."""
 
-    records: int  # those with a value that the policy's models protect
-    unprotected: int  # those with a value that no model protects
     classes: int
     without_classes: int  # records (of protected values) that are certain from the overall frequencies alone
-    by_value: Mapping[str, int]
-    by_value_unprotected: Mapping[str, int]
+    names: list[str]
+    protected: Ints  # records by value
+    unprotected: Ints
+    people: tuple[int, int] | None = None  # different people with a protected value, of how many; None if not known
+
+    @property
+    def records(self) -> int:
+        """Records whose value is protected."""
+        return int(self.protected.sum())
+
+    def by_values(self) -> dict[str, Any]:
+        """The records by value, the most frequent first, at most ten."""
+        return {
+            "by_value": _most_first(self.names, self.protected),
+            "records_unprotected": int(self.unprotected.sum()),
+            "by_value_unprotected": _most_first(self.names, self.unprotected),
+        }
 
 
-def certain(released: Released, column: str, ruled_out: int, *, stats: ClassStats | None = None) -> Certain:
-    """Records in classes that have at most one value more than can be ruled out.
-
-    ``stats`` are groups to look at instead of the classes, of the same columns and values.
-    """
-    view = (released.stats if stats is None else stats).view(column)
+def certain(released: Released, column: str, ruled_out: int) -> Certain:
+    """Records in classes that have at most one value more than can be ruled out."""
+    view = released.stats.view(column)
     histogram, names = view.histogram, [value_name(value) for value in view.domain.values]
-    entries = np.repeat(histogram.distinct <= ruled_out + 1, histogram.distinct)
-    counts = np.bincount(histogram.values[entries], weights=histogram.counts[entries], minlength=len(names))
-    protected = released.is_protected(column)
+    certain_in = histogram.distinct <= ruled_out + 1
+    entries = np.repeat(certain_in, histogram.distinct)
+    weights = histogram.counts[entries]
+    counts = np.bincount(histogram.values[entries], weights=weights, minlength=len(names)).astype(np.int64)
+    speaks_of = [model.protected_values() for model in released.models if model.column == column] or [None]  # of all
+    protected = np.array([any(each is None or value in each for each in speaks_of) for value in view.domain.values])
+    classes = len(np.unique(histogram.class_of[entries & protected[histogram.values]]))
     alone = int(np.count_nonzero(view.totals)) <= ruled_out + 1
-    return Certain(
-        records=int(counts[protected].sum()),
-        unprotected=int(counts[~protected].sum()),
-        classes=len(np.unique(histogram.class_of[entries & protected[histogram.values]])),
-        without_classes=int(view.totals[protected].sum()) if alone else 0,
-        by_value=most_first(names, np.where(protected, counts, 0).astype(np.int64)),
-        by_value_unprotected=most_first(names, np.where(protected, 0, counts).astype(np.int64)),
-    )
+    without = int(view.totals[protected].sum()) if alone else 0
+    people = _people(released, column, certain_in, protected & view.domain.known)
+    return Certain(classes, without, names, counts * protected, counts * ~protected, people)
+
+
+def _people(released: Released, column: str, classes: Mask, protected: Mask) -> tuple[int, int] | None:
+    """People with a record of a protected value in some classes, of all people; None where it is not known."""
+    people = released.people
+    if people is None:
+        return None
+    exposed = classes[people.owner] & protected[people.values[column]]
+    return len(np.unique(people.person[exposed])), people.total
 
 
 def value_name(value: str | None) -> str:
@@ -86,7 +110,6 @@ def value_name(value: str | None) -> str:
     return "(missing)" if value is None else value
 
 
-def most_first(names: list[str], counts: Ints) -> dict[str, int]:
-    """Names with their counts, the largest first, at most ten; without those that have none."""
+def _most_first(names: list[str], counts: Ints) -> dict[str, int]:
     order = sorted(np.flatnonzero(counts).tolist(), key=lambda index: (-int(counts[index]), names[index]))
     return {names[index]: int(counts[index]) for index in order[:_LISTED]}

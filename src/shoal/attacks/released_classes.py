@@ -8,7 +8,7 @@ out: they show nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,28 +20,29 @@ from numpy.typing import NDArray
 from shoal.encode.resolve import Resolved
 from shoal.errors import DataError
 from shoal.formatting import listing
+from shoal.hierarchies.bins import bin_labels
 from shoal.hierarchies.hierarchy import Label
+from shoal.hierarchies.numbers_as_text import read_number
 from shoal.hierarchies.problems import quoted
 from shoal.io import encode, to_arrow
 from shoal.models import Model, least_size
 from shoal.policy import Policy
-from shoal.table.classes import ClassStats, Histogram, Mask, SensitiveDomain
+from shoal.table.classes import ClassStats, Histogram, SensitiveDomain
 from shoal.table.distinct_rows import DistinctRows
 from shoal.table.encoded import combine_codes
+from shoal.table.linked import link_records
+from shoal.table.people import PeopleRows, class_people
 from shoal.table.recoding import Recoding
 from shoal.verification.counted_rows import CountedRows
-from shoal.verification.labels import labels_of
-from shoal.verification.ranges import quasi_labels
+from shoal.verification.declared_labels import labels_of, quasi_labels
 from shoal.verification.read import read_release
 from shoal.verification.release_checks import expected_columns, star_rows
 from shoal.verification.stated_policy import stated
 
-_LISTED = 6
-
+LISTED = 6  # values that a message lists
 Codes = NDArray[np.int32]
 Ints = NDArray[np.int64]
-Column = tuple[tuple[Label, ...], Codes]
-"""The values that occur in a column, sorted by text with the missing value last, and the index of each record's."""
+Column = tuple[tuple[Label, ...], Codes]  # the values that occur, sorted by text, None last; the index of each record's
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,46 +50,43 @@ class Rows:
     """The released records, by class: what the classes show, and what each record has besides."""
 
     quasi: tuple[str, ...]
-    labels: tuple[tuple[Label, ...], ...]
-    cells: Codes
-    """``cells[j, c]``: index of the label of class ``c`` in column ``j``; classes in the order of their labels."""
+    labels: tuple[tuple[Label, ...], ...]  # those that each quasi-identifier shows, sorted, the missing value last
+    cells: Codes  # ``cells[j, c]``: index of the label of class ``c`` in column ``j``; classes ascend by their labels
     owner: Ints  # class of each row
     sensitive: Mapping[str, Column]
     insensitive: Mapping[str, Column]
     weights: Ints  # records that each row stands for
-    unseen: tuple[str, ...] = ()
-    """Insensitive columns that are released and not looked at, since they tell too many records apart."""
+    person: Codes | None = None  # who each row is about; None where nobody said, as in a file without pseudonyms
+    unseen: tuple[str, ...] = ()  # insensitive columns not looked at, since they tell too many records apart
 
+    def people(self, owner: Ints) -> PeopleRows | None:
+        """The people of groups, by the group of each row; None where it is not known who a row is about."""
+        if self.person is None:
+            return None
+        values = {name: codes for name, (_, codes) in self.sensitive.items()}
+        return PeopleRows(owner, self.person, values, self.weights)
 
-@dataclass(frozen=True, eq=False)
-class Extras:
-    """Insensitive columns, released as they are: each distinct combination within a class."""
-
-    columns: tuple[str, ...]
-    owner: Ints  # class of each combination
-    codes: Codes
-    """``codes[j, e]``: what combination ``e`` has in insensitive column ``j``."""
-    stats: ClassStats  # sizes of the combinations, and the sensitive columns in each
-
-    @property
-    def sizes(self) -> Ints:
-        """Records of each combination."""
-        return self.stats.sizes
+    def stats(self, owner: Ints, n_groups: int, domains: Mapping[str, SensitiveDomain]) -> ClassStats:
+        """Sizes and sensitive values of groups, by the group of each row."""
+        sizes = np.bincount(owner, weights=self.weights, minlength=n_groups).astype(np.int64)
+        histograms = {
+            name: Histogram.of(owner, codes, n_groups, len(values), self.weights)
+            for name, (values, codes) in self.sensitive.items()
+        }
+        return ClassStats(sizes, histograms, domains)
 
 
 @dataclass(frozen=True, eq=False)
 class Released:
-    """A release: its classes, what they show and the secrets in them."""
+    """A release: its classes, what they show (as in `Rows`) and the secrets in them."""
 
     quasi: tuple[str, ...]
-    labels: tuple[tuple[Label, ...], ...]  # the labels that each quasi-identifier shows, sorted, the missing value last
+    labels: tuple[tuple[Label, ...], ...]
     cells: Codes
-    """``cells[j, c]``: place of the label that class ``c`` shows in column ``j``; no two classes show the same."""
     stats: ClassStats  # sizes of the classes, and the published sensitive columns as far as they occur
-    models: tuple[Model, ...] = ()  # the models that the policy promises
-    protected: Mapping[str, frozenset[Label] | None] = field(default_factory=dict)
-    """For each sensitive column the values that its models speak of; None: all of them."""
-    extras: Extras | None = None
+    models: tuple[Model, ...]  # the models that the policy promises
+    with_insensitive: Released | None = None  # the same by the insensitive columns too, which come last; None without
+    people: PeopleRows | None = None  # who is in the classes; None where it is not known, or every record is somebody's
 
     @property
     def sizes(self) -> Ints:
@@ -100,25 +98,27 @@ class Released:
         """Records released, suppressed ones not counted."""
         return int(self.stats.sizes.sum())
 
-    @property
-    def asked_k(self) -> int:
-        """How many records the policy promises to hide each one among, 1 where it promises nothing."""
-        return least_size(self.models)
+    def known(self, column: str) -> int:
+        """Records released whose value of a sensitive column is known: those that an attack on it is about."""
+        return int(self.stats.view(column).known.sum())
+
+    @cached_property
+    def class_people(self) -> Ints:
+        """People of each class: its records, where it is not known that some are the same person's."""
+        if self.people is None:
+            return self.sizes
+        return class_people(self.people.owner, self.people.person, len(self.sizes))
 
     @property
     def k(self) -> int:
-        """How many records must hide a person for the person not to be exposed: those promised, and two at least."""
-        return max(2, self.asked_k)
+        """How many records, or people where the models count these, must hide a person for the person not to be
+        exposed: those promised, and two at least."""
+        return max(2, least_size(self.models))
 
     def labels_of(self, index: int) -> dict[str, Label]:
         """What a class shows, by quasi-identifier."""
-        columns = zip(self.quasi, self.labels, self.cells[:, index].tolist(), strict=True)
-        return {name: labels[code] for name, labels, code in columns}
-
-    def is_protected(self, column: str) -> Mask:
-        """For each value of a sensitive column whether the policy's models speak of it."""
-        values, protected = self.stats.domains[column].values, self.protected.get(column)
-        return np.array([protected is None or value in protected for value in values], dtype=np.bool_)
+        shown = self.cells[:, index].tolist()
+        return {name: labels[code] for name, labels, code in zip(self.quasi, self.labels, shown, strict=True)}
 
 
 def rows_of_release(release: Any, policy: Policy) -> Rows:
@@ -134,7 +134,7 @@ def rows_of_release(release: Any, policy: Policy) -> Rows:
             code="release-columns",
         )
     cells = {name: given.columns[name] for name in expected}
-    starred = star_rows(cells, asked, quasi_labels(asked), given.counts)
+    starred = star_rows(cells, asked, lambda: quasi_labels(asked), given.counts)
     if starred.any():
         cells = {name: column.filter(pa.array(~starred)) for name, column in cells.items()}
     if starred.all():
@@ -143,7 +143,7 @@ def rows_of_release(release: Any, policy: Policy) -> Rows:
     columns = [codes for _, codes in quasi.values()]
     keys, _ = combine_codes(columns, [len(labels) for labels, _ in quasi.values()])
     _, first, owner = np.unique(keys, return_index=True, return_inverse=True)
-    return Rows(
+    rows = Rows(
         quasi=tuple(quasi),
         labels=tuple(labels for labels, _ in quasi.values()),
         cells=np.array([codes[first] for codes in columns], dtype=np.int32),
@@ -152,6 +152,10 @@ def rows_of_release(release: Any, policy: Policy) -> Rows:
         insensitive={name: _coded(cells[name]) for name in policy.names("insensitive")},
         weights=given.counts[~starred],
     )
+    if policy.pseudonym is None:
+        return rows
+    person = _coded(cells[policy.pseudonym])[1]
+    return _linked(replace(rows, person=person), person)
 
 
 def rows_of_recoding(policy: Policy, table: DistinctRows, resolved: Resolved, recoding: Recoding) -> Rows:
@@ -163,7 +167,7 @@ def rows_of_recoding(policy: Policy, table: DistinctRows, resolved: Resolved, re
     number[order] = np.arange(recoding.n_classes)
     kept = np.flatnonzero(recoding.row_class >= 0)
     columns = {name: table.columns[name] for name in policy.names("insensitive") if name in table.columns}
-    return Rows(
+    rows = Rows(
         quasi=recoding.quasi,
         labels=tuple(labels for labels, _ in shown),
         cells=cells[:, order],
@@ -173,8 +177,19 @@ def rows_of_recoding(policy: Policy, table: DistinctRows, resolved: Resolved, re
         },
         insensitive={name: _occurring(column.labels, column.codes[kept]) for name, column in columns.items()},
         weights=np.ones(len(kept), dtype=np.int64) if recoding.weights is None else recoding.weights[kept],
+        person=None if resolved.problem.table.person is None else resolved.problem.table.person[kept],
         unseen=tuple(name for name in policy.names("insensitive") if name not in columns),
     )
+    person = resolved.problem.table.person
+    return rows if policy.pseudonym is None or person is None else _linked(rows, person[kept])
+
+
+def _linked(rows: Rows, person: Codes) -> Rows:
+    """The records by classes within linked classes, in an order that depends on what these hold alone."""
+    keys, _ = combine_codes(list(rows.cells), [len(labels) for labels in rows.labels])
+    _, some, same = np.unique(keys, return_index=True, return_inverse=True)  # classes that show the same
+    owner, first, _ = link_records(person.astype(np.int64), same[rows.owner].astype(np.int64), rows.weights)
+    return replace(rows, cells=rows.cells[:, some[same[rows.owner[first]]]], owner=owner)
 
 
 def _coded(column: Any) -> Column:
@@ -185,10 +200,10 @@ def _coded(column: Any) -> Column:
 def _occurring(labels: Sequence[Label], codes: Codes) -> tuple[tuple[Label, ...], Codes]:
     """The labels that occur, sorted by text with the missing value last, and the codes by these."""
     present = np.flatnonzero(np.bincount(codes, minlength=len(labels)))
-    ordered = sorted(present.tolist(), key=lambda place: by_text(labels[place]))
+    ordered = sorted(present.tolist(), key=lambda code: by_text(labels[code]))
     rank = np.zeros(len(labels), dtype=np.int32)
     rank[ordered] = np.arange(len(ordered), dtype=np.int32)
-    return tuple(labels[place] for place in ordered), rank[codes]
+    return tuple(labels[code] for code in ordered), rank[codes]
 
 
 def by_text(label: Label) -> tuple[bool, str]:
@@ -199,86 +214,62 @@ def by_text(label: Label) -> tuple[bool, str]:
 def released_scene(rows: Rows, policy: Policy) -> Released:
     """The release as classes."""
     domains = {name: _domain(name, values, policy) for name, (values, _) in rows.sensitive.items()}
-    return Released(
-        quasi=rows.quasi,
-        labels=rows.labels,
-        cells=rows.cells,
-        stats=_stats(rows, rows.owner, rows.cells.shape[1], domains),
-        models=policy.models(),
-        protected={name: _protected(policy, name) for name in rows.sensitive},
-        extras=_extras(rows, domains),
-    )
+    stats, models, finer = rows.stats(rows.owner, rows.cells.shape[1], domains), policy.models(), None
+    if rows.insensitive and not rows.unseen:
+        labels, columns = zip(*rows.insensitive.values(), strict=True)
+        widths = [rows.cells.shape[1], *map(len, labels)]
+        keys, _ = combine_codes([rows.owner.astype(np.int32), *columns], widths)
+        _, first, owner = np.unique(keys, return_index=True, return_inverse=True)
+        cells = np.vstack([rows.cells[:, rows.owner[first]], *(column[first] for column in columns)])
+        of_groups = rows.stats(owner.astype(np.int64), len(first), domains)
+        names, people = (*rows.quasi, *rows.insensitive), rows.people(owner.astype(np.int64))
+        finer = Released(names, (*rows.labels, *labels), cells, of_groups, models, people=people)
+    return Released(rows.quasi, rows.labels, rows.cells, stats, models, finer, rows.people(rows.owner))
 
 
-def _stats(rows: Rows, owner: Ints, n_groups: int, domains: Mapping[str, SensitiveDomain]) -> ClassStats:
-    """Sizes and sensitive values of the groups that the records are in."""
-    sizes = np.bincount(owner, weights=rows.weights, minlength=n_groups).astype(np.int64)
-    histograms = {
-        name: _histogram(owner, codes, n_groups, len(values), rows.weights)
-        for name, (values, codes) in rows.sensitive.items()
-    }
-    return ClassStats(sizes, histograms, domains)
-
-
-def _histogram(owner: Ints, values: Codes, n_classes: int, width: int, weights: Ints) -> Histogram:
-    """The histogram of the classes, counted in a table where that is no longer than the records, else sorted."""
-    if n_classes * width > 4 * len(owner):
-        return Histogram.of(owner, values, n_classes, width, weights)
-    counts = np.bincount(owner * width + values, weights=weights, minlength=n_classes * width)
-    keys = np.flatnonzero(counts)
-    starts = np.searchsorted(keys, np.arange(n_classes + 1) * width)
-    return Histogram(starts.astype(np.int64), (keys % width).astype(np.int32), counts[keys].astype(np.int64))
-
-
-def _extras(rows: Rows, domains: Mapping[str, SensitiveDomain]) -> Extras | None:
-    """The distinct combinations of class and insensitive columns; None without such columns."""
-    if not rows.insensitive or rows.unseen:
-        return None
-    columns = [codes for _, codes in rows.insensitive.values()]
-    parts = [rows.owner.astype(np.int32), *columns]
-    widths = [rows.cells.shape[1], *(len(values) for values, _ in rows.insensitive.values())]
-    _, first, owner = np.unique(combine_codes(parts, widths)[0], return_index=True, return_inverse=True)
-    codes = np.array([column[first] for column in columns], dtype=np.int32)
-    stats = _stats(rows, owner.astype(np.int64), len(first), domains)
-    return Extras(tuple(rows.insensitive), rows.owner[first], codes, stats)
+def histograms_in(rows: Rows, domains: Mapping[str, SensitiveDomain], n_classes: int) -> dict[str, Histogram]:
+    """The histograms of the classes over domains that have more values than are released."""
+    found = {}
+    for name, domain in domains.items():
+        code_of = {value: code for code, value in enumerate(domain.values)}
+        values, codes = rows.sensitive[name]
+        number = np.array([code_of[value] for value in values], dtype=np.int32)
+        found[name] = Histogram.of(rows.owner, number[codes], n_classes, len(code_of), rows.weights)
+    return found
 
 
 def _domain(name: str, values: tuple[Label, ...], policy: Policy) -> SensitiveDomain:
     """The released values of a sensitive column with their categories; `DataError` for one that has none."""
-    declared = policy.columns[name].category_values
+    declared, unknown = policy.columns[name].category_values, policy.columns[name].unknown_values & set(values)
     if not declared:
-        return SensitiveDomain(name, values)
+        return SensitiveDomain(name, values, unknown=unknown)
     category_of = {
-        value: place for place, group in enumerate(declared.values()) for value in as_written(policy, name, group)
+        value: code for code, group in enumerate(declared.values()) for value in as_written(policy, name, group)
     }
     if policy.published(name) == "categories":
-        category_of = {category: place for place, category in enumerate(declared)}
+        category_of = {category: code for code, category in enumerate(declared)}
+    category_of |= dict.fromkeys(unknown, -1)
     strays = [quoted(value) for value in values if value not in category_of]
     if strays:
         raise DataError(
-            f"The release has values of {name!r} in no category: {listing(strays, _LISTED)}. Use the policy that the "
+            f"The release has values of {name!r} in no category: {listing(strays, LISTED)}. Use the policy that the "
             "release was made by.",
             code="release-categories",
         )
-    places = np.array([category_of[value] for value in values], dtype=np.int32)
-    return SensitiveDomain(name, values, categories=tuple(declared), category_of=places)
+    codes = np.array([category_of[value] for value in values], dtype=np.int32)
+    return SensitiveDomain(name, values, categories=tuple(declared), category_of=codes, unknown=unknown)
 
 
 def as_written(policy: Policy, name: str, values: Sequence[Label]) -> list[Label]:
-    """Sensitive values as a release writes them: a hierarchy writes them in its own way ("039" is its leaf "39")."""
+    """Sensitive values as a release writes them: in bins, or as a hierarchy writes them ("039" is its leaf "39")."""
+    bins, unknown = policy.columns[name].bins, policy.columns[name].unknown_values
+    if bins is not None:
+        found = [
+            value for value in values if value not in unknown and (value is None or read_number(value) is not None)
+        ]
+        shown = dict(zip(found, bin_labels(bins, found, [1] * len(found), f"columns.{name}.bins"), strict=True))
+        return [shown.get(value, value) for value in values]
     if policy.columns[name].hierarchy is None:
         return list(values)
     chains = labels_of(stated(policy), name).chains(values)
     return [chain[0] if chain else value for value, chain in zip(values, chains, strict=True)]
-
-
-def _protected(policy: Policy, name: str) -> frozenset[Label] | None:
-    """The values that the models on a column speak of; None where they speak of all, or there are none."""
-    models = [model for model in policy.models() if model.column == name]
-    listed: set[Label] = set()
-    for model in models:
-        protected = model.protected_values()
-        if protected is None:
-            return None
-        listed |= protected
-    return frozenset(listed) if models else None

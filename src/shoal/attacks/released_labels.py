@@ -9,34 +9,35 @@ chain in the other hierarchy, listed values, numbers and masked codes by what th
 labels can stand for the same value: the answer errs to yes only.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from shoal.attacks.fitting import CodePairs
+from shoal.attacks.class_fit import CodePairs
 from shoal.attacks.registry.signature import ReleasedQuasi, hierarchy_fingerprint, hierarchy_kind
+from shoal.attacks.released_classes import LISTED
 from shoal.errors import PolicyError, PolicyProblem
 from shoal.formatting import listing
 from shoal.hierarchies import HIERARCHY_KINDS
-from shoal.hierarchies.labels import NumberSpan, read_number, read_number_or_interval, read_range
+from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.hierarchies.mask import MASK
+from shoal.hierarchies.numbers_as_text import NumberSpan, range_ends, read_number, read_number_or_interval, read_range
 from shoal.hierarchies.problems import quoted
+from shoal.hierarchies.ranges import with_ranges
 from shoal.policy import Policy
 from shoal.verification.canonical_text import ROOT, Label
 from shoal.verification.dates import DateLabels
+from shoal.verification.declared_labels import labels_of
 from shoal.verification.intervals import IntervalLabels
-from shoal.verification.labels import Labels, ListedLabels, MaskLabels, labels_of
+from shoal.verification.labels import Labels, ListedLabels, MaskLabels
 from shoal.verification.ranges import RangeLabels
 from shoal.verification.stated_policy import stated
 
-_LISTED = frozenset(kind.key for kind in HIERARCHY_KINDS.values() if kind.listed)
-"""Kinds whose labels mean what the policy lists."""
-_UNITS = ("hour", "day", "week", "month", "quarter", "half", "year", "decade", "century")
-_SHOWN = 6
+_LISTED = frozenset(kind.key for kind in HIERARCHY_KINDS.values() if kind.listed)  # labels mean what the policy lists
+_DATES = DateLabels(("hour", "day", "week", "month", "quarter", "half", "year", "decade", "century"), None)
 
 
 class UnreadableError(Exception):
@@ -47,6 +48,22 @@ class UnreadableError(Exception):
         super().__init__(code)
 
 
+def label_nodes(
+    hierarchy: Hierarchy, labels: Sequence[Label], name: str, policy: Policy
+) -> tuple[Hierarchy, NDArray[np.int32]]:
+    """The node of each released label, ranges added where the policy asks for them; -1 for a label not found."""
+    nodes = np.array([hierarchy.by_label.get(label, -1) for label in labels], dtype=np.int32)
+    ends: dict[int, tuple[int, int]] = {}
+    for index in np.flatnonzero(nodes < 0).tolist() if name in policy.algorithm.ranges else ():
+        first, last = (hierarchy.by_label.get(end, -1) for end in range_ends(labels[index]) or ("", ""))
+        if 0 <= first < last < hierarchy.n_leaves:
+            ends[index] = first, last
+    if ends:
+        pairs = np.array(list(ends.values()), dtype=np.int32)
+        hierarchy, nodes[list(ends)] = with_ranges(hierarchy, pairs, f"columns.{name}.hierarchy")
+    return hierarchy, nodes
+
+
 def values_of_labels(
     released: ReleasedQuasi, values: Sequence[Label], policy: Policy, *, own: bool = False
 ) -> CodePairs:
@@ -55,9 +72,12 @@ def values_of_labels(
     ``values`` are texts as the policy's hierarchy writes them; ``own``: the labels were released by ``policy``.
     """
     index = {label: number for number, label in enumerate(released.labels)}
-    chains = _chains(released, values, policy, own=own)
+    if own or released.kind in _LISTED:
+        chains = _declared(released, values, policy, own=own)
+    else:
+        chains = [_self_explained(released.kind, value) for value in values]
     pairs = {(value, index[label]) for value, chain in enumerate(chains) for label in chain if label in index}
-    return _paired(pairs | set(_numbers(released, values)), len(values))
+    return CodePairs.of_set(pairs | set(_numbers(released, values)), len(values))
 
 
 def reads_as_now(released: ReleasedQuasi, policy: Policy) -> bool:
@@ -65,34 +85,21 @@ def reads_as_now(released: ReleasedQuasi, policy: Policy) -> bool:
     return released.kind in _LISTED and hierarchy_fingerprint(policy, released.name) != released.fingerprint
 
 
-def _paired(pairs: set[tuple[int, int]], width: int) -> CodePairs:
-    ends = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
-    return CodePairs.of((ends[:, 0], ends[:, 1]), width)
-
-
-def _chains(
-    released: ReleasedQuasi, values: Sequence[Label], policy: Policy, *, own: bool
-) -> Iterator[tuple[Label, ...]]:
-    """For each value the labels that it may have become, apart from numbers in intervals and ranges."""
-    if own or released.kind in _LISTED:
-        yield from _declared(released, values, policy, own=own)
-        return
-    dates = DateLabels(_UNITS, None)
-    for value in values:
-        if value is None:
-            yield (None, ROOT)
-        elif released.kind == "mask":
-            yield (value, *_masked(value), ROOT)
-        elif released.kind == "dates":
-            yield (value, *dates.chains([_whole_date(value)])[0], ROOT)
-        else:
-            yield (value, ROOT)
+def _self_explained(kind: str, value: Label) -> tuple[Label, ...]:
+    """The labels that a value may have become by the labels alone, apart from numbers in intervals and ranges."""
+    between: Sequence[Label] = ()
+    if value is not None and kind == "mask" and len(value) > 1:  # one character is never masked
+        masks = [MASK * number for number in range(1, len(value) + 1)]
+        between = [text for mask in masks for text in (value[: -len(mask)] + mask, mask + value[len(mask) :])]
+    elif value is not None and kind == "dates":  # a month or a year stands for its first day
+        between = _DATES.chains([value + {4: "-01-01", 7: "-01"}.get(len(value), "")])[0]
+    return (value, *between, ROOT)
 
 
 def _declared(
     released: ReleasedQuasi, values: Sequence[Label], policy: Policy, *, own: bool
 ) -> list[tuple[Label, ...]]:
-    """By the declaration of a policy; `PolicyError` for values that the labels' own policy does not know."""
+    """The same by the declaration of a policy; `PolicyError` for values that the labels' own policy does not know."""
     name = released.name
     if name not in policy.names("quasi") or (hierarchy_kind(policy, name) not in _LISTED and not own):
         raise UnreadableError("hierarchy-gone", name, kind=released.kind)
@@ -104,32 +111,11 @@ def _declared(
     chains = kind.chains(values)
     strays = [quoted(value) for value, chain in zip(values, chains, strict=True) if not chain]
     if strays and own:
-        raise PolicyError(
-            [
-                PolicyProblem(
-                    f"columns.{name}.hierarchy",
-                    f"does not know {listing(strays, _SHOWN)}, which the original has.",
-                    "Give the earlier release the policy that it was made by.",
-                    code="earlier-policy-values",
-                )
-            ],
-            policy.source,
-        )
+        message = f"does not know {listing(strays, LISTED)}, which the original has."
+        fix = "Give the earlier release the policy that it was made by."
+        problem = PolicyProblem(f"columns.{name}.hierarchy", message, fix, code="earlier-policy-values")
+        raise PolicyError([problem], policy.source)
     return chains
-
-
-def _masked(value: str) -> Iterator[str]:
-    """A code masked from either side; a code of one character is never masked."""
-    length = len(value)
-    if length > 1:
-        for kept in range(length):
-            yield value[:kept] + MASK * (length - kept)
-            yield MASK * (length - kept) + value[length - kept :]
-
-
-def _whole_date(value: str) -> str:
-    """The first day of a month or year that stands for a value."""
-    return value + {4: "-01-01", 7: "-01"}.get(len(value), "")
 
 
 def _numbers(released: ReleasedQuasi, values: Sequence[Label]) -> Iterator[tuple[int, int]]:
@@ -143,12 +129,9 @@ def _numbers(released: ReleasedQuasi, values: Sequence[Label]) -> Iterator[tuple
         ends = read_range(text) if released.ranged else None
         if ends is None and released.kind == "intervals":
             ends = read_number_or_interval(text)
-        if ends is None:
-            continue
-        low, high, closed = ends
-        start = bisect_left(numbers, low)
-        stop = bisect_right(numbers, high) if closed else bisect_left(numbers, high)
-        yield from ((index, label) for _, index in order[start:stop])
+        if ends is not None:
+            stop = (bisect_right if ends[2] else bisect_left)(numbers, ends[1])
+            yield from ((index, label) for _, index in order[bisect_left(numbers, ends[0]) : stop])
 
 
 def overlapping_labels(one: Labels, labels: Sequence[Label], other: Labels, others: Sequence[Label]) -> CodePairs:
@@ -161,7 +144,7 @@ def overlapping_labels(one: Labels, labels: Sequence[Label], other: Labels, othe
     found |= {(i, j) for j, i in _by_chain(other, others, one, labels, groups)}
     for i in groups:
         found |= {(i, j) for j in other_groups if may_overlap(one, labels[i], labels, other, others[j], others)}
-    return _paired(found, len(labels))
+    return CodePairs.of_set(found, len(labels))
 
 
 def _groups(kind: Labels, labels: Sequence[Label]) -> list[int]:

@@ -1,44 +1,40 @@
 """`shoal apply`: new records recoded with a published recoding, and which of them cannot be released."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from shoal.cli.options import AsOf, FailOn, Force, Json, NewRecords, Registry
-from shoal.cli.run import echo_json, echo_lines, echo_paths, load_policy, progress_bar
+from shoal.cli import options as given
+from shoal.cli.options import location_option, option
+from shoal.cli.run import echo_result, load_policy, progress_bar
 from shoal.errors import InputError
 
 
 def apply(
-    recoding: Annotated[Path, typer.Argument(help="Recoding file of a release, or the release itself.")],
+    recoding: Annotated[
+        Path, typer.Argument(metavar="RECODING", help="Recoding file of a release, or the release itself.")
+    ],
     *,
-    data: NewRecords,
-    policy: Annotated[Path | None, typer.Option(help="Policy of the recoding, if it does not name one.")] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Release of the new records to write; without it nothing is written.")
-    ] = None,
+    data: Annotated[Any, location_option("The new records: a file, or postgresql://host/database#table.")],
+    policy: Annotated[Path | None, option("Policy of the recoding, if it does not name one.")] = None,
+    out: Annotated[Path | None, option("Release of the new records to write; without it nothing is written.")] = None,
     union: Annotated[
-        bool, typer.Option("--union", help="Write all records published with the recoding, not only the new ones.")
+        bool, option("Write all records published with the recoding, not only the new ones.", "--union")
     ] = False,
     replaces: Annotated[
-        bool,
-        typer.Option("--replaces", help="The earlier release is withdrawn, so nobody can subtract it from the union."),
+        bool, option("The earlier release is withdrawn, so nobody can subtract it from the union.", "--replaces")
     ] = False,
-    registry: Registry = None,
-    as_of: AsOf = None,
-    fail_on: FailOn = None,
-    show: Annotated[
-        bool, typer.Option("--show", help="Show withheld records with their values; on the terminal only.")
-    ] = False,
-    force: Force = False,
-    as_json: Json = False,
+    registry: given.Registry = None,
+    as_of: given.AsOf = None,
+    fail_on: given.FailOn = None,
+    show: Annotated[bool, option("Show withheld records with their values; on the terminal only.", "--show")] = False,
+    force: given.Force = False,
+    as_json: given.Json = False,
 ) -> None:
     """Recode new records with a published recoding, without weakening it; say which cannot be released."""
-    from shoal.io import check_outputs, check_table_suffix
+    from shoal.io import check_outputs, writer_of
     from shoal.io.sink import output_paths
     from shoal.pipeline.apply.apply import apply as apply_recoding
     from shoal.present.terminal import applied_lines, composition_lines, withheld_records
@@ -49,7 +45,7 @@ def apply(
             code="show-with-json",
         )
     if out is not None:
-        check_table_suffix(out)
+        writer_of(out)
         inputs = [recoding, *([data] if isinstance(data, Path) else [])]
         check_outputs(list(output_paths(out, recoding=True).values()), inputs, force=force)
     with progress_bar() as progress:
@@ -64,12 +60,10 @@ def apply(
             progress=progress,
         )
         paths = {} if out is None else applied.write(out, union=union, force=force)
-    if as_json:
-        echo_json(json.loads(paths["evidence"].read_bytes()) if paths else applied.evidence, paths)
-        return
-    echo_lines([*applied_lines(applied.evidence), *composition_lines(applied.facts)])
+    facts = json.loads(paths["evidence"].read_bytes()) if paths and as_json else applied.evidence
+    lines = [*applied_lines(applied.evidence), *composition_lines(applied.facts)]
     if show:
-        echo_lines(withheld_records(applied.original, applied.reasons))
-    echo_paths(paths)
+        lines += withheld_records(applied.original, applied.reasons)
     if out is None:
-        typer.echo("Nothing was written. To write the release, name a file with --out.")
+        lines.append("Nothing was written. To write the release, name a file with --out.")
+    echo_result(facts, lines, as_json=as_json, paths=paths)

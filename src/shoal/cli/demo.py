@@ -1,15 +1,11 @@
 """`shoal demo`: the main job on bundled hospital data."""
 
-from __future__ import annotations
-
 from importlib import resources
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from shoal.cli.options import Json
-from shoal.cli.run import echo_json, echo_lines, echo_paths
+from shoal.cli.options import Json, option
+from shoal.cli.run import echo_result
 from shoal.errors import OutputError
 from shoal.formatting import listing, pluralize
 
@@ -17,8 +13,8 @@ _FILES = ("hospital.csv", "hospital.yaml")
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the files of the demo.")] = Path("shoal-demo"),
-    force: Annotated[bool, typer.Option("--force", help="Replace files of the demo that were edited.")] = False,
+    out: Annotated[Path, option("Folder for the files of the demo.")] = Path("shoal-demo"),
+    force: Annotated[bool, option("Replace files of the demo that were edited.", "--force")] = False,
     as_json: Json = False,
 ) -> None:
     """Anonymize bundled hospital data and show the result."""
@@ -29,19 +25,18 @@ def demo(
     _copy_files(out, force=force)
     published = publish(Policy.load(out / "hospital.yaml"), force=True)
     release = published.release
-    if as_json:
-        echo_json(release.evidence, published.paths)
-        return
     records = pluralize(release.evidence["records"], "hospital record")
-    typer.echo(f"{records} from {out / 'hospital.csv'}, anonymized with {out / 'hospital.yaml'}.\n")
-    echo_lines([*sample_lines(release.table), "", *release_lines(release.evidence)])
-    echo_paths(published.paths)
+    head = f"{records} from {out / 'hospital.csv'}, anonymized with {out / 'hospital.yaml'}."
+    lines = [head, "", *sample_lines(release.table), "", *release_lines(release.evidence)]
+    echo_result(release.evidence, lines, as_json=as_json, paths=published.paths)
 
 
 def _copy_files(out: Path, *, force: bool) -> None:
     """Put the demo's data and policy into a folder; files that were edited are not replaced unless forced."""
+    from shoal.io.staging import writing
+
     bundled = {out / name: (resources.files("shoal.data") / name).read_bytes() for name in _FILES}
-    try:
+    with writing(out):
         out.mkdir(parents=True, exist_ok=True)
         edited = [path for path, content in bundled.items() if path.exists() and path.read_bytes() != content]
         if edited and not force:
@@ -52,5 +47,3 @@ def _copy_files(out: Path, *, force: bool) -> None:
             )
         for path, content in bundled.items():
             path.write_bytes(content)
-    except OSError as error:
-        raise OutputError(f"{out} cannot be written: {error.strerror or error}.", code="not-writable") from None

@@ -1,15 +1,12 @@
 """`shoal init`: a first policy for a table."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from shoal.cli.options import Force, Table, read_location, with_table
-from shoal.cli.run import write_text
+from shoal.cli.options import Force, Table, option, read_location, with_table
 from shoal.errors import DataError, OutputError
 
 _SUFFIXES = (".yaml", ".yml")
@@ -24,13 +21,11 @@ def init(
             help="Table to draft a policy for: a CSV, Parquet, Excel, SPSS, SAS or Stata file, or postgresql://…#table.",
         ),
     ],
-    out: Annotated[Path | None, typer.Option(help="Policy file to write (default: next to the data).")] = None,
+    out: Annotated[Path | None, option("Policy file to write (default: next to the data).")] = None,
     table: Table = None,
-    separator: Annotated[str | None, typer.Option(help="Column separator of a CSV file.")] = None,
-    encoding: Annotated[str | None, typer.Option(help="Text encoding of a CSV file.")] = None,
-    sheet: Annotated[
-        str | None, typer.Option(help="Sheet of a workbook, by name or number (default: the first).")
-    ] = None,
+    separator: Annotated[str | None, option("Column separator of a CSV file.")] = None,
+    encoding: Annotated[str | None, option("Text encoding of a CSV file.")] = None,
+    sheet: Annotated[str | None, option("Sheet of a workbook, by name or number (default: the first).")] = None,
     force: Force = False,
 ) -> None:
     """Draft a policy for a table, with comments: roles, hierarchies and likely quasi-identifiers."""
@@ -46,7 +41,7 @@ def init(
         raise OutputError(f"Policy files end in {' or '.join(_SUFFIXES)}; {target} does not.", code="policy-suffix")
     with Staged([target], inputs=[data] if isinstance(data, Path) else [], force=force) as stage:
         facts = draft_facts(data, separator=separator, encoding=encoding, sheet=sheet, folder=target.parent)
-        write_text(stage.path(target), target, policy_text(facts))
+        stage.write_text(target, policy_text(facts))
         stage.commit()
     command = f"shoal anonymize {shlex.quote(str(target))}"
     typer.echo(f"Wrote {target}. Review every column in it, then run: {command}")

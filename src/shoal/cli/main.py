@@ -6,8 +6,6 @@ progress to stderr; with ``--json`` an error also goes to stdout, as JSON. Comma
 run, so that ``shoal --help`` answers at once.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -18,7 +16,7 @@ import warnings
 from collections.abc import Iterator
 from importlib import import_module
 from types import FrameType
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -31,21 +29,17 @@ _COMMANDS = (
     "demo", "schema",
 )  # fmt: skip
 """Each is the function of that name in the module of that name."""
+_AGAIN = 0.02  # seconds until a signal that came at a bad moment is sent once more
 
 app = typer.Typer(
-    name="shoal",
-    help="Turn a table about people into one that may be published, and prove it.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
+    name="shoal", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None
 )
 for _name in _COMMANDS:
     app.command()(interruptible(getattr(import_module(f"shoal.cli.{_name}"), _name)))
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(requested: bool) -> None:
+    if requested:
         from importlib.metadata import version
 
         typer.echo(f"shoal {version('shoal')}")
@@ -66,7 +60,7 @@ def main() -> None:
         try:
             with warnings.catch_warnings(), _clean_end(signals):
                 warnings.simplefilter("always", DisclosureWarning)
-                warnings.showwarning = _show_warning  # type: ignore[assignment]  # reads the first argument only
+                warnings.showwarning = lambda warning, *_: sys.stderr.write(f"shoal: warning: {warning}\n")  # type: ignore[assignment]
                 refuse_passwords(sys.argv[1:])
                 app()
         except ShoalError as error:
@@ -81,8 +75,18 @@ def main() -> None:
     except OSError as error:
         what = "standard output cannot be written" if error.filename is None else str(error.filename)
         sys.stderr.write(f"shoal: {what}: {error.strerror or error}.\n")
-        _discard_output()
+        with contextlib.suppress(OSError, ValueError):  # the interpreter would write what is buffered again, and fail
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(2) from None
+
+
+def _compiling(frame: FrameType | None) -> bool:
+    """Whether compiled code is being loaded: an exception inside a callback of LLVM is lost, or ends the process."""
+    while frame is not None:
+        if frame.f_code.co_name.startswith("_raw_object_cache"):
+            return True
+        frame = frame.f_back
+    return False
 
 
 @contextlib.contextmanager
@@ -92,13 +96,29 @@ def _clean_end(signals: list[int]) -> Iterator[None]:
     Commands with their own Ctrl-C handling are asked first. Ignored signals stay ignored, as ``nohup`` wants it.
     """
 
-    def end(number: int, frame: FrameType | None) -> None:
-        signals.append(number)
-        on_interrupt = signal.getsignal(signal.SIGINT)
-        (on_interrupt if callable(on_interrupt) else signal.default_int_handler)(number, frame)
+    ended = threading.Event()
 
-    before = {}
+    def send_again(number: int) -> None:
+        if not ended.is_set():
+            os.kill(os.getpid(), number)
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        if _compiling(frame):
+            threading.Timer(_AGAIN, send_again, (number,)).start()
+            return
+        ended.set()
+        signal.default_int_handler(number, frame)
+
+    def end(number: int, frame: FrameType | None) -> None:
+        if not signals:
+            signals.append(number)
+        on_interrupt = signal.getsignal(signal.SIGINT)
+        (on_interrupt if callable(on_interrupt) else interrupt)(number, frame)
+
+    before: dict[int, Any] = {}
     if threading.current_thread() is threading.main_thread():
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            before[signal.SIGINT] = signal.signal(signal.SIGINT, interrupt)
         for name in ("SIGTERM", "SIGHUP"):
             number = getattr(signal, name, None)
             if number is not None and signal.getsignal(number) is signal.SIG_DFL:
@@ -106,18 +126,6 @@ def _clean_end(signals: list[int]) -> Iterator[None]:
     try:
         yield
     finally:
+        ended.set()
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _show_warning(message: Warning | str, *_: object) -> None:
-    """A warning as a sentence, without the line of code that it came from."""
-    sys.stderr.write(f"shoal: warning: {message}\n")
-
-
-def _discard_output() -> None:
-    """Discard what is still buffered: the interpreter would try to write it again as it ends, and fail again."""
-    with contextlib.suppress(OSError, ValueError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)

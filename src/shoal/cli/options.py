@@ -1,7 +1,5 @@
 """Options that several commands share, and how a table is named on the command line."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,9 +17,9 @@ def read_location(text: str) -> Any:
     """The file or database table that an argument names; a Spark address stays text."""
     if text.startswith("spark:"):
         return text
-    from shoal.policy.location import place
+    from shoal.policy.location import parse_location
 
-    return place(text)
+    return parse_location(text)
 
 
 def with_table(location: Any, table: str | None, option: str = "--table") -> Any:
@@ -51,31 +49,33 @@ def refuse_passwords(arguments: Sequence[str]) -> None:
         )
 
 
-def _location(text: str, name: str = "--data") -> Any:
-    return typer.Option(name, parser=read_location, metavar="TABLE", help=text)
+def option(text: str, *names: str, **rules: Any) -> Any:
+    """An option with its help text."""
+    return typer.Option(*names, help=text, **rules)
 
 
-PolicyFile = Annotated[Path, typer.Argument(help="Policy file.")]
-PolicyOption = Annotated[Path, typer.Option("--policy", help="Policy of the table.")]
-Json = Annotated[bool, typer.Option("--json", help="Print machine-readable JSON to stdout.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
-Algorithm = Annotated[str | None, typer.Option("--algorithm", help="Algorithm to use instead of the policy's.")]
-Data = Annotated[Any, _location("Input table, instead of the policy's: a file, or postgresql://host/database#table.")]
-NewRecords = Annotated[Any, _location("The new records: a file, or postgresql://host/database#table.")]
-Table = Annotated[str | None, typer.Option("--table", help="Table in the database: patients, or clinic.patients.")]
+def location_option(text: str, name: str = "--data", metavar: str = "TABLE") -> Any:
+    """An option that names a file or a database table."""
+    return option(text, name, parser=read_location, metavar=metavar)
+
+
+PolicyFile = Annotated[Path, typer.Argument(metavar="POLICY", help="Policy file.")]
+PolicyOption = Annotated[Path, option("Policy of the table.", "--policy")]
+Json = Annotated[bool, option("Print machine-readable JSON to stdout.", "--json")]
+Force = Annotated[bool, option("Replace existing files.", "--force")]
+Algorithm = Annotated[str | None, option("Algorithm to use instead of the policy's.", "--algorithm")]
+Data = Annotated[
+    Any, location_option("Input table, instead of the policy's: a file, or postgresql://host/database#table.")
+]
+Table = Annotated[str | None, option("Table in the database: patients, or clinic.patients.", "--table")]
 Original = Annotated[
-    Any, _location("Original table; allows checks and attacks that compare the release with it.", "--original")
+    Any, location_option("Original table; allows checks and attacks that compare the release with it.", "--original")
 ]
 Registry = Annotated[
-    Path | None,
-    typer.Option("--registry", help="Folder that records releases; this release is checked against earlier ones."),
+    Path | None, option("Folder that keeps track of releases; this one is checked against earlier ones.", "--registry")
 ]
-AsOf = Annotated[
-    str | None, typer.Option("--as-of", help="Release date in the registry, as YYYY-MM-DD (default: today).")
-]
+AsOf = Annotated[str | None, option("Release date in the registry, as YYYY-MM-DD (default: today).", "--as-of")]
 FailOn = Annotated[
     list[str] | None,
-    typer.Option(
-        "--fail-on", help="Exit with code 1 if an attack exposes more than this: similarity>0, linkage>5%. Repeatable."
-    ),
+    option("Exit with code 1 if an attack exposes more than this: similarity>0, linkage>5%. Repeatable.", "--fail-on"),
 ]

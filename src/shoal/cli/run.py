@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 
 import typer
 
-from shoal.errors import InterruptedRunError, OutputError, PolicyError
+from shoal.errors import InterruptedRunError, PolicyError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -41,10 +41,9 @@ def interruptible(command: Callable[P, None]) -> Callable[P, None]:
 
 
 def load_policy(path: Path, data: Any = None, algorithm: str | None = None) -> Policy:
-    """Read a policy, with another algorithm if one is named.
+    """Read a policy, with another algorithm if one is named, which keeps the options that it takes as well.
 
-    A policy with problems is also checked against the data as far as possible, so that all problems are reported
-    together. Another algorithm keeps the options that it takes as well.
+    A policy with problems is also checked against the data, so that all problems are reported together.
     """
     from shoal.pipeline.prepare import complete_problems
     from shoal.policy import Policy
@@ -64,34 +63,21 @@ def load_policy(path: Path, data: Any = None, algorithm: str | None = None) -> P
     return policy.changed(algorithm={**options, "name": algorithm})
 
 
-def echo_lines(lines: Iterable[str]) -> None:
-    """Print lines."""
+def echo_result(
+    facts: Mapping[str, Any], lines: Iterable[str], *, as_json: bool, paths: Mapping[str, object] | None = None
+) -> None:
+    """Print a result: as JSON, or as lines followed by the files that were written."""
+    if as_json:
+        from shoal.facts import plain
+
+        written = {} if paths is None else {"paths": {name: str(path) for name, path in paths.items()}}
+        typer.echo(json.dumps(plain({**facts, **written})))
+        return
     for line in lines:
         typer.echo(line.rstrip())
-
-
-def echo_json(content: Mapping[str, Any], paths: Mapping[str, object] | None = None) -> None:
-    """Print JSON, with the paths of written files where there are any."""
-    if paths is not None:
-        content = {**content, "paths": {name: str(path) for name, path in paths.items()}}
-    from shoal.facts import plain
-
-    typer.echo(json.dumps(plain(content)))
-
-
-def echo_paths(paths: Mapping[str, object]) -> None:
-    """Print the files that were written."""
-    width = max(map(len, paths), default=0)
-    for name, path in paths.items():
+    width = max(map(len, paths or {}), default=0)
+    for name, path in (paths or {}).items():
         typer.echo(f"  {name:<{width}} {path}")
-
-
-def write_text(hidden: Path, target: Path, text: str) -> None:
-    """Write a file that will appear as ``target``; `OutputError` names that one."""
-    try:
-        hidden.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise OutputError(f"{target} cannot be written: {error.strerror or error}.", code="not-writable") from None
 
 
 @contextmanager

@@ -1,15 +1,15 @@
 """`shoal schema`: the JSON Schema of policies and of evidence."""
 
-from __future__ import annotations
-
 import json
 from typing import Annotated
 
 import typer
 
+from shoal.cli.options import option
+
 
 def schema(
-    evidence: Annotated[bool, typer.Option("--evidence", help="The schema of evidence files, instead.")] = False,
+    evidence: Annotated[bool, option("Print the schema of evidence files instead.", "--evidence")] = False,
 ) -> None:
     """Print the JSON Schema of policy files, for editors, or of evidence files."""
     from shoal.evidence.evidence import evidence_schema

@@ -1,48 +1,38 @@
 """`shoal ui`: the web page."""
 
-from __future__ import annotations
-
-from dataclasses import replace
+import secrets
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from shoal.cli.options import option
 from shoal.errors import InputError
 
 
 def ui(
     *,
     host: Annotated[
-        str, typer.Option(help="Address to listen on. Other machines are let in only with a secret.")
+        str, option("Address to listen on. Other machines can connect only with a password or a token.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 picks a free one.")] = 0,
-    name: Annotated[
-        list[str] | None, typer.Option(help="Another host name of the page, such as a proxy's. Repeatable.")
-    ] = None,
-    password_file: Annotated[Path | None, typer.Option(help="File with the password that users log in with.")] = None,
-    token_file: Annotated[
-        Path | None, typer.Option(help="File with the token in the address (default: a random token).")
-    ] = None,
+    port: Annotated[int, option("Port to listen on; 0 picks a free one.", min=0, max=65535)] = 0,
+    name: Annotated[list[str] | None, option("Another host name of the page, such as a proxy's. Repeatable.")] = None,
+    password_file: Annotated[Path | None, option("File with the password that users log in with.")] = None,
+    token_file: Annotated[Path | None, option("File with the token for the address (default: a random token).")] = None,
     workspace: Annotated[
-        Path | None, typer.Option(help="Folder for sessions; those of a server that was killed are found again.")
+        Path | None, option("Folder for sessions; after a crash, the page continues with the sessions in it.")
     ] = None,
-    max_upload: Annotated[str, typer.Option(help="Largest file that may be uploaded.")] = "2GB",
-    max_rows: Annotated[int, typer.Option(min=1, help="Most records that a table may have.")] = 5_000_000,
-    idle: Annotated[float, typer.Option(min=0.01, help="Minutes after which an unused session is deleted.")] = 240.0,
-    certificate: Annotated[Path | None, typer.Option(help="TLS certificate (PEM).")] = None,
-    key: Annotated[Path | None, typer.Option(help="Private key of the certificate (PEM).")] = None,
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
+    max_upload: Annotated[str, option("Largest file that may be uploaded.")] = "2GB",
+    max_rows: Annotated[int, option("Largest number of records in a table.", min=1)] = 5_000_000,
+    idle: Annotated[float, option("Minutes after which an unused session is deleted.", min=0.01)] = 240.0,
+    certificate: Annotated[Path | None, option("TLS certificate (PEM).")] = None,
+    key: Annotated[Path | None, option("Private key of the certificate (PEM).")] = None,
+    browser: Annotated[bool, option("Open the page in a browser.", "--browser/--no-browser")] = True,
 ) -> None:
     """Open the web page that turns a table into a release, on this machine or for the users of a server."""
     from shoal.ui.server.serve import default_workspace, serve
-    from shoal.ui.server.settings import LOOPBACK, Settings, read_secret, read_size
+    from shoal.ui.server.settings import Settings, read_secret, read_size
 
-    shared = host not in (*LOOPBACK, "::1")
-    if shared and password_file is None and token_file is None:
-        raise InputError(
-            f"--host {host} lets other machines in. Add --password-file or --token-file.", code="secret-needed"
-        )
     if (certificate is None) != (key is None):
         raise InputError("--certificate and --key must be given together.", code="certificate-without-key")
     settings = Settings(
@@ -50,6 +40,7 @@ def ui(
         host=host,
         port=port,
         names=tuple(name or []),
+        token=secrets.token_urlsafe(32) if token_file is None else read_secret(token_file, "token"),
         password=None if password_file is None else read_secret(password_file, "password"),
         max_upload=read_size(max_upload),
         max_rows=max_rows,
@@ -57,16 +48,17 @@ def ui(
         certificate=certificate,
         key=key,
     )
-    if token_file is not None:
-        settings = replace(settings, token=read_secret(token_file, "token"))
+    if settings.shared and password_file is None and token_file is None:
+        raise InputError(
+            f"--host {host} lets other machines in. Add --password-file or --token-file.", code="secret-needed"
+        )
 
     def say(address: str) -> None:
-        shown = address.partition("?")[0] if shared else address
-        typer.echo(f"Shoal is at {shown}")
-        if shared and certificate is None:
+        typer.echo(f"Shoal is at {address.partition('?')[0] if settings.shared else address}")
+        if settings.shared and certificate is None:
             typer.echo(
                 "Connections are not encrypted: put a TLS proxy in front, or use --certificate and --key.", err=True
             )
         typer.echo("Press Ctrl-C to stop; all session files are then deleted.")
 
-    serve(settings, opened=browser and not shared, say=say)
+    serve(settings, opened=browser and not settings.shared, say=say)

@@ -1,25 +1,17 @@
 """`shoal utility`: how useful a release is for a task."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
-import typer
-
-from shoal.cli.options import Data, Json, PolicyFile
-from shoal.cli.run import echo_json, echo_lines, load_policy, progress_bar
+from shoal.cli.options import Data, Json, PolicyFile, option
+from shoal.cli.run import echo_result, load_policy, progress_bar
 from shoal.errors import InputError
 
 
 def utility(
     policy: PolicyFile,
     data: Data = None,
-    target: Annotated[
-        str | None, typer.Option(help="Column to predict, instead of the policy's utility.target.")
-    ] = None,
-    queries: Annotated[
-        int | None, typer.Option(help="Number of random count queries, instead of utility.queries.")
-    ] = None,
+    target: Annotated[str | None, option("Column to predict, instead of the policy's utility.target.")] = None,
+    queries: Annotated[int | None, option("Number of random count queries, instead of utility.queries.")] = None,
     as_json: Json = False,
 ) -> None:
     """Measure how useful the release is for a task: model scores and errors of count queries. Writes nothing."""
@@ -37,8 +29,5 @@ def utility(
             code="no-task",
         )
     with progress_bar() as progress:
-        release = anonymize(data, chosen.changed(utility=task, registry=None), progress=progress)
-    if as_json:
-        echo_json(release.evidence["utility"])
-    else:
-        echo_lines(utility_lines(release.evidence["utility"]))
+        measured = anonymize(data, chosen.changed(utility=task, registry=None), progress=progress).evidence["utility"]
+    echo_result(measured, utility_lines(measured), as_json=as_json)

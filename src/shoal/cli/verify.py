@@ -1,21 +1,19 @@
 """`shoal verify`: a release checked against its policy, its evidence, and limits on what attacks may expose."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from shoal.cli.options import FailOn, Json, Original, PolicyOption
-from shoal.cli.run import echo_json, echo_lines, load_policy, progress_bar
+from shoal.cli.options import FailOn, Json, Original, PolicyOption, option
+from shoal.cli.run import echo_result, load_policy, progress_bar
 
 
 def verify(
-    release: Annotated[Path, typer.Argument(help="Release to check.")],
+    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="Release to check.")],
     policy: PolicyOption,
     original: Original = None,
-    evidence: Annotated[Path | None, typer.Option(help="Evidence of the release, if it is not next to it.")] = None,
+    evidence: Annotated[Path | None, option("Evidence of the release, if it is not next to the release.")] = None,
     fail_on: FailOn = None,
     as_json: Json = False,
 ) -> None:
@@ -27,11 +25,8 @@ def verify(
     conditions = [read_condition(text) for text in fail_on or []]
     with progress_bar() as progress:
         audited = audit(release, load_policy(policy), original, evidence=evidence, progress=progress)
-    failed = audited.exceeded(conditions)
-    if as_json:
-        echo_json({**audited.verification.to_dict(), **({"failed": failed} if conditions else {})})
-    else:
-        echo_lines(verification_lines(str(release), audited.verification))
-        echo_lines(condition_lines(failed, [condition.text for condition in conditions]))
-    if failed or not audited.verification.passed:
+    failed, found = audited.exceeded(conditions), audited.verification
+    lines = [*verification_lines(str(release), found), *condition_lines(failed, [each.text for each in conditions])]
+    echo_result({**found.to_dict(), **({"failed": failed} if conditions else {})}, lines, as_json=as_json)
+    if failed or not found.passed:
         raise typer.Exit(1)

@@ -1,26 +1,22 @@
 """`shoal why`: why a record or a class is as general as it is."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated
 
-import typer
-
-from shoal.cli.options import Algorithm, Data, Json, PolicyFile
-from shoal.cli.run import echo_json, echo_lines, load_policy, progress_bar
+from shoal.cli.options import Algorithm, Data, Json, PolicyFile, option
+from shoal.cli.run import echo_result, load_policy, progress_bar
 from shoal.errors import InputError
 
 
 def why(
     policy: PolicyFile,
     data: Data = None,
-    row: Annotated[int | None, typer.Option(help="Record, by its number in the data, from 1.")] = None,
+    row: Annotated[int | None, option("Record to explain, by its number in the data, counted from 1.")] = None,
     where: Annotated[
-        list[str] | None, typer.Option(help="Records, by a quasi-identifier: column=value. Repeatable.")
+        list[str] | None, option("Records to explain, by a quasi-identifier: column=value. Repeatable.")
     ] = None,
     in_class: Annotated[
-        int | None, typer.Option("--class", help="Class, by its number in the order of the release, from 1.")
+        int | None, option("Class to explain, by its number in the order of the release, counted from 1.", "--class")
     ] = None,
     algorithm: Algorithm = None,
     as_json: Json = False,
@@ -38,10 +34,8 @@ def why(
         )
     with progress_bar() as progress:
         explanation = explain(chosen, data, record=row, where=values, in_class=in_class, progress=progress)
-    if as_json:
-        echo_json(explanation.to_dict())
-    else:
-        echo_lines(folded(line, 110) for line in str(explanation).splitlines())
+    lines = (folded(line, 110) for line in str(explanation).splitlines())
+    echo_result(explanation.to_dict(), lines, as_json=as_json)
 
 
 def wanted_values(where: Sequence[str], quasi: Sequence[str]) -> dict[str, str | None]:

@@ -6,8 +6,6 @@ that ``SHOAL_DATA`` names, else in the user's cache; it is fetched only for a ca
 tool that works on people's data opens no connection by itself.
 """
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io
@@ -58,19 +56,19 @@ def load_adult(folder: str | Path | None = None, *, complete: bool = False, down
     from UCI into the cache where none of these has them, and checks their SHA-256. ``complete=True`` leaves out the
     records with an unknown value. Raises `DataError` where the table is nowhere, or is not Adult.
     """
-    table = _found(None if folder is None else Path(folder), download=download)
+    table = _find_table(None if folder is None else Path(folder), download=download)
     return table.drop_null() if complete else table
 
 
-def _found(folder: Path | None, *, download: bool) -> pa.Table:
+def _find_table(folder: Path | None, *, download: bool) -> pa.Table:
     named = os.environ.get("SHOAL_DATA")
     cache = cache_folder() / "adult"
-    places = [folder] if folder is not None else [*([Path(named)] if named else []), cache]
-    for place in places:
-        if (place / _TABLE).is_file():
-            return _typed(_read_csv(place / _TABLE), place / _TABLE)
-        if all((place / part.name).is_file() for part in _REMOTE):
-            return _typed(_read_parts(place), place)
+    folders = [folder] if folder is not None else [*([Path(named)] if named else []), cache]
+    for each in folders:
+        if (each / _TABLE).is_file():
+            return _typed(_read_csv(each / _TABLE), each / _TABLE)
+        if all((each / part.name).is_file() for part in _REMOTE):
+            return _typed(_read_parts(each), each)
     if folder is None and download:
         fetch(_ADDRESS, _REMOTE, cache)
         return _typed(_read_parts(cache), cache)

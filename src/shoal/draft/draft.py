@@ -1,7 +1,5 @@
 """From a table to the draft of its policy."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -13,20 +11,22 @@ import pyarrow as pa
 
 from shoal.draft.profile import Profile
 from shoal.draft.propose import Proposal
-from shoal.draft.roles import Decision, by_name, decide, searchable
+from shoal.draft.roles import Decision, by_name, decide, is_unknown, searchable
+from shoal.draft.survey import names_household, survey_column
 from shoal.draft.text_format import MissingMarks, TextFormat, text_format
 from shoal.draft.write import PolicyDraft
+from shoal.encode.spellings import Spellings
 from shoal.errors import DataError
-from shoal.io import DataSource, FileKind, Place, base_name, column_names, encode, read_table, sniff_kind
+from shoal.io import DataSource, FileKind, Location, base_name, column_names, encode, read_table, sniff_kind
 from shoal.io.formats.excel import sheet_read
 from shoal.io.postgres.tables import database_columns
-from shoal.policy.spec import DataSpec
+from shoal.policy.spec import ColumnSpec, DataSpec
 from shoal.table.canonical_text import has_text
 from shoal.table.encoded import combine_codes
 
 
 def draft_facts(
-    path: Place,
+    path: Location,
     *,
     folder: Path | None = None,
     separator: str | None = None,
@@ -50,7 +50,7 @@ def draft_facts(
     unreadable = _unreadable(source, kind, names)
     table = read_table(source, [name for name in names if name not in unreadable])
     marks = _marks(table)
-    decided = _decisions(table, marks.missing) if table.num_rows else map(by_name, table.column_names)
+    decided = _decisions(table, marks) if table.num_rows else map(by_name, table.column_names)
     decisions, nodes, left_out = searchable(_with_a_quasi_identifier(list(decided)))
     return PolicyDraft(
         data=_relative(path, folder) if isinstance(path, Path) else path.text,
@@ -67,25 +67,25 @@ def draft_facts(
     )
 
 
-def draft_name(data: Place) -> str:
+def draft_name(data: Location) -> str:
     """The name that a policy and a release of some data get: that of its file or table."""
     name = base_name(data) if isinstance(data, Path) else data.parts[1]
     return re.sub(r"[/\\\0]", "_", name)
 
 
-def _kind(path: Place) -> FileKind | None:
+def _kind(path: Location) -> FileKind | None:
     """The kind of the file; None for a table of a database."""
     if not isinstance(path, Path):
         return None
     return sniff_kind(path) if path.is_file() else FileKind.TEXT  # reading says what is wrong with the path
 
 
-def _source(path: Place, found: TextFormat | None, sheet: str | int | None) -> DataSource:
+def _source(path: Location, text_format: TextFormat | None, sheet: str | int | None) -> DataSource:
     if not isinstance(path, Path):
         return DataSpec(path=path.text).source(path)
-    if found is None:
+    if text_format is None:
         return DataSource(path, sheet=sheet)
-    return DataSource(path, separator=found.separator, encoding=found.encoding)
+    return DataSource(path, separator=text_format.separator, encoding=text_format.encoding)
 
 
 def _unreadable(source: DataSource, kind: FileKind | None, names: Sequence[str]) -> dict[str, str]:
@@ -118,11 +118,35 @@ def _marks(table: pa.Table) -> MissingMarks:
     return marks
 
 
-def _decisions(table: pa.Table, missing: Sequence[str]) -> Iterator[Decision]:
+def _decisions(table: pa.Table, marks: MissingMarks) -> Iterator[Decision]:
+    missing, of_survey = marks.missing, any(map(names_household, table.column_names))
     for name in table.column_names:
         counts = _counts(table.column(name))
         present = {value: count for value, count in counts.items() if value is not None and value not in missing}
-        yield decide(Profile.of(name, present, sum(counts.values()) - sum(present.values())))
+        profile = Profile.of(name, present, sum(counts.values()) - sum(present.values()))
+        yield _decide(profile, marks, of_survey=of_survey)
+
+
+def _decide(profile: Profile, marks: MissingMarks, *, of_survey: bool) -> Decision:
+    """The role of a column; of a sensitive one without unknown values, and with spellings that are alike merged."""
+    key = survey_column(profile, of_survey=of_survey)
+    if key is not None:
+        facts = {"distinct": profile.distinct, "present": profile.present}
+        if key == "weight":
+            facts["population"] = round(sum(value * n for value, n in profile.numbers or ()))
+        return Decision(profile.name, "identifier", (key,), facts, distinct=profile.distinct)
+    decision = decide(profile)
+    if decision.role != "sensitive":
+        return decision
+    unknown = [value for value in profile.counts if is_unknown(value) or marks.could_be(value, profile.name)]
+    unknown = sorted(unknown) if len(unknown) < profile.distinct else []
+    spec = ColumnSpec(role="sensitive", unknown=unknown or None)
+    same = Spellings.of(profile.name, spec, profile.counts.items()).same
+    if not same and not unknown:
+        return decision
+    left = profile.merged(ColumnSpec(role="sensitive", same=same or None).value_of).without(unknown)
+    merged = decide(left)
+    return replace(merged, same=same, unknown=unknown) if merged.role == "sensitive" else merged
 
 
 def _with_a_quasi_identifier(decisions: list[Decision]) -> list[Decision]:
@@ -135,7 +159,8 @@ def _with_a_quasi_identifier(decisions: list[Decision]) -> list[Decision]:
     rank = {"insensitive": 0, "identifier": 1, "sensitive": 2}
     chosen = min(decisions, key=lambda each: (not each.distinct, rank[each.role], each.distinct))
     reasons = (*chosen.reasons, "stand-in")
-    quasi = replace(chosen, role="quasi", reasons=reasons, proposal=Proposal("flat", 2, "flat-stand-in"))
+    proposal = Proposal("flat", 2, "flat-stand-in")
+    quasi = replace(chosen, role="quasi", reasons=reasons, proposal=proposal, same={}, unknown=())
     return [quasi if each is chosen else each for each in decisions]
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from itertools import islice
 
 from shoal.hierarchies import Dates, HierarchyError
-from shoal.hierarchies.labels import parse_decimal, places
+from shoal.hierarchies.numbers_as_text import decimal_places, parse_decimal
 
 LISTED = 30  # up to so many different values are written out in a draft
 _NEARLY = Decimal("0.9")
@@ -42,6 +43,20 @@ class Profile:
         """A profile with its values in the one order that depends on nothing but the values and their counts."""
         ranked = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
         return Profile(name, dict(ranked), missing)
+
+    def merged(self, value_of: Mapping[str, str]) -> Profile:
+        """The column with other values in the place of some."""
+        if not any(value in value_of for value in self.counts):
+            return self
+        counts = Counter[str]()
+        for value, records in self.counts.items():
+            counts[value_of.get(value, value)] += records
+        return Profile.of(self.name, counts, self.missing)
+
+    def without(self, values: Collection[str]) -> Profile:
+        """The column with some values missing."""
+        left = {value: records for value, records in self.counts.items() if value not in values}
+        return Profile(self.name, left, self.missing + self.present - sum(left.values()))
 
     @property
     def present(self) -> int:
@@ -82,7 +97,7 @@ class Profile:
     @property
     def decimals(self) -> int:
         """Digits after the point, at most."""
-        return max((places(number) for number, _ in self.numbers or ()), default=0)
+        return max((decimal_places(number) for number, _ in self.numbers or ()), default=0)
 
     @cached_property
     def decimal_commas(self) -> bool:
@@ -194,7 +209,7 @@ _LARGEST_POWER = 300  # beyond, a policy's numbers would overflow
 def round_widths(numbers: Sequence[tuple[Decimal, int]], *, decimals: int) -> list[Decimal]:
     """Up to three widths that suit numbers (ascending, with their records); none when no interval would hold two.
 
-    ``decimals`` is the number of places after the point: the narrowest width is more than one step of the last place.
+    ``decimals`` is the number of decimal places: the narrowest width is more than one step of the last one.
     """
     low, high = _central(numbers)
     if low == high:

@@ -3,8 +3,6 @@
 Every proposal is built the way the policy will build it, so that no draft proposes what its data refuse.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ A name is split into words (``dateOfBirth`` and ``date_of_birth`` are the same t
 quasi-identifier, what may name a person or cannot be judged is not released.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -16,6 +14,7 @@ from typing import Any
 from shoal.draft.profile import LISTED, DateForm, Profile, date_form
 from shoal.draft.propose import Proposal, propose, words_of
 from shoal.draft.wording import read_texts, sentence
+from shoal.encode.spellings import fold, is_blank
 
 
 @dataclass(frozen=True)
@@ -33,6 +32,7 @@ class Meaning:
 class _Vocabulary:
     number_words: frozenset[str]
     person_words: frozenset[str]
+    event_words: frozenset[str]
     entries: tuple[tuple[Meaning, frozenset[str], tuple[str, ...]], ...]  # each meaning with its words and stems
 
 
@@ -47,21 +47,42 @@ def _vocabulary() -> _Vocabulary:
         )
         for each in content["entries"]
     )
-    number_words, person_words = (frozenset(content[key].split()) for key in ("number_words", "person_words"))
-    return _Vocabulary(number_words, person_words, entries)
+    number, person, event = (frozenset(content[f"{kind}_words"].split()) for kind in ("number", "person", "event"))
+    return _Vocabulary(number, person, event, entries)
 
 
 def meaning_of(name: str) -> Meaning | None:
     """What the name suggests; ``None`` when it says nothing that is known."""
     known, words, joined = _vocabulary(), set(words_of(name)), "".join(words_of(name))
-    together = any(
-        joined.endswith(word) and joined.removesuffix(word) in known.person_words for word in known.number_words
-    )
-    if together or (words & known.number_words and words & known.person_words):
+    if _numbers_one_of(known.person_words | known.event_words, words, joined):
         return Meaning("direct", "a number given to one person or event")
     return next(
         (meaning for meaning, own, stems in known.entries if words & own or any(stem in joined for stem in stems)), None
     )
+
+
+@cache
+def _unknown_values() -> frozenset[str]:
+    return frozenset(fold(each) for each in read_texts("names")["unknown_values"])
+
+
+def is_unknown(value: str) -> bool:
+    """Whether a sensitive value says that nothing is known, or nothing at all."""
+    return is_blank(value) or fold(value) in _unknown_values()
+
+
+def tells_people_apart(name: str) -> bool:
+    """Whether the name suggests that every person has one value, and nobody else the same: a number, not an event's."""
+    meaning, words, joined = meaning_of(name), set(words_of(name)), "".join(words_of(name))
+    of_person = meaning is not None and meaning.kind == "direct" and not meaning.shared
+    return of_person and not _numbers_one_of(_vocabulary().event_words, words, joined)
+
+
+def _numbers_one_of(kinds: frozenset[str], words: set[str], joined: str) -> bool:
+    """Whether a name has a word for a number and one of these kinds of things: patient_id, caseNo."""
+    numbers = _vocabulary().number_words
+    together = any(joined.endswith(word) and joined.removesuffix(word) in kinds for word in numbers)
+    return together or bool(words & numbers and words & kinds)
 
 
 MOST_NODES = 1_000_000
@@ -82,7 +103,15 @@ class Decision:
     distinct: int = 0
     values: tuple[tuple[str, int], ...] = ()  # for a sensitive column with few values: these, with their records
     missing: int = 0
+    same: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """For a sensitive column: values with their other spellings, which are not among its values."""
+    unknown: Sequence[str] = ()  # for a sensitive column: values that say that nothing is known, not among its values
     doubt: str = ""  # code of what is doubtful about the records: a column that numbers people has repeated values
+
+    @property
+    def numbers_people(self) -> bool:
+        """Whether it is not released, says who a record is about, and has a value in several records."""
+        return self.role == "identifier" and self.doubt == "person-repeats" and tells_people_apart(self.name)
 
     @property
     def why(self) -> str:

@@ -3,8 +3,6 @@
 Nothing else in Shoal guesses; what is found here is written into the policy, where it can be seen and corrected.
 """
 
-from __future__ import annotations
-
 import codecs
 import csv
 import io
@@ -136,6 +134,10 @@ class MissingMarks:
                 self.counts.setdefault(value, {})[column] = count
                 if reason := _doubt(value, counts):
                     self.doubtful.setdefault(value, {})[column] = reason
+
+    def could_be(self, value: str, column: str) -> bool:
+        """Whether a value is a mark in a column, although it may be a value in another one."""
+        return column in self.counts.get(value, {}) and column not in self.doubtful.get(value, {})
 
     @property
     def missing(self) -> list[str]:

@@ -4,8 +4,6 @@ A column name or a value may be anything: ``no``, ``012``, ``a: b``, ``# c``, a 
 everything else goes through the YAML dumper, in double quotes and on one line.
 """
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,9 +21,14 @@ def sentence(code: str, facts: Mapping[str, Any]) -> str:
     """The sentence of a code (``wording.yaml``) with its facts; ``values`` tells how many values and records."""
     words = dict(facts)
     if "distinct" in facts and "present" in facts:
-        different = "1 value" if facts["distinct"] == 1 else f"{facts['distinct']:,} different values"
-        words["values"] = f"{different} in {pluralize(facts['present'], 'record')}"
+        words["values"] = values_phrase(facts)
     return str(read_texts("wording")[code]).format_map(words)
+
+
+def values_phrase(facts: Mapping[str, Any]) -> str:
+    """``100 different values in 129 records``."""
+    different = "1 value" if facts["distinct"] == 1 else f"{facts['distinct']:,} different values"
+    return f"{different} in {pluralize(facts['present'], 'record')}"
 
 
 @cache

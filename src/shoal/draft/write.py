@@ -1,7 +1,5 @@
 """The text of a draft: a policy with a comment wherever a person has something to decide."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -9,7 +7,17 @@ from typing import Any
 from shoal.draft.propose import Proposal
 from shoal.draft.roles import MOST_NODES, Decision
 from shoal.draft.text_format import MissingMarks, TextFormat
-from shoal.draft.wording import Plain, comment, flow, indented, key, read_texts, scalar, sentence, short_text
+from shoal.draft.wording import (
+    comment,
+    flow,
+    indented,
+    key,
+    read_texts,
+    scalar,
+    sentence,
+    short_text,
+    values_phrase,
+)
 from shoal.formatting import listing, percent, pluralize
 from shoal.models import MODELS
 from shoal.policy import Policy
@@ -43,10 +51,30 @@ def policy_text(facts: PolicyDraft) -> str:
         _comment("head", data=short_text(facts.data)),
         _data(facts),
         _columns(facts),
+        _person(facts),
         _privacy(facts),
+        _survey(facts),
         _rest(facts),
     ]
-    return "\n\n".join("\n".join(section) for section in sections) + "\n"
+    return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
+
+
+def _person(facts: PolicyDraft) -> list[str]:
+    """Who a record is about, where an identifier that says so has a value in several records."""
+    found = next((each for each in facts.decisions if each.numbers_people), None)
+    if found is None:
+        return _comment("records-counted")
+    line, column = f"person: {scalar(found.name)}", short_text(found.name)
+    if found is not _person_column(facts):
+        missing = pluralize(found.missing, "record")
+        return _comment("person-missing", column=column, missing=missing, example=line)
+    return [*_comment("person", column=column, values=values_phrase(found.facts)), line]
+
+
+def _person_column(facts: PolicyDraft) -> Decision | None:
+    """The column that the draft tells people apart by; one with missing values cannot be it."""
+    found = next((each for each in facts.decisions if each.numbers_people), None)
+    return None if found is None or found.missing else found
 
 
 def _comment(key: str, **figures: Any) -> list[str]:
@@ -98,6 +126,11 @@ def _column(decision: Decision) -> list[str]:
     lines = [*comment(*filter(None, (decision.why, decision.warning))), f"role: {decision.role}"]
     if decision.proposal is not None:
         lines += [*comment(decision.proposal.note), *_hierarchy(decision.proposal)]
+    if decision.same:
+        spelled = [f"  {key(value)} {flow(spellings)}" for value, spellings in decision.same.items()]
+        lines += [*_comment("same"), "same:", *spelled]
+    if decision.unknown:
+        lines += [*_comment("unknown"), f"unknown: {flow(list(decision.unknown))}"]
     if decision.role == "sensitive" and len(decision.values) > 1:
         lines += _categories(decision)
     return [key(decision.name), *indented(lines, 1)]
@@ -112,8 +145,7 @@ def _hierarchy(proposal: Proposal) -> list[str]:
 
 def _categories(decision: Decision) -> list[str]:
     """A skeleton that is not active: which value is how sensitive, only a person can say."""
-    (most, records), *others = decision.values
-    listed: list[tuple[Plain, int]] = [*others, *([(None, decision.missing)] if decision.missing else [])]
+    (most, records), *listed = decision.values
     return [
         *_comment("categories", models=listing([name for name, model in MODELS.items() if model.needs_categories])),
         "# categories:",
@@ -130,7 +162,8 @@ def _privacy(facts: PolicyDraft) -> list[str]:
     by_size, by_values = next(name for name in MODELS if name not in with_column), with_column[0]
     others = listing([name for name in MODELS if name not in {by_size, by_values}])
     sensitive = [each for each in facts.decisions if each.role == "sensitive"]
-    lines = _comment("privacy", by_size=by_size, by_values=by_values, k=K, p=P, others=others)
+    counted = "people" if _person_column(facts) is not None else "records"
+    lines = _comment("privacy", by_size=by_size, by_values=by_values, k=K, p=P, others=others, counted=counted)
     if 0 < facts.records < K:
         lines += _comment("too-few-records", records=pluralize(facts.records, "record"))
     if not sensitive:
@@ -138,6 +171,17 @@ def _privacy(facts: PolicyDraft) -> list[str]:
     lines += ["privacy:", f"  - {flow({'model': by_size, 'k': K})}"]
     protected = [each.name for each in sensitive if each.distinct >= P]
     return [*lines, *(f"  - {flow({'model': by_values, 'p': P, 'sensitive': name})}" for name in protected)]
+
+
+def _survey(facts: PolicyDraft) -> list[str]:
+    """The columns of households and of weights: the first of each."""
+    lines = []
+    for what in ("household", "weight"):
+        found = next((each for each in facts.decisions if each.reasons == (what,)), None)
+        if found is not None:
+            lines += _comment(what, column=short_text(found.name), population=found.facts.get("population"))
+            lines.append(f"{what}: {scalar(found.name)}")
+    return lines
 
 
 def _rest(facts: PolicyDraft) -> list[str]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.encode.person import person_problems
 from shoal.encode.sensitive import SensitiveColumn, Values, encode_sensitive
+from shoal.encode.spellings import Spellings, blank_problems, merge_rows
 from shoal.errors import DataError, PolicyError, PolicyProblem, did_you_mean
 from shoal.formatting import pluralize
 from shoal.hierarchies import Hierarchy, HierarchyError, boundary_caps, capped_levels
@@ -20,10 +22,12 @@ from shoal.policy.hierarchy_source import hierarchy_source
 from shoal.policy.model_specs import build_models
 from shoal.policy.policy import Policy, published
 from shoal.policy.spec import ColumnSpec
+from shoal.policy.tables_spec import TABLE
 from shoal.search.problem import Problem
 from shoal.table.classes import SensitiveDomain
 from shoal.table.distinct_rows import DistinctRows
 from shoal.table.encoded import Codes, EncodedTable, encode_table
+from shoal.table.people import person_codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +35,14 @@ class QuasiColumn:
     """A quasi-identifier, encoded."""
 
     hierarchy: Hierarchy
-    codes: Codes  # leaf code of each row
+    leaves: Codes  # leaf code of each value
+    values: Codes  # the value of each row
     caps: Codes  # the node that each leaf may be generalized to at most
+
+    @property
+    def codes(self) -> Codes:
+        """Leaf code of each row."""
+        return self.leaves[self.values]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,17 +53,31 @@ class Resolved:
     quasi: Mapping[str, QuasiColumn]
     sensitive: Mapping[str, SensitiveColumn]
 
+    @staticmethod
+    def of(
+        policy: Policy,
+        rows: DistinctRows,
+        quasi: Mapping[str, QuasiColumn],
+        sensitive: Mapping[str, SensitiveColumn],
+    ) -> Resolved:
+        """Encoded columns as the problem that the policy poses."""
+        table = encode_table(
+            {name: (column.codes, column.hierarchy.n_leaves) for name, column in quasi.items()},
+            {name: _codes_in_tables(policy, rows, name, column.codes) for name, column in sensitive.items()},
+            rows.n_rows,
+            rows.counts if rows.n_rows < rows.n_records else None,
+            person_codes(rows, policy.person_columns),
+            linked=policy.pseudonym is not None,
+        )
+        return Resolved(_problem(policy, table, quasi, sensitive), quasi, sensitive)
+
     def take(self, rows: NDArray[np.int64], counts: NDArray[np.int64] | None) -> Resolved:
         """The same with other rows: some of these, each standing for a number of records (one if None)."""
-        quasi = {name: replace(column, codes=column.codes[rows]) for name, column in self.quasi.items()}
-        sensitive = {
-            name: replace(
-                column,
-                codes=column.codes[rows],
-                category_codes=None if column.category_codes is None else column.category_codes[rows],
-            )
-            for name, column in self.sensitive.items()
-        }
+        quasi = {name: replace(column, values=column.values[rows]) for name, column in self.quasi.items()}
+        sensitive = {}
+        for name, column in self.sensitive.items():
+            categories = None if column.category_codes is None else column.category_codes[rows]
+            sensitive[name] = replace(column, codes=column.codes[rows], category_codes=categories)
         problem = replace(self.problem, table=replace(self.problem.table.parted(rows, counts), entry=None))
         return Resolved(problem, quasi, sensitive)
 
@@ -63,48 +87,20 @@ class Resolved:
         return self.take(rows.of_record, None)
 
 
-@dataclass
-class _Resolver:
-    rows: DistinctRows
-    folder: Path
-    problems: list[PolicyProblem] = field(default_factory=list)
-
-    def values(self, name: str) -> Values | None:
-        """The values of a column; None where there is nothing to encode."""
-        column = self.rows.columns[name]
-        counts = np.bincount(column.codes, weights=self.rows.counts, minlength=len(column.labels)).astype(np.int64)
-        if column.labels == (None,):
-            message = f"has no value in any of the {pluralize(self.rows.n_records, 'record')}."
-            fix = "Check the missing marks under data, or leave the column out."
-            self.problems.append(PolicyProblem(f"columns.{name}", message, fix, code="no-values"))
-            return None
-        return Values(column.labels, column.codes, counts)
-
-    def quasi(self, name: str, spec: ColumnSpec) -> QuasiColumn | None:
-        where, values = f"columns.{name}.hierarchy", self.values(name)
-        if values is None:
-            return None
-        try:
-            source = hierarchy_source(spec.hierarchy, self.folder, where)
-            built = source.build(values.labels, values.counts.tolist(), where)
-            caps = boundary_caps(built.hierarchy, spec.boundary_labels, f"columns.{name}.boundary")
-        except HierarchyError as error:
-            self.problems.extend(error.problems)
-            return None
-        return QuasiColumn(built.hierarchy, built.codes[values.codes].astype(np.int32), caps)
-
-    def sensitive(self, name: str, spec: ColumnSpec, publish: str) -> SensitiveColumn | None:
-        values = self.values(name)
-        if values is None:
-            return None
-        column, problems = encode_sensitive(name, spec, values, publish, self.folder)
-        self.problems.extend(problems)
-        return column
+def _codes_in_tables(policy: Policy, rows: DistinctRows, name: str, codes: Codes) -> Codes:
+    """The codes of a sensitive column; -1 for records of a table that does not have it."""
+    lacking = [table for table, spec in (policy.tables or {}).items() if name not in spec.columns]
+    if not lacking:
+        return codes
+    column = rows.columns[TABLE]
+    absent = np.array([label in lacking for label in column.labels], dtype=np.bool_)[column.codes]
+    return np.where(absent, -1, codes).astype(np.int32)
 
 
 def used_columns(policy: Policy) -> list[str]:
-    """The columns that are read: all that the policy names but identifiers."""
-    return [name for name, column in policy.columns.items() if column.role != "identifier"]
+    """The columns that are read: all but identifiers, who a record is about, and dates that others are relative to."""
+    also = {*policy.person_columns, *policy.relative_columns.values()}
+    return [name for name, column in policy.columns.items() if column.role != "identifier" or name in also]
 
 
 def unknown_columns(columns: Mapping[str, ColumnSpec], names: Sequence[str], hint: str) -> list[PolicyProblem]:
@@ -126,26 +122,46 @@ def data_problems(
     columns: Mapping[str, ColumnSpec], models: Sequence[tuple[str, Model]], rows: DistinctRows, folder: Path
 ) -> list[PolicyProblem]:
     """Every problem of these columns and models with the data; columns that the rows lack are passed over."""
-    return _encode(columns, models, rows, folder)[2]
+    plain = {name: column for name, column in columns.items() if column.relative is None}
+    return _encode(plain, models, merge_rows(rows, plain), folder)[2]
 
 
 def _encode(
     columns: Mapping[str, ColumnSpec], models: Sequence[tuple[str, Model]], rows: DistinctRows, folder: Path
 ) -> tuple[dict[str, QuasiColumn], dict[str, SensitiveColumn], list[PolicyProblem]]:
-    resolver = _Resolver(rows, folder)
-    asked = [model for _, model in models]
-    quasi, sensitive = {}, {}
+    """The quasi-identifiers and sensitive columns, encoded, and every problem on the way."""
+    quasi: dict[str, QuasiColumn] = {}
+    sensitive: dict[str, SensitiveColumn] = {}
+    problems: list[PolicyProblem] = []
     for name, spec in columns.items():
-        if name not in rows.columns:
+        if spec.role not in {"quasi", "sensitive"} or name not in rows.columns:
             continue
-        if spec.role == "quasi" and (found := resolver.quasi(name, spec)) is not None:
-            quasi[name] = found
-        elif spec.role == "sensitive":
-            secret = resolver.sensitive(name, spec, published(name, spec, asked))
+        where, column = f"columns.{name}", rows.columns[name]
+        counts = np.bincount(column.codes, weights=rows.counts, minlength=len(column.labels)).astype(np.int64)
+        if set(column.labels) <= {None, *(spec.unknown_values if spec.role == "sensitive" else ())}:
+            message = f"has no value in any of the {pluralize(rows.n_records, 'record')}."
+            fix = "Check the missing marks under data (for a sensitive column, also unknown), or leave the column out."
+            problems.append(PolicyProblem(where, message, fix, code="no-values"))
+        elif spec.role == "quasi":
+            try:
+                source = hierarchy_source(spec.hierarchy, folder, f"{where}.hierarchy")
+                built = source.build(column.labels, counts.tolist(), f"{where}.hierarchy")
+                caps = boundary_caps(built.hierarchy, spec.boundary, f"{where}.boundary")
+            except HierarchyError as error:
+                problems += error.problems
+            else:
+                quasi[name] = QuasiColumn(built.hierarchy, built.codes.astype(np.int32), column.codes, caps)
+        else:
+            labelled = list(zip(column.labels, counts.tolist(), strict=True))
+            problems += [*Spellings.of(name, spec, labelled).problems(), *blank_problems(name, spec, labelled)]
+            publish = published(name, spec, [model for _, model in models])
+            values = Values(column.labels, column.codes, counts)
+            secret, found = encode_sensitive(name, spec, values, publish, folder)
+            problems += found
             if secret is not None:
                 sensitive[name] = secret
     domains = {name: column.domain for name, column in sensitive.items()}
-    return quasi, sensitive, [*resolver.problems, *_model_problems(models, domains)]
+    return quasi, sensitive, [*problems, *_model_problems(models, domains)]
 
 
 def _model_problems(
@@ -158,55 +174,50 @@ def _model_problems(
                 yield replace(problem, where=f"{where}.{problem.where}" if problem.where else where)
 
 
-def resolve(policy: Policy, rows: DistinctRows) -> Resolved:
-    """Encode distinct rows as their policy says. Raises `PolicyError` with every problem found."""
+def resolve(policy: Policy, rows: DistinctRows, others: Sequence[PolicyProblem] = ()) -> Resolved:
+    """Encode distinct rows as their policy says. Raises `PolicyError` with every problem found, and the ``others``."""
     if not rows.n_rows:
         raise DataError("the data has a header and no records: there is nothing to release.", code="no-records")
     used = {name: policy.columns[name] for name in used_columns(policy)}
-    needed = {name: column for name, column in used.items() if column.role != "insensitive"}
+    person = policy.person_columns
+    needed = {name: column for name, column in used.items() if column.role in {"quasi", "sensitive"} or name in person}
     lacking = unknown_columns(needed, list(rows.columns), "")
-    quasi, sensitive, problems = _encode(used, policy.placed_models(), rows, policy.path("."))
+    quasi, sensitive, problems = _encode(used, policy.models_with_paths(), rows, policy.path("."))
+    problems += [*person_problems(policy.person_columns, rows), *others]
     if lacking or problems:
         raise PolicyError([*lacking, *problems], policy.source)
-    return Resolved(problem_of(policy, encode_rows(rows, quasi, sensitive), quasi, sensitive), quasi, sensitive)
-
-
-def encode_rows(
-    rows: DistinctRows, quasi: Mapping[str, QuasiColumn], sensitive: Mapping[str, SensitiveColumn]
-) -> EncodedTable:
-    """The table of codes over encoded columns."""
-    return encode_table(
-        {name: (column.codes, column.hierarchy.n_leaves) for name, column in quasi.items()},
-        {name: (column.codes, len(column.domain.values)) for name, column in sensitive.items()},
-        rows.n_rows,
-        rows.counts if rows.n_rows < rows.n_records else None,
-    )
+    return Resolved.of(policy, rows, quasi, sensitive)
 
 
 def resolve_again(policy: Policy, before: Resolved) -> Resolved:
     """The same table under a policy that differs in its models' numbers, its algorithm or its suppression only."""
     domains = {name: column.domain for name, column in before.sensitive.items()}
-    problems = list(_model_problems(policy.placed_models(), domains))
+    problems = list(_model_problems(policy.models_with_paths(), domains))
     if problems:
         raise PolicyError(problems, policy.source)
-    problem = problem_of(policy, before.problem.table, before.quasi, before.sensitive)
+    problem = _problem(policy, before.problem.table, before.quasi, before.sensitive)
     return Resolved(problem, before.quasi, before.sensitive)
 
 
-def problem_of(
+def _problem(
     policy: Policy, encoded: EncodedTable, quasi: Mapping[str, QuasiColumn], sensitive: Mapping[str, SensitiveColumn]
 ) -> Problem:
     """What an algorithm is asked: the models, and what may be given up for them."""
+    models = policy.models()
+    entries = [entry for entry, spec in enumerate(policy.privacy) for _ in build_models(spec, policy.columns)]
+    if len(models) > len(entries):  # known events, with the k of the entry that has the largest
+        sizes = [model.least_records if model.column is None else 0 for model in models[: len(entries)]]
+        entries.append(entries[int(np.argmax(sizes))])
     return Problem(
         table=encoded,
         hierarchies=tuple(column.hierarchy for column in quasi.values()),
         caps=tuple(column.caps for column in quasi.values()),
         ladders=tuple(capped_levels(column.hierarchy, column.caps) for column in quasi.values()),
-        models=policy.models(),
+        models=models,
         domains={name: column.domain for name, column in sensitive.items()},
         budget=int(Fraction(str(policy.suppression)) * encoded.n_rows),
         metric=METRICS[policy.algorithm.metric],
         weights=policy.algorithm.weights,
         options=policy.algorithm.model_dump(exclude={"name", "metric", "weights"}),
-        entries=tuple(entry for entry, spec in enumerate(policy.privacy) for _ in build_models(spec, policy.columns)),
+        entries=tuple(entries),
     )

@@ -12,17 +12,18 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.encode.pseudonyms import pseudonyms
 from shoal.encode.resolve import Resolved
 from shoal.encode.sensitive import SensitiveColumn
 from shoal.hierarchies.hierarchy import ROOT_LABEL
 from shoal.policy import Policy
-from shoal.search import ALGORITHMS
+from shoal.search import ALGORITHMS, people_index
 from shoal.search.bounds.lower_bound import LowerBound
 from shoal.search.problem import Problem
 from shoal.table.canonical_text import canonical_text, order_of_cells
-from shoal.table.classes import ClassStats, Histogram
+from shoal.table.classes import ClassStats
 from shoal.table.distinct_rows import DistinctRows
-from shoal.table.encoded import combine_codes
+from shoal.table.encoded import Codes, combine_codes, number_keys
 from shoal.table.recoding import Recoding
 
 
@@ -48,75 +49,57 @@ class ReleasedRows:
 def released_rows(policy: Policy, rows: DistinctRows, resolved: Resolved, recoding: Recoding) -> ReleasedRows:
     """The released table: generalized quasi-identifiers, sensitive columns as published, the rest as it is."""
     kept = np.flatnonzero(recoding.row_class >= 0)
-    parts, widths = [recoding.row_class[kept]], [max(recoding.n_classes, 1)]
+    owner = recoding.row_class[kept]
+    columns: dict[str, tuple[Codes, pa.Array]] = {}  # what each row shows: a code, and the values of the codes
+    parts, widths = [owner], [max(recoding.n_classes, 1)]
     for name in release_columns(policy, list(rows.columns)):
-        if policy.columns[name].role != "quasi":
-            secret = resolved.sensitive.get(name)
-            if secret is not None and name in published_words(policy, name, secret):
-                parts.append(secret.codes[kept])
-                widths.append(len(secret.domain.values))
-            else:
-                parts.append(rows.columns[name].codes[kept])
-                widths.append(len(rows.columns[name].labels))
-    _, first, place = np.unique(combine_codes(parts, widths)[0], return_index=True, return_inverse=True)
-    counts = np.bincount(place, weights=rows.counts[kept], minlength=len(first)).astype(np.int64)
-    star = policy.suppressed == "star" and recoding.suppressed > 0
-    table = _released(policy, rows, resolved, recoding, kept[first], int(star))
-    counts = np.append(counts, recoding.suppressed) if star else counts
+        role, given = policy.columns[name].role, rows.columns[name]
+        if role == "quasi":
+            j = recoding.quasi.index(name)
+            labels = pa.array(recoding.hierarchies[j].labels, type=pa.string())
+            columns[name] = recoding.nodes[owner, j], labels
+            continue
+        shown: dict[str, tuple[Codes, pa.Array]] = {name: (given.codes, given.values)}
+        if role == "pseudonym":
+            shown = {name: pseudonyms(policy, rows)}
+        if role == "sensitive":
+            shown |= published_words(policy, name, resolved.sensitive[name])  # in its place, or beside it
+        for column, (codes, values) in shown.items():
+            columns[column] = codes[kept], values
+            parts.append(codes[kept])
+            widths.append(max(len(values), 1))
+    first, row = number_keys(combine_codes(parts, widths)[0])
+    counts = np.bincount(row, weights=rows.counts[kept], minlength=len(first)).astype(np.int64)
+    released = {name: values.take(pa.array(codes[first])) for name, (codes, values) in columns.items()}
+    if policy.suppressed == "star" and recoding.suppressed:
+        counts = np.append(counts, recoding.suppressed)
+        for name, cells in released.items():
+            star = pa.array([ROOT_LABEL], pa.string()) if name in recoding.quasi else pa.nulls(1, cells.type)
+            released[name] = pa.concat_arrays([cells, star])
+    table = pa.table(released)
     order = order_of_cells(table)
     return ReleasedRows(table.take(pa.array(order)), counts[order])
-
-
-def _released(
-    policy: Policy, rows: DistinctRows, resolved: Resolved, recoding: Recoding, chosen: NDArray[np.int64], starred: int
-) -> pa.Table:
-    """What is released of some rows, and a number of rows of ``*`` after them."""
-    columns: dict[str, pa.Array | pa.ChunkedArray] = {}
-    for name in release_columns(policy, list(rows.columns)):
-        role = policy.columns[name].role
-        if role == "quasi":
-            column = recoding.quasi.index(name)
-            labels = pa.array(recoding.hierarchies[column].labels, type=pa.string())
-            cells = labels.take(pa.array(recoding.nodes[recoding.row_class[chosen], column]))
-            columns[name] = _extended(cells, pa.array([ROOT_LABEL] * starred, type=pa.string()))
-        else:
-            words = published_words(policy, name, resolved.sensitive[name]) if role == "sensitive" else {}
-            shown = {} if name in words else {name: rows.columns[name].of_type(chosen)}
-            shown |= {key: texts.take(pa.array(codes[chosen])) for key, (codes, texts) in words.items()}
-            columns |= {key: _extended(cells, pa.nulls(starred, cells.type)) for key, cells in shown.items()}
-    return pa.table(columns)
 
 
 def published_words(
     policy: Policy, name: str, secret: SensitiveColumn
 ) -> dict[str, tuple[NDArray[np.int32], pa.Array]]:
     """The columns that a sensitive column is published as in other words than the data has: codes and their texts."""
-    categories = pa.array(secret.domain.categories, type=pa.string())
-    if policy.published(name) == "categories":
-        return {name: (secret.codes, categories)}
-    columns = {}
-    if policy.columns[name].hierarchy is not None:  # its leaves are the values, in the hierarchy's own writing
+    columns, column = {}, policy.columns[name]
+    if policy.published(name) == "categories" or column.hierarchy is not None or column.bins is not None:
+        # categories instead of values, or the leaves of a hierarchy in its own writing; unknown values as they are
         columns[name] = (secret.codes, pa.array(secret.domain.values, type=pa.string()))
     if secret.category_codes is not None:
-        columns[f"{name}_category"] = (secret.category_codes, categories)
+        texts = (*secret.domain.categories, None)  # an unknown value has none
+        columns[f"{name}_category"] = (secret.category_codes, pa.array(texts, type=pa.string()))
     return columns
-
-
-def _extended(cells: pa.Array, tail: pa.Array) -> pa.Array:
-    return pa.concat_arrays([cells, tail]) if len(tail) else cells
 
 
 def release_stats(resolved: Resolved, recoding: Recoding) -> ClassStats:
     """Class statistics of the release, counted afresh from its rows."""
-    kept = recoding.row_class >= 0
-    owner = recoding.row_class[kept].astype(np.int64)
-    weights = None if recoding.weights is None else recoding.weights[kept]
-    histograms = {}
-    for name, secret in resolved.sensitive.items():
-        width = len(secret.domain.values)
-        histograms[name] = Histogram.of(owner, secret.codes[kept], recoding.n_classes, width, weights)
+    table = replace(resolved.problem.table, weights=recoding.weights)
     domains = {name: secret.domain for name, secret in resolved.sensitive.items()}
-    return ClassStats(recoding.sizes, histograms, domains)
+    return people_index.release_stats(table, recoding.row_class, recoding.n_classes, domains, list(domains))
 
 
 def as_written(table: pa.Table, target: Path) -> pa.Table:
@@ -132,7 +115,9 @@ def works_on_records(policy: Policy) -> bool:
 
 
 def splits_duplicates(policy: Policy) -> bool:
-    """Whether records with equal quasi-identifiers may go to different classes."""
+    """Whether records with equal quasi-identifiers may go to different classes; with the person's others they may."""
+    if policy.pseudonym is not None:
+        return True
     return ALGORITHMS[policy.algorithm.name].splits_duplicates or works_on_records(policy)
 
 
@@ -147,8 +132,7 @@ class Result:
     search: Mapping[str, Any] = field(default_factory=dict)  # facts of the search
     bound: LowerBound | None = None  # how little any release could lose
     names: Sequence[str] = ()  # all columns of the data, released or not
-    coarse_policy: Policy | None = None
-    """The policy of the search where the source made columns coarser before it; else None."""
+    coarse_policy: Policy | None = None  # that of the search where the source made columns coarser
 
     @staticmethod
     def of(policy: Policy, rows: DistinctRows, resolved: Resolved, recoding: Recoding, **facts: Any) -> Result:

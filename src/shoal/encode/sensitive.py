@@ -1,4 +1,8 @@
-"""A sensitive column against the data: its published values in order, their categories and their hierarchy."""
+"""A sensitive column against the data: its published values in order, their categories and their hierarchy.
+
+Unknown values (a missing one, and those that the policy lists) are published as they are. They come after all values
+that are known, and need neither a category nor a place in a hierarchy.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,8 @@ import datetime
 import difflib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +19,9 @@ from numpy.typing import NDArray
 
 from shoal.errors import PolicyProblem
 from shoal.formatting import listing
-from shoal.hierarchies import BuiltHierarchy, Hierarchy, HierarchyError, Label, Tree
-from shoal.hierarchies.labels import parse_decimal
+from shoal.hierarchies import HierarchyError, Label, Tree
+from shoal.hierarchies.bins import bin_labels, in_order
+from shoal.hierarchies.numbers_as_text import parse_decimal
 from shoal.hierarchies.problems import quoted, values_problem
 from shoal.policy.hierarchy_source import hierarchy_source
 from shoal.policy.spec import ColumnSpec
@@ -35,6 +41,11 @@ class Values:
     codes: Codes
     counts: NDArray[np.int64]
 
+    def among(self, chosen: NDArray[np.bool_]) -> Values:
+        """Some of the values; the rows are left out."""
+        labels = tuple(label for label, wanted in zip(self.labels, chosen, strict=True) if wanted)
+        return Values(labels, self.codes[:0], self.counts[chosen])
+
 
 @dataclass(frozen=True, eq=False)
 class SensitiveColumn:
@@ -42,49 +53,82 @@ class SensitiveColumn:
 
     domain: SensitiveDomain
     codes: Codes  # published-value code of each row
-    category_codes: Codes | None = None  # category of each row where categories are published beside the values
-
-
-@dataclass(frozen=True, eq=False)
-class _Domain:
-    """Published values in order, the place of each value of the data among them, and what orders them."""
-
-    values: tuple[Label, ...]
-    of_label: Codes
-    ordered: bool
-    hierarchy: Hierarchy | None = None
+    category_codes: Codes | None = None
+    """Category of each row where categories are published beside the values; one more than there are if unknown."""
 
 
 def encode_sensitive(
     name: str, spec: ColumnSpec, values: Values, publish: str, folder: Path
 ) -> tuple[SensitiveColumn | None, list[PolicyProblem]]:
     """The column as its policy publishes it, or every reason why it cannot be."""
-    where = f"columns.{name}"
-    declared = spec.category_values
-    category_of = {value: place for place, group in enumerate(declared.values()) for value in group}
+    known = np.array([label not in spec.unknown_values for label in values.labels], dtype=np.bool_)
+    found, problems = _encode_known(name, spec, values.among(known), publish, folder)
+    if found is None:
+        return None, problems
+    domain, of_known = with_unknown(found[0], values.among(~known).labels), found[1]
+    code_of = {value: code for code, value in enumerate(domain.values)}
+    of_label = np.array([code_of.get(label, -1) for label in values.labels], dtype=np.int32)
+    of_label[known] = of_known
+    codes = of_label[values.codes]
+    if publish != "both":
+        return SensitiveColumn(domain, codes), []
+    categories = domain.category_of[codes]
+    return SensitiveColumn(domain, codes, np.where(categories < 0, len(domain.categories), categories)), []
+
+
+def _encode_known(
+    name: str, spec: ColumnSpec, values: Values, publish: str, folder: Path
+) -> tuple[tuple[SensitiveDomain, Codes] | None, list[PolicyProblem]]:
+    """The domain of the known values and the code of each, or every reason why there is none."""
+    where, declared = f"columns.{name}", spec.category_values
+    if spec.bins is not None:
+        try:
+            shown = bin_labels(spec.bins, values.labels, values.counts.tolist(), f"{where}.bins")
+        except HierarchyError as error:
+            return None, list(error.problems)
+        return in_bins(name, shown), []
+    category_of = {value: code for code, group in enumerate(declared.values()) for value in group}
     problems = _uncategorized(values, category_of, f"{where}.categories") if declared else []
     categories = tuple(declared)
     if publish == "categories":
+        for mark in [name for name in declared if name in spec.unknown_values]:
+            message = (
+                f"{mark!r} is an unknown value and the name of a category: a release of categories could mean either."
+            )
+            problems.append(PolicyProblem(f"{where}.unknown", message, "Rename the category.", code="unknown-category"))
         if problems:
             return None, problems
         every = np.arange(len(categories), dtype=np.int32)
         domain = SensitiveDomain(name, categories, ordered=True, categories=categories, category_of=every)
-        of_label = np.array([category_of[label] for label in values.labels], dtype=np.int32)
-        return SensitiveColumn(domain, of_label[values.codes]), []
+        return (domain, np.array([category_of[label] for label in values.labels], dtype=np.int32)), []
     try:
-        found = _domain(spec, values, bool(problems), folder, f"{where}.hierarchy")
+        domain, of_label = _domain(name, spec, values, bool(problems), folder)
     except HierarchyError as error:
         return None, [*problems, *error.problems]
-    if problems:
-        return None, problems
-    of_category = np.zeros(0, dtype=np.int32)
-    if declared:
-        of_category, problems = _categories_of(found, values, category_of, where)
-        if problems:
-            return None, problems
-    domain = SensitiveDomain(name, found.values, found.ordered, categories, of_category, found.hierarchy)
-    codes = found.of_label[values.codes]
-    return SensitiveColumn(domain, codes, of_category[codes] if publish == "both" else None), []
+    if declared and not problems:
+        of_category, problems = _categories_of(domain, of_label, values, category_of, where)
+        domain = replace(domain, categories=categories, category_of=of_category)
+    return (None, problems) if problems else ((domain, of_label), [])
+
+
+def with_unknown(domain: SensitiveDomain, labels: Sequence[Label]) -> SensitiveDomain:
+    """The domain with unknown values after all others, the missing one last; a hierarchy may have some already."""
+    if not labels:
+        return domain
+    added = sorted((label for label in labels if label not in domain.values), key=lambda label: (label is None, label))
+    category_of, lacking = domain.category_of, np.full(len(added), -1, dtype=np.int32)
+    if domain.categories:
+        category_of = np.concatenate([category_of, lacking])
+        category_of[[value in labels for value in domain.values] + [True] * len(added)] = -1
+    values = (*domain.values, *added)
+    return replace(domain, values=values, category_of=category_of, unknown=frozenset(labels))
+
+
+def in_bins(name: str, shown: Sequence[Label], others: Sequence[Label] = ()) -> tuple[SensitiveDomain, Codes]:
+    """The domain of a column of numbers in bins, of which it may have others too, and the code of each value's bin."""
+    domain = SensitiveDomain(name, in_order([*shown, *others]), ordered=True)
+    code_of = {label: code for code, label in enumerate(domain.values)}
+    return domain, np.array([code_of[label] for label in shown], dtype=np.int32)
 
 
 def _uncategorized(values: Values, category_of: Mapping[Label, int], where: str) -> list[PolicyProblem]:
@@ -104,61 +148,57 @@ def _uncategorized(values: Values, category_of: Mapping[Label, int], where: str)
     return [values_problem(where, what, lacking, code="values-without-category", fix=fix, hint=near)]
 
 
-def _domain(spec: ColumnSpec, values: Values, uncategorized: bool, folder: Path, where: str) -> _Domain:
-    """The published values: in the order of the hierarchy, of the categories, or their natural one."""
-    counts = values.counts.tolist()
+def _domain(
+    name: str, spec: ColumnSpec, values: Values, uncategorized: bool, folder: Path
+) -> tuple[SensitiveDomain, Codes]:
+    """The published values, ordered by hierarchy, categories or nature, and which of them each value of the data is."""
+    counts, built, ordered, where = values.counts.tolist(), None, False, f"columns.{name}.hierarchy"
     if spec.hierarchy is not None:
         built = hierarchy_source(spec.hierarchy, folder, where).build(values.labels, counts, where)
         ordered = spec.hierarchy.kinds[0] in _ORDERED_KINDS
-    elif spec.category_values and not uncategorized and (of_categories := _category_tree(spec, values, where)):
-        built, ordered = of_categories, False
-    else:
+    elif spec.category_values and not uncategorized:
+        with suppress(HierarchyError):  # no tree can have a category that bears the name of a value
+            built = Tree(spec.category_values).build(values.labels, counts, where)
+    if built is None:
         texts, ordered = _in_order(values.labels)
-        place = {value: code for code, value in enumerate(texts)}
-        return _Domain(texts, np.array([place[label] for label in values.labels], dtype=np.int32), ordered)
+        code_of = {value: code for code, value in enumerate(texts)}
+        return SensitiveDomain(name, texts, ordered), np.array(
+            [code_of[each] for each in values.labels], dtype=np.int32
+        )
     hierarchy = built.hierarchy
-    values_in_order = hierarchy.labels[: hierarchy.n_leaves]
     by_groups = spec.hierarchy is None or spec.hierarchy.mask is None  # how a code is masked depends on the longest one
-    return _Domain(values_in_order, built.codes.astype(np.int32), ordered, hierarchy if by_groups else None)
-
-
-def _category_tree(spec: ColumnSpec, values: Values, where: str) -> BuiltHierarchy | None:
-    """The categories as a tree of two levels; None where a category bears the name of a value, which no tree can."""
-    try:
-        return Tree(spec.category_values).build(values.labels, values.counts.tolist(), where)
-    except HierarchyError:
-        return None
+    in_order = hierarchy.labels[: hierarchy.n_leaves]
+    domain = SensitiveDomain(name, in_order, ordered, hierarchy=hierarchy if by_groups else None)
+    return domain, built.codes.astype(np.int32)
 
 
 def _categories_of(
-    found: _Domain, values: Values, category_of: Mapping[Label, int], where: str
+    domain: SensitiveDomain, of_label: Codes, values: Values, category_of: Mapping[Label, int], where: str
 ) -> tuple[Codes, list[PolicyProblem]]:
     """The category of each published value: that of the values of the data that it stands for, else its own."""
-    places = {code: category_of[value] for code, value in enumerate(found.values) if value in category_of}
+    category_codes = {code: category_of[value] for code, value in enumerate(domain.values) if value in category_of}
     problems = []
-    for label, code in zip(values.labels, found.of_label.tolist(), strict=True):
-        if places.setdefault(code, category_of[label]) != category_of[label]:
-            message = f"{quoted(label)} and {quoted(found.values[code])} are one value and stand in two categories."
+    for label, code in zip(values.labels, of_label.tolist(), strict=True):
+        if category_codes.setdefault(code, category_of[label]) != category_of[label]:
+            message = f"{quoted(label)} and {quoted(domain.values[code])} are one value and stand in two categories."
             fix, at = "Put both into one category.", f"{where}.categories"
             problems.append(PolicyProblem(at, message, fix, code="value-in-two-categories"))
-    unknown = [quoted(value) for code, value in enumerate(found.values) if code not in places]
+    unknown = [quoted(value) for code, value in enumerate(domain.values) if code not in category_codes]
     if unknown:
         message = f"lists values that no category has: {listing(unknown, most=_LISTED)}."
         fix = "Put each into one category, or leave it out of the hierarchy."
         problems.append(PolicyProblem(f"{where}.hierarchy", message, fix, code="uncategorized-values"))
-    return np.array([places.get(code, -1) for code in range(len(found.values))], dtype=np.int32), problems
+    return np.array([category_codes.get(code, -1) for code in range(len(domain.values))], dtype=np.int32), problems
 
 
 def _in_order(labels: Sequence[Label]) -> tuple[tuple[Label, ...], bool]:
     """Values in their natural order, the missing one last, and whether that order means something."""
     present = [label for label in labels if label is not None]
     tail: list[Label] = [None] if len(present) < len(labels) else []
-    numbers = [parse_decimal(label) for label in present]
-    if None not in numbers:
-        return (*(label for _, label in sorted(zip(numbers, present, strict=True))), *tail), True
-    moments = [_moment(label) for label in present]
-    if None not in moments:
-        return (*(label for _, label in sorted(zip(moments, present, strict=True))), *tail), True
+    for read in (parse_decimal, _moment):
+        keys = [read(label) for label in present]
+        if None not in keys:
+            return (*(label for _, label in sorted(zip(keys, present, strict=True))), *tail), True
     return (*sorted(present), *tail), False
 
 

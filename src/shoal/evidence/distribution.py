@@ -16,10 +16,7 @@ So a rare value that a label hides is not named here either, and a group with no
 says.
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,27 +26,12 @@ from shoal.hierarchies.hierarchy import Hierarchy
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Kind = Literal["label", "missing", "others"]
 
 MOST = 16  # groups that are shown at most
 FEWEST = 3  # fewer groups than this tell too little
 HELD = 0.8
 """Where a level shows no loss, the largest groups of the one below are shown if they hold this share of the records."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Groups:
-    """The groups of one level that released records lie in, in the order of the hierarchy."""
-
-    nodes: Ints
-    values: Ints
-    before: Ints
-    within: Ints  # records whose label names the group or something in it
-    spread: Floats  # records that a reader must think lie here, out of labels that cover more
-
-    @property
-    def hidden(self) -> Ints:
-        """Records of the group whose label says less than the group does."""
-        return self.before - self.within
 
 
 def distribution(hierarchy: Hierarchy, before: Ints, after: Ints, *, least_hidden: int) -> Distribution | None:
@@ -58,14 +40,22 @@ def distribution(hierarchy: Hierarchy, before: Ints, after: Ints, *, least_hidde
     ``before`` counts the released records by leaf, ``after`` by the node that they are released as.
     """
     level = _level(hierarchy, before, after)
-    groups = _grouped(hierarchy, level, before, after)
-    joined = _joined(groups, least_hidden)
+    nodes, figures = _grouped(hierarchy, level, before, after)
+    joined = _joined(figures, least_hidden)
     if joined is None:
         return None
-    named = np.setdiff1d(np.arange(len(groups.nodes)), joined)
-    shown = [_group(groups, [index], hierarchy.labels[groups.nodes[index]]) for index in named.tolist()]
-    if len(joined):
-        shown.append(replace(_group(groups, joined.tolist(), None), kind="others"))
+    groups: list[tuple[list[int], Kind, str | None]] = [
+        ([index], "missing" if label is None else "label", label)
+        for index, label in enumerate(hierarchy.labels[node] for node in nodes.tolist())
+        if index not in joined
+    ]
+    if joined:
+        groups.append((joined, "others", None))
+    shown = []
+    for indices, kind, label in groups:
+        values, records, within, spread = figures[:, indices].sum(axis=1).tolist()
+        after_all = int(within) + max(spread, 0.0)
+        shown.append(ValueGroup(kind, label, int(values), int(records), int(within), after_all))
     return Distribution(level, least_hidden, tuple(shown))
 
 
@@ -83,29 +73,23 @@ def _level(hierarchy: Hierarchy, before: Ints, after: Ints) -> int:
     return level - 1 if finer else level
 
 
-def _grouped(hierarchy: Hierarchy, level: int, before: Ints, after: Ints) -> _Groups:
-    node_of = hierarchy.levels[level]
+def _grouped(hierarchy: Hierarchy, level: int, before: Ints, after: Ints) -> tuple[Ints, Floats]:
+    """The groups of a level that released records lie in, in the order of the hierarchy: their nodes and figures.
+
+    The figures of a group are its different values, its records before, those of them whose label names the group or
+    something in it, and those that a reader must think lie here, out of labels that cover more.
+    """
     present = before > 0
-    nodes, place = np.unique(node_of, return_inverse=True)
+    nodes, group = np.unique(hierarchy.levels[level], return_inverse=True)
     released = np.flatnonzero(after)
     first, last = hierarchy.first[released].astype(np.int64), hierarchy.last[released].astype(np.int64)
     inside = hierarchy.node_levels[released] <= level
-    within = np.bincount(place[first[inside]], weights=after[released[inside]], minlength=len(nodes))
     spread = _spread(first[~inside], last[~inside], after[released[~inside]], present)
-    there = np.flatnonzero(np.bincount(place, weights=before, minlength=len(nodes)))
+    within = np.bincount(first[inside], weights=after[released[inside]], minlength=len(before))
+    figures = np.array([np.bincount(group, each, len(nodes)) for each in (present, before, within, spread)])
+    there = np.flatnonzero(figures[1])
     order = there[np.argsort(hierarchy.first[nodes[there]], kind="stable")]
-
-    def summed(figures: NDArray[np.generic]) -> Floats:
-        """A figure of the leaves, added up for each group."""
-        return np.asarray(np.bincount(place, weights=figures, minlength=len(nodes))[order], dtype=np.float64)
-
-    return _Groups(
-        nodes[order].astype(np.int64),
-        summed(present).astype(np.int64),
-        summed(before).astype(np.int64),
-        within[order].astype(np.int64),
-        summed(spread),
-    )
+    return nodes[order].astype(np.int64), figures[:, order]
 
 
 def _spread(first: Ints, last: Ints, counts: Ints, present: NDArray[np.bool_]) -> Floats:
@@ -118,28 +102,16 @@ def _spread(first: Ints, last: Ints, counts: Ints, present: NDArray[np.bool_]) -
     return np.where(present, np.cumsum(steps[:-1]), 0.0)
 
 
-def _joined(groups: _Groups, least_hidden: int) -> Ints | None:
+def _joined(figures: Floats, least_hidden: int) -> list[int] | None:
     """The groups that are not named but counted together; None where even all together are too few."""
-    hidden, by_size = groups.hidden, np.lexsort((np.arange(len(groups.nodes)), -groups.before))
+    _, before, within, _ = figures
+    hidden = before - within  # records whose label says less than the group does
+    by_size = np.lexsort((np.arange(len(before)), -before))
     joined = (hidden > 0) & (hidden < least_hidden)
-    if len(groups.nodes) > MOST:
+    if len(before) > MOST:
         joined[by_size[MOST - 1 :]] = True
     for index in by_size[::-1].tolist():
         if not 0 < hidden[joined].sum() < least_hidden:
             break
         joined[index] |= bool(hidden[index])
-    if 0 < hidden[joined].sum() < least_hidden:
-        return None
-    return np.flatnonzero(joined)
-
-
-def _group(groups: _Groups, indices: Sequence[int], label: str | None) -> ValueGroup:
-    within, spread = int(groups.within[indices].sum()), float(groups.spread[indices].sum())
-    return ValueGroup(
-        kind="missing" if label is None else "label",
-        label=label,
-        distinct_values=int(groups.values[indices].sum()),
-        before=int(groups.before[indices].sum()),
-        within=within,
-        after=within + max(spread, 0.0),
-    )
+    return None if 0 < hidden[joined].sum() < least_hidden else np.flatnonzero(joined).tolist()

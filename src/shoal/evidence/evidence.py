@@ -1,6 +1,6 @@
 """The evidence of a release: typed facts, the JSON Schema that follows from them, and its seal.
 
-The one place where its keys are declared. Facts that belong to an algorithm (``search``), an attack (``details``), a
+The only module where its keys are declared. Facts that belong to an algorithm (``search``), an attack (``details``), a
 check (``facts``), a task (``utility``), a registry (``composition``) or new records (``applied``) are plain data here;
 their own modules say what they hold. Reproducible byte for byte apart from `VOLATILE`. It holds counts and labels of
 what is released; never a value of a suppressed record, of an identifier, or of a row.
@@ -11,16 +11,20 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
 from shoal.attacks.attack import AttackResult
+from shoal.attacks.attackers.composition import Composition
 from shoal.attacks.exposure import Exposure
-from shoal.attacks.registry.composition import Composition
+from shoal.attacks.risk.survey import SurveyRiskOfRelease
+from shoal.evidence.people import ClassSizes, PeopleFacts, SeveralRecords
+from shoal.evidence.tables import TableFacts
 from shoal.facts import Facts, plain
+from shoal.models.near_numbers import PolicyWarning
 from shoal.verification import Check
 
 EVIDENCE_VERSION: Literal[1] = 1
@@ -43,6 +47,8 @@ class WeakestClass(Facts):
     """What it reaches, in the parameter's unit; null where that is not finite."""
     size: Count
     """Its records."""
+    people: Count | None = field(default=None, kw_only=True)
+    """Its people, where the models count people."""
     labels: Mapping[str, str | None]
     """What it shows in the release, by quasi-identifier; null is the missing value."""
     classes: Count
@@ -126,6 +132,29 @@ class QuasiFacts(Facts):
     """Share of its detail that was lost."""
     distribution: Distribution | None
     """Null where no group can be shown."""
+    relative: str | None = None
+    """Of dates that are released as days: ``first``, or the column that they count from."""
+
+
+@dataclass(frozen=True, eq=False)
+class UnknownFacts(Facts):
+    """The released records whose sensitive value is unknown, and what their classes show under either reading."""
+
+    counted: bool
+    """Whether the policy counts an unknown value as a value (``unknown_counts``)."""
+    records: Count
+    """Released records whose value is unknown: missing, or listed under ``unknown``."""
+    known_records: Count
+    classes_without_known: Count
+    """Classes in which no value is known."""
+    fewest_values: Count
+    """Distinct values of the class that has fewest, unknown ones not counted."""
+    fewest_values_if_counted: Count
+    """The same if each unknown value counts as a value."""
+    single_value_records: Count
+    """Records with the only value of their class, unknown ones not counted."""
+    single_value_records_if_counted: Count
+    """The same if each unknown value counts as a value."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,29 +162,30 @@ class SensitiveFacts(Facts):
     """A sensitive column."""
 
     role: Literal["sensitive"]
-    published: Literal["values", "categories", "both"]
+    published: Literal["values", "categories", "both", "bins"]
+    spellings_merged: Count | None = None
+    """Different spellings in the data that the policy reads as another value; absent where it names none."""
+    records_merged: Count | None = None
+    """Records that had one of them."""
+    unknown: UnknownFacts | None = None
+    """Absent where the value of every released record is known."""
+    relative: str | None = None
+    """Of dates that are released as days: ``first``, or the column that they count from."""
 
 
 @dataclass(frozen=True, eq=False)
 class OtherFacts(Facts):
-    """An identifier or an insensitive column."""
+    """An identifier, one that is released as a pseudonym, or an insensitive column."""
 
-    role: Literal["identifier", "insensitive"]
+    role: Literal["identifier", "pseudonym", "insensitive"]
+    relative: str | None = None
+    """Of dates that are released as days: ``first``, or the column that they count from."""
 
 
 ColumnFacts = Annotated[QuasiFacts | SensitiveFacts | OtherFacts, Field(discriminator="role")]
 
 
-@dataclass(frozen=True, eq=False)
-class ClassSizes(Facts):
-    """How large the classes are."""
-
-    smallest: Count
-    smallest_if_missing_matches_anything: Count
-    largest: Count
-    mean: float
-    quartiles: tuple[float, float, float]
-    classes_by_size: Mapping[str, Count]
+Warnings = tuple[Annotated[PolicyWarning | SeveralRecords, Field(discriminator="code")], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,7 +245,15 @@ class Evidence(Facts):
     applied: Mapping[str, Any] | None = None
     """For new records of a published recoding: what they joined, and who could not."""
     not_done: Mapping[str, str] | None = None
-    """What was not done at this size, each with the reason."""
+    """What was not done, each with the reason."""
+    people: PeopleFacts | None = None
+    """The people, where the policy says who a record is about: the models then count people instead of records."""
+    tables: Mapping[str, TableFacts] | None = None
+    """Each table, where several were released together."""
+    survey: SurveyRiskOfRelease | None = None
+    """The risk of households and with sampling weights, where the policy names their columns."""
+    warnings: Warnings | None = None
+    """What the owner of the policy should know and is no error."""
     engine: Mapping[str, Any] | None = None
     """How an engine other than this machine went about it."""
 

@@ -1,11 +1,12 @@
 """What a run was made with: versions, and the memory it took."""
 
-from __future__ import annotations
-
 import platform
 import sys
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
+
+import pyarrow as pa
 
 
 def versions() -> dict[str, str]:
@@ -32,6 +33,16 @@ def peak_memory_bytes() -> int | None:
         return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return int(peak) if sys.platform == "darwin" else int(peak) * 1024
+
+
+def return_free_memory() -> None:
+    """Give memory that is free back to the system: allocators keep it, so that the peaks of stages would add up."""
+    pa.default_memory_pool().release_unused()
+    if sys.platform == "linux":
+        import ctypes  # noqa: PLC0415 - only needed here
+
+        with suppress(OSError, AttributeError):  # other C libraries have nothing to trim
+            ctypes.CDLL(None).malloc_trim(0)
 
 
 def reset_peak_memory() -> bool:

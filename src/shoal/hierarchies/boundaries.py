@@ -4,16 +4,14 @@ The cap of a leaf is the first node of the boundary on its way to the root: one 
 by one for the whole. A leaf without any may become the root.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.errors import PolicyProblem, did_you_mean
+from shoal.errors import did_you_mean
 from shoal.hierarchies.hierarchy import Hierarchy, IntArray, Label, is_scalar, scalar_text
-from shoal.hierarchies.problems import quoted, refuse
+from shoal.hierarchies.problems import Problems, quoted, refuse
 
 Boundary = int | str | Sequence[Label] | None
 """No boundary, a level of the hierarchy, one node's label, or several (``None`` among them is the missing value)."""
@@ -36,8 +34,7 @@ def boundary_caps(hierarchy: Hierarchy, boundary: Boundary, where: str) -> IntAr
         if not 0 <= boundary <= hierarchy.height:
             message = f"the boundary is level {boundary}, which the hierarchy does not have."
             fix = f"Its levels run from 0 (the values) to {hierarchy.height} (the root)."
-            facts = {"level": boundary, "height": hierarchy.height}
-            refuse([PolicyProblem(where, message, fix, facts, code="unknown-level")])
+            refuse(where, message, fix, code="unknown-level", level=boundary, height=hierarchy.height)
         return np.array(hierarchy.levels[boundary], dtype=np.int32)
     caps = np.full(hierarchy.n_leaves, hierarchy.root, dtype=np.int32)
     depths = _depths(hierarchy)
@@ -56,20 +53,18 @@ def capped_levels(hierarchy: Hierarchy, caps: IntArray) -> Ladder:
 
 def _named(hierarchy: Hierarchy, boundary: object, where: str) -> set[int]:
     labels = boundary if isinstance(boundary, list | tuple) else [boundary]
-    nodes: set[int] = set()
-    problems = []
+    nodes, problems = set[int](), Problems(where)
     for given in labels:
         label = scalar_text(given) if is_scalar(given) else repr(given)
         node = hierarchy.by_label.get(label)
         if node is not None:
             nodes.add(node)
         elif label is not None:
-            groups = [name for name in hierarchy.labels[hierarchy.n_leaves :] if name is not None]
-            leaves = [name for name in hierarchy.labels[: hierarchy.n_leaves] if name is not None]
+            leaves, groups = hierarchy.labels[: hierarchy.n_leaves], hierarchy.labels[hierarchy.n_leaves :]
+            fix = did_you_mean(label, [name for name in (*reversed(groups), *leaves) if name is not None])
             message = f"the boundary {quoted(label)} is not in the hierarchy."
-            fix = did_you_mean(label, [*reversed(groups), *leaves])
-            problems.append(PolicyProblem(where, message, fix, {"label": label}, code="unknown-boundary"))
-    refuse(problems)
+            problems.add(message, fix, code="unknown-boundary", label=label)
+    problems.refuse()
     return nodes
 
 

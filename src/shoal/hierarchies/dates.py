@@ -10,33 +10,26 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-from shoal.errors import PolicyProblem, did_you_mean
+from shoal.errors import did_you_mean
 from shoal.formatting import pluralize
 from shoal.hierarchies.assemble import Level, build
 from shoal.hierarchies.hierarchy import BuiltHierarchy, Label
 from shoal.hierarchies.kind import FieldKind, HierarchyField, HierarchyKind, Known
-from shoal.hierarchies.problems import refuse, values_problem
+from shoal.hierarchies.problems import Problems
 
 CALENDAR = ("hour", "day", "month", "quarter", "half", "year", "decade", "century")
 """Each unit lies within those after it."""
 UNITS = (*CALENDAR, "week")
-_WITHIN_WEEK = ("hour", "day")
 _ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{8}|\d{4}-W\d\d-\d|\d{4}W\d{3}", re.ASCII)
 """Whole dates only: "2020-W09" would be read as its Monday, which the value does not say."""
 _ISO_TIME = re.compile(r"[\dW-]+[ T][\d:.,+-]+Z?", re.ASCII)
-_FINER_THAN_MICROSECOND = re.compile(r"[.,]\d{6}\d*[1-9]")
-"""A fraction of a second beyond the microsecond, which would be cut off."""
-
-
-def _week(moment: datetime) -> str:
-    iso = moment.isocalendar()
-    return f"{iso.year:04d}-W{iso.week:02d}"
+_FINER_THAN_MICROSECOND = re.compile(r"[.,]\d{6}\d*[1-9]")  # a fraction of a second that would be cut off
 
 
 _LABELS: Mapping[str, Callable[[datetime], str]] = {
     "hour": lambda moment: f"{moment.year:04d}-{moment.month:02d}-{moment.day:02d}T{moment.hour:02d}",
     "day": lambda moment: f"{moment.year:04d}-{moment.month:02d}-{moment.day:02d}",
-    "week": _week,
+    "week": lambda moment: "{0.year:04d}-W{0.week:02d}".format(moment.isocalendar()),
     "month": lambda moment: f"{moment.year:04d}-{moment.month:02d}",
     "quarter": lambda moment: f"{moment.year:04d}-Q{(moment.month + 2) // 3}",
     "half": lambda moment: f"{moment.year:04d}-H{(moment.month + 5) // 6}",
@@ -54,23 +47,25 @@ class Dates:
     the value itself (``hour`` for a date) leaves the value as it is. Times with an offset count by the date as written.
     """
 
-    units: Sequence[str] = ("month", "quarter", "year", "decade")
-    """Unit of each level; each lies within the next. A week lies within no month or year: only ``*`` may follow it."""
+    units: Sequence[str] = ("month", "quarter", "year", "decade")  # each within the next; after week only ``*``
     format: str | None = None
     """How the values are written, as for ``strptime``; ISO 8601 by default. A format without day (or month) makes
     leaves of whole months (or years)."""
 
     def build(self, values: Sequence[Label], counts: Sequence[int], where: str) -> BuiltHierarchy:
         """Build for the values of a column; values that are no dates are a problem."""
-        refuse([*_unit_problems(self.units, where), *_format_problems(self.format, where)])
+        problems = Problems(where)
+        _check_units(self.units, problems)
+        _check_format(self.format, problems)
+        problems.refuse()
         stamps = {value: self._stamp(value) for value in values if value is not None}
-        refuse(self._value_problems(values, counts, stamps, where))
+        self._refuse_values(values, counts, stamps, problems)
         read = {value: stamp for value, stamp in stamps.items() if stamp is not None}
         ordered = sorted({stamp.leaf: stamp for stamp in read.values()}.values(), key=lambda stamp: stamp.order)
         levels = [Level.of(stamp.leaf for stamp in ordered)]
         levels.extend(Level.of(stamp.period(unit) for stamp in ordered) for unit in self.units)
         levels.append(Level.root(len(ordered)))
-        return build(levels, values, {value: stamp.leaf for value, stamp in read.items()}, where)
+        return build(levels, values, where, leaf_of={value: stamp.leaf for value, stamp in read.items()})
 
     def _stamp(self, text: str) -> _Stamp | None:
         """A value as a date or time; ``None`` if it is none."""
@@ -85,24 +80,22 @@ class Dates:
             pass
         return None
 
-    def _value_problems(
-        self, values: Sequence[Label], counts: Sequence[int], stamps: dict[str, _Stamp | None], where: str
-    ) -> list[PolicyProblem]:
-        """The values of the data that are no dates, or dates among times."""
+    def _refuse_values(
+        self, values: Sequence[Label], counts: Sequence[int], stamps: dict[str, _Stamp | None], problems: Problems
+    ) -> None:
+        """Refuse values of the data that are no dates, or dates among times."""
         present = [(value, count) for value, count in zip(values, counts, strict=True) if value is not None]
-        problems = []
-        if strays := [(value, count) for value, count in present if stamps[value] is None]:
-            form = "ISO dates such as 2020-03-01" if self.format is None else f"dates of the format {self.format!r}"
-            fix = "Give the format that the column is written in, or correct the data."
-            what = f"of the data are not {form}"
-            problems.append(values_problem(where, what, strays, code="values-not-dates", fix=fix))
+        strays = [(value, count) for value, count in present if stamps[value] is None]
+        form = "ISO dates such as 2020-03-01" if self.format is None else f"dates of the format {self.format!r}"
+        fix = "Give the format that the column is written in, or correct the data."
+        problems.add_values(f"of the data are not {form}", strays, fix, code="values-not-dates")
         days = sum(stamp is not None and stamp.finest == "day" for stamp in stamps.values())
         times = sum(stamp is not None and stamp.finest == "time" for stamp in stamps.values())
         if days and times:
             message = f"the column mixes dates ({pluralize(days, 'value')}) and times ({pluralize(times, 'value')})."
-            fix, facts = "Write all values with a time of day, or none.", {"dates": days, "times": times}
-            problems.append(PolicyProblem(where, message, fix, facts, code="dates-and-times"))
-        return problems
+            fix = "Write all values with a time of day, or none."
+            problems.add(message, fix, code="dates-and-times", dates=days, times=times)
+        problems.refuse()
 
 
 @dataclass(frozen=True)
@@ -131,40 +124,30 @@ class _Stamp:
         return self.leaf if finer else _LABELS[unit](self.moment)
 
 
-def _unit_problems(units: Sequence[str], where: str) -> list[PolicyProblem]:
+def _check_units(units: Sequence[str], problems: Problems) -> None:
     """Units that there are not, or that do not lie within each other."""
     if unknown := [unit for unit in units if unit not in UNITS]:
-        message = "there is no calendar unit {!r}."
-        return [
-            PolicyProblem(where, message.format(unit), did_you_mean(unit, UNITS), code="unknown-unit")
-            for unit in unknown
-        ]
-    problems = []
+        for unit in unknown:
+            problems.add(f"there is no calendar unit {unit!r}.", did_you_mean(unit, UNITS), code="unknown-unit")
+        return
     for unit, wider in pairwise(units):
-        if wider == "week":
-            nests = unit in _WITHIN_WEEK
-        else:
-            nests = unit != "week" and CALENDAR.index(unit) < CALENDAR.index(wider)
-        if not nests:
+        rank = UNITS.index(unit)
+        if rank > CALENDAR.index("day") if wider == "week" else rank >= CALENDAR.index(wider):
             message = f"a {unit} does not lie within one {wider}."
             fix = "Name the units from short to long; only the root may follow week."
-            problems.append(PolicyProblem(where, message, fix, {"units": tuple(units)}, code="units-not-nested"))
-    return problems
+            problems.add(message, fix, code="units-not-nested", units=tuple(units))
 
 
-def _format_problems(form: str | None, where: str) -> list[PolicyProblem]:
+def _check_format(form: str | None, problems: Problems) -> None:
     """A format that cannot be read back, or that has no year."""
-    if form is None:
-        return []
-    if not _directives(form) & set("YyGcx"):
-        message = f"the format {form!r} has no year."
-        return [PolicyProblem(where, message, "Write one such as %d.%m.%Y.", code="date-format")]
-    try:
-        datetime.strptime(datetime(2001, 2, 3, 4, 5, 6).strftime(form), form)  # noqa: DTZ001, DTZ007 - no zone is meant
-    except ValueError as error:
-        message = f"the format {form!r} cannot be used: {error}."
-        return [PolicyProblem(where, message, "Write one such as %d.%m.%Y.", code="date-format")]
-    return []
+    fix = "Write one such as %d.%m.%Y."
+    if form is not None and not _directives(form) & set("YyGcx"):
+        problems.add(f"the format {form!r} has no year.", fix, code="date-format")
+    elif form is not None:
+        try:
+            datetime.strptime(datetime(2001, 2, 3, 4, 5, 6).strftime(form), form)  # noqa: DTZ001, DTZ007 - zoneless
+        except ValueError as error:
+            problems.add(f"the format {form!r} cannot be used: {error}.", fix, code="date-format")
 
 
 def _finest(form: str) -> str:
@@ -187,13 +170,14 @@ def _expand(value: Any) -> Any:
     return {"units": list(value)} if isinstance(value, (list, tuple)) else value
 
 
-_FORMAT_HELP = "how the values are written, as for strptime; ISO 8601 by default"
 KIND = HierarchyKind(
     key="dates",
     summary="Calendar units, finest first.",
     fields=(
         HierarchyField("units", FieldKind.TEXTS, default=Dates.units),
-        HierarchyField("format", FieldKind.TEXT, _FORMAT_HELP, None),
+        HierarchyField(
+            "format", FieldKind.TEXT, "how the values are written, as for strptime; ISO 8601 by default", None
+        ),
     ),
     build=lambda fields, _folder, _where: Dates(**fields),
     example="[month, year]",

@@ -1,7 +1,5 @@
 """The flat hierarchy: a value, or ``*``."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,10 +12,10 @@ from shoal.hierarchies.kind import FieldKind, HierarchyField, HierarchyKind, Kno
 class Flat:
     """Each value is kept or becomes ``*``; for columns whose values have no groups worth naming."""
 
-    def build(self, values: Sequence[Label], counts: Sequence[int], where: str) -> BuiltHierarchy:  # noqa: ARG002 - see source.py
+    def build(self, values: Sequence[Label], counts: Sequence[int], where: str) -> BuiltHierarchy:  # noqa: ARG002 - see HierarchySource
         """Build for the values of a column, in text order."""
         leaves = sorted(value for value in values if value is not None)
-        return build([Level.of(leaves), Level.root(len(leaves))], values, None, where)
+        return build([Level.of(leaves), Level.root(len(leaves))], values, where)
 
 
 KIND = HierarchyKind(

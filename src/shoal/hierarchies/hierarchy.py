@@ -9,8 +9,6 @@ depth a shallow leaf stays itself until the level at which its parent stands (le
 that generalizing by one level never raises a value further than its neighbours need.
 """
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -117,13 +115,11 @@ class HierarchySource(Protocol):
 
 
 LABEL_SCHEMA: dict[str, Any] = {"type": ["string", "number", "boolean", "null"]}  # JSON Schema of a label in a policy
-SCALARS = (str, bool, int, float, datetime.date, datetime.time)
-"""What YAML gives for a scalar, besides null; a datetime is a date."""
 
 
 def is_scalar(value: object) -> bool:
     """Whether a value read from a policy is one label, not a group of them."""
-    return value is None or isinstance(value, SCALARS)
+    return value is None or isinstance(value, str | int | float | datetime.date | datetime.time)
 
 
 def scalar_text(value: object) -> Label:

@@ -8,21 +8,19 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
-from shoal.errors import PolicyProblem
 from shoal.hierarchies.assemble import Level, build
 from shoal.hierarchies.hierarchy import BuiltHierarchy, Label
 from shoal.hierarchies.kind import FieldKind, HierarchyField, HierarchyKind, Known
-from shoal.hierarchies.labels import DecimalScale, parse_decimal
-from shoal.hierarchies.problems import refuse, values_problem
+from shoal.hierarchies.numbers_as_text import decimal_places, parse_decimal
+from shoal.hierarchies.problems import Problems
 
-Number = int | float | str | Decimal
-"""How a policy writes a number; a float is read as its shortest decimal text, so 0.1 is exactly one tenth."""
+Number = int | float | str | Decimal  # as a policy writes it; a float is its shortest text, so 0.1 is one tenth
 End = int | float  # an end of an interval at the common scale: an integer, or an infinity
 
 
@@ -34,177 +32,154 @@ class Intervals:
     """
 
     widths: Sequence[Number] = ()  # width at each level, each a multiple of the one before: ``(5, 10, 20)``
-    cuts: Sequence[Sequence[Number]] = ()
-    """Cut points of each level, increasing, each level's among those of the level before; the outer may be infinite."""
+    cuts: Sequence[Sequence[Number]] = ()  # of each level, among those of the level before; the outer may be infinite
     origin: Number = 0  # where intervals of fixed width are counted from
-    bounds: tuple[Number, Number] | None = None
-    """Smallest and largest value of the domain, both in it: intervals are clipped, values outside are a problem."""
+    bounds: tuple[Number, Number] | None = None  # the smallest and the largest value, both in the domain
 
     def build(self, values: Sequence[Label], counts: Sequence[int], where: str) -> BuiltHierarchy:
         """Build for the values of a column; values that are no numbers or lie outside are problems."""
-        declared = _Declared.read(self, where)
-        numbers = {value: parse_decimal(value) for value in values if value is not None}
-        scale = DecimalScale.of([*declared.finite(), *(number for number in numbers.values() if number is not None)])
-        integers = {value: scale.integer(number) for value, number in numbers.items() if number is not None}
-        refuse(declared.value_problems(values, counts, integers, scale, where))
+        problems = Problems(where)
+        parsed = {value: parse_decimal(value) for value in values if value is not None}
+        numbers = {value: number for value, number in parsed.items() if number is not None}
+        declared = _Declared.read(self, numbers.values(), problems)
+        integers = {value: _scaled(number, declared.digits) for value, number in numbers.items()}
+        declared.refuse_values(values, counts, integers, problems)
         ordered = sorted(set(integers.values()))
-        levels = [Level.of(scale.text(integer) for integer in ordered)]
-        for interval in declared.intervals(scale):
-            levels.append(Level.by(map(interval, ordered), lambda ends: declared.label(ends, scale)))
+        levels = [Level.by(ordered, declared.text)]
+        for level in range(len(self.widths or self.cuts)):
+            levels.append(Level.by(declared.intervals(level, ordered), declared.label))
         levels.append(Level.root(len(ordered)))
-        leaves = {value: scale.text(integer) for value, integer in integers.items()}
-        return build(levels, values, leaves, where)
+        leaf_of = {value: declared.text(integer) for value, integer in integers.items()}
+        return build(levels, values, where, leaf_of=leaf_of)
 
 
 @dataclass(frozen=True)
 class _Declared:
-    """The declaration as exact decimals, free of problems of its own."""
+    """The declaration at the scale at which its numbers and those of the data are integers, free of problems."""
 
-    widths: tuple[Decimal, ...]
-    cuts: tuple[tuple[Decimal, ...], ...]
-    origin: Decimal
-    bounds: tuple[Decimal, Decimal] | None
+    digits: int  # decimal places of the scale
+    widths: list[int]
+    cuts: list[list[End]]
+    origin: int
+    bounds: list[int]  # both, or none
 
     @staticmethod
-    def read(source: Intervals, where: str) -> _Declared:
-        """Turn the declaration into decimals and check it, with every problem at once."""
-        problems: list[PolicyProblem] = []
+    def read(source: Intervals, numbers: Iterable[Decimal], problems: Problems) -> _Declared:
+        """Read the declaration and check it, with every problem at once."""
 
-        def report(code: str, message: str, fix: str) -> None:
-            problems.append(PolicyProblem(where, message, fix, code=code))
+        def read(value: object, what: str, *, infinite: bool = False) -> Decimal:
+            number = _decimal(value, infinite=infinite)
+            if number is None:
+                problems.add(f"{what} {value!r} is not a number.", "Write a plain number.", code="not-a-number")
+            return number or Decimal(0)
 
-        def number(given: object, what: str, *, infinite: bool = False) -> Decimal:
-            parsed = _decimal(given, infinite=infinite)
-            if parsed is None:
-                report("not-a-number", f"{what} {given!r} is not a number.", "Write a plain number.")
-            return Decimal(0) if parsed is None else parsed
-
-        widths = tuple(number(width, "the width") for width in source.widths)
-        cuts = tuple(tuple(number(cut, "the cut point", infinite=True) for cut in level) for level in source.cuts)
-        origin = number(source.origin, "the origin")
-        bounds = None
-        if source.bounds is not None:
-            if len(source.bounds) != 2:
-                report("bounds", f"bounds are two numbers, not {len(source.bounds)}.", "Write bounds: [0, 120].")
-            else:
-                bounds = (number(source.bounds[0], "the bound"), number(source.bounds[1], "the bound"))
-        declared = _Declared(widths, cuts, origin, bounds)
-        if not problems:
-            declared._check(report)
-        refuse(problems)
+        widths = [read(width, "the width") for width in source.widths]
+        cuts = [[read(cut, "the cut point", infinite=True) for cut in level] for level in source.cuts]
+        origin = read(source.origin, "the origin")
+        bounds = [read(bound, "the bound") for bound in source.bounds or ()]
+        if source.bounds is not None and len(bounds) != 2:
+            problems.add(f"bounds are two numbers, not {len(bounds)}.", "Write bounds: [0, 120].", code="bounds")
+        problems.refuse()
+        finite = [cut for level in cuts for cut in level if cut.is_finite()]
+        digits = max(decimal_places(number) for number in [*widths, *finite, origin, *bounds, *numbers])
+        scaled = [[_scaled(cut, digits) if cut.is_finite() else float(cut) for cut in level] for level in cuts]
+        whole = [[_scaled(number, digits) for number in some] for some in (widths, bounds)]
+        declared = _Declared(digits, whole[0], scaled, _scaled(origin, digits), whole[1])
+        declared._check(problems)
+        problems.refuse()
         return declared
 
-    def _check(self, report: Callable[[str, str, str], None]) -> None:
+    def _check(self, problems: Problems) -> None:
         if bool(self.widths) == bool(self.cuts):
             given = "both widths and cuts" if self.widths else "neither widths nor cuts"
             fix = "Give widths such as [5, 10, 20], or one list of cut points per level."
-            report("widths-or-cuts", f"intervals have {given}.", fix)
+            problems.add(f"intervals have {given}.", fix, code="widths-or-cuts")
         for width in self.widths:
             if width <= 0:
-                report("width-not-positive", f"the width {width} is not positive.", "Give widths above zero.")
+                message = f"the width {self.text(width)} is not positive."
+                problems.add(message, "Give widths above zero.", code="width-not-positive")
                 return
-        scale = DecimalScale.of(self.finite())
         for lower, upper in pairwise(self.widths):
-            if upper <= lower or scale.integer(upper) % scale.integer(lower):
+            if upper <= lower or upper % lower:
+                message = f"the width {self.text(upper)} is not a multiple of the width {self.text(lower)} before it."
                 fix = "Only then does each interval lie within one of the next level."
-                report("widths-not-nested", f"the width {upper} is not a multiple of the width {lower} before it.", fix)
+                problems.add(message, fix, code="widths-not-nested")
         for number, level in enumerate(self.cuts, start=1):
             if len(level) < 2 or any(low >= high for low, high in pairwise(level)):
                 message = f"the cut points of level {number} are not two or more increasing numbers."
-                report("cuts-not-increasing", message, "Sort them.")
+                problems.add(message, "Sort them.", code="cuts-not-increasing")
         for number, (finer, coarser) in enumerate(pairwise(self.cuts), start=2):
-            if extra := [_plain(cut) for cut in coarser if cut not in finer]:
-                message = (
-                    f"the cut points {', '.join(extra)} of level {number} are not among those of level {number - 1}."
-                )
+            if extra := ", ".join(self.text(cut) for cut in coarser if cut not in finer):
+                message = f"the cut points {extra} of level {number} are not among those of level {number - 1}."
                 fix = "Each level leaves out cut points of the level before and adds none."
-                report("cuts-not-nested", message, fix)
-        if self.bounds is not None and self.bounds[0] > self.bounds[1]:
-            message = f"the bounds {self.bounds[0]} and {self.bounds[1]} are in the wrong order."
-            report("bounds", message, "Swap them.")
+                problems.add(message, fix, code="cuts-not-nested")
+        if self.bounds and self.bounds[0] > self.bounds[1]:
+            message = f"the bounds {self.text(self.bounds[0])} and {self.text(self.bounds[1])} are in the wrong order."
+            problems.add(message, "Swap them.", code="bounds")
 
-    def finite(self) -> list[Decimal]:
-        """Every finite number of the declaration."""
-        all_cuts = [cut for level in self.cuts for cut in level if cut.is_finite()]
-        return [*self.widths, *all_cuts, self.origin, *(self.bounds or ())]
-
-    def intervals(self, scale: DecimalScale) -> list[Callable[[int], tuple[End, End]]]:
-        """For each level, the ends of the interval that a number lies in."""
-        origin = scale.integer(self.origin)
-        by_width = [_by_width(scale.integer(width), origin) for width in self.widths]
-        return by_width or [_by_cuts(cuts) for cuts in self._scaled_cuts(scale)]
-
-    def value_problems(
-        self, values: Sequence[Label], counts: Sequence[int], integers: dict[str, int], scale: DecimalScale, where: str
-    ) -> list[PolicyProblem]:
-        """The values of the data that are no numbers, or that no interval holds."""
+    def refuse_values(
+        self, values: Sequence[Label], counts: Sequence[int], integers: dict[str, int], problems: Problems
+    ) -> None:
+        """Refuse values of the data that are no numbers, or that no interval holds."""
         present = [(value, count) for value, count in zip(values, counts, strict=True) if value is not None]
-        problems = []
-        if strays := [(value, count) for value, count in present if value not in integers]:
-            fix = "Write plain numbers such as 1234.5, or declare the values as missing."
-            what = "of the data are not numbers"
-            problems.append(values_problem(where, what, strays, code="values-not-numbers", fix=fix))
+        strays = [(value, count) for value, count in present if value not in integers]
+        fix = "Write plain numbers such as 1234.5, or declare the values as missing."
+        problems.add_values("of the data are not numbers", strays, fix, code="values-not-numbers")
         numeric = [(value, count, integers[value]) for value, count in present if value in integers]
-        if self.bounds is not None:
-            low, high = (scale.integer(bound) for bound in self.bounds)
-            if strays := [(value, count) for value, count, integer in numeric if not low <= integer <= high]:
-                what = f"of the data lie outside the bounds [{scale.text(low)}, {scale.text(high)}]"
-                fix = "Widen the bounds or correct the data."
-                problems.append(values_problem(where, what, strays, code="values-outside-bounds", fix=fix))
-        for level, cuts in enumerate(self._scaled_cuts(scale), start=1):
-            if strays := [(value, count) for value, count, integer in numeric if not cuts[0] <= integer < cuts[-1]]:
-                what = f"of the data lie outside the cut points of level {level}, {_ends(cuts[0], cuts[-1], scale)}"
-                fix = "Add outer cut points, such as -inf and inf; an interval does not include its upper end."
-                problems.append(values_problem(where, what, strays, code="values-outside-cuts", fix=fix))
-        return problems
+        if self.bounds:
+            low, high = self.bounds
+            strays = [(value, count) for value, count, integer in numeric if not low <= integer <= high]
+            what = f"of the data lie outside the bounds {self._interval_text(low, high, ']')}"
+            problems.add_values(what, strays, "Widen the bounds or correct the data.", code="values-outside-bounds")
+        for level, cuts in enumerate(self.cuts, start=1):
+            strays = [(value, count) for value, count, integer in numeric if not cuts[0] <= integer < cuts[-1]]
+            what = f"of the data lie outside the cut points of level {level}, {self._interval_text(cuts[0], cuts[-1])}"
+            fix = "Add outer cut points, such as -inf and inf; an interval does not include its upper end."
+            problems.add_values(what, strays, fix, code="values-outside-cuts")
+        problems.refuse()
 
-    def label(self, ends: tuple[End, End], scale: DecimalScale) -> str:
+    def intervals(self, level: int, integers: Sequence[int]) -> list[tuple[End, End]]:
+        """The ends of the interval that each number lies in, counting levels from the narrowest intervals."""
+        if self.widths:
+            width, origin = self.widths[level], self.origin
+            lows = [origin + (integer - origin) // width * width for integer in integers]
+            return [(low, low + width) for low in lows]
+        cuts = self.cuts[level]
+        uppers = [bisect_right(cuts, integer) for integer in integers]
+        return [(cuts[upper - 1], cuts[upper]) for upper in uppers]
+
+    def label(self, ends: tuple[End, End]) -> str:
         """The interval as released, clipped to the bounds: closed above where the upper bound cuts it."""
         low, high = ends
-        if self.bounds is None:
-            return _ends(low, high, scale)
-        least, most = (scale.integer(bound) for bound in self.bounds)
-        return _ends(max(low, least), min(high, most), scale, closed=high > most)
+        if not self.bounds:
+            return self._interval_text(low, high)
+        least, most = self.bounds
+        return self._interval_text(max(low, least), min(high, most), "]" if high > most else ")")
 
-    def _scaled_cuts(self, scale: DecimalScale) -> list[list[End]]:
-        return [[scale.integer(cut) if cut.is_finite() else float(cut) for cut in level] for level in self.cuts]
+    def _interval_text(self, low: End, high: End, closing: str = ")") -> str:
+        """An interval as text; an infinite end is open."""
+        return f"{'(' if low == -math.inf else '['}{self.text(low)}, {self.text(high)}{closing}"
 
-
-def _by_width(width: int, origin: int) -> Callable[[int], tuple[End, End]]:
-    def interval(integer: int) -> tuple[End, End]:
-        low = (integer - origin) // width * width + origin
-        return low, low + width
-
-    return interval
-
-
-def _by_cuts(cuts: Sequence[End]) -> Callable[[int], tuple[End, End]]:
-    def interval(integer: int) -> tuple[End, End]:
-        above = bisect_right(cuts, integer)
-        return cuts[above - 1], cuts[above]
-
-    return interval
+    def text(self, end: End) -> str:
+        """A number as plain text without needless zeros: "39", "0.1", "-2.5"; an infinity as "inf"."""
+        if isinstance(end, float) or not self.digits:
+            return str(end)
+        whole, rest = divmod(abs(end), 10**self.digits)
+        fraction = f".{str(rest).zfill(self.digits).rstrip('0')}" if rest else ""
+        return f"{'-' if end < 0 else ''}{whole}{fraction}"
 
 
-def _ends(low: End, high: End, scale: DecimalScale, *, closed: bool = False) -> str:
-    """An interval as text; an infinite end is open."""
-    opening = "(" if low == -math.inf else "["
-    return f"{opening}{_end(low, scale)}, {_end(high, scale)}{']' if closed else ')'}"
+def _scaled(number: Decimal, digits: int) -> int:
+    """The number in units of the last decimal place; exact."""
+    numerator, denominator = number.as_integer_ratio()
+    return int(numerator * 10**digits // denominator)
 
 
-def _end(end: End, scale: DecimalScale) -> str:
-    return str(end) if isinstance(end, float) else scale.text(end)
-
-
-def _plain(number: Decimal) -> str:
-    return str(float(number)) if number.is_infinite() else str(number)
-
-
-def _decimal(given: object, *, infinite: bool) -> Decimal | None:
+def _decimal(value: object, *, infinite: bool) -> Decimal | None:
     """A number as a policy writes it, exactly; text is allowed since YAML reads some numbers as text."""
-    if isinstance(given, bool) or not isinstance(given, int | float | str | Decimal):
+    if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal):
         return None
-    text = repr(given) if isinstance(given, float) else str(given)
+    text = repr(value) if isinstance(value, float) else str(value)
     if infinite and text.strip().lower() in {"inf", "+inf", "-inf", "infinity", "-infinity", ".inf", "-.inf"}:
         return Decimal("-Infinity") if text.strip().startswith("-") else Decimal("Infinity")
     return parse_decimal(text)

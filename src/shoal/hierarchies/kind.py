@@ -3,8 +3,6 @@
 A new kind is one file of this package and its entry in `HIERARCHY_KINDS` (and the verifier's reading of its labels).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum, StrEnum
@@ -58,14 +56,12 @@ class HierarchyKind:
 
     key: str  # its key in a policy: ``hierarchy: {intervals: …}``
     summary: str
-    fields: tuple[HierarchyField, ...]
-    """What may be written under the key. Where it is one field of the same name, its value is written there itself."""
+    fields: tuple[HierarchyField, ...]  # under the key; one field of the same name is written as the value itself
     build: Callable[[Mapping[str, Any], Path, str], HierarchySource]
-    """The declared hierarchy from the fields, the folder of the policy and the place in it; raises `HierarchyError`."""
+    """The declared hierarchy from the fields, the folder of the policy and the path in it; raises `HierarchyError`."""
     example: str = ""
     short_forms: tuple[dict[str, Any], ...] = ()  # JSON Schema of the short forms
-    expand: Callable[[Any], Any] = lambda value: value
-    """The mapping of fields that a short form stands for; anything else as it is."""
+    expand: Callable[[Any], Any] = lambda value: value  # the fields that a short form stands for, else the value
     by_name: bool = False  # whether a policy may give its name alone
     known: Known = Known.NOTHING
     listed: bool = False  # whether its labels mean what the declaration lists, rather than what they say themselves

@@ -1,20 +1,16 @@
 """Codes masked character by character: 14248 becomes 1424*, 142**, 14***, 1**** and at last ``*``."""
 
-from __future__ import annotations
-
 import string
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from math import log10
 
-import numpy as np
-
-from shoal.errors import PolicyProblem, did_you_mean
+from shoal.errors import did_you_mean
 from shoal.hierarchies.assemble import Level, build
-from shoal.hierarchies.hierarchy import BuiltHierarchy, Label
+from shoal.hierarchies.hierarchy import ROOT_LABEL, BuiltHierarchy, Label
 from shoal.hierarchies.kind import FieldKind, HierarchyField, HierarchyKind
-from shoal.hierarchies.problems import refuse, values_problem
+from shoal.hierarchies.problems import Problems, refuse
 
 MASK = "*"
 SIDES = ("right", "left")
@@ -38,29 +34,36 @@ class Mask:
     alphabet: str | None = None
     """``digits``, ``letters`` (both cases), ``alphanumeric``, or the characters themselves. When given, values consist
     of it and a masked value covers all values that it could stand for; without it, those that are present."""
-    steps: Sequence[int] | None = None
-    """Which numbers of masked characters are levels: ``(1, 3)``; all by default. The root always is."""
+    steps: Sequence[int] | None = None  # which numbers of masked characters are levels; all by default
 
     def build(self, values: Sequence[Label], counts: Sequence[int], where: str) -> BuiltHierarchy:
         """Build for the values of a column; values that hold ``*`` or a character off the alphabet are problems."""
         characters = ALPHABETS.get(self.alphabet, self.alphabet) if self.alphabet is not None else None
-        refuse(self._problems(where) or _value_problems(values, counts, characters, where))
+        problems = Problems(where)
+        self._check(problems)
+        problems.refuse()
+        _check_values(values, counts, characters, problems)
+        problems.refuse()
         leaves = sorted(value for value in values if value is not None)
         longest = max(map(len, leaves), default=0)
         if characters is not None and longest * log10(len(set(characters))) > _LARGEST_DOMAIN:
-            message, facts = f"there are too many texts of {longest:,} characters to count.", {"longest": longest}
-            refuse([PolicyProblem(where, message, "Leave the alphabet out.", facts, code="alphabet-too-large")])
+            message = f"there are too many texts of {longest:,} characters to count."
+            refuse(where, message, "Leave the alphabet out.", code="alphabet-too-large", longest=longest)
         steps = range(1, longest) if self.steps is None else [step for step in self.steps if step < longest]
         levels = [Level.of(leaves)]
         for step in steps:
-            below = levels[-1]
-            masked = [self._masked(label or "", step) for label in below.labels]
-            merged = Level.of(masked)
-            levels.append(Level(merged.groups[below.groups], merged.labels))
+            levels.append(levels[-1].joined(self._masked(label or "", step) for label in levels[-1].labels))
         levels.append(Level.root(len(leaves)))
-        if characters is not None:
-            levels = _spanned(levels, len(set(characters)), {len(leaf) for leaf in leaves})
-        return build(levels, values, None, where)
+        if characters is None:
+            return build(levels, values, where)
+        size = float(len(set(characters)))
+        domain = sum(size**length for length in {len(leaf) for leaf in leaves}) + (None in values)
+
+        def span(label: Label) -> float:
+            """How many texts of the alphabet a label covers, in the lengths that are present."""
+            return domain if label == ROOT_LABEL else size ** (label or "").count(MASK)
+
+        return build(levels, values, where, span=span)
 
     def _masked(self, text: str, step: int) -> str:
         """A value, or one that is masked less, with a number of its characters masked."""
@@ -70,48 +73,32 @@ class Mask:
         kept = len(text) - masked
         return text[:kept] + MASK * masked if self.side == "right" else MASK * masked + text[masked:]
 
-    def _problems(self, where: str) -> list[PolicyProblem]:
-        problems = []
+    def _check(self, problems: Problems) -> None:
         if self.side not in SIDES:
             message = f"a mask works from the right or the left, not from {self.side!r}."
-            problems.append(PolicyProblem(where, message, did_you_mean(self.side, SIDES), code="unknown-side"))
+            problems.add(message, did_you_mean(self.side, SIDES), code="unknown-side")
         if self.alphabet is not None and (not self.alphabet or MASK in self.alphabet):
             message = f"the alphabet {self.alphabet!r} is empty or contains {MASK!r}."
-            problems.append(PolicyProblem(where, message, did_you_mean(self.alphabet, ALPHABETS), code="alphabet"))
+            problems.add(message, did_you_mean(self.alphabet, ALPHABETS), code="alphabet")
         steps = () if self.steps is None else self.steps
         whole = all(isinstance(step, int) and not isinstance(step, bool) for step in steps)
         if not whole or any(low >= high for low, high in pairwise([0, *steps])):
             message = f"the steps {list(steps)} are not increasing whole numbers from 1."
             fix = "Write how many characters each level masks: [1, 3, 5]."
-            problems.append(PolicyProblem(where, message, fix, code="mask-steps"))
-        return problems
+            problems.add(message, fix, code="mask-steps")
 
 
-def _value_problems(
-    values: Sequence[Label], counts: Sequence[int], characters: str | None, where: str
-) -> list[PolicyProblem]:
+def _check_values(values: Sequence[Label], counts: Sequence[int], characters: str | None, problems: Problems) -> None:
     """The values of the data that cannot be masked."""
     present = [(value, count) for value, count in zip(values, counts, strict=True) if value is not None]
-    problems = []
-    if starred := [(value, count) for value, count in present if MASK in value]:
-        fix = "They would read as masked values: replace the character in the data."
-        what = f"of the data contain {MASK!r}"
-        problems.append(values_problem(where, what, starred, code="values-contain-mask", fix=fix))
+    starred = [(value, count) for value, count in present if MASK in value]
+    fix = "They would read as masked values: replace the character in the data."
+    problems.add_values(f"of the data contain {MASK!r}", starred, fix, code="values-contain-mask")
     if characters is not None:
         allowed = set(characters) | {MASK}
-        if strays := [(value, count) for value, count in present if not allowed.issuperset(value)]:
-            what = f"of the data contain characters outside the alphabet {characters!r}"
-            fix = "Widen the alphabet or correct the data."
-            problems.append(values_problem(where, what, strays, code="values-not-in-alphabet", fix=fix))
-    return problems
-
-
-def _spanned(levels: Sequence[Level], letters: int, lengths: set[int]) -> list[Level]:
-    """The levels with the size of the domain: every text of the alphabet in the lengths that are present."""
-    size = float(letters)
-    spans = [np.array([size ** (label or "").count(MASK) for label in level.labels]) for level in levels[:-1]]
-    spans.append(np.array([sum(size**length for length in lengths)]))
-    return [replace(level, spans=each) for level, each in zip(levels, spans, strict=True)]
+        strays = [(value, count) for value, count in present if not allowed.issuperset(value)]
+        what = f"of the data contain characters outside the alphabet {characters!r}"
+        problems.add_values(what, strays, "Widen the alphabet or correct the data.", code="values-not-in-alphabet")
 
 
 KIND = HierarchyKind(

@@ -1,17 +1,15 @@
 """How problems with hierarchies are reported: which values, how many records, and what is similar."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import NoReturn
 
 from shoal.errors import PolicyProblem
 from shoal.formatting import listing, pluralize
 from shoal.hierarchies.hierarchy import Label
 
 LISTED = 10  # how many offenders a message spells out; the rest are counted in it, and all of them are in its facts
-_MOST_NAMES_COMPARED = 5_000
-"""Above this many known names only spelling in other case or spacing is suggested: comparing all would take seconds."""
+_MOST_NAMES_COMPARED = 5_000  # of more only other case or spacing is suggested: comparing all takes seconds
 
 
 class HierarchyError(Exception):
@@ -22,24 +20,34 @@ class HierarchyError(Exception):
         super().__init__("; ".join(str(problem) for problem in problems))
 
 
-def refuse(problems: Sequence[PolicyProblem]) -> None:
-    """Raise `HierarchyError` with some problems, if there are any."""
-    if problems:
-        raise HierarchyError(problems)
+def refuse(where: str, message: str, fix: str, *, code: str, **facts: object) -> NoReturn:
+    """Raise `HierarchyError` with one problem."""
+    raise HierarchyError([PolicyProblem(where, message, fix, facts, code=code)])
 
 
-def refuse_most(problems: Sequence[PolicyProblem], what: str) -> None:
-    """Raise `HierarchyError` with the first of many similar problems, if there are any."""
-    refuse(first_problems(problems, what))
+class Problems:
+    """What is wrong with one hierarchy, gathered so that everything is reported at once."""
 
+    def __init__(self, where: str) -> None:
+        self.where, self.found = where, list[PolicyProblem]()
 
-def first_problems(problems: Sequence[PolicyProblem], what: str) -> Sequence[PolicyProblem]:
-    """The first of many similar problems, and one that counts the rest."""
-    rest = len(problems) - LISTED
-    if rest <= 0:
-        return problems
-    where, code = problems[0].where, problems[0].code
-    return [*problems[:LISTED], PolicyProblem(where, f"and {rest:,} more {what}.", "", {"more": rest}, code=code)]
+    def add(self, message: str, fix: str, *, code: str, **facts: object) -> None:
+        """Note a problem with the declaration."""
+        self.found.append(PolicyProblem(self.where, message, fix, facts, code=code))
+
+    def add_values(self, what: str, offenders: Sequence[tuple[Label, int]], fix: str, *, code: str) -> None:
+        """Note values of the data that are wrong with their record counts, if there are any."""
+        if offenders:
+            self.found.append(values_problem(self.where, what, offenders, code=code, fix=fix))
+
+    def refuse(self, similar: str = "") -> None:
+        """Raise `HierarchyError` if there is any problem; where all are ``similar``, the first, and how many more."""
+        rest = len(self.found) - LISTED
+        if similar and rest > 0:
+            self.found = self.found[:LISTED]
+            self.add(f"and {rest:,} more {similar}.", "", code=self.found[0].code, more=rest)
+        if self.found:
+            raise HierarchyError(self.found)
 
 
 def quoted(label: Label) -> str:
@@ -74,29 +82,19 @@ def refuse_unknown_values(
     offenders = [(value, count) for value, count in counted if value is not None and value not in known]
     if not offenders:
         return
-    nearest = _nearest(known)
+    names = [name for name in known if name is not None]
+    folded = {name.strip().casefold(): name for name in reversed(names)}
+    compared = names if len(names) <= _MOST_NAMES_COMPARED else []
 
     def hint(value: Label) -> str:
-        near = nearest(value)
-        return f"; nearest known: {near!r}" if near else ""
+        """The nearest known name, by spelling without case and outer spaces first."""
+        text = value or ""
+        same = folded.get(text.strip().casefold())
+        near = [same] if same else difflib.get_close_matches(text, compared, n=1)
+        return f"; nearest known: {near[0]!r}" if near else ""
 
     fix = "Add them to the hierarchy, correct the data, or declare them as missing."
     message = f"of the data are not in {what}"
-    refuse([values_problem(where, message, offenders, code="values-not-in-hierarchy", fix=fix, hint=hint)])
-
-
-def _nearest(known: Collection[Label]) -> Callable[[Label], str]:
-    """A finder of the nearest known name, by spelling without case and outer spaces first."""
-    names = [name for name in known if name is not None]
-    folded = {name.strip().casefold(): name for name in reversed(names)}
-
-    def find(value: Label) -> str:
-        text = value or ""
-        if (same := folded.get(text.strip().casefold())) is not None:
-            return same
-        if len(names) > _MOST_NAMES_COMPARED:
-            return ""
-        near = difflib.get_close_matches(text, names, n=1, cutoff=0.6)
-        return near[0] if near else ""
-
-    return find
+    raise HierarchyError(
+        [values_problem(where, message, offenders, code="values-not-in-hierarchy", fix=fix, hint=hint)]
+    )

@@ -4,17 +4,14 @@ A range is appended after the nodes of the tree, hangs under the lowest node tha
 Asked for a level or a height it answers as that node; asked how many values it covers, it counts its own.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from shoal.errors import PolicyProblem
 from shoal.hierarchies.hierarchy import Hierarchy, IntArray
-from shoal.hierarchies.labels import RANGE_SIGN
-from shoal.hierarchies.problems import refuse_most
+from shoal.hierarchies.numbers_as_text import RANGE_SIGN
+from shoal.hierarchies.problems import Problems
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +44,11 @@ def with_ranges(hierarchy: Hierarchy, pairs: IntArray, where: str) -> tuple[Hier
     number = np.where(alone, low, len(hierarchy.labels) + np.cumsum(~alone) - 1).astype(np.int32)
     low, high = low[~alone].astype(np.int32), high[~alone].astype(np.int32)
     labels = [range_label(hierarchy, first, last) for first, last in zip(low.tolist(), high.tolist(), strict=True)]
-    _refuse_known(hierarchy, labels, where)
+    problems = Problems(where)  # a released label must name one set of values and no other
+    for label in (each for each in labels if each in hierarchy.by_label):
+        message = f"the label {label!r} would name a node and a range of values."
+        problems.add(message, "Give the node of the hierarchy another label.", code="label-used-twice", label=label)
+    problems.refuse("labels that name a node and a range")
     if not labels:
         return hierarchy, number[index]
     extended = RangedHierarchy(
@@ -73,16 +74,3 @@ def ancestors(hierarchy: Hierarchy, low: IntArray, high: IntArray) -> IntArray:
 def range_label(hierarchy: Hierarchy, first: int, last: int) -> str:
     """A range as released: its ends, both in it."""
     return f"{hierarchy.labels[first]}{RANGE_SIGN}{hierarchy.labels[last]}"
-
-
-def _refuse_known(hierarchy: Hierarchy, labels: list[str], where: str) -> None:
-    """A released label must name one set of values and no other."""
-    fix, code = "Give the node of the hierarchy another label.", "label-used-twice"
-    problems = [
-        PolicyProblem(
-            where, f"the label {label!r} would name a node and a range of values.", fix, {"label": label}, code=code
-        )
-        for label in labels
-        if label in hierarchy.by_label
-    ]
-    refuse_most(problems, "labels that name a node and a range")

@@ -1,17 +1,14 @@
 """A hierarchy written as a tree: nested mappings and lists, as a policy file has them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from shoal.errors import PolicyProblem
-from shoal.hierarchies.assemble import build, distinct_leaves, levels_from_paths
-from shoal.hierarchies.hierarchy import ROOT_LABEL, BuiltHierarchy, Label, is_scalar, scalar_text
+from shoal.hierarchies.assemble import Path, build, distinct_leaves, levels_of_paths
+from shoal.hierarchies.hierarchy import ROOT_LABEL, BuiltHierarchy, Hierarchy, Label, is_scalar, scalar_text
 from shoal.hierarchies.kind import FieldKind, HierarchyField, HierarchyKind, Known
-from shoal.hierarchies.problems import quoted, refuse, refuse_unknown_values
+from shoal.hierarchies.problems import Problems, quoted, refuse, refuse_unknown_values
 
-Path = tuple[Label, ...]
+Nested = dict[str, object] | list[object]
 
 
 @dataclass(frozen=True)
@@ -29,18 +26,20 @@ class Tree:
         """Build for the values of a column; a value that the tree lacks is a problem."""
         paths = distinct_leaves(self._paths(where), where)
         refuse_unknown_values(values, counts, {path[0] for path in paths}, where, "the tree")
-        return build(levels_from_paths(paths), values, None, where)
+        return build(levels_of_paths(paths), values, where)
 
     def _paths(self, where: str) -> list[Path]:
         """Each leaf's labels up to the root, in the order of the declaration."""
         if is_scalar(self.nested):
             message = f"a tree is a mapping of groups or a list of values, not {quoted(scalar_text(self.nested))}."
-            refuse([PolicyProblem(where, message, "Write {group: [value, value]}.", code="tree-shape")])
-        walk = _Walk(where)
-        paths = list(walk.leaves(self.nested, () if _names_root(self.nested) else (ROOT_LABEL,)))
-        if not paths and not walk.problems:
+            refuse(where, message, "Write {group: [value, value]}.", code="tree-shape")
+        on_top = list(self.nested.values()) if isinstance(self.nested, Mapping) else []
+        names_root = len(on_top) == 1 and not _empty(on_top[0])
+        walk = _Walk(Problems(where))
+        paths = list(walk.leaves(self.nested, () if names_root else (ROOT_LABEL,)))
+        if not paths and not walk.problems.found:
             walk.report((), "the tree is empty.", "Write {group: [value, value]}.")
-        refuse(walk.problems)
+        walk.problems.refuse()
         return paths
 
 
@@ -48,10 +47,8 @@ class Tree:
 class _Walk:
     """One walk through the nested declaration, gathering what is wrong with it."""
 
-    where: str
-    problems: list[PolicyProblem] = field(default_factory=list)
-    entered: list[int] = field(default_factory=list)
-    """Identities of the containers above, since a YAML anchor may hold itself."""
+    problems: Problems
+    entered: list[int] = field(default_factory=list)  # containers above: a YAML anchor may hold itself
 
     def leaves(self, node: object, above: Path) -> Iterator[Path]:
         """The leaves under a node, each with its labels up to the root."""
@@ -59,15 +56,12 @@ class _Walk:
             yield (scalar_text(node), *above)
         elif id(node) in self.entered:
             self.report(above, "the group holds itself.", "Write out the group.")
-        elif isinstance(node, Mapping):
-            self.entered.append(id(node))
-            for key, below in node.items():
-                yield from self._named(key, below, above)
-            self.entered.pop()
-        elif isinstance(node, list | tuple):
+        elif isinstance(node, Mapping | list | tuple):
             self.entered.append(id(node))
             for each in node:
-                if isinstance(each, list | tuple):
+                if isinstance(node, Mapping):
+                    yield from self._named(each, node[each], above)
+                elif isinstance(each, list | tuple):
                     self.report(above, "a list within a list is a group without a label.", "Write {label: [...]}.")
                 else:
                     yield from self.leaves(each, above)
@@ -89,7 +83,7 @@ class _Walk:
         """Note what is wrong with the declaration under some labels."""
         group = " > ".join(str(label) for label in reversed(above))
         message = f"under {group}: {message}" if group else message
-        self.problems.append(PolicyProblem(self.where, message, fix, code="tree-shape"))
+        self.problems.add(message, fix, code="tree-shape")
 
 
 def _empty(below: object) -> bool:
@@ -97,9 +91,40 @@ def _empty(below: object) -> bool:
     return below is None or (isinstance(below, Mapping | list | tuple) and not below)
 
 
-def _names_root(nested: object) -> bool:
-    """Whether the declaration itself names the root: one name on top with something under it."""
-    return isinstance(nested, Mapping) and len(nested) == 1 and not _empty(next(iter(nested.values())))
+def to_nested(hierarchy: Hierarchy) -> Nested:
+    """Nested mappings and lists that `Tree` reads.
+
+    A node that stays the same for several levels stands under itself (``{Other: {Other: [...]}}``) where the depth of
+    the nesting must tell the level; a leaf does so only where otherwise no leaf would show the full height.
+    """
+    below = _children(hierarchy, hierarchy.height, 0, hierarchy.n_leaves - 1)
+    root = hierarchy.labels[hierarchy.root]
+    sole_group = isinstance(below, dict) and len(below) == 1 and next(iter(below.values())) is not None
+    if root == ROOT_LABEL and not sole_group:
+        return below
+    return {str(root): below}
+
+
+def _children(hierarchy: Hierarchy, level: int, first: int, last: int) -> Nested:
+    """What stands under the node of one level that covers a range of leaves."""
+    entries: list[tuple[str | None, Nested | None]] = []
+    leaf = first
+    while leaf <= last:
+        node = int(hierarchy.levels[level - 1, leaf])
+        end = int(hierarchy.last[node])
+        ends_here = level == 1 or (node < hierarchy.n_leaves and not (leaf == 0 and _first_shows_height(hierarchy)))
+        entries.append((hierarchy.labels[node], None if ends_here else _children(hierarchy, level - 1, leaf, end)))
+        leaf = end + 1
+    if all(below is None for _, below in entries):
+        return [label for label, _ in entries]
+    if all(label is not None for label, _ in entries):
+        return {str(label): below for label, below in entries}
+    return [label if below is None else {str(label): below} for label, below in entries]
+
+
+def _first_shows_height(hierarchy: Hierarchy) -> bool:
+    """Whether the first leaf is written as deep as the table: when every leaf repeats itself at level 1."""
+    return hierarchy.labels[0] is not None and bool((hierarchy.levels[0] == hierarchy.levels[1]).all())
 
 
 KIND = HierarchyKind(

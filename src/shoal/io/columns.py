@@ -3,8 +3,6 @@
 Names are unique and not empty; columns have no dictionaries (they list values of no row), NaN, nested or binary values.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -19,6 +17,7 @@ from shoal.formatting import listing
 from shoal.table.canonical_text import decoded, has_text, is_text, own_digits
 
 _EXACT = 2.0**53  # up to here every whole number is a double
+_NUMBER = re.compile(r"[-+]?\d+(\.\d+)?", re.ASCII)
 _UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
 
 
@@ -26,11 +25,8 @@ def check_names(names: Sequence[object], where: str) -> list[str]:
     """The names of all columns, or a `DataError` for names that are not text, empty or repeated."""
     for number, name in enumerate(names, start=1):
         if not isinstance(name, str):
-            raise DataError(
-                f"{where}: the name of column {number} is {name!r} ({type(name).__name__}), not text. "
-                "Rename the columns so that every name is a string.",
-                code="column-name-not-text",
-            )
+            message = f"{where}: the name of column {number} is {name!r} ({type(name).__name__}), not text. "
+            raise DataError(f"{message}Rename the columns so that every name is a string.", code="column-name-not-text")
         if not name.strip():
             message = f"{where}: column {number} of {len(names)} has no name. Give it one in the header."
             raise DataError(message, code="unnamed-column")
@@ -58,16 +54,10 @@ def without_unnamed_index(names: Sequence[str]) -> list[str]:
     return [name for name in names if not _UNNAMED_INDEX.fullmatch(name)]
 
 
-_NUMBER = re.compile(r"[-+]?\d+(\.\d+)?", re.ASCII)
-
-
 def plain(table: pa.Table, where: str, missing: Sequence[str] = ()) -> pa.Table:
     """The table with plain columns and without metadata; texts in ``missing`` become null."""
     arrays = [_plain_column(table.column(name), name, where, missing) for name in table.column_names]
-    schema = pa.schema([pa.field(name, array.type) for name, array in zip(table.column_names, arrays, strict=True)])
-    if not arrays:
-        return table.replace_schema_metadata(None)
-    return pa.Table.from_arrays(arrays, schema=schema)
+    return pa.Table.from_arrays(arrays, table.column_names) if arrays else table.replace_schema_metadata(None)
 
 
 def without_fractions(numbers: pa.Array) -> pa.Array:
@@ -77,34 +67,39 @@ def without_fractions(numbers: pa.Array) -> pa.Array:
     return numbers.cast(pa.int64()) if pc.all(pc.and_(whole, exact)).as_py() is not False else numbers
 
 
+def without_times(moments: pa.Array) -> pa.Array:
+    """Days where no moment has a time of day."""
+    days = moments.cast(pa.date32(), safe=False)
+    return days if pc.all(pc.equal(days.cast(moments.type), moments)).as_py() is not False else moments
+
+
 def duration_text(micros: pa.Array) -> pa.Array:
     """Durations, given in microseconds, with as many hours as they have: a day and two hours are 26:00:00."""
 
-    def text(given: int) -> str:
-        seconds, fraction = divmod(abs(given), 10**6)
-        whole = f"{'-' if given < 0 else ''}{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
+    def text(duration: int) -> str:
+        seconds, fraction = divmod(abs(duration), 10**6)
+        whole = f"{'-' if duration < 0 else ''}{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
         return f"{whole}.{fraction:06d}".rstrip("0") if fraction else whole
 
-    return pa.array([None if given is None else text(given) for given in micros.to_pylist()], pa.string())
+    return pa.array([None if duration is None else text(duration) for duration in micros.to_pylist()], pa.string())
 
 
-def differing_types(name: str, before: pa.DataType, now: pa.DataType) -> DataError:
-    """The error for a column that has one type in one file and another in another."""
-    return DataError(
-        f"column {name!r} has the type {before} in one part of the data and {now} in another. "
-        "Give it one type in all files.",
-        code="types-differ",
-    )
+def common_type(name: str, before: pa.DataType, now: pa.DataType) -> pa.DataType:
+    """The type of a column in all parts of the data; one without any value takes that of the others."""
+    if before == now or pa.types.is_null(now):
+        return before
+    if pa.types.is_null(before):
+        return now
+    message = f"column {name!r} has the type {before} in one part of the data and {now} in another. "
+    raise DataError(f"{message}Give it one type in all files.", code="types-differ")
 
 
 def _plain_column(column: pa.ChunkedArray, name: str, where: str, missing: Sequence[str]) -> pa.ChunkedArray:
     column = decoded(column)
     if not has_text(column.type):
-        raise DataError(
-            f"{where}: column {name!r} has the type {column.type}, which is not one value per cell. "
-            "Turn it into text, numbers or dates, or leave the column out of the policy.",
-            code="column-type",
-        )
+        message = f"{where}: column {name!r} has the type {column.type}, which is not one value per cell."
+        fix = "Turn it into text, numbers or dates, or leave the column out of the policy."
+        raise DataError(f"{message} {fix}", code="column-type")
     if pa.types.is_float16(column.type):  # for which Arrow has few functions
         column = pa.chunked_array([_wider(chunk) for chunk in column.chunks], pa.float32())
     if pa.types.is_floating(column.type):
@@ -120,32 +115,22 @@ def _plain_column(column: pa.ChunkedArray, name: str, where: str, missing: Seque
 
 def _marked(column: pa.ChunkedArray, missing: Sequence[str]) -> pa.ChunkedArray | None:
     """Which cells are marks of a missing value: texts, or numbers that a mark writes; None where none can be."""
-    if missing and is_text(column.type):
-        return pc.is_in(column, value_set=pa.array(missing, column.type))
+    kind = column.type
+    if missing and is_text(kind):
+        return pc.is_in(column, value_set=pa.array(missing, kind))
     written = [Decimal(mark) for mark in missing if _NUMBER.fullmatch(mark)]
-    if written and pa.types.is_integer(column.type):
-        whole = [int(mark) for mark in written if mark == mark.to_integral_value() and _fits(int(mark), column.type)]
-        return pc.is_in(column, value_set=pa.array(whole, column.type))
-    if written and pa.types.is_floating(column.type):
-        return pc.is_in(column, value_set=pa.array(_floats(written, column.type), column.type))
+    if written and pa.types.is_integer(kind):
+        limits = np.iinfo(kind.to_pandas_dtype())
+        whole = [int(mark) for mark in written if mark == mark.to_integral_value() and limits.min <= mark <= limits.max]
+        return pc.is_in(column, value_set=pa.array(whole, kind))
+    if written and pa.types.is_floating(kind):
+        with np.errstate(over="ignore"):
+            floats = np.array([float(mark) for mark in written]).astype(kind.to_pandas_dtype())
+        # a mark is a float that has the same digits: none other must be taken for it
+        digits = [Decimal(float(each)) if each.is_integer() else Decimal(str(each)) for each in floats]
+        same = [float(each) for each, mark, own in zip(floats, written, digits, strict=True) if mark == own]
+        return pc.is_in(column, value_set=pa.array(same, kind))
     return None
-
-
-def _floats(marks: Sequence[Decimal], kind: pa.DataType) -> list[float]:
-    """The marks that a float of the type is by its digits: none other must be taken for it."""
-    with np.errstate(over="ignore"):
-        floats = np.array([float(mark) for mark in marks]).astype(kind.to_pandas_dtype())
-    return [float(number) for mark, number in zip(marks, floats, strict=True) if mark == _decimal(number)]
-
-
-def _decimal(number: np.floating) -> Decimal:
-    return Decimal(float(number)) if number.is_integer() else Decimal(str(number))
-
-
-def _fits(number: int, kind: pa.DataType) -> bool:
-    bits: int = kind.bit_width
-    low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1)) if pa.types.is_signed_integer(kind) else (0, 2**bits)
-    return bool(low <= number < high)
 
 
 def _wider(halves: pa.Array) -> pa.Array:

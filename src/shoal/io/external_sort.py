@@ -1,16 +1,14 @@
 """Sorting more rows than fit in memory, in the order of a release: sorted runs on disk, merged bit by bit."""
 
-from __future__ import annotations
-
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
-from shoal.io.columns import differing_types
-from shoal.io.pieces import cut
+from shoal.io.bounded_slices import slices
+from shoal.io.columns import common_type
 from shoal.io.staging import writing
 from shoal.table.canonical_text import in_order_of_cells, order_of_cells
 
@@ -33,22 +31,21 @@ class SortedRuns:
         self._files: list[Path] = []
         self._written = 0
         self.n_rows = 0
-        self.schema = pa.schema([])
-        """Of the tables taken: a column that has no value in some of them has the type of the others."""
+        self.schema = pa.schema([])  # a column that has no value in some tables has the type of the others
 
     def add(self, table: pa.Table) -> None:
         """Take some rows; `DataError` where a column has another type than before."""
         if not self.n_rows:
             self.schema = table.schema
         elif table.num_rows:
-            self.schema = _joint(self.schema, table.schema)
+            now = table.schema
+            types = [(each.name, common_type(each.name, each.type, now.field(each.name).type)) for each in self.schema]
+            self.schema = pa.schema(types)
         self.n_rows += table.num_rows
-        for piece in cut(table, rows=self._run, nbytes=_BYTES_OF_A_RUN):
+        for piece in slices(table, rows=self._run, nbytes=_BYTES_OF_A_RUN):
             self._waiting.append(piece)
-            if (
-                sum(each.num_rows for each in self._waiting) >= self._run
-                or sum(each.nbytes for each in self._waiting) >= _BYTES_OF_A_RUN
-            ):
+            rows = sum(each.num_rows for each in self._waiting)
+            if rows >= self._run or sum(each.nbytes for each in self._waiting) >= _BYTES_OF_A_RUN:
                 self._spill()
 
     def _spill(self) -> None:
@@ -64,12 +61,12 @@ class SortedRuns:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
             with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, self.schema) as writer:
                 for table in tables:
-                    for head in cut(table, rows=self._head, nbytes=_BYTES_OF_A_HEAD):
+                    for head in slices(table, rows=self._head, nbytes=_BYTES_OF_A_HEAD):
                         writer.write_table(head.combine_chunks())
         return path
 
-    def tables(self) -> Iterator[pa.Table]:
-        """All rows in order, some at a time."""
+    def tables(self, done: Callable[[float], None] = lambda _: None) -> Iterator[pa.Table]:
+        """All rows in order, some at a time; ``done`` is called with the share of them that was used."""
         if self._waiting:
             self._spill()
         while len(self._files) > _RUNS_AT_ONCE:
@@ -77,18 +74,11 @@ class SortedRuns:
             self._files.append(self._write(_merged(some, self.schema)))
             for path in some:
                 path.unlink()
-        yield from _merged(self._files, self.schema)
-
-
-def _joint(known: pa.Schema, other: pa.Schema) -> pa.Schema:
-    """The types of two tables of the same columns, where a column without any value takes the type of the other."""
-    fields = []
-    for field in known:
-        before, now = field.type, other.field(field.name).type
-        if before != now and not pa.types.is_null(before) and not pa.types.is_null(now):
-            raise differing_types(field.name, before, now)
-        fields.append(pa.field(field.name, now if pa.types.is_null(before) else before))
-    return pa.schema(fields)
+        used = 0
+        for table in _merged(self._files, self.schema):
+            yield table
+            used += table.num_rows
+            done(used / max(self.n_rows, 1))
 
 
 def _merged(files: Sequence[Path], schema: pa.Schema) -> Iterator[pa.Table]:
@@ -101,7 +91,7 @@ def _merged(files: Sequence[Path], schema: pa.Schema) -> Iterator[pa.Table]:
         rank[order] = np.arange(len(order))
         ends = np.cumsum([run.rows.num_rows for run in runs]) - 1
         # what comes after the last row at hand of a run that goes on may have to wait for that run
-        going = [rank[end] for run, end in zip(runs, ends, strict=True) if run.goes_on]
+        going = [rank[end] for run, end in zip(runs, ends, strict=True) if run.left]
         sure = order[: min(going) + 1] if going else order
         for run, taken in zip(runs, np.bincount(of_run[sure], minlength=len(runs)).tolist(), strict=True):
             run.rows = run.rows.slice(taken)
@@ -113,22 +103,17 @@ class _Run:
 
     def __init__(self, path: Path, schema: pa.Schema) -> None:
         self._file = pa.ipc.open_file(pa.OSFile(str(path)))
-        self._next = 0
+        self.left: int = self._file.num_record_batches  # what is not at hand yet
         self.rows: pa.Table = schema.empty_table()
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether there is more than what is at hand."""
-        return bool(self._next < self._file.num_record_batches)
 
     def fill(self, rows: int, nbytes: int) -> bool:
         """Have that many rows or bytes at hand, or all that are left; False at the end."""
         schema = self.rows.schema
         parts, count, held = [self.rows], self.rows.num_rows, self.rows.nbytes
-        while (not count or (count < rows and held < nbytes)) and self.goes_on:
-            part = pa.Table.from_batches([self._file.get_batch(self._next)]).cast(schema)
+        while (not count or (count < rows and held < nbytes)) and self.left:
+            part = pa.Table.from_batches([self._file.get_batch(self._file.num_record_batches - self.left)]).cast(schema)
             parts.append(part)
             count, held = count + part.num_rows, held + part.nbytes
-            self._next += 1
+            self.left -= 1
         self.rows = pa.concat_tables(parts)
         return bool(count)

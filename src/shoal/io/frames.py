@@ -3,8 +3,6 @@
 The index of a pandas DataFrame is never read: it is no column, and row labels must not reach a release.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import date, datetime
 from enum import Enum
@@ -37,11 +35,9 @@ def frame_names(obj: Any) -> list[str]:
     kind = _known_kind(obj)
     if kind is FrameKind.PANDAS:
         if obj.columns.nlevels > 1:
-            raise DataError(
-                f"{_WHERE} has column names of {obj.columns.nlevels} levels (a pandas MultiIndex). "
-                "Give every column one name, for example by joining the levels.",
-                code="column-name-levels",
-            )
+            message = f"{_WHERE} has column names of {obj.columns.nlevels} levels (a pandas MultiIndex)."
+            fix = "Give every column one name, for example by joining the levels."
+            raise DataError(f"{message} {fix}", code="column-name-levels")
         return check_names(list(obj.columns), _WHERE)
     if kind is FrameKind.POLARS:
         return check_names(obj.collect_schema().names(), _WHERE)
@@ -55,14 +51,14 @@ def to_arrow(
 ) -> tuple[pa.Table, FrameKind]:
     """A table as Arrow and the kind that it came as; with ``columns``, only those, in that order."""
     kind = _known_kind(obj)
+    given = _as_table(obj) if kind is FrameKind.ARROW else obj
+    names = chosen(frame_names(given), columns, _WHERE)
     if kind is FrameKind.PANDAS:
-        table = _from_pandas(obj, chosen(frame_names(obj), columns, _WHERE))
+        table = _from_pandas(given, names)
     elif kind is FrameKind.POLARS:
-        table = obj.lazy().select(chosen(frame_names(obj), columns, _WHERE)).collect().to_arrow()
+        table = given.lazy().select(names).collect().to_arrow()
     else:
-        table = _as_table(obj)
-        names = without_unnamed_index(check_names(table.column_names, _WHERE))
-        table = table.select(chosen(names, columns, _WHERE))
+        table = given.select(names)
     return plain(table, _WHERE, missing), kind
 
 
@@ -81,35 +77,23 @@ def _kind(obj: object) -> FrameKind | None:
     """By the classes' modules, so that neither library is imported to ask."""
     for base in type(obj).__mro__:
         package = base.__module__.partition(".")[0]
-        if package == "pandas" and base.__name__ == "DataFrame":
-            return FrameKind.PANDAS
-        if package == "polars" and base.__name__ in ("DataFrame", "LazyFrame"):
-            return FrameKind.POLARS
-        if package in ("pandas", "polars") and base.__name__ == "Series":
-            return None
-    if isinstance(obj, pa.Table | pa.RecordBatch) or hasattr(obj, "__arrow_c_stream__"):
-        return FrameKind.ARROW
-    return None
+        if package in ("pandas", "polars") and base.__name__ in ("DataFrame", "LazyFrame", "Series"):
+            return None if base.__name__ == "Series" else FrameKind(package)
+    is_arrow = isinstance(obj, pa.Table | pa.RecordBatch) or hasattr(obj, "__arrow_c_stream__")
+    return FrameKind.ARROW if is_arrow else None
 
 
 def _known_kind(obj: object) -> FrameKind:
     kind = _kind(obj)
     if kind is None:
-        raise DataError(
-            f"A table is expected: a pandas or polars DataFrame, a pyarrow Table, or the path of a file; "
-            f"{type(obj).__name__} is none of these.",
-            code="not-a-table",
-        )
+        message = "A table is expected: a pandas or polars DataFrame, a pyarrow Table, or the path of a file;"
+        raise DataError(f"{message} {type(obj).__name__} is none of these.", code="not-a-table")
     return kind
 
 
 def _as_table(obj: Any) -> pa.Table:
-    if isinstance(obj, pa.Table):
-        return obj
-    if isinstance(obj, pa.RecordBatch):
-        return pa.Table.from_batches([obj])
     try:
-        return pa.table(obj)
+        return obj if isinstance(obj, pa.Table) else pa.table(obj)
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise DataError(f"{type(obj).__name__} does not export a table: {error}.", code="not-a-table") from None
 
@@ -128,11 +112,9 @@ def _from_pandas(frame: Any, names: Sequence[str]) -> pa.Table:
         try:
             arrays.append(pa.array(series, from_pandas=True))
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-            raise DataError(
-                f"{_WHERE}: column {name!r} of type {series.dtype} cannot be read: {str(error).rstrip('.')}. "
-                "Turn it into one type, for example with astype(str).",
-                code="column-type",
-            ) from None
+            message = f"{_WHERE}: column {name!r} of type {series.dtype} cannot be read: {str(error).rstrip('.')}."
+            fix = "Turn it into one type, for example with astype(str)."
+            raise DataError(f"{message} {fix}", code="column-type") from None
     return pa.Table.from_arrays(arrays, list(names))
 
 
@@ -141,27 +123,18 @@ def _one_type(values: Any, name: str) -> str:
 
     Arrow would guess by the first value, and a date before a datetime would cut the time off the latter.
     """
-    kinds = {kind: _kind_of_type(kind) for kind in set(map(type, values))}
-    found = {label for label in kinds.values() if label != "datetime"}
-    if "datetime" in kinds.values():
+    known = (("text", str), ("number", Number), ("datetime", datetime), ("date", date))
+    found = set()
+    for kind in set(map(type, values)):
+        label = next((label for label, base in known if issubclass(kind, base)), kind.__name__)
+        found.add("bool" if kind.__name__ == "bool" else label)
+    if "datetime" in found:
         zones = {value.tzinfo for value in values if isinstance(value, datetime)}
-        found |= {f"datetime in {zone}" if zone else "datetime" for zone in zones}
+        found = (found - {"datetime"}) | {f"datetime in {zone}" if zone else "datetime" for zone in zones}
     if len(found) > 1:
-        raise DataError(
-            f"{_WHERE}: column {name!r} holds values of several types: {', '.join(sorted(found))}. "
-            "Turn them into one type, for example with astype(str).",
-            code="column-type",
-        )
+        message = f"{_WHERE}: column {name!r} holds values of several types: {', '.join(sorted(found))}."
+        raise DataError(f"{message} Turn them into one type, for example with astype(str).", code="column-type")
     return found.pop() if found else "nothing"
-
-
-def _kind_of_type(kind: type) -> str:
-    if issubclass(kind, bool) or kind.__name__ == "bool":
-        return "bool"
-    for label, base in (("text", str), ("number", Number), ("datetime", datetime), ("date", date)):
-        if issubclass(kind, base):
-            return label
-    return kind.__name__
 
 
 def _to_pandas(table: pa.Table) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,11 +26,8 @@ def data_files(path: Path) -> list[Path]:
         return [path]
     found = sorted(path.iterdir()) if path.is_dir() else _matching(path)
     known = tuple(readable_suffixes())
-    files = [
-        each
-        for each in found
-        if each.is_file() and not each.name.startswith((".", "_")) and each.name.lower().endswith(known)
-    ]
+    shown = [each for each in found if each.is_file() and not each.name.startswith((".", "_"))]
+    files = [each for each in shown if each.name.lower().endswith(known)]
     if not files:
         what = "folder" if path.is_dir() else "pattern"
         message = f"The {what} {path} has no file that can be read. Known suffixes: {', '.join(known)}."
@@ -44,7 +41,7 @@ def _check_different(files: Sequence[Path]) -> None:
     by_inode: dict[tuple[int, int], Path] = {}
     by_name: dict[Path, Path] = {}
     for path in files:
-        found = _state_of(path)
+        found = FileState.of(path)
         other = by_inode.setdefault((found.device, found.number), path)
         if other is not path:
             message = f"{other} and {path} are one file: its records would count twice. Remove one of the names."
@@ -52,11 +49,10 @@ def _check_different(files: Sequence[Path]) -> None:
         unpacked = path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
         other = by_name.setdefault(unpacked, path)
         if other is not path:
-            raise DataError(
-                f"{other} and {path} differ only in compression: if they have the same records, these would count "
-                "twice. Remove one, or rename it if its records are different.",
-                code="file-twice",
-            )
+            message = f"{other} and {path} differ only in compression:"
+            same = "if they have the same records, these would count twice."
+            fix = "Remove one, or rename it if its records are different."
+            raise DataError(f"{message} {same} {fix}", code="file-twice")
 
 
 def would_be_read(path: Path, data: Path) -> bool:
@@ -64,21 +60,13 @@ def would_be_read(path: Path, data: Path) -> bool:
     if not is_many(data) or path.name.startswith((".", "_")):
         return False
     if data.is_dir():
-        return _same_folder(path.parent, data) or _leads_to(data.iterdir(), path)
-    folders = _matching(data.parent) if _PATTERN & set(str(data.parent)) else [data.parent]
-    here = Path(path.name).match(data.name) and any(_same_folder(path.parent, each) for each in folders)
-    return here or _leads_to(_matching(data), path)
-
-
-def _same_folder(first: Path, second: Path) -> bool:
-    """Whether two paths are one folder, by whatever links."""
-    return second.is_dir() and os.path.realpath(first) == os.path.realpath(second)
-
-
-def _leads_to(found: Iterable[Path], path: Path) -> bool:
-    """Whether one of the names is a link to a file, which need not be there yet."""
-    target = os.path.realpath(path)
-    return any(each.is_symlink() and os.path.realpath(each) == target for each in found)
+        folders, found = [data], list(data.iterdir())
+    else:
+        folders = _matching(data.parent) if _PATTERN & set(str(data.parent)) else [data.parent]
+        folders, found = folders if Path(path.name).match(data.name) else [], _matching(data)
+    own, target = os.path.realpath(path.parent), os.path.realpath(path)
+    inside = any(each.is_dir() and os.path.realpath(each) == own for each in folders)
+    return inside or any(each.is_symlink() and os.path.realpath(each) == target for each in found)  # or is linked to
 
 
 def _matching(pattern: Path) -> list[Path]:
@@ -92,21 +80,6 @@ def parts_of(source: DataSource) -> list[DataSource]:
     return [replace(source, path=path) for path in data_files(source.path)]
 
 
-def check_same_columns(first: Path, names: list[str], other: Path, others: list[str]) -> None:
-    """Raise `DataError` unless two files of one table have the same columns."""
-    lacking, more = sorted(set(names) - set(others)), sorted(set(others) - set(names))
-    if lacking or more:
-        differences = [
-            f"{verb} {listing([repr(name) for name in names])}"
-            for verb, names in (("lacks", lacking), ("adds", more))
-            if names
-        ]
-        raise DataError(
-            f"{other} {' and '.join(differences)} compared with {first}: all files of a table need the same columns.",
-            code="columns-differ",
-        )
-
-
 @dataclass(frozen=True)
 class FileState:
     """A file as the file system knows it."""
@@ -118,6 +91,15 @@ class FileState:
     device: int
     number: int
 
+    @staticmethod
+    def of(path: Path) -> FileState:
+        """Look at a file."""
+        try:
+            stat = path.stat()
+        except OSError as error:
+            raise DataError(f"{path} cannot be read: {error.strerror or error}.", code="not-readable") from None
+        return FileState(path, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_dev, stat.st_ino)
+
 
 @dataclass(frozen=True)
 class Fingerprint:
@@ -128,29 +110,11 @@ class Fingerprint:
     @staticmethod
     def of(source: DataSource) -> Fingerprint:
         """Look at the files; a table of a database has none."""
-        if source.database is not None:
-            return Fingerprint(())
-        return Fingerprint(tuple(_state_of(path) for path in data_files(source.path)))
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all files."""
-        return sum(each.size for each in self.files)
+        return Fingerprint(() if source.database else tuple(FileState.of(path) for path in data_files(source.path)))
 
     def check(self, source: DataSource) -> None:
         """Raise `DataError` where a file has changed, gone or come since."""
-        now = Fingerprint.of(source)
-        changed = [str(each.path) for each in {*self.files} ^ {*now.files}]
+        changed = sorted({str(each.path) for each in {*self.files} ^ {*Fingerprint.of(source).files}})
         if changed:
-            message = (
-                f"{listing(sorted(set(changed)))} changed while it was read. Start again when nobody writes to it."
-            )
+            message = f"{listing(changed)} changed while it was read. Start again when nobody writes to it."
             raise DataError(message, code="data-changed")
-
-
-def _state_of(path: Path) -> FileState:
-    try:
-        stat = path.stat()
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror or error}.", code="not-readable") from None
-    return FileState(path, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_dev, stat.st_ino)

@@ -1,38 +1,59 @@
 """Read a table: whole, or in batches of records so that memory does not follow its length."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
 import pyarrow as pa
 
 from shoal.errors import DataError
-from shoal.io.formats import format_of
-from shoal.io.formats.file_format import FileFormat
-from shoal.io.multiple_files import Fingerprint, check_same_columns, data_files, is_many, parts_of
-from shoal.io.postgres.tables import database_batches, database_names, read_database
+from shoal.formatting import listing
+from shoal.io.formats import FORMATS
+from shoal.io.formats.file_format import Done, FileFormat
+from shoal.io.multiple_files import Fingerprint, data_files, is_many, parts_of
+from shoal.io.postgres.tables import database_batches, database_columns
 from shoal.policy.data_source import DataSource
 from shoal.policy.file_kinds import FileKind, sniff_kind
 
 _SEPARATORS: Final = (",", ";", "\t", "|", ":")
+_NEARLY: Final = 0.999  # the share that is reported before the last batch has been used: text is read ahead of it
 
 
 def read_table(source: DataSource, columns: Sequence[str] | None = None) -> pa.Table:
     """The table in a file, or those of its columns that are asked for, in the order asked for."""
     if source.database is not None:
-        return read_database(source, columns)
-    if is_many(source.path):
-        return _read_parts(source, columns)
-    with readable(source) as form:
-        return form.read(source, columns)
+        return pa.Table.from_batches(list(database_batches(source, columns)))
+    if not is_many(source.path):
+        with readable(source) as form:
+            return form.read(source, columns)
+    wanted = column_names(source) if columns is None else columns
+    tables = [read_table(part, wanted) for part in _alike_parts(source)]
+    try:
+        return pa.concat_tables(tables)
+    except pa.ArrowInvalid as error:
+        message = f"The files of {source.path} differ in the types of their columns: {error}."
+        raise DataError(message, code="types-differ") from None
+
+
+def _alike_parts(source: DataSource) -> Iterator[DataSource]:
+    """The source of each file; `DataError` at one that has other columns than the first."""
+    parts = parts_of(source)
+    names = set(column_names(parts[0]))
+    for part in parts:
+        others = set(column_names(part))
+        found = [(verb, which) for verb, which in (("lacks", names - others), ("adds", others - names)) if which]
+        if found:
+            how = " and ".join(f"{verb} {listing([repr(name) for name in sorted(which)])}" for verb, which in found)
+            first = parts[0].path
+            message = f"{part.path} {how} compared with {first}: all files of a table need the same columns."
+            raise DataError(message, code="columns-differ")
+        yield part
 
 
 def column_names(source: DataSource) -> list[str]:
     """The names of a file's columns; of most kinds no more is read than the header or footer."""
     if source.database is not None:
-        return database_names(source)
+        return [column.name for column in database_columns(source)]
     if is_many(source.path):
         return column_names(parts_of(source)[0])
     with readable(source) as form:
@@ -51,19 +72,6 @@ def separator_hint(source: DataSource, names: Sequence[str]) -> str:
     return f"the file's only column is {shown!r}: is the separator {likely!r}?"
 
 
-def _read_parts(source: DataSource, columns: Sequence[str] | None) -> pa.Table:
-    parts = parts_of(source)
-    names, tables = column_names(parts[0]), []
-    for part in parts:
-        check_same_columns(parts[0].path, names, part.path, column_names(part))
-        tables.append(read_table(part, names if columns is None else columns))
-    try:
-        return pa.concat_tables(tables)
-    except pa.ArrowInvalid as error:
-        message = f"The files of {source.path} differ in the types of their columns: {error}."
-        raise DataError(message, code="types-differ") from None
-
-
 @contextmanager
 def readable(source: DataSource) -> Iterator[FileFormat]:
     """The format of the file; what the operating system says about it becomes a `DataError`."""
@@ -72,16 +80,12 @@ def readable(source: DataSource) -> Iterator[FileFormat]:
             raise DataError(f"{source.path} is a folder, not a file. Name the file inside it.", code="is-a-folder")
         if not source.path.exists():
             raise DataError(f"There is no file {source.path}. Check the path.", code="no-such-file")
-        yield format_of(source.path)
+        yield FORMATS[sniff_kind(source.path)]
     except PermissionError:
         message = f"This user may not read {source.path}. Change its permissions."
         raise DataError(message, code="no-permission") from None
     except OSError as error:
         raise DataError(f"{source.path} cannot be read: {error}.", code="not-readable") from None
-
-
-Done = Callable[[float], None]  # called with the share of the bytes that has been read, from 0 to 1
-_NEARLY: Final = 0.999  # the share that is reported before the last batch has been used: text is read ahead of it
 
 
 def read_batches(source: DataSource, columns: Sequence[str], done: Done | None = None) -> Iterator[pa.RecordBatch]:
@@ -90,11 +94,8 @@ def read_batches(source: DataSource, columns: Sequence[str], done: Done | None =
         yield from database_batches(source, columns)
         return
     before = Fingerprint.of(source)
-    total, behind = max(before.nbytes, 1), 0
-    parts = parts_of(source)
-    names = column_names(parts[0])
-    for part, seen in zip(parts, before.files, strict=True):
-        check_same_columns(parts[0].path, names, part.path, column_names(part))
+    total, behind = max(sum(each.size for each in before.files), 1), 0
+    for part, seen in zip(_alike_parts(source), before.files, strict=True):
         with readable(part) as form:
             for batch, share in form.batches(part, columns):
                 yield batch

@@ -1,8 +1,7 @@
 """Sinks: where a release goes. It is written aside, verified there, then put in place with its documents."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, Self
@@ -11,14 +10,14 @@ import pyarrow as pa
 
 from shoal.encode.result import Result, as_written
 from shoal.errors import InputError, OutputError
-from shoal.io.multiple_files import data_files, is_many, would_be_read
+from shoal.io.multiple_files import data_files, would_be_read
 from shoal.io.read import read_table
 from shoal.io.source import CountedTable, Reading
 from shoal.io.staging import Staged
-from shoal.io.write import check_table_suffix, sha256_of, write_counted
+from shoal.io.write import sha256_of, write_table, writer_of
 from shoal.policy import Policy
 from shoal.policy.data_source import release_source
-from shoal.search.problem import Progress, no_progress
+from shoal.search.problem import Progress
 
 TextOf = Callable[[Any, str], Any]  # the texts of a column, given its values and its name
 
@@ -27,7 +26,9 @@ TextOf = Callable[[Any, str], Any]  # the texts of a column, given its values an
 class WrittenRelease:
     """A release that is written, or ready to be, and not yet in place."""
 
-    release: Path | pa.Table | CountedTable  # what the verifier reads
+    release: (
+        Path | pa.Table | CountedTable | Mapping[str, Path]
+    )  # what the verifier reads; a file for each linked table
     sha256: str | None = None  # the hash of what was written
     rows_out_of_order: Callable[[TextOf], int] | None = None
     """Of files in a cluster: rows that stand before one that sorts ahead of them, by the verifier's own texts."""
@@ -40,7 +41,6 @@ class ReleaseData(Protocol):
 
     def records(self) -> pa.Table:
         """The released table, a row per record."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -57,35 +57,25 @@ class ReleaseFile:
 class Sink(Protocol):
     """Where a release goes."""
 
-    documents: Mapping[str, Path]  # where evidence, report and recoding go; nothing where a release stays in memory
-    location: Any  # where the release itself is when it is in place; None in memory
-    stem: str  # the name of the release, for its entry in a registry
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(self, *error: object) -> None: ...
-
-    def write(self, result: Result, reading: Reading, progress: Progress) -> WrittenRelease:
-        """Write the release aside."""
-        ...
-
-    def commit(self, texts: Mapping[str, str]) -> ReleaseData | None:
-        """Put everything in place; what holds the release from now on, or None: it is held in memory."""
-        ...
-
-
-class MemorySink:
-    """A release that is given back in memory; nothing is written."""
-
-    documents: Mapping[str, Path] = {}
-    location: Any = None
-    stem = ""
+    documents: Mapping[str, Path] = {}  # where evidence, report and recoding go; nothing for a release in memory
+    location: Any = None  # where the release itself is when it is in place; None in memory
+    stem: str = ""  # the name of the release, for its entry in a registry
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
-        pass
+        return None
+
+    def write(self, result: Result, reading: Reading, progress: Progress) -> WrittenRelease:
+        """Write the release aside."""
+
+    def commit(self, texts: Mapping[str, str]) -> ReleaseData | None:
+        """Put everything in place; what holds the release from now on, or None: it is held in memory."""
+
+
+class MemorySink(Sink):
+    """A release that is given back in memory; nothing is written."""
 
     def write(self, result: Result, reading: Reading, progress: Progress) -> WrittenRelease:  # noqa: ARG002
         """The released table, a row per record."""
@@ -96,70 +86,76 @@ class MemorySink:
         return None
 
 
-class FileSink:
+class StagedSink(Sink):
+    """A release with documents: all is written aside and put in place together, each kind in `_put_in_place`."""
+
+    def __init__(
+        self, location: Any, stem: str, documents: Mapping[str, Path], *files: Path, inputs: Sequence[Path], force: bool
+    ) -> None:
+        self.location, self.stem, self.documents = location, stem, documents
+        self._stage = Staged([*files, *documents.values()], inputs=inputs, force=force)
+        self._open = ExitStack()
+
+    def __enter__(self) -> Self:
+        self._open.enter_context(self._stage)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._open.close()
+
+    def commit(self, texts: Mapping[str, str]) -> ReleaseData | None:
+        """Write the documents, and put the release in place with them."""
+        for name, path in self.documents.items():
+            self._stage.write_text(path, texts[name])
+        return self._put_in_place()
+
+    def _put_in_place(self) -> ReleaseData | None:
+        raise NotImplementedError
+
+
+class FileSink(StagedSink):
     """A CSV or Parquet file with its documents beside it, put in place together."""
+
+    _streamed = False
 
     def __init__(
         self, target: Path, *, recoding: bool = False, inputs: Sequence[Path] = (), force: bool = False
     ) -> None:
-        check_table_suffix(target)
-        self.location: Any = target
-        self.stem = target.stem
-        paths = output_paths(target, recoding=recoding)
-        self.documents: Mapping[str, Path] = {name: path for name, path in paths.items() if name != "release"}
-        self._stage = Staged(list(paths.values()), inputs=inputs, force=force)
-        self._streamed = False
-
-    def __enter__(self) -> Self:
-        self._stage.__enter__()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._stage.__exit__(*error)
+        writer_of(target)
+        documents = output_paths(target, recoding=recoding)
+        del documents["release"]
+        super().__init__(target, target.stem, documents, target, inputs=inputs, force=force)
 
     def write(self, result: Result, reading: Reading, progress: Progress) -> WrittenRelease:
         """Write the release under a hidden name."""
         self._streamed = reading.table is None
-        staged = self._stage.path(self.location)
-        write_result(result, reading, staged, progress)
-        return WrittenRelease(staged, sha256_of(staged))
+        return write_result(result, reading, self._stage.path(self.location), progress)
 
     def write_table(self, table: pa.Table) -> WrittenRelease:
         """Write a released table under a hidden name."""
         staged = self._stage.path(self.location)
-        write_counted(as_written(table, staged), None, staged)
+        write_table(as_written(table, staged), staged)
         return WrittenRelease(staged, sha256_of(staged))
 
-    def commit(self, texts: Mapping[str, str]) -> ReleaseData | None:
-        """Rename all files together."""
-        write_documents(self._stage, self.documents, texts)
+    def _put_in_place(self) -> ReleaseData | None:
         self._stage.commit()
         return ReleaseFile(self.location) if self._streamed else None
 
 
-def write_result(result: Result, reading: Reading, path: Path, progress: Progress = no_progress) -> None:
+def write_result(result: Result, reading: Reading, path: Path, progress: Progress) -> WrittenRelease:
     """Write a release as a file: the bytes are those of the table with all its rows."""
     if reading.uncounted:
         reading.write_records(result, path, progress)
-        return
-    released = result.released
-    table = as_written(released.table, path)
-    write_counted(table, released.counts, path, lambda share: progress("writing", share))
-
-
-def write_documents(stage: Staged, paths: Mapping[str, Path], texts: Mapping[str, str]) -> None:
-    """Write what stands beside a release to the hidden files of a stage."""
-    for name, path in paths.items():
-        stage.write_text(path, texts[name])
+    else:
+        table = as_written(result.released.table, path)
+        write_table(table, path, result.released.counts, lambda share: progress("writing", share))
+    return WrittenRelease(path, sha256_of(path))
 
 
 def output_paths(release: Path, *, recoding: bool = False) -> dict[str, Path]:
     """The files of a release."""
-    return {
-        "release": release,
-        **document_paths(release.parent, release.stem),
-        **({"recoding": release.with_name(f"{release.stem}.recoding.json")} if recoding else {}),
-    }
+    more = {"recoding": release.with_name(f"{release.stem}.recoding.json")} if recoding else {}
+    return {"release": release, **document_paths(release.parent, release.stem), **more}
 
 
 def document_paths(folder: Path, stem: str, evidence: str | Path | None = None) -> dict[str, Path]:
@@ -174,24 +170,15 @@ def document_paths(folder: Path, stem: str, evidence: str | Path | None = None) 
 def refuse_recoding(policy: Policy, recoding: bool) -> None:
     """Raise `InputError` where a recoding file is asked for beside a release that is no single file."""
     if recoding or policy.recoding:
-        raise InputError(
-            "a recoding names the file that was published, so it needs a release in a file. Leave --recoding out, or "
-            "write the release to a .csv or .parquet file.",
-            code="recoding-needs-file",
-        )
+        message = "a recoding names the file that was published, so it needs a release in a file."
+        fix = "Leave --recoding out, or write the release to a .csv or .parquet file."
+        raise InputError(f"{message} {fix}", code="recoding-needs-file")
 
 
 def no_output() -> OutputError:
     """Nobody said where the release goes."""
     message = "the policy names no output and none was given. Set output: in the policy or pass --out."
     return OutputError(message, code="no-output")
-
-
-def file_target(policy: Policy, out: str | Path | None) -> Path:
-    """The file that a release goes to."""
-    if out is None and policy.output is None:
-        raise no_output()
-    return Path(out) if out is not None else policy.path(str(policy.output))
 
 
 def check_not_read_again(target: Path, data: Path, inputs: Sequence[Path]) -> None:
@@ -203,13 +190,11 @@ def check_not_read_again(target: Path, data: Path, inputs: Sequence[Path]) -> No
 
 def input_files(policy: Policy, data: Path) -> list[Path]:
     """The files that a run reads, the data first; an output must never replace one."""
-    return [*(data_files(data) if is_many(data) else [data]), *policy_files(policy)]
+    return [*data_files(data), *policy_files(policy)]
 
 
 def policy_files(policy: Policy) -> list[Path]:
     """The file of a policy, and those of its hierarchies."""
     files = [Path(policy.source)] if Path(policy.source).is_file() else []
-    for column in policy.columns.values():
-        if column.hierarchy is not None and column.hierarchy.file is not None:
-            files.append(policy.path(column.hierarchy.file))
-    return files
+    hierarchies = [column.hierarchy for column in policy.columns.values() if column.hierarchy is not None]
+    return [*files, *(policy.path(each.file) for each in hierarchies if each.file is not None)]

@@ -5,14 +5,11 @@ folders and renamed when all are complete: the old release is moved away first a
 that at no moment - not even after a crash - a release lies beside evidence that is not its own.
 """
 
-from __future__ import annotations
-
 import os
 import secrets
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
@@ -34,19 +31,24 @@ def check_outputs(outputs: Sequence[Path], inputs: Sequence[Path] = (), *, force
     """Raise one `OutputError` with everything that stands in the way of writing the outputs."""
     problems: list[str] = []
     there: list[str] = []
-    folders: set[Path] = set()
-    for place, output in enumerate(outputs):
-        if any(_same(output, other) for other in outputs[:place]):
-            problems.append(f"{output} is named for two outputs. Give each its own name.")
-        elif problem := _problem(output, inputs):
-            problems.append(problem)
-        elif output.parent in folders:
-            continue  # said once, however many outputs go there
-        elif problem := _folder_problem(output):
-            problems.append(problem)
-            folders.add(output.parent)
-        elif os.path.lexists(output) and not force:
-            there.append(str(output))
+    folders: set[Path] = set()  # those with a problem, which is said once, however many outputs go there
+    for index, output in enumerate(outputs):
+        try:
+            if any(_same(output, other) for other in outputs[:index]):
+                problems.append(f"{output} is named for two outputs. Give each its own name.")
+            elif any(_same(output, given) for given in inputs):
+                problems.append(f"{output} is an input as well and would be overwritten. Choose another output.")
+            elif output.is_dir():
+                problems.append(f"{output} is a folder. Name a file inside it.")
+            elif output.parent in folders:
+                continue
+            elif problem := _folder_problem(output):
+                problems.append(problem)
+                folders.add(output.parent)
+            elif os.path.lexists(output) and not force:
+                there.append(str(output))
+        except OSError as error:
+            problems.append(f"{output} cannot be written: {error.strerror}.")
     if there:
         verb = "exist" if len(there) > 1 else "exists"
         problems.append(f"{', '.join(there)} {verb} already. Choose another output, or {FORCE}.")
@@ -54,28 +56,13 @@ def check_outputs(outputs: Sequence[Path], inputs: Sequence[Path] = (), *, force
         raise OutputError(" ".join(problems), code="output-blocked")
 
 
-def _problem(output: Path, inputs: Sequence[Path]) -> str:
-    """Why an output cannot be written even with force; empty if it can."""
-    try:
-        if any(_same(output, given) for given in inputs):
-            return f"{output} is an input as well and would be overwritten. Choose another output."
-        if output.is_dir():
-            return f"{output} is a folder. Name a file inside it."
-    except OSError as error:
-        return f"{output} cannot be written: {error.strerror}."
-    return ""
-
-
 def _folder_problem(output: Path) -> str:
-    try:
-        if not output.parent.exists():
-            return f"The folder {output.parent} for {output.name} does not exist. Create it first."
-        if not output.parent.is_dir():
-            return f"{output.parent} is a file, so {output.name} cannot be written inside it. Choose another output."
-        if not os.access(output.parent, os.W_OK | os.X_OK):
-            return f"The folder {output.parent} is not writable. Change its permissions, or choose another output."
-    except OSError as error:
-        return f"{output} cannot be written: {error.strerror}."
+    if not output.parent.exists():
+        return f"The folder {output.parent} for {output.name} does not exist. Create it first."
+    if not output.parent.is_dir():
+        return f"{output.parent} is a file, so {output.name} cannot be written inside it. Choose another output."
+    if not os.access(output.parent, os.W_OK | os.X_OK):
+        return f"The folder {output.parent} is not writable. Change its permissions, or choose another output."
     return ""
 
 
@@ -87,46 +74,40 @@ def _same(first: Path, second: Path) -> bool:
         return os.path.realpath(first) == os.path.realpath(second)
 
 
-@dataclass(frozen=True)
-class _Hidden:
-    """A file under a hidden name, and the permissions it gets when it is renamed."""
-
-    path: Path
-    mode: int
-
-
 class Staged:
-    """Hidden files in place of the outputs, renamed together by `commit` and removed when there is none.
+    """Hidden files instead of the outputs, renamed together by `commit` and removed when there is none.
 
     ``outputs`` starts with the release. ``force`` allows to replace files that exist; they stay untouched until
-    `commit`. Every output must be written before `commit`: one that was not is placed as an empty file.
+    `commit`. Every output must be written before `commit`: one that was not becomes an empty file.
     """
 
     def __init__(self, outputs: Sequence[Path], *, inputs: Sequence[Path] = (), force: bool = False) -> None:
         self._outputs = tuple(outputs)
         self._inputs = tuple(inputs)
         self._force = force
-        self._hidden: dict[Path, _Hidden] = {}
+        self._hidden: dict[Path, Path] = {}  # the hidden file of each output
+        self._modes: dict[Path, int] = {}  # the permissions that each gets when it is renamed
 
     def __enter__(self) -> Self:
         check_outputs(self._outputs, self._inputs, force=self._force)
         try:
             for output in self._outputs:
-                name = _hidden_name(output)
-                self._hidden[output] = _Hidden(name, 0o600)  # known before it is there: a signal may come any time
+                self._hidden[output] = _hidden_name(output)  # known before it is there: a signal may come any time
                 with writing(output):
-                    self._hidden[output] = _create_hidden(name)
+                    self._modes[output] = _create_private(self._hidden[output])
         except BaseException:
-            self._clear()
+            self.__exit__()
             raise
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._clear()
+        for hidden in self._hidden.values():
+            hidden.unlink(missing_ok=True)
+        self._hidden.clear()
 
     def path(self, output: Path) -> Path:
         """Where to write an output for now: a hidden file in its folder, with its suffix."""
-        return self._hidden[output].path
+        return self._hidden[output]
 
     def write_text(self, output: Path, text: str) -> None:
         """Write one of the outputs as text."""
@@ -137,10 +118,11 @@ class Staged:
         """Put all outputs in place, the release last, then call ``confirm``; all is as before where any of it fails."""
         release, *rest = self._outputs
         moved: dict[Path, Path] = {}
-        placed: list[Path] = []
+        renamed: list[Path] = []
         try:
-            for hidden in self._hidden.values():
-                _flush(hidden)
+            for output, hidden in self._hidden.items():  # a rename may outlive a crash that the bytes do not
+                _sync(hidden, os.O_RDWR)
+                hidden.chmod(self._modes[output])
             for output in (release, *rest):  # the old release goes first
                 if os.path.lexists(output):
                     if not self._force:
@@ -149,12 +131,12 @@ class Staged:
                     moved[output] = _hidden_name(output)
                     output.replace(moved[output])
             for output in (*rest, release):  # and the new one comes last
-                placed.append(output)
-                self._hidden[output].path.replace(output)
+                renamed.append(output)
+                self._hidden[output].replace(output)
             if confirm is not None:
                 confirm()
         except BaseException as error:
-            _undo(moved, placed)
+            _undo(moved, renamed)
             if isinstance(error, OSError):
                 message = f"The outputs cannot be put in place: {error}. Nothing was changed."
                 raise OutputError(message, code="not-placed") from error
@@ -166,31 +148,20 @@ class Staged:
                 _sync(folder, os.O_DIRECTORY)
         self._hidden.clear()
 
-    def _clear(self) -> None:
-        for hidden in self._hidden.values():
-            hidden.path.unlink(missing_ok=True)
-        self._hidden.clear()
-
 
 def _hidden_name(output: Path) -> Path:
     return output.with_name(f".shoal-{secrets.token_hex(8)}{output.suffix}")
 
 
-def _create_hidden(path: Path) -> _Hidden:
-    """An empty file that only its owner may read; it gets the permissions of any new file when it is renamed."""
+def _create_private(path: Path) -> int:
+    """Create an empty file that only its owner may read; the permissions that any new file has."""
     handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
     try:
         mode = stat.S_IMODE(os.fstat(handle).st_mode)
     finally:
         os.close(handle)
     path.chmod(0o600)
-    return _Hidden(path, mode)
-
-
-def _flush(hidden: _Hidden) -> None:
-    """Have the file's bytes on the disk before its name is: a rename may outlive a crash that the bytes do not."""
-    _sync(hidden.path, os.O_RDWR)
-    hidden.path.chmod(hidden.mode)
+    return mode
 
 
 def _sync(path: Path, flags: int) -> None:
@@ -201,9 +172,9 @@ def _sync(path: Path, flags: int) -> None:
         os.close(handle)
 
 
-def _undo(moved: Mapping[Path, Path], placed: Sequence[Path]) -> None:
+def _undo(moved: Mapping[Path, Path], renamed: Sequence[Path]) -> None:
     """Take the new files away, the release first, and bring the old ones back, the release last."""
-    for output in reversed(placed):
+    for output in reversed(renamed):
         output.unlink(missing_ok=True)
     for output, aside in reversed(list(moved.items())):
         if not os.path.lexists(aside):
@@ -211,8 +182,5 @@ def _undo(moved: Mapping[Path, Path], placed: Sequence[Path]) -> None:
         try:
             aside.replace(output)
         except OSError as error:
-            raise OutputError(
-                f"The outputs cannot be put in place, and the old {output} could not be brought back ({error}): "
-                f"it is kept as {aside}.",
-                code="not-restored",
-            ) from error
+            message = f"The outputs cannot be put in place, and the old {output} could not be brought back ({error}):"
+            raise OutputError(f"{message} it is kept as {aside}.", code="not-restored") from error

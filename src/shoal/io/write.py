@@ -1,46 +1,64 @@
 """Write a table as a file that carries the table and nothing else, in the format that its suffix names."""
 
-from __future__ import annotations
-
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from shoal.errors import OutputError
+from shoal.formatting import listing
+from shoal.io.bounded_slices import slice_bounds, text_sizes
 from shoal.io.columns import check_names, plain
-from shoal.io.formats import writer_of
+from shoal.io.formats import FORMATS
+from shoal.io.formats.file_format import Done, Writer
 from shoal.io.staging import writing
+from shoal.table.encoded import Counts
+
+_ROWS_AT_A_TIME: Final = 1 << 16  # of what is made ready for the file at once, which leaves no trace in it
+_BYTES_AT_A_TIME: Final = 1 << 23
 
 
-def check_table_suffix(path: Path) -> None:
-    """Raise `OutputError` unless the suffix names a format that `write_table` writes."""
-    writer_of(path)
+def writer_of(path: Path) -> Writer:
+    """The writer of a release by the suffix of its path; `OutputError` where no format that is written has it."""
+    formats = [each for each in FORMATS.values() if each.write is not None]
+    writers = {suffix: each.write for each in formats for suffix in each.written_suffixes}
+    writer = writers.get(path.suffix.lower())
+    if writer is None:
+        known = listing(list(writers))
+        message = f"A release is written as {known}, but {path} ends in {path.suffix!r}. Rename the output."
+        raise OutputError(message, code="unknown-output-suffix")
+    return writer
 
 
-def write_table(table: pa.Table, path: Path) -> None:
-    """Write a table; the same table always gives the same bytes."""
-    write_counted(table, None, path)
-
-
-def write_counted(
-    table: pa.Table, counts: NDArray[np.int64] | None, path: Path, done: Callable[[float], None] | None = None
-) -> None:
-    """Write a table of which each row stands for as many equal ones as its count: the bytes are those of all rows."""
-    writer = writer_of(path)
+def write_table(table: pa.Table, path: Path, counts: Counts | None = None, done: Done | None = None) -> None:
+    """Write a table, each row as often as its count says, if it has one: the same rows always give the same bytes."""
+    write = writer_of(path)
     check_names(table.column_names, str(path))
+    table = plain(table, str(path))
     with writing(path):
-        writer.write(plain(table, str(path)), counts, path, done)
+        write(_bounded(table, counts, done), path, table.schema)
 
 
-def write_sorted(tables: Iterable[pa.Table], path: Path, schema: pa.Schema) -> None:
+def write_tables(tables: Iterable[pa.Table], path: Path, schema: pa.Schema) -> None:
     """Write tables one after the other: the bytes are those of one table with all their rows."""
-    writer = writer_of(path)
+    write = writer_of(path)
     check_names(schema.names, str(path))
     with writing(path):
-        writer.write_all((plain(table, str(path)) for table in tables), path, schema)
+        write((part for table in tables for part in _bounded(plain(table, str(path)))), path, schema)
+
+
+def _bounded(
+    table: pa.Table, counts: Counts | None = None, done: Done | None = None
+) -> Iterator[tuple[pa.Table, Counts]]:
+    """Some rows at a time, each with its counts; the share that is written is reported after each part."""
+    repeats = np.ones(table.num_rows, dtype=np.int64) if counts is None else counts
+    for start, end in slice_bounds(text_sizes(table), rows=_ROWS_AT_A_TIME, nbytes=_BYTES_AT_A_TIME):
+        yield table.slice(start, end - start), repeats[start:end]
+        if done is not None:
+            done(end / table.num_rows)
 
 
 def sha256_of(path: Path) -> str:

@@ -7,7 +7,6 @@ from shoal.metrics.base import CellMetric, Metric, ReleaseSummary
 from shoal.plugins import discover
 
 METRICS: dict[str, Metric] = {name: kind() for name, kind in discover(__name__, Metric, "shoal.metrics").items()}
-"""Every measure by its name."""
 DEFAULT_METRIC = "loss"  # what searches minimize unless the policy names another measure
 
 

@@ -1,7 +1,5 @@
 """Average class size: released records over classes."""
 
-from __future__ import annotations
-
 from shoal.metrics.base import Metric, ReleaseSummary
 
 

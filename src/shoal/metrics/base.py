@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
@@ -22,13 +22,10 @@ class ReleaseSummary:
     """What a measure sees of a (candidate) release: each class's nodes and size, and what was left out."""
 
     hierarchies: tuple[Hierarchy, ...]
-    nodes: NDArray[np.int32]
-    """``nodes[c, j]``: released node of class ``c`` in column ``j``."""
+    nodes: NDArray[np.int32]  # ``nodes[c, j]``: released node of class ``c`` in column ``j``
     sizes: NDArray[np.int64]
     records: int  # records of the original table, suppressed ones included
     violations: int = 0  # cells generalized beyond their boundary (Campan Def. 6)
-    weights: Sequence[float] = field(default=())
-    """Importance of each column in [0, 1] (Wang's W); empty when none was given."""
 
     @classmethod
     def of(cls, recoding: Recoding) -> ReleaseSummary:
@@ -105,8 +102,7 @@ class CellMetric(Metric):
         """The measure of a release."""
         total = np.zeros(())
         for j, hierarchy in enumerate(release.hierarchies):
-            mean = self.column_mean(release, j)
-            total = total + self.weight(hierarchy) * self.column(np.asarray(mean))
+            total = total + self.weight(hierarchy) * self.column(np.asarray(self.column_mean(release, j)))
         return self.value(float(self.finish(np.asarray(total), release.hierarchies)))
 
     def column_mean(self, release: ReleaseSummary, column: int) -> float:

@@ -1,8 +1,6 @@
 """Constraint violations (Campan Def. 6): cells generalized beyond their boundary."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,22 +25,21 @@ class ConstraintViolations(Metric):
 
 
 def count_violations(
-    recoding: Recoding, row_codes: Sequence[NDArray[np.int32]], caps: Sequence[NDArray[np.int32]]
+    recoding: Recoding, row_codes: Iterable[NDArray[np.int32]], caps: Sequence[NDArray[np.int32]]
 ) -> int:
-    """Count the released cells whose node covers more than the boundary of the row's own leaf allows."""
+    """Count the released cells whose node covers more than the boundary of the row's own leaf allows.
+
+    The codes are asked for one column at a time, since there may be many rows.
+    """
     kept = recoding.row_class >= 0
     weights = None if recoding.weights is None else recoding.weights[kept]
     count = 0
-    for j, hierarchy in enumerate(recoding.hierarchies):
+    for j, (hierarchy, codes) in enumerate(zip(recoding.hierarchies, row_codes, strict=True)):
         node = recoding.nodes[recoding.row_class[kept], j]
-        cap = caps[j][row_codes[j][kept]]
+        cap = caps[j][codes[kept]]
         wider = (hierarchy.first[node] < hierarchy.first[cap]) | (hierarchy.last[node] > hierarchy.last[cap])
-        raised = (
-            (node != cap)
-            & (hierarchy.first[node] == hierarchy.first[cap])
-            & (hierarchy.last[node] == hierarchy.last[cap])
-            & (hierarchy.node_levels[node] > hierarchy.node_levels[cap])
-        )  # a chain: same values, a further name
+        same = (hierarchy.first[node] == hierarchy.first[cap]) & (hierarchy.last[node] == hierarchy.last[cap])
+        raised = same & (hierarchy.node_levels[node] > hierarchy.node_levels[cap])  # a chain: a further name
         beyond = wider | raised
         count += int(np.count_nonzero(beyond) if weights is None else weights[beyond].sum())
     return count

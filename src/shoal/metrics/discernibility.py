@@ -1,7 +1,5 @@
 """Discernibility (Bayardo & Agrawal 2005): each record pays the number of records it cannot be told from."""
 
-from __future__ import annotations
-
 from shoal.metrics.base import Metric, ReleaseSummary
 
 

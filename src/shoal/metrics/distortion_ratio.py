@@ -1,7 +1,5 @@
 """Distortion ratio (Sun et al. 2008, section 4): levels raised over the levels that could be raised."""
 
-from __future__ import annotations
-
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.metrics.base import CellMetric, Floats
 
@@ -25,8 +23,5 @@ class DistortionRatio(CellMetric):
         return hierarchy.node_levels / max(int(hierarchy.node_levels[hierarchy.root]), 1)
 
     def weight(self, hierarchy: Hierarchy) -> float:
-        """A column counts by its height: the ratio of sums, not the mean of ratios.
-
-        The height is the level at which the root first appears: declared levels may repeat it.
-        """
+        """A column counts by its height, the level at which the root first appears: a ratio of sums."""
         return float(hierarchy.node_levels[hierarchy.root])

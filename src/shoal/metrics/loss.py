@@ -1,21 +1,19 @@
 """Loss: the geometric mean over columns of 1 + the column's mean NCP, minus 1.
 
-Compared with the plain average of the columns it weighs the first bit lost of a column more than the last: a release
-that gives up one column and spares the others costs less than one that blurs them all alike. It is the measure that
-the searches minimize unless told otherwise.
+Compared with the plain average it weighs the first bit lost of a column more than the last: a release that gives up one
+column and spares the others costs less than one that blurs them all alike. Searches minimize it unless told otherwise.
 """
-
-from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
 
 from shoal.hierarchies.hierarchy import Hierarchy
-from shoal.metrics.base import CellMetric, Floats
+from shoal.metrics.base import Floats
+from shoal.metrics.ncp import NCP
 
 
-class Loss(CellMetric):
+class Loss(NCP):
     """exp(mean over columns of ln(1 + mean NCP)) - 1."""
 
     name = "loss"
@@ -25,10 +23,6 @@ class Loss(CellMetric):
     position = 20
     maximum = 1.0
     source = "Iyengar 2002 (cell loss), geometric mean over columns"
-
-    def cell(self, hierarchy: Hierarchy) -> Floats:
-        """(values covered - 1) / (domain - 1)."""
-        return hierarchy.loss
 
     def column(self, mean: Floats) -> Floats:
         """ln(1 + mean)."""

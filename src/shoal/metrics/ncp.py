@@ -1,7 +1,5 @@
 """Normalized certainty penalty: mean over all cells of (values covered - 1) / (domain - 1)."""
 
-from __future__ import annotations
-
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.metrics.base import CellMetric, Floats
 

@@ -1,7 +1,5 @@
 """Normalized total information loss (Campan Def. 10, 11)."""
 
-from __future__ import annotations
-
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.metrics.base import CellMetric, Floats
 

@@ -1,7 +1,5 @@
 """Precision (Wang et al. 2011, (11) and (12); Sweeney 2002): one minus the mean share of levels raised."""
 
-from __future__ import annotations
-
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.metrics.base import CellMetric, Floats
 

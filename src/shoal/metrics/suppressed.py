@@ -1,7 +1,5 @@
 """Suppressed records (Campan's OUT, Wang's v): how many were left out."""
 
-from __future__ import annotations
-
 from shoal.metrics.base import Metric, ReleaseSummary
 
 

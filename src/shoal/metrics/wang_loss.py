@@ -1,7 +1,5 @@
 """Wang's information loss (Wang et al. 2011, (9)): mean over cells of (values covered - 1) / domain."""
 
-from __future__ import annotations
-
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.metrics.base import CellMetric, Floats
 
@@ -19,10 +17,5 @@ class WangLoss(CellMetric):
 
     def cell(self, hierarchy: Hierarchy) -> Floats:
         """(values covered - 1) / domain."""
-        return cell_loss(hierarchy)
-
-
-def cell_loss(hierarchy: Hierarchy) -> Floats:
-    """Loss (9) of each node of a hierarchy."""
-    losses: Floats = (hierarchy.spans - 1) / hierarchy.spans[hierarchy.root]
-    return losses
+        losses: Floats = (hierarchy.spans - 1) / hierarchy.spans[hierarchy.root]
+        return losses

@@ -4,15 +4,14 @@
 entry points of the group ``shoal.models``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 
 from shoal.models.base import Card, Model, Shortfall, Strength
 from shoal.plugins import discover
 
-MODELS: dict[str, type[Model]] = discover(__name__, Model, "shoal.models")
+_ALL: dict[str, type[Model]] = discover(__name__, Model, "shoal.models")
+MODELS: dict[str, type[Model]] = {name: model for name, model in _ALL.items() if model.in_policies}
 """Every model by its name in the policy, the simplest first."""
 
 
@@ -23,22 +22,27 @@ def least_size(models: Iterable[Model]) -> int:
 
 def model_title(name: str) -> str:
     """What people call a model; its name where it is not known here."""
-    return MODELS[name].title if name in MODELS else name
+    return _ALL[name].title if name in _ALL else name
+
+
+def model_summary(name: str) -> str:
+    """What a model demands, in a sentence; nothing where it is not known here."""
+    return _ALL[name].summary if name in _ALL else ""
 
 
 def at_least(name: str, parameter: str) -> bool | None:
     """Whether classes must reach at least (True) or at most (False) a parameter such as ``alpha[HIV]``, if known."""
-    declared = MODELS[name].parameters if name in MODELS else ()
+    declared = _ALL[name].parameters if name in _ALL else ()
     every = [part for each in declared for part in (each, *each.parts)]
     return next((each.at_least for each in every if each.name == parameter.partition("[")[0]), None)
 
 
 def __getattr__(name: str) -> Any:
     """The class of a model by its own name: ``from shoal.models import KAnonymity``."""
-    for model in MODELS.values():
+    for model in _ALL.values():
         if model.__name__ == name:
             return model
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-__all__ = ["MODELS", "Card", "Model", "Shortfall", "Strength", "at_least", "least_size", "model_title"]
+__all__ = ["MODELS", "Card", "Model", "Shortfall", "Strength", "at_least", "least_size", "model_summary", "model_title"]

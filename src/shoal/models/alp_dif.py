@@ -1,17 +1,19 @@
 """(alp, dif)-anonymity: protected values leak little on average, and in no class much more than that.
 
 Q. Wang, Z. Xu, S. Qu, "An enhanced k-anonymity model against homogeneity attack", 2011, (1) and (2). With c classes'
-counts of a protected value v and n their sizes, LP_v = c/n in each class and ALP_v = Σ c²/n ÷ Σ c over all classes:
-ALP_v ≤ alp_v for the release as a whole, and LP_v - ALP_v ≤ dif_v in each class.
+counts of a protected value v and n their records with a known value, LP_v = c/n in each class and
+ALP_v = Σ c²/n ÷ Σ c over all classes: ALP_v ≤ alp_v for the release as a whole, and LP_v - ALP_v ≤ dif_v in each class.
 
 ALP belongs to the release as a whole, so suppression and merging elsewhere change what holds in a class; the paper's
 Theorem 3 does not make the model monotone, and it is declared neither merge- nor superset-closed. A class without the
-value, and a value that does not occur, satisfy it. Compared within the tolerance of `shoal.models.comparison`.
+value (nothing in it may be known), and a value that does not occur, satisfy it. Compared within the tolerance of
+`shoal.models.comparison`.
 
 Parameters: ``limits``, a mapping from value to ``{alp, dif}``, each in [0, 1]; a value that is not listed is free.
-"""
 
-from __future__ import annotations
+In people: c is the number of people who have the value in the class and n the number of people of whom a value is known
+there. ALP averages c/n over everybody who has the value, once for each class where they do.
+"""
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
@@ -21,9 +23,8 @@ import numpy as np
 from shoal.declarations import ParameterKind, share
 from shoal.hierarchies.hierarchy import Label
 from shoal.models.base import Card, Model, Strength
-from shoal.models.comparison import TOLERANCE
+from shoal.models.comparison import TOLERANCE, count_of
 from shoal.models.parameters import limit_name
-from shoal.models.parts_of_classes import count_of
 from shoal.table.classes import ClassView, Floats, Mask
 
 _LIMITS = (
@@ -77,37 +78,30 @@ class AlpDif(Model):
         """Which classes leak no protected value by more than dif above its average."""
         result = np.ones(len(view.sizes), dtype=np.bool_)
         for value, limit in self.limits.items():
-            leakage = _leakage(view, value)
-            result &= leakage - _average(view, value, leakage) <= limit["dif"] + TOLERANCE
+            leakage, average = _leakage(view, value)
+            result &= leakage - average <= limit["dif"] + TOLERANCE
         return result
 
     def table_holds(self, view: ClassView) -> bool:
         """Whether no protected value leaks more than alp on average."""
-        return all(
-            _average(view, value, _leakage(view, value)) <= limit["alp"] + TOLERANCE
-            for value, limit in self.limits.items()
-        )
+        return all(_leakage(view, value)[1] <= limit["alp"] + TOLERANCE for value, limit in self.limits.items())
 
     def strengths(self, view: ClassView) -> Mapping[str, Strength]:
         """ALP of each protected value, the same for every class, and by how much each class exceeds it (0 if not)."""
         result = {}
         for value in self.limits:
-            leakage = _leakage(view, value)
-            average = _average(view, value, leakage)
+            leakage, average = _leakage(view, value)
             result[limit_name("alp", value)] = Strength(np.full(len(leakage), average), at_least=False, of_class=False)
             result[limit_name("dif", value)] = Strength(np.maximum(leakage - average, 0.0), at_least=False)
         return result
 
 
-def _leakage(view: ClassView, value: Label) -> Floats:
-    """LP: the share of the value in each class."""
-    return np.asarray(count_of(view.histogram, view.domain.values.index(value)) / np.maximum(view.sizes, 1))
-
-
-def _average(view: ClassView, value: Label, leakage: Floats) -> float:
-    """ALP: the leakage averaged over the records that have the value; 0 when none has.
+def _leakage(view: ClassView, value: Label) -> tuple[Floats, float]:
+    """LP, the value's share of the known values of each class, and ALP, its mean over the records with it (0 if none).
 
     The terms are added in ascending order, so that the sum does not depend on the order of the classes.
     """
-    total = int(view.totals[view.domain.values.index(value)])
-    return float(np.sort(leakage * leakage * view.sizes).sum()) / total if total else 0.0
+    code = view.domain.values.index(value)
+    leakage = count_of(view.histogram, code) / np.maximum(view.known, 1)
+    total = int(view.summed[code] if view.unit > 1 else view.totals[code])
+    return leakage, float(np.sort(leakage * leakage * view.known).sum()) / total if total else 0.0

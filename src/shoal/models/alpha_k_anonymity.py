@@ -1,13 +1,17 @@
-"""(α, k)-anonymity: no sensitive value has more than a share α of any class.
+"""(α, k)-anonymity: no sensitive value has more than a share α of the known values of any class.
 
 R. Wong, J. Li, A. Fu, K. Wang, "(α, k)-anonymity: an enhanced k-anonymity model for privacy preserving data
-publishing", 2006: the α-deassociation requirement, c(v)/n ≤ α. The k is asked for by a k-anonymity beside it.
+publishing", 2006: the α-deassociation requirement, c(v)/n ≤ α, with n the records of the class whose value is known.
+The k is asked for by a k-anonymity beside it. A class in which nothing is known makes no value likely and satisfies it.
+Merging keeps it: (c + c')/(n + n') lies between c/n and c'/n'. Adding unknown values changes nothing.
 
-Parameters: ``alpha``, one number in (0, 1] for every value (the missing value too), or a mapping from value to limit,
-where a value that is not listed is free. Compared exactly.
+Parameters: ``alpha``, one number in (0, 1] for every value, or a mapping from value to limit, where a value that is
+not listed is free. Compared exactly.
+
+In people: c(v) is the number of people who have the value v in the class, and n the number of people of whom a value is
+known there. Somebody with two values counts for both. Closed neither under merging nor under adding: people 1 and 2 may
+have HIV and flu in one class and the other way round in the next, and in both together everybody has both.
 """
-
-from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
@@ -17,15 +21,14 @@ import numpy as np
 from shoal.declarations import ParameterKind, share
 from shoal.hierarchies.hierarchy import Label
 from shoal.models.base import Card, Model, Strength
-from shoal.models.comparison import at_most, exact, rounded_up
+from shoal.models.comparison import at_most, count_of, exact, removed_for_share, rounded_up, too_frequent
 from shoal.models.parameters import limit_name
-from shoal.models.parts_of_classes import count_of, removed_for_share, too_frequent
 from shoal.table.classes import ClassView, Counts, Mask
 
 
 @dataclass(frozen=True)
 class AlphaKAnonymity(Model):
-    """c(v)/n ≤ α for every value v, or c(v)/n ≤ α_v for every v listed."""
+    """c(v)/n ≤ α for every value v, or c(v)/n ≤ α_v for every v listed; n counts known values."""
 
     name = "alpha-k-anonymity"
     title = "(α, k)-anonymity"
@@ -64,20 +67,20 @@ class AlphaKAnonymity(Model):
         """Which classes have no value above its limit."""
         result = np.ones(len(view.sizes), dtype=np.bool_)
         for _, limit, counts in self._counts(view):
-            result &= at_most(counts, view.sizes, exact(limit))
+            result &= at_most(counts, view.known, exact(limit))
         return result
 
     def least_removed(self, view: ClassView, removable: int) -> Counts:  # noqa: ARG002 - no other class matters
         """Records of a value beyond its limit have to go."""
         least = np.zeros(len(view.sizes), dtype=np.int64)
         for _, limit, counts in self._counts(view):
-            least = np.maximum(least, removed_for_share(counts, view.sizes, float(limit)))
+            least = np.maximum(least, removed_for_share(counts, view.known, float(limit)))
         return least
 
     def strengths(self, view: ClassView) -> Mapping[str, Strength]:
         """The largest share of a class, or that of each limited value."""
         return {
-            name: Strength(rounded_up(counts, view.sizes), at_least=False) for name, _, counts in self._counts(view)
+            name: Strength(rounded_up(counts, view.known), at_least=False) for name, _, counts in self._counts(view)
         }
 
     def part_could_fail(self, view: ClassView, owner: Counts, sizes: Counts) -> Mask:
@@ -85,7 +88,7 @@ class AlphaKAnonymity(Model):
         limits = (
             self.alpha.get(value, 1) if isinstance(self.alpha, Mapping) else self.alpha for value in view.domain.values
         )
-        return too_frequent(view.histogram, map(float, limits), owner, sizes)
+        return too_frequent(view.histogram, map(float, limits), owner, sizes, view.least_known(owner, sizes))
 
     def _counts(self, view: ClassView) -> Iterator[tuple[str, float, Counts]]:
         """Each limit with its name and the records of each class that it is about."""

@@ -5,11 +5,9 @@ what a search may conclude from it and what it protects from; the policy, the se
 page and the documentation read them. See ``docs/extending.md``.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -17,31 +15,24 @@ import numpy as np
 
 from shoal.declarations import Parameter, ParameterKind
 from shoal.errors import PolicyProblem, did_you_mean
+from shoal.formatting import listing
 from shoal.hierarchies.hierarchy import Label
+from shoal.hierarchies.numbers_as_text import parse_decimal
+from shoal.hierarchies.problems import quoted
 from shoal.models.comparison import TOLERANCE
-from shoal.models.parameters import (
-    frozen,
-    limit_name,
-    parameter_problems,
-    quoted,
-    sensitive_problems,
-    unknown_problems,
-    whole,
-)
+from shoal.models.parameters import frozen, limit_name, parameter_problems, wrong_value
 from shoal.models.sensitivity import category_problems
 from shoal.table.classes import ClassView, Counts, Floats, Mask, SensitiveDomain
+
+_LISTED = 10
 
 
 @dataclass(frozen=True)
 class Strength:
-    """How strongly each class satisfies one numeric parameter of a model.
-
-    ``per_class`` is in the parameter's own unit: a class holds when its figure is at least (``at_least``) or at most
-    (otherwise) the parameter. Used to say what is reached and which parameter value would be reachable.
-    """
+    """How strongly each class satisfies one numeric parameter of a model, in the parameter's own unit."""
 
     per_class: Floats
-    at_least: bool
+    at_least: bool  # whether a class holds when its figure is at least the parameter; else at most
     of_class: bool = True  # false where the figure is that of the whole release, the same for every class
 
 
@@ -50,8 +41,7 @@ class Shortfall:
     """By what one class, or the whole release, fails one parameter of a model."""
 
     code: Literal["below-minimum", "above-maximum"]
-    parameter: str
-    """As in `Model.strengths`: ``k``, ``alpha[HIV]``."""
+    parameter: str  # as in `Model.strengths`: ``k``, ``alpha[HIV]``
     quantity: str  # what is compared: "distinct values"; empty where it has no other name than the parameter
     counted: bool  # whether the quantity is a number of things
     reached: float
@@ -80,11 +70,6 @@ class ModelLimit:
     path: tuple[Any, ...]  # the keys that lead to it in the model's entry of a policy
     value: float
 
-    @property
-    def key(self) -> str:
-        """The value or category that it is about, as messages show it; empty where it is about all."""
-        return quoted(self.path[1]) if len(self.path) > 1 else ""
-
 
 @dataclass(frozen=True)
 class Model(ABC):
@@ -95,30 +80,28 @@ class Model(ABC):
     summary: ClassVar[str]  # what it demands and what that is good for, in a sentence for a reader who does not program
     citation: ClassVar[str]  # where the definition stands
     card: ClassVar[Card]  # what the page says of it
-    parameters: ClassVar[tuple[Parameter, ...]]
-    """Its parameters besides ``sensitive``, in the order of the dataclass fields."""
-    example: ClassVar[str]
-    """An entry of a policy, without ``sensitive``: ``{model: k-anonymity, k: 5}``."""
-    merge_closed: ClassVar[bool]
-    """Two satisfying classes merged satisfy: what holds at a node holds at every more general one."""
-    superset_closed: ClassVar[bool]
-    """A satisfying class stays so whatever records are added: lets a search prune under a suppression budget."""
-    whole_table: ClassVar[bool] = False
-    """The condition on a class depends on the other released classes, so it is tested anew after suppression."""
+    parameters: ClassVar[tuple[Parameter, ...]]  # besides ``sensitive``, in the order of the dataclass fields
+    example: ClassVar[str]  # an entry of a policy, without ``sensitive``: ``{model: k-anonymity, k: 5}``
+    merge_closed: ClassVar[bool]  # two satisfying classes merged satisfy: what holds at a node holds above it
+    superset_closed: ClassVar[bool]  # a satisfying class stays so whatever is added: allows pruning under a budget
+    closed_for_people: ClassVar[bool] = False  # both hold as well where people are counted, who may be in many classes
+    whole_table: ClassVar[bool] = False  # a class is judged by the other released ones, too: anew after suppression
+    needs_people: ClassVar[bool] = False  # it is about people and their records, which no release shows
     needs_categories: ClassVar[bool] = False  # the sensitive column must declare categories
     least_declared_categories: ClassVar[int] = 1  # how many categories, where it needs some
-    needs_order: ClassVar[bool] = False
-    """Its figures may need the order or the hierarchy of the sensitive values, which a release does not show."""
+    needs_order: ClassVar[bool] = False  # its figures may need an order or a hierarchy of values that no release shows
+    needs_numbers: ClassVar[bool] = False  # it compares the values of the sensitive column as numbers
     publishes: ClassVar[Literal["values", "categories"]] = "values"
     """What is published of the sensitive column where the policy does not say and no other model is on it."""
+    counts: ClassVar[Literal["records", "values", "categories"] | None] = None
+    """What every class has at least as many of as the first parameter says, distinct ones where these are values."""
     stops: ClassVar[frozenset[str]] = frozenset()  # the attacks that it is a remedy for, by their names in the evidence
     position: ClassVar[int] = 1000  # where it stands in lists: the simplest first
+    in_policies: ClassVar[bool] = True  # whether policies ask for it under ``privacy``; else another key does
 
     def __post_init__(self) -> None:
         for each in self.parameters:
             object.__setattr__(self, each.name, frozen(getattr(self, each.name)))
-
-    # --- what it reads and promises -----------------------------------------------------------------------------
 
     @classmethod
     def reads_sensitive(cls) -> bool:
@@ -132,48 +115,50 @@ class Model(ABC):
         return column
 
     @property
+    def judges_classes(self) -> bool:
+        """Whether a class can be judged alone, given how often each value occurs in the whole release."""
+        return self.merge_closed or not self.whole_table
+
+    @property
+    def tells_near_values_apart(self) -> bool:
+        """Whether two values are as different to it as any other two, however near they are."""
+        return self.reads_sensitive() and not self.needs_numbers and not self.needs_categories
+
+    @property
     def least_records(self) -> int:
         """Records that every class has at least, as far as the model alone says."""
-        return 1
+        return self._least("records", otherwise=1)
 
     @property
     def least_values(self) -> int:
         """Distinct sensitive values that every class has at least, as far as the model alone says."""
-        return 1
+        return self._least("values", otherwise=1)
 
     @property
     def least_categories(self) -> int:
         """Distinct categories that every class has at least; 0 where it is not about categories."""
-        return 0
+        return self._least("categories", otherwise=0)
+
+    def _least(self, counted: str, *, otherwise: int) -> int:
+        return int(getattr(self, self.parameters[0].name)) if self.counts == counted else otherwise
 
     @property
     def only_counts(self) -> bool:
         """Whether `least_records`, `least_values` and `least_categories` are all that it demands."""
-        return False
+        return self.counts is not None and len(self.parameters) == 1
 
     def named_values(self) -> tuple[Label, ...]:
         """The sensitive values that its parameters name."""
-        return tuple(key for each in self._by_value() for key in getattr(self, each.name))
+        return tuple(dict.fromkeys(limit.path[1] for limit in self._limits_by_value()))
 
     def protected_values(self) -> frozenset[Label] | None:
         """The sensitive values that it protects; None where it protects all alike."""
-        by_value = list(self._by_value())
-        if not by_value:
-            return None
-        return frozenset(
-            key
-            for each in by_value
-            for key, limit in getattr(self, each.name).items()
-            if min(limit.values() if isinstance(limit, Mapping) else [limit]) < each.high
-        )
+        limits = self._limits_by_value()
+        return frozenset(each.path[1] for each in limits if each.value < each.parameter.high) if limits else None
 
-    def _by_value(self) -> Iterator[Parameter]:
-        """The parameters that are mappings from values here."""
-        for each in self.parameters:
-            if each.kind.by_value and isinstance(getattr(self, each.name), Mapping):
-                yield each
-
-    # --- the condition ------------------------------------------------------------------------------------------
+    def _limits_by_value(self) -> list[ModelLimit]:
+        by_value = {each.name for each in self.parameters if each.kind.by_value}
+        return [limit for limit in self.single_limits().values() if limit.path[0] in by_value and len(limit.path) > 1]
 
     @abstractmethod
     def holds(self, view: ClassView) -> Mask:
@@ -190,33 +175,27 @@ class Model(ABC):
     def least_removed(self, view: ClassView, removable: int) -> Counts:  # noqa: ARG002 - whole-table models read it
         """How many records of each class, at least, any finer release leaves out in which this model holds.
 
-        ``removable`` is how many records the release may leave out over all. A failing class of a superset-closed
-        model loses every record, since no part of it can hold. For other merge-closed models what is kept of the
-        class is a union of satisfying classes and so satisfies itself: they may say how many records must go for
-        that. The bound lets a search under a suppression budget rule out everything below a node.
+        ``removable`` is how many the release may leave out over all. A failing class of a superset-closed model loses
+        every record, since no part of it can hold. Of other merge-closed models what is kept of the class is a union
+        of satisfying classes and so satisfies itself. The bound lets a search rule out everything below a node.
         """
         if self.superset_closed:
-            return np.where(self.holds(view), 0, view.sizes)
+            return np.where(self.holds(view), 0, view.records)
         return np.zeros(len(view.sizes), dtype=np.int64)
 
     def part_could_fail(self, view: ClassView, owner: Counts, sizes: Counts) -> Mask:  # noqa: ARG002 - see below
-        """For each part of a class, given by its class and size, whether some choice of secrets fails the model.
-
-        All that is known is the secrets of the whole class, and that sizes satisfy k. Where a model does not say, every
-        part could fail.
+        """For each part of a class, given by its class and size (which satisfies k), whether some choice of the secrets
+        of the class fails the model. Where a model does not say, every part could fail.
         """
-        return np.ones(len(owner), dtype=np.bool_)
-
-    # --- what follows from the declared parameters --------------------------------------------------------------
+        return np.full(len(owner), not self.only_counts or self.counts != "records")
 
     def reached(self, view: ClassView) -> dict[str, float]:
         """The strongest value of each parameter that every class reaches."""
-        result: dict[str, float] = {}
-        for parameter, strength in self.strengths(view).items():
-            if len(strength.per_class):
-                worst = np.min if strength.at_least else np.max
-                result[parameter] = float(worst(strength.per_class))
-        return result
+        return {
+            parameter: float(strength.per_class.min() if strength.at_least else strength.per_class.max())
+            for parameter, strength in self.strengths(view).items()
+            if len(strength.per_class)
+        }
 
     def shortfalls(self, view: ClassView, index: int) -> tuple[Shortfall, ...]:
         """What one class lacks, and what the whole release lacks; nothing where both hold."""
@@ -224,17 +203,18 @@ class Model(ABC):
         found: list[tuple[float, Shortfall]] = []
         for name, strength in self.strengths(view).items():
             reached, limit = float(strength.per_class[index]), limits[name]
+            quantity = limit.parameter.quantity
             short = limit.value - reached if strength.at_least else reached - limit.value
             if short > 0 and math.isfinite(short) and (fails if strength.of_class else short > TOLERANCE):
                 shortfall = Shortfall(
                     code="below-minimum" if strength.at_least else "above-maximum",
                     parameter=name,
-                    quantity=limit.parameter.quantity,
+                    quantity=quantity.replace("records", "people") if view.counts_people else quantity,
                     counted=limit.parameter.kind is ParameterKind.WHOLE,
                     reached=reached,
                     required=float(limit.value),
                     column=self.column,
-                    key=limit.key,
+                    key=quoted(limit.path[1]) if len(limit.path) > 1 else "",
                     of_class=strength.of_class,
                 )
                 found.append((short, shortfall))
@@ -247,8 +227,11 @@ class Model(ABC):
         if parameter not in limits:
             known = did_you_mean(parameter, limits)
             raise ValueError(f"{self.name} has no parameter {parameter!r} to relax. {known}")
-        (name, *keys), counts = limits[parameter].path, limits[parameter].parameter.kind is ParameterKind.WHOLE
-        changed: Any = whole(parameter, value) if counts else value
+        (name, *keys), changed = limits[parameter].path, value
+        if limits[parameter].parameter.kind is ParameterKind.WHOLE:
+            changed = int(value)
+            if changed != value:
+                raise ValueError(f"{parameter} counts something and must be a whole number, not {value}")
         return replace(self, **{name: getattr(self, name).with_item(keys, changed) if keys else changed})
 
     def single_limits(self) -> dict[str, ModelLimit]:
@@ -268,22 +251,43 @@ class Model(ABC):
                 found[each.name] = ModelLimit(each, (each.name,), value)
         return found
 
+    def policy_path(self, entry: int, limit: ModelLimit) -> tuple[Any, ...]:
+        """The keys that lead to a limit in a policy that asks for the model under an entry of ``privacy``."""
+        return ("privacy", entry, *limit.path)
+
     def parameter_problems(self) -> list[PolicyProblem]:
         """What is wrong with the parameters themselves; ``where`` is the parameter's name."""
-        problems = [
-            problem for each in self.parameters for problem in parameter_problems(each, getattr(self, each.name))
-        ]
-        return problems + (sensitive_problems(self.column) if self.reads_sensitive() else [])
+        values = [(each, getattr(self, each.name)) for each in self.parameters]
+        problems = [problem for each, value in values for problem in parameter_problems(each, value)]
+        if self.reads_sensitive() and not (isinstance(self.column, str) and self.column):
+            problems.append(wrong_value("sensitive", self.column, "the name of a sensitive column", code="wrong-type"))
+        return problems
 
     def domain_problems(self, domain: SensitiveDomain) -> list[PolicyProblem]:
         """What is wrong with the parameters for this sensitive column; ``where`` is the parameter's name."""
         problems = category_problems(domain, least=self.least_declared_categories) if self.needs_categories else []
+        if self.needs_numbers and domain.numbers is None:
+            problems.append(_not_numbers(domain))
         for each in self.parameters:
             named = getattr(self, each.name)
             if not isinstance(named, Mapping) or (self.needs_categories and not domain.categories):
                 continue
-            if each.kind is ParameterKind.BY_CATEGORY:
-                problems += unknown_problems(each.name, named, domain.categories, of="category", column=domain.column)
-            else:
-                problems += unknown_problems(each.name, named, domain.values, of="value", column=domain.column)
+            by_category = each.kind is ParameterKind.BY_CATEGORY
+            values = tuple(value for value in domain.values if value not in domain.unknown)
+            of, known = ("category", domain.categories) if by_category else ("value", values)
+            for key in named:
+                if key not in known:  # a limit for what the column does not have protects nothing, so it is refused
+                    message = f"column {domain.column!r} has no {of} {key!r}."
+                    fix = did_you_mean(key, ("null" if name is None else name for name in known))
+                    facts = {of: key, "known": known}
+                    problems.append(PolicyProblem(each.name, message, fix, facts, code=f"unknown-{of}"))
         return problems
+
+
+def _not_numbers(domain: SensitiveDomain) -> PolicyProblem:
+    """The problem of a sensitive column with values that are not numbers."""
+    strays = [value for value in domain.values if value is not None and parse_decimal(value) is None]
+    shown = listing([quoted(value) for value in strays], most=_LISTED) or "no number at all"
+    message = f"column {domain.column!r} must be published as numbers, but has {shown}."
+    fix = "Name a column of numbers, or list these values under unknown if they do not stand for a number."
+    return PolicyProblem("sensitive", message, fix, {"values": tuple(strays[:_LISTED])}, code="values-not-numbers")

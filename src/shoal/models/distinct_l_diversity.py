@@ -1,12 +1,14 @@
 """Distinct l-diversity: every class has at least l distinct values of the sensitive column.
 
 A. Machanavajjhala, J. Gehrke, D. Kifer, M. Venkitasubramaniam, "l-Diversity: privacy beyond k-anonymity", 2006; named
-so by Li, Li, Venkatasubramanian 2007. The condition is that of p-sensitivity, under the name that its readers know.
+so by Li, Li, Venkatasubramanian 2007. The condition is that of p-sensitivity, under the name that its readers know;
+unknown values are not counted.
 
 Parameters: ``l``, a whole number ≥ 1.
-"""
 
-from __future__ import annotations
+In people: a value is counted once, whoever has it and however often, so the number of distinct values is that of the
+records. Closed under merging and adding.
+"""
 
 from dataclasses import KW_ONLY, dataclass
 

@@ -1,13 +1,17 @@
 """Entropy l-diversity: the entropy of the sensitive values of every class is at least ln l.
 
 A. Machanavajjhala, J. Gehrke, D. Kifer, M. Venkitasubramaniam, "l-Diversity: privacy beyond k-anonymity", 2006,
-entropy l-diversity: -Σ_v (c(v)/n) ln (c(v)/n) ≥ ln l. A class of l equally frequent values meets it exactly, up
-to the tolerance of `shoal.models.comparison`.
+entropy l-diversity: -Σ_v (c(v)/n) ln (c(v)/n) ≥ ln l, with n the records of the class whose value is known. A class of
+l equally frequent values meets it exactly, up to the tolerance of `shoal.models.comparison`. A class in which nothing
+is known has no value at all, not one: it fails, whatever l. Merging keeps the condition, since the known values of the
+whole are a mixture of those of the parts, and entropy is concave.
 
 Parameters: ``l``, a number ≥ 1, which may be fractional.
-"""
 
-from __future__ import annotations
+In people: everybody with a known value weighs one, divided equally over the different values they have in the
+class; c(v) is what the value v weighs, and n the number of these people. Closed neither under merging nor under adding:
+merging two classes that share people does not average their distributions.
+"""
 
 import math
 from collections.abc import Mapping
@@ -65,15 +69,15 @@ class EntropyLDiversity(Model):
 
     def holds(self, view: ClassView) -> Mask:
         """Which classes have an entropy of ln l."""
-        return np.asarray(_entropies(view) >= math.log(self.l) - TOLERANCE)
+        return np.asarray((_entropies(view) >= math.log(self.l) - TOLERANCE) & (view.known > 0))
 
     def strengths(self, view: ClassView) -> Mapping[str, Strength]:
-        """The number of equally frequent values that would have the entropy of each class."""
-        return {"l": Strength(np.exp(_entropies(view)), at_least=True)}
+        """The number of equally frequent values that would have the entropy of each class; 0 if none is known."""
+        return {"l": Strength(np.exp(_entropies(view)) * (view.known > 0), at_least=True)}
 
 
 def _entropies(view: ClassView) -> Floats:
     """ln n - Σ c ln c / n of each class; clipped at 0, which rounding could miss for a single value."""
-    counts, sizes = view.histogram.counts, view.sizes
-    terms = np.asarray(view.histogram.per_class_sum(counts * np.log(counts)), dtype=np.float64)
-    return np.maximum(np.log(sizes) - terms / sizes, 0.0)
+    counts, sizes = view.histogram.weights, np.maximum(view.known, 1) * view.unit
+    spread = view.histogram.per_class_sum(counts * np.log(counts)) / sizes
+    return np.asarray(np.maximum(np.log(sizes) - spread, 0.0))

@@ -3,9 +3,10 @@
 L. Sweeney, "k-Anonymity: a model for protecting privacy", 2002; Sun et al. 2008, Def. 2; Campan et al. 2010, Def. 2.
 
 Parameters: ``k``, a whole number ≥ 1.
-"""
 
-from __future__ import annotations
+In people: n is the number of different people in the class, however many records each has. Closed under merging and
+adding: a larger class has everybody that the smaller one had.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ import numpy as np
 
 from shoal.declarations import count
 from shoal.models.base import Card, Model, Strength
-from shoal.table.classes import ClassView, Counts, Mask
+from shoal.table.classes import ClassView, Mask
 
 
 @dataclass(frozen=True)
@@ -30,14 +31,13 @@ class KAnonymity(Model):
     citation = "Sweeney 2002; Sun et al. 2008, Def. 2"
     card = Card(
         "A person's record is found.",
-        "At least k records look alike in everything that others may know, so nobody can tell which of them belongs to "
-        "a certain person.",
+        "At least k records look alike in everything that others may know, so nobody can be singled out by it.",
         "Everybody in the table. Always require it.",
         "With k = 5, somebody who knows a neighbour's age, sex and home finds at least five records that fit; a guess "
         "is right one time in five at best.",
         (
             "It says nothing about the sensitive column: if all five have the same illness, it is known.",
-            "It counts records, not people: five records of one patient are a class of five.",
+            "Unless the policy names the person, it counts records: five visits of one patient are a class of five.",
             "It holds only for the columns named as quasi-identifiers.",
         ),
     )
@@ -45,20 +45,12 @@ class KAnonymity(Model):
     example = "{model: k-anonymity, k: 5}"
     merge_closed = True
     superset_closed = True
+    closed_for_people = True  # a larger class has everybody that the smaller one had
+    counts = "records"
     stops = frozenset({"linkage", "downcoding"})
     position = 10
 
     k: int
-
-    @property
-    def least_records(self) -> int:
-        """k."""
-        return self.k
-
-    @property
-    def only_counts(self) -> bool:
-        """Nothing but the size matters."""
-        return True
 
     def holds(self, view: ClassView) -> Mask:
         """Which classes have k records."""
@@ -67,7 +59,3 @@ class KAnonymity(Model):
     def strengths(self, view: ClassView) -> Mapping[str, Strength]:
         """The size of each class."""
         return {"k": Strength(view.sizes.astype(np.float64), at_least=True)}
-
-    def part_could_fail(self, view: ClassView, owner: Counts, sizes: Counts) -> Mask:  # noqa: ARG002 - sizes hold
-        """The sizes of parts are taken to satisfy k."""
-        return np.zeros(len(owner), dtype=np.bool_)

@@ -2,15 +2,16 @@
 
 X. Sun, H. Wang, J. Li, T. M. Truta, "Enhanced p-sensitive k-anonymity models for privacy preserving data publishing",
 2008, Def. 4. The weight of a record is that of its value's category (Sun (1), `shoal.models.sensitivity`), and the
-weight of a class is the sum over its records, not over its distinct values.
+weight of a class is the sum over its records, not over its distinct values. An unknown value is not counted and has no
+weight, so adding records never takes anything away.
 
 Parameters: ``p``, a whole number ≥ 1; ``alpha``, a number ≥ 0, compared exactly. The column needs two categories.
+
+In people: distinct values are counted as in records, and everybody weighs the mean weight of the different values that
+they have in the class. Closed neither under merging nor under adding: another grave value makes a person weigh less.
 """
 
-from __future__ import annotations
-
 import math
-from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 
@@ -18,9 +19,8 @@ import numpy as np
 
 from shoal.declarations import Parameter, ParameterKind, count
 from shoal.models.base import Card, Model, Strength
-from shoal.models.comparison import exact, rounded_down
-from shoal.models.parts_of_classes import least_weight, too_few
-from shoal.models.sensitivity import category_histogram, weight_steps
+from shoal.models.comparison import exact, least_weight, rounded_down, too_few
+from shoal.models.sensitivity import weight_steps
 from shoal.table.classes import ClassView, Counts, Histogram, Mask
 
 WEIGHT = Parameter(
@@ -31,10 +31,7 @@ WEIGHT = Parameter(
 
 @dataclass(frozen=True)
 class WeightedSensitive(Model):
-    """Distinct things counted ≥ p and Σ over records of (i - 1)/(m - 1) ≥ α.
-
-    Sun's two models differ in what they count, values (Def. 4) or categories (Def. 5), and in nothing else.
-    """
+    """Distinct values (Def. 4) or categories (Def. 5) ≥ p and Σ over records of (i - 1)/(m - 1) ≥ α."""
 
     merge_closed = True
     superset_closed = True
@@ -46,31 +43,30 @@ class WeightedSensitive(Model):
     alpha: float
     sensitive: str
 
-    @abstractmethod
-    def counted(self, view: ClassView) -> Histogram:
-        """What is counted, in each class."""
+    def _counted(self, view: ClassView) -> Histogram:
+        return view.histogram if self.counts == "values" else view.category_histogram
 
     def _asked_steps(self, view: ClassView) -> int:
         """α in steps of 1/(m - 1), so that Σ (i - 1) ≥ α·(m - 1) is compared over whole numbers."""
-        return math.ceil(exact(self.alpha) * (len(view.domain.categories) - 1))
+        return math.ceil(exact(self.alpha) * (len(view.domain.categories) - 1) * view.unit)
 
     def holds(self, view: ClassView) -> Mask:
         """Which classes have p distinct things and weigh α."""
-        return np.asarray((self.counted(view).distinct >= self.p) & (weight_steps(view) >= self._asked_steps(view)))
+        return np.asarray((self._counted(view).distinct >= self.p) & (weight_steps(view) >= self._asked_steps(view)))
 
     def strengths(self, view: ClassView) -> Mapping[str, Strength]:
         """What is counted and the total weight of each class."""
-        weights = rounded_down(weight_steps(view), len(view.domain.categories) - 1)
+        weights = rounded_down(weight_steps(view), (len(view.domain.categories) - 1) * view.unit)
         return {
-            "p": Strength(self.counted(view).distinct.astype(np.float64), at_least=True),
+            "p": Strength(self._counted(view).distinct.astype(np.float64), at_least=True),
             "alpha": Strength(weights, at_least=True),
         }
 
     def part_could_fail(self, view: ClassView, owner: Counts, sizes: Counts) -> Mask:
         """Whether too few things can fill the part, or too sensitive ones."""
-        counts, _ = category_histogram(view)
-        light = least_weight(counts[owner], sizes) < self._asked_steps(view)
-        return np.asarray(too_few(self.counted(view), self.p, owner, sizes) | light)
+        least_known = view.least_known(owner, sizes)
+        light = least_weight(view.category_counts[owner], least_known) < self._asked_steps(view)
+        return np.asarray(too_few(self._counted(view), self.p, owner, least_known) | light)
 
 
 @dataclass(frozen=True)
@@ -97,14 +93,6 @@ class PAlphaSensitive(WeightedSensitive):
     )
     parameters = (count("p", "distinct values", within_class_size=True), WEIGHT)
     example = "{model: p-alpha-sensitive, p: 2, alpha: 1}"
+    counts = "values"
     stops = frozenset({"homogeneity"})
     position = 30
-
-    @property
-    def least_values(self) -> int:
-        """p."""
-        return self.p
-
-    def counted(self, view: ClassView) -> Histogram:
-        """The values of each class."""
-        return view.histogram

@@ -2,21 +2,22 @@
 
 X. Sun, H. Wang, J. Li, T. M. Truta, "Enhanced p-sensitive k-anonymity models for privacy preserving data publishing",
 2008, Def. 5. As (p, α)-sensitivity, but counting categories: values of one category are too alike to hide one another
-(the similarity attack). Weights are those of `shoal.models.sensitivity`, summed over records. The paper publishes the
-categories in place of the values, and so does a policy that asks for nothing else on the column.
+(the similarity attack). Weights are those of `shoal.models.sensitivity`, summed over records. An unknown value has
+neither category nor weight. The paper publishes the categories instead of the values, and so does a policy that asks
+for nothing else on the column.
 
 Parameters: ``p``, a whole number ≥ 1; ``alpha``, a number ≥ 0, compared exactly. The column needs two categories.
-"""
 
-from __future__ import annotations
+In people: distinct categories are counted as in records, and everybody weighs the mean weight of the different values
+that they have in the class. Closed neither under merging nor under adding: another grave value makes a person weigh
+less.
+"""
 
 from dataclasses import dataclass
 
 from shoal.declarations import count
 from shoal.models.base import Card
 from shoal.models.p_alpha_sensitive import WEIGHT, WeightedSensitive
-from shoal.models.sensitivity import category_histogram
-from shoal.table.classes import ClassView, Histogram
 
 
 @dataclass(frozen=True)
@@ -44,14 +45,6 @@ class PPlusAlphaSensitive(WeightedSensitive):
     parameters = (count("p", "distinct categories", within_class_size=True), WEIGHT)
     example = "{model: p-plus-alpha-sensitive, p: 2, alpha: 1}"
     publishes = "categories"
+    counts = "categories"
     stops = frozenset({"homogeneity", "similarity"})
     position = 40
-
-    @property
-    def least_categories(self) -> int:
-        """p."""
-        return self.p
-
-    def counted(self, view: ClassView) -> Histogram:
-        """The categories of each class."""
-        return category_histogram(view)[1]

@@ -1,12 +1,14 @@
 """p-sensitivity: every class has at least p distinct values of the sensitive column.
 
 T. M. Truta, B. Vinay, "Privacy protection: p-sensitive k-anonymity property", 2006; Sun et al. 2008, Def. 3;
-Campan et al. 2010, Def. 3. Several sensitive columns: one model for each. A missing value is a value of its own.
+Campan et al. 2010, Def. 3. Several sensitive columns: one model for each. An unknown value is not counted: it tells
+nothing, and hides nothing either. A class in which nothing is known has 0 values and fails.
 
 Parameters: ``p``, a whole number ≥ 1.
-"""
 
-from __future__ import annotations
+In people: a value is counted once, whoever has it and however often, so the number of distinct values is that of the
+records. Closed under merging and adding.
+"""
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
@@ -15,7 +17,7 @@ import numpy as np
 
 from shoal.declarations import count
 from shoal.models.base import Card, Model, Strength
-from shoal.models.parts_of_classes import too_few
+from shoal.models.comparison import too_few
 from shoal.table.classes import ClassView, Counts, Mask
 
 
@@ -25,17 +27,9 @@ class DistinctValues(Model):
 
     merge_closed = True
     superset_closed = True
+    closed_for_people = True  # a value counts once, whoever has it
+    counts = "values"
     stops = frozenset({"homogeneity", "background"})
-
-    @property
-    def least_values(self) -> int:
-        """The parameter."""
-        return int(getattr(self, self.parameters[0].name))
-
-    @property
-    def only_counts(self) -> bool:
-        """Nothing but the number of distinct values matters."""
-        return True
 
     def holds(self, view: ClassView) -> Mask:
         """Which classes have as many distinct values."""
@@ -47,7 +41,7 @@ class DistinctValues(Model):
 
     def part_could_fail(self, view: ClassView, owner: Counts, sizes: Counts) -> Mask:
         """Whether the most frequent values fill the part."""
-        return too_few(view.histogram, self.least_values, owner, sizes)
+        return too_few(view.histogram, self.least_values, owner, view.least_known(owner, sizes))
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -50,11 +50,6 @@ def limit_name(parameter: str, key: Label) -> str:
     return f"{parameter}[{'(missing)' if key is None else key}]"
 
 
-def quoted(value: Label) -> str:
-    """A value as messages show it."""
-    return "the missing value" if value is None else repr(value)
-
-
 def parameter_problems(parameter: Parameter, value: object) -> list[PolicyProblem]:
     """What is wrong with the value of one parameter; ``where`` is its name, or that of an entry below it."""
     if parameter.kind is ParameterKind.CHOICE:
@@ -62,6 +57,9 @@ def parameter_problems(parameter: Parameter, value: object) -> list[PolicyProble
             return []
         fix = did_you_mean(value, parameter.choices)
         return [PolicyProblem(parameter.name, f"there is no {parameter.name} {value!r}.", fix, code="unknown-choice")]
+    if parameter.kind is ParameterKind.FLAG:
+        right = isinstance(value, bool)
+        return [] if right else [wrong_value(parameter.name, value, "true or false", code="wrong-type")]
     if parameter.kind in {ParameterKind.BY_CATEGORY, ParameterKind.LIMITS} or isinstance(value, Mapping):
         return _mapping_problems(parameter, value)
     return _number_problems(parameter, value, parameter.name)
@@ -73,7 +71,7 @@ def _number_problems(parameter: Parameter, value: object, where: str) -> list[Po
     right = isinstance(value, kind) and not isinstance(value, bool)
     if right and parameter.allows(float(value)):  # type: ignore[arg-type]
         return []
-    return [_problem(where, value, parameter.rule, code="out-of-range" if right else "wrong-type")]
+    return [wrong_value(where, value, parameter.rule, code="out-of-range" if right else "wrong-type")]
 
 
 def _mapping_problems(parameter: Parameter, value: object) -> list[PolicyProblem]:
@@ -82,18 +80,12 @@ def _mapping_problems(parameter: Parameter, value: object) -> list[PolicyProblem
     if not isinstance(value, Mapping) or not value:
         limit = f"{{{', '.join(part.name for part in parameter.parts)}}}" if parameter.parts else "limit"
         rule = f"a mapping from {of} to {limit} with at least one entry"
-        return [_problem(parameter.name, value, rule, code="wrong-type" if value != {} else "empty")]
-    problems = [
-        PolicyProblem(
-            parameter.name,
-            f"the {of} {key!r} is not text.",
-            f"Write it in quotes: '{key}'.",
-            {"key": key},
-            code="wrong-type",
-        )
-        for key in value
-        if not (key is None or isinstance(key, str))
-    ]
+        return [wrong_value(parameter.name, value, rule, code="wrong-type" if value != {} else "empty")]
+    problems = []
+    for key in value:
+        if not (key is None or isinstance(key, str)):
+            message, fix = f"the {of} {key!r} is not text.", f"Write it in quotes: '{key}'."
+            problems.append(PolicyProblem(parameter.name, message, fix, {"key": key}, code="wrong-type"))
     entry_problems = _part_problems if parameter.parts else _number_problems
     for key, limit in value.items():
         problems += entry_problems(parameter, limit, f"{parameter.name}.{'null' if key is None else key}")
@@ -104,7 +96,7 @@ def _part_problems(parameter: Parameter, limit: object, where: str) -> list[Poli
     """Every entry has each of the declared numbers and no other."""
     names = [part.name for part in parameter.parts]
     if not isinstance(limit, Mapping):
-        return [_problem(where, limit, f"{{{', '.join(f'{name}: …' for name in names)}}}", code="wrong-type")]
+        return [wrong_value(where, limit, f"{{{', '.join(f'{name}: …' for name in names)}}}", code="wrong-type")]
     problems = []
     for part in parameter.parts:
         if part.name in limit:
@@ -119,38 +111,7 @@ def _part_problems(parameter: Parameter, limit: object, where: str) -> list[Poli
     return problems
 
 
-def sensitive_problems(value: object) -> list[PolicyProblem]:
-    """The model must name its sensitive column."""
-    if isinstance(value, str) and value:
-        return []
-    return [_problem("sensitive", value, "the name of a sensitive column", code="wrong-type")]
-
-
-def unknown_problems(
-    where: str, named: Iterable[object], known: Iterable[object], *, of: str, column: str
-) -> list[PolicyProblem]:
-    """A limit for a value or category that the column does not have protects nothing, so it is refused."""
-    known = tuple(known)
-    return [
-        PolicyProblem(
-            where,
-            f"column {column!r} has no {of} {key!r}.",
-            did_you_mean(key, ("null" if each is None else each for each in known)),
-            {of: key, "known": known},
-            code=f"unknown-{of}",
-        )
-        for key in named
-        if key not in known
-    ]
-
-
-def whole(parameter: str, value: float) -> int:
-    """A relaxed value of a parameter that counts something."""
-    if value != int(value):
-        raise ValueError(f"{parameter} counts something and must be a whole number, not {value}")
-    return int(value)
-
-
-def _problem(where: str, value: Any, rule: str, *, code: str) -> PolicyProblem:
-    got = quoted(value) if isinstance(value, str) else "nothing" if value is None else str(value)
+def wrong_value(where: str, value: Any, rule: str, *, code: str) -> PolicyProblem:
+    """The problem of a value that breaks a rule."""
+    got = repr(value) if isinstance(value, str) else "nothing" if value is None else str(value)
     return PolicyProblem(where, f"must be {rule}, not {got}.", facts={"value": value, "rule": rule}, code=code)

@@ -1,16 +1,19 @@
 """Recursive (c, l)-diversity: the most frequent value is not much more frequent than the rarer ones together.
 
 A. Machanavajjhala, J. Gehrke, D. Kifer, M. Venkitasubramaniam, "l-Diversity: privacy beyond k-anonymity", 2006,
-recursive (c, l)-diversity: with r₁ ≥ r₂ ≥ … ≥ r_m the counts of the m values of a class,
+recursive (c, l)-diversity: with r₁ ≥ r₂ ≥ … ≥ r_m the counts of the m known values of a class,
 r₁ < c·(r_l + r_{l+1} + … + r_m).
 
 - l > m: the sum on the right is empty, so the class fails whatever c is.
-- l = 1: always satisfied, as the paper says, whatever c is.
+- l = 1: satisfied whatever c is, as the paper says, if a value of the class is known.
+- m = 0: the class has no value at all and fails.
 
 Parameters: ``c``, a number > 0, compared exactly; ``l``, a whole number ≥ 1.
-"""
 
-from __future__ import annotations
+In people: everybody with a known value weighs one, divided equally over the different values they have in the
+class; the r are what the values weigh. Closed neither under merging nor under adding: merging two classes that share
+people does not average their distributions.
+"""
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
@@ -20,7 +23,7 @@ import numpy as np
 from shoal.declarations import Parameter, ParameterKind
 from shoal.models.base import Card, Model, Strength
 from shoal.models.comparison import below, exact
-from shoal.table.classes import ClassView, Counts, Floats, Mask
+from shoal.table.classes import ClassView, Counts, Mask
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,7 @@ class RecursiveCLDiversity(Model):
     example = "{model: recursive-cl-diversity, l: 2, c: 2}"
     merge_closed = True
     superset_closed = False
+    counts = "values"  # with fewer than l of them the sum on the right is empty
     stops = frozenset({"homogeneity", "background"})
     position = 90
 
@@ -63,15 +67,10 @@ class RecursiveCLDiversity(Model):
     c: float
     sensitive: str
 
-    @property
-    def least_values(self) -> int:
-        """With fewer than l values the sum on the right is empty."""
-        return self.l
-
     def holds(self, view: ClassView) -> Mask:
         """Which classes have a tail heavy enough for their most frequent value."""
         if self.l == 1:
-            return np.ones(len(view.sizes), dtype=np.bool_)
+            return np.asarray(view.known > 0)
         first, tail = self._first_and_tail(view)
         return below(first, tail, exact(self.c))
 
@@ -79,35 +78,30 @@ class RecursiveCLDiversity(Model):
         """For each class the largest l at this c, and the smallest c at this l.
 
         The inequality is strict: c is the first number above r₁/(r_l + … + r_m), infinite where the sum is empty, and
-        0 where l = 1 leaves it without a part.
+        0 where l = 1 leaves it without a part. A class in which nothing is known reaches l = 0, and no c helps.
         """
         histogram, ranked = view.histogram, _descending(view)
-        owner, starts = histogram.class_of, histogram.starts[:-1]
+        owner, starts = histogram.class_of, histogram.starts
         before = np.cumsum(ranked) - ranked
-        tails = view.sizes[owner] - (before - before[starts][owner])
-        passing = below(ranked[starts][owner], tails, exact(self.c)).astype(np.int64)
-        largest = np.maximum(np.asarray(histogram.per_class_sum(passing), dtype=np.int64), 1)
+        tails = view.known[owner] * view.unit - (before - before[starts[owner]])
+        first, tail = self._first_and_tail(view)
+        passing = below(first[owner], tails, exact(self.c)).astype(np.int64)
+        largest = np.where(view.known > 0, np.maximum(histogram.per_class_sum(passing), 1), 0).astype(np.float64)
+        smallest = np.where(tail > 0, np.nextafter(first / np.maximum(tail, 1), np.inf), np.inf)
         return {
-            "l": Strength(largest.astype(np.float64), at_least=True),
-            "c": Strength(self._smallest_c(view), at_least=False),
+            "l": Strength(largest, at_least=True),
+            "c": Strength(smallest if self.l > 1 else np.where(view.known > 0, 0.0, np.inf), at_least=False),
         }
 
     def _first_and_tail(self, view: ClassView) -> tuple[Counts, Counts]:
         """r₁ and r_l + … + r_m of each class."""
         histogram, ranked = view.histogram, _descending(view)
-        ranks = np.arange(len(ranked)) - np.repeat(histogram.starts[:-1], histogram.distinct)
+        ranks = np.arange(len(ranked)) - histogram.starts[histogram.class_of]
         tail = histogram.per_class_sum(np.where(ranks >= self.l - 1, ranked, 0))
-        return ranked[histogram.starts[:-1]], np.asarray(tail, dtype=np.int64)
-
-    def _smallest_c(self, view: ClassView) -> Floats:
-        if self.l == 1:
-            return np.zeros(len(view.sizes))
-        first, tail = self._first_and_tail(view)
-        above = np.nextafter(first / np.maximum(tail, 1), np.inf)
-        return np.asarray(np.where(tail > 0, above, np.inf), dtype=np.float64)
+        return histogram.per_class_max(histogram.weights), tail
 
 
 def _descending(view: ClassView) -> Counts:
-    """The counts of each class from largest to smallest, in the places of its entries."""
-    order = np.lexsort((-view.histogram.counts, view.histogram.class_of))
-    return view.histogram.counts[order]
+    """What the values of each class weigh, from largest to smallest, at the positions of its entries."""
+    order = np.lexsort((-view.histogram.weights, view.histogram.class_of))
+    return view.histogram.weights[order]

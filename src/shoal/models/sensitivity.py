@@ -2,10 +2,9 @@
 
 Sun, Wang, Li, Truta 2008, section 3: the values of a sensitive column are partitioned into categories S₁ … S_m, the
 most sensitive first. Category i weighs (i - 1)/(m - 1), so the most sensitive adds 0 to its class and the least
-sensitive 1; two categories lie |i - j|/(m - 1) apart. A class weighs the sum over its **records**.
+sensitive 1; two categories lie |i - j|/(m - 1) apart. A class weighs the sum over its **records**; those whose value is
+unknown are in no category and weigh nothing.
 """
-
-from __future__ import annotations
 
 from fractions import Fraction
 
@@ -13,8 +12,8 @@ import numpy as np
 
 from shoal.errors import PolicyProblem
 from shoal.formatting import listing
-from shoal.models.parameters import quoted
-from shoal.table.classes import ClassView, Counts, Histogram, SensitiveDomain
+from shoal.hierarchies.problems import quoted
+from shoal.table.classes import ClassView, Counts, SensitiveDomain
 
 
 def category_weight(i: int, m: int) -> Fraction:
@@ -26,35 +25,22 @@ def category_distance(i: int, j: int, m: int) -> Fraction:
     """Distance of the i-th and the j-th of m categories, counted from 1."""
     if m < 2:
         raise ValueError(f"weights and distances are defined for two categories or more, not for {m}")
-    for place in (i, j):
-        if not 1 <= place <= m:
-            raise ValueError(f"there is no category {place} of {m}")
+    for number in (i, j):
+        if not 1 <= number <= m:
+            raise ValueError(f"there is no category {number} of {m}")
     return Fraction(abs(i - j), m - 1)
 
 
 def weight_steps(view: ClassView) -> Counts:
-    """Total weight of each class in steps of 1/(m - 1): a whole number, so that sums are exact."""
+    """Total weight of each class in steps of 1/(m - 1), and of units of people: a whole number, so sums are exact."""
     histogram = view.histogram
-    steps = view.domain.category_of.astype(np.int64)[histogram.values] * histogram.counts
-    return np.asarray(histogram.per_class_sum(steps), dtype=np.int64)
+    steps = view.domain.category_of.astype(np.int64)[histogram.values] * histogram.weights
+    return histogram.per_class_sum(steps)
 
 
 def class_weight(view: ClassView, index: int) -> Fraction:
     """Total weight of one class."""
-    return int(weight_steps(view)[index]) * category_weight(2, len(view.domain.categories))
-
-
-def distinct_categories(view: ClassView) -> Counts:
-    """Number of categories that occur in each class."""
-    return np.asarray(np.count_nonzero(view.category_counts, axis=1), dtype=np.int64)
-
-
-def category_histogram(view: ClassView) -> tuple[Counts, Histogram]:
-    """The records of each class by category: as a matrix, and as a histogram."""
-    counts = view.category_counts
-    owner, category = np.nonzero(counts)
-    starts = np.searchsorted(owner, np.arange(len(counts) + 1)).astype(np.int64)
-    return counts, Histogram(starts, category.astype(np.int32), counts[owner, category])
+    return int(weight_steps(view)[index]) * category_weight(2, len(view.domain.categories)) / view.unit
 
 
 def category_problems(domain: SensitiveDomain, *, least: int) -> list[PolicyProblem]:
@@ -64,19 +50,15 @@ def category_problems(domain: SensitiveDomain, *, least: int) -> list[PolicyProb
         message = f"column {domain.column!r} declares no categories, and the model is about categories."
         fix = f"Declare categories for column {domain.column!r}, from most to least sensitive."
         return [PolicyProblem("sensitive", message, fix, code="no-categories")]
-    without = [value for value, place in zip(domain.values, domain.category_of, strict=True) if place < 0]
+    without = [value for value, code in zip(domain.values, domain.category_of, strict=True) if code < 0]
+    without = [value for value in without if value not in domain.unknown]
     problems = []
     if without:
         message = f"column {domain.column!r} has values in no category: {listing([quoted(each) for each in without])}."
-        facts = {"values": tuple(without)}
-        problems.append(
-            PolicyProblem("sensitive", message, "Put each into a category.", facts, code="value-in-no-category")
-        )
+        fix, facts = "Put each into a category.", {"values": tuple(without)}
+        problems.append(PolicyProblem("sensitive", message, fix, facts, code="value-in-no-category"))
     if declared < least:
-        message = (
-            f"column {domain.column!r} declares one category ({domain.categories[0]!r}), which leaves the weight "
-            "(i - 1)/(m - 1) undefined."
-        )
-        fix = f"Declare at least {least} categories."
+        message = f"column {domain.column!r} declares one category ({domain.categories[0]!r}), which leaves the weight "
+        message, fix = f"{message}(i - 1)/(m - 1) undefined.", f"Declare at least {least} categories."
         problems.append(PolicyProblem("sensitive", message, fix, {"categories": declared}, code="too-few-categories"))
     return problems

@@ -1,7 +1,5 @@
 """`attack`: a release attacked by its own maker, before others do."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -5,8 +5,6 @@ policy it stands on. The classes of a local recoding are those of the published 
 the data; it names files, so it stays in the house.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -31,18 +29,6 @@ class PublishedFile:
     sha256: str
 
 
-@dataclass(frozen=True)
-class RecodingFile:
-    """What a recoding file says."""
-
-    policy: Path | None  # the policy file; None for a policy that was built in Python
-    fingerprints: Mapping[str, Any]
-    algorithm: Mapping[str, Any]
-    levels: Mapping[str, int] | None  # the level of each quasi-identifier; None for a local recoding
-    heights: Mapping[str, int]  # the level of the root of each quasi-identifier when the recoding was made
-    published: tuple[PublishedFile, ...]
-
-
 def heights_of(evidence: Mapping[str, Any]) -> dict[str, int]:
     """The height of each quasi-identifier's hierarchy, by the evidence."""
     return {name: int(column["height"]) for name, column in evidence["columns"].items() if "height" in column}
@@ -51,7 +37,6 @@ def heights_of(evidence: Mapping[str, Any]) -> dict[str, int]:
 def recoding_text(
     policy: Policy,
     target: Path,
-    *,
     levels: Mapping[str, int] | None,
     heights: Mapping[str, int],
     published: Sequence[PublishedFile],
@@ -71,19 +56,24 @@ def recoding_text(
     return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
-def read_recoding(path: Path) -> RecodingFile:
-    """Read a recoding file; `DataError` for what is none."""
+def read_recoding(path: Path) -> dict[str, Any]:
+    """What a recoding file says, with its paths as they read from here; `DataError` for what is none.
+
+    A policy that was built in Python has no path; a local recoding has no ``levels``.
+    """
     try:
         content = read_document(path.read_bytes(), FORMAT, VERSION)
         named, levels = content["policy"], content["levels"]
-        return RecodingFile(
-            policy=None if named is None else path.parent / named,
-            fingerprints={key: content["fingerprints"][key] for key in ("columns", "privacy")},
-            algorithm=dict(content["algorithm"]),
-            levels=None if levels is None else {str(name): int(level) for name, level in levels.items()},
-            heights={str(name): int(height) for name, height in content["heights"].items()},
-            published=tuple(PublishedFile(path.parent / each["file"], each["sha256"]) for each in content["published"]),
-        )
+        return {
+            "policy": None if named is None else path.parent / named,
+            "fingerprints": {key: content["fingerprints"][key] for key in ("columns", "privacy")},
+            "algorithm": dict(content["algorithm"]) or None,
+            "levels": None if levels is None else {str(name): int(level) for name, level in levels.items()},
+            "heights": {str(name): int(height) for name, height in content["heights"].items()},
+            "published": tuple(
+                PublishedFile(path.parent / each["file"], each["sha256"]) for each in content["published"]
+            ),
+        }
     except OSError as error:
         message = f"The recoding {path} cannot be read: {error.strerror or error}."
         raise DataError(message, code="not-readable") from None

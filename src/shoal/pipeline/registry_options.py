@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from shoal.attacks.attack import AttackResult
+from shoal.attacks.attackers.composition import NAME, Composition, compose_with
 from shoal.attacks.battery import ATTACKS
-from shoal.attacks.registry.composition import NAME, Composition, compose_with
 from shoal.attacks.registry.folder import INDEX, Entry, Registry
 from shoal.attacks.registry.people import NewRelease
 from shoal.attacks.registry.signature import signature_of
 from shoal.attacks.released_classes import Rows
+from shoal.encode.pseudonyms import refuse_comparing
 from shoal.errors import ExposureError, InputError, did_you_mean
-from shoal.evidence.evidence import Evidence, sealed
 from shoal.facts import plain
 from shoal.io import check_outputs
 from shoal.policy import Policy
@@ -39,13 +39,6 @@ class Condition:
     limit: float
     percent: bool
     text: str
-
-    def exceeded_by(self, result: Mapping[str, Any]) -> bool:
-        """Whether an attack exposes more than the limit, and more than its baseline explains."""
-        if not result["leak"]:
-            return False
-        records, of = result["records"] or 0, result["of"] or 0
-        return bool(100 * records > self.limit * of if self.percent else records > self.limit)
 
 
 def read_condition(text: str) -> Condition:
@@ -84,11 +77,12 @@ def exceeded(conditions: Sequence[Condition], results: Sequence[Mapping[str, Any
             reason = f": {reason_clause(AttackResult(**unknown[0]))}" if unknown else ""
             message = f"The condition {condition.text!r} is about an attack that was not tried{reason}."
             raise InputError(message, code="condition-not-tried")
-        found += [
-            {"condition": condition.text, **{key: each[key] for key in ("name", "sensitive", "records", "of")}}
-            for each in attacks
-            if condition.exceeded_by(each)
-        ]
+        for each in attacks:
+            records, of = each["records"] or 0, each["of"] or 0
+            over = 100 * records > condition.limit * of if condition.percent else records > condition.limit
+            if over and each["leak"]:  # else its baseline explains all of it
+                figures = {key: each[key] for key in ("name", "sensitive", "records", "of")}
+                found.append({"condition": condition.text, **figures})
     return found
 
 
@@ -96,8 +90,8 @@ def exceeded(conditions: Sequence[Condition], results: Sequence[Mapping[str, Any
 class RegistryOptions:
     """Where a release is remembered, as of which day, and what it may not expose."""
 
-    registry: Registry | None
-    date: str
+    registry: Registry | None = None
+    date: str = ""
     replaces: tuple[Entry, ...] = ()  # the earlier releases that are withdrawn for this one, and so not held against it
     conditions: tuple[Condition, ...] = ()
 
@@ -123,14 +117,10 @@ class RegistryOptions:
                     message = f"{option} is about earlier releases, and no registry was given. Add --registry."
                     raise InputError(message, code="no-registry")
             return RegistryOptions(None, _day(as_of), conditions=conditions)
+        refuse_comparing(policy)
         opened = Registry.open(folder)
         check_outputs([folder / INDEX if folder.exists() else folder], force=True)
         return RegistryOptions(opened, _day(as_of), opened.named(replaces), conditions)
-
-    @staticmethod
-    def none() -> RegistryOptions:
-        """No registry, and no conditions."""
-        return RegistryOptions(None, "")
 
     def composition(self, new: NewRelease) -> Composition:
         """What the release reveals beside earlier ones, for its evidence.
@@ -174,23 +164,14 @@ class RegistryOptions:
             yield {"registry": path}
 
 
-def with_composition(evidence: Evidence, composition: Composition | None) -> Evidence:
-    """The evidence with what a release reveals together with earlier ones, among its attacks as well."""
-    if composition is None:
-        return evidence
-    others = tuple(each for each in evidence.attacks if each.name != NAME)
-    attacks = (*others, *composition.results) if others else ()
-    return sealed(evidence, composition=composition, attacks=attacks)
-
-
-def _day(given: str | datetime.date | None) -> str:
+def _day(day: str | datetime.date | None) -> str:
     """A day as an ISO date: the one given, or today's by universal time."""
-    if given is None:
+    if day is None:
         return datetime.datetime.now(datetime.UTC).date().isoformat()
-    if isinstance(given, datetime.date):
-        return given.isoformat()[:10]
+    if isinstance(day, datetime.date):
+        return day.isoformat()[:10]
     try:
-        return datetime.date.fromisoformat(given).isoformat()
+        return datetime.date.fromisoformat(day).isoformat()
     except ValueError:
-        message = f"{given!r} is not a date. Write it as year-month-day, such as 2026-01-31."
+        message = f"{day!r} is not a date. Write it as year-month-day, such as 2026-01-31."
         raise InputError(message, code="not-a-date") from None

@@ -12,12 +12,16 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.attacks.released_classes import rows_of_release
+from shoal.encode.pseudonyms import refuse_joining
 from shoal.encode.result import Result
 from shoal.errors import InputError
 from shoal.evidence.evidence import Evidence, sealed
 from shoal.formatting import number, pluralize
 from shoal.io import FrameKind, from_arrow
+from shoal.io.linked_sink import LinkedSink
+from shoal.io.linked_tables import LinkedTables, as_one_table
 from shoal.io.memory import memory_limit, streams
+from shoal.io.multiple_files import data_files
 from shoal.io.postgres.sink import PostgresSink
 from shoal.io.sink import (
     FileSink,
@@ -25,9 +29,9 @@ from shoal.io.sink import (
     ReleaseData,
     Sink,
     check_not_read_again,
-    file_target,
     input_files,
     no_output,
+    policy_files,
     refuse_recoding,
 )
 from shoal.io.source import HeldSource, Source, data_source
@@ -38,11 +42,11 @@ from shoal.io.staging import writing
 from shoal.io.streaming import StreamSource
 from shoal.pipeline.registry_options import RegistryOptions
 from shoal.pipeline.run import Clock, CompletedRun, Job, as_policy, commit, finish, run
-from shoal.pipeline.verify import verify
+from shoal.pipeline.verify import verify_result
 from shoal.pipeline.why.explain import Why, explain
 from shoal.pipeline.why.find import Matches
 from shoal.policy import Policy
-from shoal.policy.location import DatabaseTable, Place, place
+from shoal.policy.location import DatabaseTable, Location, parse_location
 from shoal.present.report.page import write_report
 from shoal.search.problem import Progress, no_progress
 from shoal.table.recoding import Recoding
@@ -116,7 +120,7 @@ class Release:
         Where it was made with a registry it becomes an entry of it, of the day ``as_of`` or of today. A release of
         Spark goes to a folder, or to ``spark:FORMAT:…``.
         """
-        registry = RegistryOptions.none()
+        registry = RegistryOptions()
         if self.registry is not None:
             registry = RegistryOptions.of(self.policy, registry=self.registry, as_of=as_of)
         if isinstance(self.held, SparkData):
@@ -124,7 +128,7 @@ class Release:
                 return finish(Job(self.policy, registry), self.result, self.held.reading, cluster, clock=Clock()).paths
         with FileSink(Path(path), recoding=self.policy.recoding, force=force) as sink:
             written = sink.write_table(self.table)
-            verify(written.release, self.policy).raise_if_failed()
+            verify_result(self.result, written).raise_if_failed()
             evidence = sealed(self.facts, release_sha256=written.sha256)
             return commit(sink, self.policy, evidence, registry, lambda: rows_of_release(self.table, self.policy))[1]
 
@@ -170,6 +174,9 @@ def anonymize(
     Raises `PolicyError` or `DataError` for input that is wrong, `InfeasibleError` when no release satisfies the policy.
     """
     asked = as_policy(policy, "anonymize()")
+    if asked.tables is not None:
+        message = "linked tables are written to a folder, one file each: use shoal.publish."
+        raise InputError(message, code="linked-tables")
     options = RegistryOptions.of(asked, registry=registry)
     source: Source = HeldSource(data)
     sink: Sink = MemorySink()
@@ -181,8 +188,8 @@ def anonymize(
 def publish(
     policy: Policy | str | Path,
     *,
-    data: str | Place | None = None,
-    out: str | Place | None = None,
+    data: str | Location | None = None,
+    out: str | Location | None = None,
     evidence: str | Path | None = None,
     force: bool = False,
     recoding: bool = False,
@@ -206,16 +213,19 @@ def publish(
     large or several files anyway, and what would not fit is refused before the search. The release is the same.
     """
     asked, limit = as_policy(policy), memory_limit(memory)
+    if recoding:
+        refuse_joining(asked)
     options = RegistryOptions.of(asked, registry=registry, as_of=as_of, replaces=replaces, fail_on=fail_on)
     source, sink = _ends(asked, data, out, evidence, limit, recoding=recoding, force=force)
+    asked = asked if asked.tables is None else as_one_table(asked)
     done = run(Job(asked, options), source, sink, progress=progress)
     return Published(Release.of(done, asked, options), done.paths)
 
 
 def _ends(
     policy: Policy,
-    data: str | Place | None,
-    out: str | Place | None,
+    data: str | Location | None,
+    out: str | Location | None,
     evidence: str | Path | None,
     limit: int | None,
     *,
@@ -223,6 +233,8 @@ def _ends(
     force: bool,
 ) -> tuple[Source, Sink]:
     """Where the table comes from, and where its release goes; `InputError` for what does not fit together."""
+    if policy.tables is not None:
+        return _linked_ends(policy, data, out, evidence, limit, force=force)
     if policy.engine.name == "spark":
         if limit is not None:
             message = "--memory is for this machine. On Spark, engine.cells says what the driver may hold."
@@ -234,14 +246,43 @@ def _ends(
     source: Source = StreamSource(given, limit) if streams(policy, given, limit) else HeldSource(data)
     if out is None and policy.output is None:
         raise no_output()
-    table = place(out if out is not None else str(policy.output))
+    table = parse_location(out if out is not None else str(policy.output))
     if isinstance(table, DatabaseTable):
         refuse_recoding(policy, recoding)
         return source, PostgresSink(policy, table, given, evidence=evidence, force=force)
     if evidence is not None:
         message = "--evidence is for a release in a database; beside a file it takes the file's name."
         raise InputError(message, code="evidence-beside-file")
-    path, inputs = file_target(policy, None if out is None else str(out)), input_files(policy, given.path)
+    path = policy.path(str(policy.output)) if out is None else Path(str(out))
+    inputs = input_files(policy, given.path)
     sink = FileSink(path, recoding=recoding or policy.recoding, inputs=inputs, force=force)
     check_not_read_again(path, given.path, inputs)
     return source, sink
+
+
+def _linked_ends(
+    policy: Policy,
+    data: str | Location | None,
+    out: str | Location | None,
+    evidence: str | Path | None,
+    limit: int | None,
+    *,
+    force: bool,
+) -> tuple[Source, Sink]:
+    """The same for linked tables: they are held in memory, and go to a folder."""
+    given = {"--data": data, "--evidence": evidence, "--memory": limit}
+    if named := [name for name, value in given.items() if value is not None]:
+        message = f"{named[0]} is for a single table, and the policy has several. Leave it out."
+        raise InputError(message, code="linked-tables")
+    if policy.engine.name == "spark":
+        raise InputError("linked tables are not available on Spark. Leave engine out.", code="linked-tables")
+    if out is None and policy.output is None:
+        raise no_output()
+    target = parse_location(out if out is not None else str(policy.output))
+    if isinstance(target, DatabaseTable):
+        raise InputError("linked tables go to a folder, not to a database.", code="linked-tables")
+    folder = policy.path(str(policy.output)) if out is None else Path(str(out))
+    sources = [policy.location(spec.data.path) for spec in (policy.tables or {}).values()]
+    files = [file for path in sources if isinstance(path, Path) for file in data_files(path)]
+    inputs = [*files, *policy_files(policy)]
+    return LinkedTables(), LinkedSink(policy, folder, inputs=inputs, force=force)

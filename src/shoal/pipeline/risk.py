@@ -4,41 +4,43 @@ Only the roles of the policy are used: values count as they are written, without
 reachable. The table may be a release as well.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from shoal.attacks.missing import company_if_missing_matches
+from shoal.attacks.risk.people import people_risk
+from shoal.attacks.risk.population_uniques import PopulationUniques, population_uniques
 from shoal.attacks.risk.risk import (
     CodedColumn,
-    Counts,
     Marketer,
     PopulationFacts,
     Risk,
     class_size_for,
-    estimate_uniques,
+    company_if_missing_matches,
     expected_share_linked,
     population_of,
     scenario,
 )
 from shoal.attacks.risk.subsets import measure_extra_column, measure_subsets
-from shoal.encode.resolve import unknown_columns, used_columns
+from shoal.attacks.risk.survey import survey_risk
+from shoal.encode.resolve import unknown_columns
+from shoal.encode.result import release_columns
+from shoal.encode.spellings import merge_table
+from shoal.encode.survey import SurveyDesign, survey_columns
 from shoal.errors import DataError, InputError, PolicyError, PolicyProblem, did_you_mean
-from shoal.hierarchies.hierarchy import ROOT_LABEL
-from shoal.io import column_names, encode, place, read_table, release_source
-from shoal.io.source import read_columns
+from shoal.io import canonical_text, column_names, encode, parse_location, read_table, release_source
+from shoal.io.source import data_source, read_columns
 from shoal.pipeline.run import as_policy
 from shoal.policy import Policy
+from shoal.policy.data_source import DataSource
 from shoal.policy.spec import ColumnSpec
 from shoal.search.problem import Progress, no_progress
-from shoal.table.encoded import EncodedTable, encode_table
-from shoal.verification.ranges import quasi_labels
+from shoal.table.encoded import Counts, EncodedTable, encode_table
+from shoal.verification.declared_labels import quasi_labels
 from shoal.verification.release_checks import star_rows
 from shoal.verification.stated_policy import stated
 
@@ -53,6 +55,8 @@ def risk(
     threshold: float = 0.2,
     population: Any = None,
     sampling_fraction: float | None = None,
+    household: str | None = None,
+    weight: str | None = None,
     progress: Progress = no_progress,
 ) -> Risk:
     """How open a table is by its quasi-identifiers as they stand.
@@ -61,19 +65,27 @@ def risk(
     subset of at most ``max_columns`` quasi-identifiers is looked at. Risks above ``threshold`` are counted.
     ``population`` is a table of the population that the data was drawn from; where there is none,
     ``sampling_fraction`` - the share of it that the data is - allows an estimate of how many are unique there.
+    ``household`` and ``weight`` are columns of the data, in place of those that the policy names: who lives together,
+    and how many people of the population each record stands for, which also gives the sampling fraction.
 
     Raises `PolicyError`, `DataError` or `InputError` for input that is wrong.
     """
     _check_options(max_columns, threshold, sampling_fraction)
     asked = as_policy(policy, "risk()")
     progress("reading", 0.0)
-    table, suppressed = _without_stars(_read(data, asked), asked)
+    given = {key: name for key, name in (("household", household), ("weight", weight)) if name is not None}
+    survey = survey_columns(asked) | given
+    everything, suppressed = _without_stars(_read(data, asked, survey, given), asked)
+    table = everything.select(_measured_columns(asked))
     columns = _encoded(table, asked)
+    present = {key: name for key, name in survey.items() if name in everything.column_names}
+    persons = {name: CodedColumn(*encode(everything.column(name))) for name in _person_columns(everything, asked)}
+    design = SurveyDesign.of(everything, present, asked.source) if present else None
     quasi = {name: columns[name] for name in asked.names("quasi")}
     beside = [name for name in columns if name not in quasi]
     encoded = encode_table(
         {name: (column.codes, len(column.labels)) for name, column in quasi.items()},
-        {name: (columns[name].codes, len(columns[name].labels)) for name in beside},
+        {name: columns[name].codes for name in beside},
         table.num_rows,
     )
     people = None if population is None else _population(population, asked, quasi, encoded)
@@ -104,13 +116,29 @@ def risk(
         journalist=None if people is None else scenario(sizes, people[1], threshold),
         marketer=Marketer(expected_share_linked(sizes, sizes if people is None else people[1]), people is None),
         population=None if people is None else people[0],
-        population_uniques=None if sampling_fraction is None else estimate_uniques(sizes, sampling_fraction),
+        population_uniques=_uniques(sizes, sampling_fraction, design),
         max_columns=found.max_columns,
         subsets=tuple(sorted(found.subsets, key=lambda each: (-each.uniques, len(each.columns)))),
         columns=tuple(sorted(found.columns, key=lambda each: (-each.contribution, order[each.column]))),
         singled_out_by_columns=found.singled_out,
         extra_columns=tuple(more),
+        survey=None if design is None else survey_risk(design, encoded.row_tuple, threshold),
+        people=people_risk(persons, encoded.row_tuple, threshold) if persons else None,
+        not_in_the_table=tuple(survey[key] for key in survey if key not in present) or None,
     )
+
+
+def _person_columns(table: pa.Table, policy: Policy) -> tuple[str, ...]:
+    """The columns that tell people apart; none where the table, such as a release, does not have all of them."""
+    names = policy.person_columns
+    return names if set(names) <= set(table.column_names) else ()
+
+
+def _uniques(sizes: Counts, given: float | None, design: SurveyDesign | None) -> PopulationUniques | None:
+    """The uniques of the population, by the sampling fraction that was given or that the weights sum to."""
+    if given is None and design is not None and design.weights is not None:
+        given = min(len(design.weights.whole) / math.fsum(design.weights.numbers()), 1.0)
+    return None if given is None else population_uniques(sizes, given)
 
 
 def _check_options(max_columns: object, threshold: object, sampling_fraction: object) -> None:
@@ -124,38 +152,54 @@ def _check_options(max_columns: object, threshold: object, sampling_fraction: ob
             raise InputError(f"{name} must be a number above 0 and at most 1, not {share!r}.", code="bad-option")
 
 
-def _read(data: Any, policy: Policy) -> pa.Table:
-    """The columns that the policy names, without identifiers; read as the policy says, else as a release is written."""
-    wanted = used_columns(policy)
-    loaded, hint = read_columns(data, policy, wanted)
-    table, names = loaded.table, loaded.names
-    if not set(wanted) <= set(names) and isinstance(data, (str, Path)) and isinstance(place(data), Path):
-        source = release_source(Path(data))  # a release has commas and UTF-8 whatever the data had
-        if set(wanted) <= set(column_names(source)):
-            table, names = read_table(source, wanted), wanted
+def _read(data: Any, policy: Policy, survey: Mapping[str, str], given: Mapping[str, str]) -> pa.Table:
+    """The columns that the policy names, without identifiers; read as the policy says, else as a release is written.
+
+    Those of the survey as well; they may be absent only where the policy names them and a release has no identifiers.
+    """
+    wanted = _measured_columns(policy)
+    every = list(dict.fromkeys([*wanted, *survey.values(), *policy.person_columns]))
+    release = _written_as_a_release(data, policy, wanted)
+    if release is None:
+        loaded, hint = read_columns(data, policy, every)
+        table, names = loaded.table, loaded.names
+    else:
+        names, hint = column_names(release), ""
+        table = read_table(release, [name for name in every if name in names])
     lacking = unknown_columns({name: ColumnSpec(role="quasi") for name in wanted}, names, hint)
+    for key, name in given.items():
+        if name not in names:
+            message = f"the data has no column {name!r}."
+            lacking.append(PolicyProblem(key, message, did_you_mean(name, names), code="unknown-column"))
     if lacking:
         raise PolicyError(lacking, policy.source)
     if not table.num_rows:
         raise DataError("the data has a header and no records: there is nothing to measure.", code="no-records")
-    return table.select(wanted)
+    return merge_table(table, policy.columns)
+
+
+def _measured_columns(policy: Policy) -> list[str]:
+    """The columns that are released as the table has them, generalized or not: all but pseudonyms."""
+    return [name for name in release_columns(policy, list(policy.columns)) if name != policy.pseudonym]
+
+
+def _written_as_a_release(data: Any, policy: Policy, wanted: Sequence[str]) -> DataSource | None:
+    """A file that has the columns only with commas and UTF-8, as releases are written whatever the data had."""
+    if not isinstance(data, (str, Path)) or not isinstance(parse_location(data), Path):
+        return None
+    if set(wanted) <= set(column_names(data_source(policy, data))):
+        return None
+    source = release_source(Path(data))
+    return source if set(wanted) <= set(column_names(source)) else None
 
 
 def _without_stars(table: pa.Table, policy: Policy) -> tuple[pa.Table, int]:
     """The table without the rows of ``*`` that stand for suppressed records in a release, and how many they were."""
     if policy.suppressed != "star":
         return table, 0
-    others = [name for name in table.column_names if policy.columns[name].role != "quasi"]
-    starred = np.ones(table.num_rows, dtype=np.bool_)
-    for name in table.column_names:
-        labels, codes = encode(table.column(name))
-        sign = None if name in others else ROOT_LABEL
-        starred &= np.array([label == sign for label in labels], dtype=np.bool_)[codes]
-    if not others and starred.any():
-        texts = {name: pa.array([ROOT_LABEL] * int(starred.sum())) for name in table.column_names}
-        asked = stated(policy)
-        if not star_rows(texts, asked, quasi_labels(asked)).any():
-            return table, 0  # nothing tells them from a class that was generalized to the roots
+    asked = stated(policy)
+    texts = {name: canonical_text(table.column(name)) for name in _measured_columns(policy)}
+    starred = star_rows(texts, asked, lambda: quasi_labels(asked))
     if starred.all():
         message = f"all {table.num_rows} rows are * and stand for suppressed records: nothing is left to measure."
         raise DataError(message, code="no-records")
@@ -183,9 +227,9 @@ def _encoded(table: pa.Table, policy: Policy) -> dict[str, CodedColumn]:
     return columns
 
 
-def _population(given: Any, policy: Policy, quasi: Columns, table: EncodedTable) -> tuple[PopulationFacts, Counts]:
+def _population(population: Any, policy: Policy, quasi: Columns, table: EncodedTable) -> tuple[PopulationFacts, Counts]:
     """The class sizes in a population, which is read as the policy's data is."""
-    loaded, _ = read_columns(given, policy, list(quasi))
+    loaded, _ = read_columns(population, policy, list(quasi))
     for name in quasi:
         if name not in loaded.names:
             message = f"the population lacks the quasi-identifier {name!r}. {did_you_mean(name, loaded.names)}"

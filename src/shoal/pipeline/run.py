@@ -5,43 +5,51 @@ Files, DataFrames, streams, databases and clusters differ in their `Source` and 
 join a published one differ in their `Job`. `anonymize`, `publish`, `apply`, `compare` and the page call `run`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from shoal.attacks.attackers.composition import NAME as COMPOSITION
 from shoal.attacks.battery import AttackReport, attack_rows
-from shoal.attacks.registry.composition import Composition
 from shoal.attacks.registry.people import NewRelease
 from shoal.attacks.released_classes import Rows, rows_of_recoding
+from shoal.attacks.risk.survey import survey_risk_of_release
+from shoal.draft.several_records import person_candidates, several_records
+from shoal.encode.pseudonyms import key_problems
+from shoal.encode.relative_dates import table_as_read
 from shoal.encode.resolve import Resolved, resolve, resolve_again
 from shoal.encode.result import Result, works_on_records
-from shoal.errors import InfeasibleError, PolicyError, PolicyProblem
-from shoal.evidence.describe import measure
-from shoal.evidence.evidence import Evidence, sealed, to_json
+from shoal.errors import DataError, InfeasibleError, PolicyError, PolicyProblem
+from shoal.evidence.describe import make_evidence, measure
+from shoal.evidence.evidence import Evidence, SensitiveFacts, Warnings, sealed, to_json
+from shoal.evidence.machine import return_free_memory
+from shoal.evidence.tables import describe_tables
 from shoal.io.sink import ReleaseData, Sink, WrittenRelease
 from shoal.io.source import HeldSource, Reading, Source, TableSource
 from shoal.metrics import ReleaseSummary
-from shoal.pipeline.make_evidence import make_evidence
 from shoal.pipeline.recoding_file import PublishedFile, heights_of, recoding_text
-from shoal.pipeline.registry_options import RegistryOptions, with_composition
+from shoal.pipeline.registry_options import RegistryOptions
 from shoal.pipeline.verify import verify_written
 from shoal.policy import Policy
 from shoal.present.diagnosis import diagnosis_text
+from shoal.present.not_done import not_done_reasons
 from shoal.present.report.page import write_report
 from shoal.search import ALGORITHMS
 from shoal.search.bounds.lower_bound import LowerBound
 from shoal.search.engine import LocalEngine
 from shoal.search.problem import Progress, no_progress
-from shoal.utility import EncodedRecords, check_task, measure_task
+from shoal.utility.task import check_task, measure_task
 from shoal.verification import Verification
+
+RowsOnce = Callable[[], Rows]
+"""The released records by class, worked out when they are first needed."""
 
 
 @dataclass
@@ -52,11 +60,12 @@ class Clock:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Time a stage."""
+        """Time a stage; what it no longer needs goes back to the system."""
         start = time.perf_counter()
         try:
             yield
         finally:
+            return_free_memory()
             self.stages[name] = self.stages.get(name, 0.0) + time.perf_counter() - start
 
 
@@ -65,16 +74,21 @@ class Job:
     """A new release: what happens at each stage. Applying a published recoding replaces some of them."""
 
     policy: Policy
-    registry: RegistryOptions = field(default_factory=RegistryOptions.none)
+    registry: RegistryOptions = field(default_factory=RegistryOptions)
     with_attacks: bool = True
 
     def encode(self, reading: Reading) -> Resolved:
         """The distinct rows in codes; `PolicyError` with every problem between policy and data."""
-        if reading.resolved is not None:
-            resolved = resolve_again(self.policy, reading.resolved)
+        key = key_problems(self.policy)
+        if reading.resolved is None:
+            resolved = resolve(reading.coarse_policy or self.policy, reading.rows, key)
+        elif key:
+            raise PolicyError(key, self.policy.source)
         else:
-            resolved = resolve(reading.coarse_policy or self.policy, reading.rows)
+            resolved = resolve_again(self.policy, reading.resolved)
         check_utility(self.policy, reading, resolved)
+        if reading.survey is not None:
+            reading.survey.check()
         return resolved
 
     def search(self, reading: Reading, resolved: Resolved, clock: Clock, progress: Progress) -> Result:
@@ -101,44 +115,50 @@ class Job:
 
     def verify(self, result: Result, reading: Reading, written: WrittenRelease) -> Verification:
         """The independent check of what was written."""
-        return verify_written(result.policy, reading, written)
+        return verify_written(result, reading, written)
 
-    def attack(self, result: Result, written: WrittenRelease, progress: Progress) -> AttackReport | None:  # noqa: ARG002
+    def rows_of(self, result: Result) -> Rows:
+        """The released records by class, for attackers and for the entry in a registry."""
+        return rows_of_recoding(result.search_policy, result.rows, result.resolved, result.recoding)
+
+    def attack(self, result: Result, rows: RowsOnce, progress: Progress) -> AttackReport | None:
         """What attackers get out of the release; nothing is encoded a second time."""
         if not self.with_attacks:
             return None
-        inputs = result.search_policy, self.rows_of(result), result.rows, result.resolved, result.recoding
+        released = self.rows_of(result) if self.registry.registry is None else rows()  # held for a registry alone
+        inputs = result.search_policy, released, result.rows, result.resolved, result.recoding
         return attack_rows(*inputs, seed=abs(result.policy.algorithm.seed), progress=progress)
 
     def measure(self, result: Result, reading: Reading, progress: Progress) -> dict[str, Any] | None:
         """What the release is worth for the task that its policy names; None without a task, or without records."""
         if self.policy.utility is None or reading.table is None:
             return None
-        without = self.policy.changed(utility=None)
+        without = self.policy.as_read().changed(utility=None, household=None, weight=None)
 
-        def anonymized(table: pa.Table) -> EncodedRecords:
+        def anonymized(table: pa.Table) -> Result:
             """Some of the records, anonymized under the same policy."""
-            return _part(table, make_release(TableSource(table, reading.names), without))
+            return make_release(TableSource(table, reading.names), without)
 
-        return measure_task(self.policy, _part(reading.table, result), anonymized, progress)
+        table = table_as_read(reading.table, reading.rows, self.policy)
+        return measure_task(self.policy, table, result, anonymized, progress)
 
-    def new_release(self, result: Result) -> NewRelease:
+    def new_release(self, result: Result, rows: RowsOnce) -> NewRelease:  # noqa: ARG002 - applied records use them
         """The release as earlier ones are compared with it."""
         return NewRelease(result.search_policy, result.rows, result.resolved.problem, result.recoding)
 
-    def more_evidence(self, result: Result, reading: Reading, facts: Mapping[str, Any]) -> dict[str, Any]:
-        """What the evidence says beside what every evidence has: how an engine went about it."""
-        added = dict(reading.engine_facts(result))
+    def more_evidence(self, result: Result, reading: Reading, facts: Evidence, rows: RowsOnce) -> dict[str, Any]:  # noqa: ARG002
+        """What the evidence says beside what every evidence has: how an engine went about it, and survey risk."""
+        added: dict[str, Any] = {} if reading.engine is None else {"engine": reading.engine}
+        if reading.survey is not None and facts.released:
+            added["survey"] = survey_risk_of_release(reading.survey, result)
+        if result.policy.tables is not None:
+            added["tables"] = describe_tables(result)
         full = reading.in_full(result.recoding)
         if full is not None:  # measured by the hierarchies as declared, though the search began higher
-            violations = int(facts["measures"]["constraint_violations"])
+            violations = int(facts.measures["constraint_violations"])
             summary = ReleaseSummary(full.hierarchies, full.nodes, full.sizes, full.n_rows, violations)
             added |= {"measures": measure(summary), "levels": full.levels, "bound": None}
         return added
-
-    def rows_of(self, result: Result) -> Rows:
-        """The released records by class, for attackers and for the entry in a registry."""
-        return rows_of_recoding(result.search_policy, result.rows, result.resolved, result.recoding)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +167,6 @@ class CompletedRun:
 
     result: Result
     reading: Reading
-    written: WrittenRelease
     evidence: Evidence
     data: ReleaseData | None  # what holds the release; None: the result does
     paths: Mapping[str, Any]
@@ -160,7 +179,8 @@ def run(
     clock = clock or Clock()
     with sink, source.snapshot():
         result, reading = recode(job, source, clock, progress)
-        return finish(job, result, reading, sink, clock=clock, progress=progress)
+        warnings = warnings_about(source, job.policy)
+        return finish(job, result, reading, sink, clock=clock, progress=progress, warnings=warnings)
 
 
 def recode(job: Job, source: Source, clock: Clock, progress: Progress) -> tuple[Result, Reading]:
@@ -173,8 +193,23 @@ def recode(job: Job, source: Source, clock: Clock, progress: Progress) -> tuple[
     return job.search(reading, resolved, clock, progress), reading
 
 
+def warnings_about(source: Source, policy: Policy) -> Warnings:
+    """What should be known of records whose person the policy does not name."""
+    columns = person_candidates(policy)
+    with contextlib.suppress(DataError):  # identifiers are not released, so cells that are no text stop nothing
+        return several_records(columns, source.identifiers(policy, columns)) if columns else ()
+    return ()
+
+
 def finish(
-    job: Job, result: Result, reading: Reading, sink: Sink, *, clock: Clock, progress: Progress = no_progress
+    job: Job,
+    result: Result,
+    reading: Reading,
+    sink: Sink,
+    *,
+    clock: Clock,
+    progress: Progress = no_progress,
+    warnings: Warnings = (),
 ) -> CompletedRun:
     """The stages after the recoding: write, verify, attack, measure, evidence, commit."""
     progress("writing", 0.0)
@@ -184,25 +219,36 @@ def finish(
     with clock.stage("verify"):
         verification = job.verify(result, reading, written)
         verification.raise_if_failed()
+    rows = cache(lambda: job.rows_of(result))
     with clock.stage("attack"):
-        attacks = job.attack(result, written, progress)
-    utility = None
+        attacks = job.attack(result, rows, progress)
+    utility = composed = None
     if job.policy.utility is not None:
         with clock.stage("utility"):
             utility = job.measure(result, reading, progress)
-    composed: Composition | None = None
     if job.registry.registry is not None:
         progress("comparing with earlier releases", 0.0)
         with clock.stage("compose"):
-            composed = job.registry.composition(job.new_release(result))
-    facts = make_evidence(result, verification, clock, written.sha256, utility, attacks, reading.not_done)
-    added = job.more_evidence(result, reading, facts)
-    evidence = with_composition(sealed(facts, **added) if added else facts, composed)
+            composed = job.registry.composition(job.new_release(result, rows))
+    not_done = not_done_reasons(reading.not_done, reading.uncounted)
+    facts = make_evidence(result, verification, clock.stages, written.sha256, utility, attacks, not_done)
+    added = job.more_evidence(result, reading, facts, rows)
+    if warnings:
+        added["warnings"] = (*(facts.warnings or ()), *warnings)
+    if reading.merged_spellings:
+        added["columns"] = dict(facts.columns) | {
+            name: replace(column, spellings_merged=found.spellings, records_merged=found.records)
+            for name, found in reading.merged_spellings.items()
+            if isinstance(column := facts.columns[name], SensitiveFacts)
+        }
+    if composed is not None:  # among the attacks as well
+        others = [each for each in facts.attacks if each.name != COMPOSITION]
+        added |= {"composition": composed, "attacks": (*others, *composed.results) if others else ()}
+    evidence = sealed(facts, **added) if added else facts
     job.registry.refuse(evidence.attacks)
     if not sink.documents:
-        return CompletedRun(result, reading, written, evidence, sink.commit({}), {})
-    data, paths = commit(sink, result.policy, evidence, job.registry, lambda: job.rows_of(result))
-    return CompletedRun(result, reading, written, evidence, data, paths)
+        return CompletedRun(result, reading, evidence, sink.commit({}), {})
+    return CompletedRun(result, reading, evidence, *commit(sink, result.policy, evidence, job.registry, rows))
 
 
 def commit(
@@ -210,7 +256,7 @@ def commit(
     policy: Policy,
     evidence: Evidence,
     registry: RegistryOptions,
-    rows_of: Callable[[], Rows],
+    rows: RowsOnce,
     *,
     published: Sequence[PublishedFile] = (),
     heights: Mapping[str, int] | None = None,
@@ -222,14 +268,9 @@ def commit(
     texts = {"evidence": to_json(evidence), "report": write_report(evidence)}
     if "recoding" in sink.documents:
         files = [*published, PublishedFile(sink.location, evidence["release_sha256"])]
-        texts["recoding"] = recoding_text(
-            policy,
-            sink.documents["recoding"],
-            levels=evidence["levels"],
-            heights=heights or heights_of(evidence),
-            published=files,
-        )
-    with registry.adding(policy, rows_of, sink.stem, evidence["release_sha256"]) as entry:
+        target, heights = sink.documents["recoding"], heights or heights_of(evidence)
+        texts["recoding"] = recoding_text(policy, target, evidence["levels"], heights, files)
+    with registry.adding(policy, rows, sink.stem, evidence["release_sha256"]) as entry:
         data = sink.commit(texts)
     return data, {"release": sink.location, **sink.documents, **entry}
 
@@ -237,11 +278,7 @@ def commit(
 def check_utility(policy: Policy, reading: Reading, resolved: Resolved) -> None:
     """Raise what stands in the way of measuring the policy's task, before a long search."""
     if policy.utility is not None and reading.table is not None:
-        check_task(policy, reading.table, resolved.of_records(reading.rows))
-
-
-def _part(table: pa.Table, result: Result) -> EncodedRecords:
-    return EncodedRecords(table, result.resolved.of_records(result.rows), result.record_recoding)
+        check_task(policy, table_as_read(reading.table, reading.rows, policy), resolved.of_records(reading.rows))
 
 
 def make_release(data: Any, policy: Policy, clock: Clock | None = None, progress: Progress = no_progress) -> Result:

@@ -4,46 +4,74 @@ A release in a cluster is judged by a count of its rows as they were written. No
 it: the original is counted a second time.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from shoal import verification
+from shoal.encode.pseudonyms import key_at_hand
+from shoal.encode.result import Result
 from shoal.formatting import listing, number
 from shoal.io import DatabaseTable, read_batches, to_arrow
+from shoal.io.linked_tables import as_one_table, released_files
 from shoal.io.sink import WrittenRelease
 from shoal.io.source import CountedTable, Reading
 from shoal.policy import Policy
-from shoal.policy.location import place
+from shoal.policy.location import Location, parse_location
 from shoal.policy.spec import DataSpec
-from shoal.verification import Check, CountedRows, Verification, stated
+from shoal.verification import Check, Claim, CountedRows, Verification, stated
 from shoal.verification.canonical_text import text_column
 from shoal.verification.read import Original
 
 
 def verify(
-    release: Any, policy: Policy | Mapping[str, Any] | str | Path, original: Any = None, *, apart: Sequence[str] = ()
+    release: Any,
+    policy: Policy | Mapping[str, Any] | str | Path,
+    original: Any = None,
+    *,
+    apart: Sequence[str] = (),
+    claim: Claim | None = None,
 ) -> Verification:
     """Check a release against its policy and, where it is at hand, against the original.
 
     ``release`` is the path of a CSV or Parquet file, or a pandas, polars or Arrow table; ``policy`` a `Policy`, its
     content or its path; ``original`` a path, read as the policy's ``data`` says, or a table. Raises `PolicyError` for a
     policy that is wrong and `DataError` for a release or an original that cannot be read at all; everything else that
-    is wrong is a failing check. ``apart`` is explained at `shoal.verification.verify`.
+    is wrong is a failing check. ``apart`` and ``claim`` are explained at `shoal.verification.verify`.
     """
     if isinstance(policy, Mapping):
         policy = Policy.model_validate(policy)
     elif not isinstance(policy, Policy):
         policy = Policy.load(policy)
+    if policy.tables is not None:
+        policy, folder = as_one_table(policy), None if original is None else Path(str(original))
+        return _verify_tables(released_files(policy, Path(release)), policy, original_files(policy, folder))
     baggage: list[str] = []
     if not isinstance(release, str | Path | pa.Table | CountedRows):
         baggage = frame_baggage(release)
         release = to_arrow(release)[0]
-    return verification.verify(release, stated(policy), _readable(original, policy), apart=apart, baggage=baggage)
+    given = _readable(original, policy)
+    asked, key = stated(policy), key_at_hand(policy)  # whoever has no key compares what goes without
+    return verification.verify(release, asked, given, apart=apart, baggage=baggage, claim=claim, key=key)
+
+
+def original_files(policy: Policy, folder: Path | None) -> dict[str, Location] | None:
+    """The files of linked tables under the names that they have in the policy, but in a folder; None without one."""
+    files = {name: Path(spec.data.path).name for name, spec in (policy.tables or {}).items()}
+    return None if folder is None else {name: folder / file for name, file in files.items()}
+
+
+def _verify_tables(files: Mapping[str, Path], policy: Policy, originals: Mapping[str, Location] | None) -> Verification:
+    """Check the files of linked tables, and against their originals where these are at hand."""
+    given, tables = None, policy.tables or {}
+    if originals is not None:
+        sources = {name: tables[name].data.source(path) for name, path in originals.items()}
+        given = {name: partial(read_batches, source) for name, source in sources.items()}
+    return verification.verify(files, stated(policy), given, key=key_at_hand(policy))
 
 
 def _readable(original: Any, policy: Policy) -> Original | None:
@@ -52,7 +80,7 @@ def _readable(original: Any, policy: Policy) -> Original | None:
         return original
     data = policy.data or DataSpec(path="")
     if isinstance(original, str | Path | DatabaseTable):
-        source = data.source(place(original))
+        source = data.source(parse_location(original))
         return lambda names: read_batches(source, names)
     return lambda names: to_arrow(original, names, missing=data.missing)[0]
 
@@ -60,11 +88,12 @@ def _readable(original: Any, policy: Policy) -> Original | None:
 def frame_baggage(frame: Any) -> list[str]:
     """What a DataFrame carries besides its cells: row labels other than a count from 0, names, attrs, categories."""
     found = []
-    for name, kind in _categoricals(frame):
-        held = len(frame[name].dropna().unique())
-        if held < len(kind.categories):
-            unused = len(kind.categories) - held
-            found.append(f"the categorical column {name!r} lists {unused:,} values that no record holds")
+    dtypes: Any = getattr(frame, "dtypes", None)
+    for name, kind in dtypes.items() if hasattr(dtypes, "items") else ():
+        if hasattr(kind, "categories") and hasattr(kind, "ordered"):  # the column carries a list of categories
+            unused = len(kind.categories) - len(frame[name].dropna().unique())
+            if unused > 0:
+                found.append(f"the categorical column {name!r} lists {unused:,} values that no record holds")
     index: Any = getattr(frame, "index", None)
     columns: Any = getattr(frame, "columns", None)
     if not hasattr(index, "nlevels") or not hasattr(columns, "nlevels"):
@@ -78,61 +107,69 @@ def frame_baggage(frame: Any) -> list[str]:
     return found
 
 
-def _categoricals(frame: Any) -> list[tuple[str, Any]]:
-    """The columns of a DataFrame that carry a list of categories, told by what they have."""
-    dtypes = getattr(frame, "dtypes", None)
-    if dtypes is None or not hasattr(dtypes, "items"):
-        return []
-    return [(name, kind) for name, kind in dtypes.items() if hasattr(kind, "categories") and hasattr(kind, "ordered")]
+def claim_of(result: Result) -> Claim | None:
+    """What became of each record, for a policy that counts people; the verifier believes nothing of it.
+
+    None where the rows have coarser values than the original.
+    """
+    policy = result.policy
+    if not policy.person_columns or policy.pseudonym is not None or result.coarse_policy is not None:
+        return None
+    rows, recoding = result.rows, result.recoding
+    labels = {
+        name: pa.array(hierarchy.labels, pa.string()).take(pa.array(recoding.nodes[:, j]))
+        for j, (name, hierarchy) in enumerate(zip(recoding.quasi, recoding.hierarchies, strict=True))
+    }
+    return Claim(rows.to_table(), rows.counts, recoding.row_class, pa.table(labels))
 
 
-def verify_written(policy: Policy, reading: Reading, written: WrittenRelease) -> Verification:
+def verify_written(result: Result, reading: Reading, written: WrittenRelease) -> Verification:
     """Check a release as it was written, against the data as it was read."""
-    original = _given(reading.original())
+    policy, claim = result.policy, claim_of(result)
+    if isinstance(written.release, Mapping):  # the originals are read a second time
+        tables = policy.tables or {}
+        originals = {name: policy.location(spec.data.path) for name, spec in tables.items()}
+        return _verify_tables(written.release, policy, originals)
+    original, names = _as_counted_rows(reading.original()), reading.uncounted
     if not isinstance(written.release, CountedTable):
-        return verify(written.release, policy, original=original, apart=reading.uncounted)
-    judged = _without(policy, reading.uncounted) if reading.uncounted else policy
-    found = verify(_given(written.release), judged, original=original)
-    checks = [*_checks(found.checks, written), *_uncounted(policy, reading.uncounted, written, found.suppressed or 0)]
-    return Verification(tuple(checks), found.records, found.classes, found.suppressed)
+        return verify(written.release, policy, original=original, apart=names, claim=claim)
+    judged = policy
+    if names:
+        content = policy.model_dump(exclude_unset=True)["columns"]
+        judged = policy.changed(columns={key: each for key, each in content.items() if key not in names}, utility=None)
+    found = verify(_as_counted_rows(written.release), judged, original=original, claim=claim)
+    checks = list[Check]()
+    for check in found.checks:
+        if check.name != "order":
+            checks.append(check)
+        elif written.rows_out_of_order is not None:  # as it is in the files: the counts were put in order here
+            wrong = written.rows_out_of_order(text_column)
+            message = "the rows are sorted by their cells, file by file"
+            if wrong:
+                message = (
+                    f"{number(wrong)} rows stand before one that sorts ahead of them: their order may be the input's"
+                )
+            checks.append(Check("order", not wrong, message, {"out_of_order": wrong}))
+    if written.rows_not_in_original is not None:  # the columns that were not counted
+        lacking = written.rows_not_in_original(text_column)
+        stars = (found.suppressed or 0) if policy.suppressed == "star" else 0  # have nothing in these columns
+        message = f"no combination of {listing(names)} is released more often than the original has it"
+        if lacking > stars:
+            message = (
+                f"{number(lacking)} rows have combinations of {listing(names)} that the original does not have as often"
+            )
+        checks.append(Check("insensitive", lacking <= stars, message, {"rows": lacking, "columns": list(names)}))
+    return replace(found, checks=tuple(checks))
 
 
-def _given(table: Any) -> Any:
+def verify_result(result: Result, written: WrittenRelease) -> Verification:
+    """Check a verified result as it was written anew, against the rows that it was made from."""
+    claim = claim_of(result)
+    original = None if claim is None else CountedRows(claim.table, claim.counts)
+    return verify(written.release, result.policy.as_read(), original, claim=claim)
+
+
+def _as_counted_rows(table: Any) -> Any:
     if not isinstance(table, CountedTable):
         return table
     return CountedRows(table.table, table.counts, table.records, table.blank)
-
-
-def _without(policy: Policy, names: Sequence[str]) -> Policy:
-    content = policy.model_dump(exclude_unset=True)
-    columns = {name: column for name, column in content["columns"].items() if name not in names}
-    return policy.changed(columns=columns, utility=None)
-
-
-def _checks(checks: Sequence[Check], written: WrittenRelease) -> Iterator[Check]:
-    """The checks, with the order of the rows as it is in the files: the counts were put in order here."""
-    for check in checks:
-        if check.name != "order":
-            yield check
-        elif written.rows_out_of_order is not None:
-            wrong = written.rows_out_of_order(text_column)
-            message = (
-                "the rows are sorted by their cells, file by file"
-                if not wrong
-                else f"{number(wrong)} rows stand before one that sorts ahead of them: their order may be the input's"
-            )
-            yield Check("order", not wrong, message, {"out_of_order": wrong})
-
-
-def _uncounted(policy: Policy, names: Sequence[str], written: WrittenRelease, stars: int) -> Iterator[Check]:
-    """The insensitive columns that were not counted: no combination of them more often than the original has it."""
-    if written.rows_not_in_original is None:
-        return
-    lacking = written.rows_not_in_original(text_column)
-    passed = lacking <= (stars if policy.suppressed == "star" else 0)  # rows of * have nothing in these columns
-    message = (
-        f"no combination of {listing(names)} is released more often than the original has it"
-        if passed
-        else f"{number(lacking)} rows have combinations of {listing(names)} that the original does not have as often"
-    )
-    yield Check("insensitive", passed, message, {"rows": lacking, "columns": list(names)})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.declarations import Parameter, ParameterKind
 from shoal.errors import did_you_mean
 from shoal.metrics import METRICS
-from shoal.policy.draft import Draft, PartialSpec, read_part
+from shoal.policy.partial import PartialPolicy, PartialSpec, read_part
 from shoal.policy.spec import ColumnSpec, NamedSpec, declared_spec
 from shoal.search import ALGORITHMS, DEFAULT_ALGORITHM, all_options
 
@@ -44,10 +44,10 @@ else:
     AlgorithmSpec = declared_spec("AlgorithmSpec", _NamedAlgorithm, _OPTIONS, globals(), _NamedAlgorithm.__doc__)
 
 
-def read_algorithm(raw: Any, columns: Columns, draft: Draft) -> PartialSpec[AlgorithmSpec]:
+def read_algorithm(raw: Any, columns: Columns, parts: PartialPolicy) -> PartialSpec[AlgorithmSpec]:
     """Read the algorithm and note what is wrong with its name and its options."""
     mappings = frozenset(option.name for option in all_options().values() if option.kind in _MAPPINGS)
-    part = read_part(AlgorithmSpec, {} if raw is None else raw, "algorithm", draft, by_entry=mappings)
+    part = read_part(AlgorithmSpec, {} if raw is None else raw, "algorithm", parts, by_entry=mappings)
     spec = part.value
     if spec is None:
         return part
@@ -55,30 +55,30 @@ def read_algorithm(raw: Any, columns: Columns, draft: Draft) -> PartialSpec[Algo
     if "name" not in part.damaged:
         if spec.name not in ALGORITHMS:
             fix = did_you_mean(spec.name, ALGORITHMS)
-            draft.add("algorithm.name", f"unknown algorithm {spec.name!r}.", fix, code="unknown-algorithm")
+            parts.add("algorithm.name", f"unknown algorithm {spec.name!r}.", fix, code="unknown-algorithm")
         else:
             own = {option.name: option for option in ALGORITHMS[spec.name].options}
             for key in sorted(spec.model_fields_set - {"name", "seed", *own}):
                 fix = f"Its options: {', '.join(sorted({'seed', *own}))}."
-                draft.add(f"algorithm.{key}", f"{spec.name} has no such option.", fix, code="unknown-option")
+                parts.add(f"algorithm.{key}", f"{spec.name} has no such option.", fix, code="unknown-option")
     for option in own.values():
-        _check_option(option, getattr(spec, option.name), columns, draft)
+        _check_option(option, getattr(spec, option.name), columns, parts)
     return part
 
 
-def _check_option(option: Parameter, value: Any, columns: Columns, draft: Draft) -> None:
+def _check_option(option: Parameter, value: Any, columns: Columns, parts: PartialPolicy) -> None:
     """A measure must exist; columns must have the role that the option is about, and weights lie in their range."""
     where = f"algorithm.{option.name}"
     if option.kind is ParameterKind.MEASURE and value not in METRICS:
-        draft.add(where, f"unknown measure {value!r}.", did_you_mean(value, METRICS), code="unknown-measure")
+        parts.add(where, f"unknown measure {value!r}.", did_you_mean(value, METRICS), code="unknown-measure")
     if option.kind not in {ParameterKind.COLUMNS, *_MAPPINGS}:
         return
     known = [name for name, column in columns.items() if column.role in {option.of, None}]
     for name in value or ():
         if name not in known:
             kind = "a quasi-identifier" if option.of == "quasi" else f"a {option.of} column"
-            draft.add(f"{where}.{name}", f"is not {kind}.", did_you_mean(name, known), code="wrong-column")
+            parts.add(f"{where}.{name}", f"is not {kind}.", did_you_mean(name, known), code="wrong-column")
     if option.kind is ParameterKind.WEIGHTS:
         for name, weight in value.items():
             if not option.allows(weight):
-                draft.add(f"{where}.{name}", f"must be {option.rule} (given: {weight}).", code="out-of-range")
+                parts.add(f"{where}.{name}", f"must be {option.rule} (given: {weight}).", code="out-of-range")

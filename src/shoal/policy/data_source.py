@@ -1,7 +1,5 @@
 """Where the input lies and how its text is written: what the policy's ``data:`` says."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,6 +38,11 @@ class DataSource:
     labels: bool = True  # whether values of a statistics package that have a label are read as their label
     database: DatabaseTable | None = None
     """The table of a database; ``path`` is then no more than its name for messages."""
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """The texts that stand for a missing value in a file that has types."""
+        return self.missing if self.quoted_missing else ()
 
     def __post_init__(self) -> None:
         if len(self.separator) != 1 or self.separator in "\r\n\0\ufeff":

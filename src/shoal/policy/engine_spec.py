@@ -1,16 +1,14 @@
 """Where a policy is carried out, and tables that Spark reads and writes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, PlainValidator, WithJsonSchema
 
 from shoal.hierarchies.hierarchy import is_scalar, scalar_text
-from shoal.policy.draft import Draft, read_part
 from shoal.policy.fields import positive, refuse
-from shoal.policy.spark_location import Place
+from shoal.policy.partial import PartialPolicy, read_part
+from shoal.policy.spark_location import SparkLocation
 from shoal.policy.spec import NamedSpec
 
 CELLS = 5_000_000
@@ -57,22 +55,22 @@ class EngineSpec(NamedSpec):
     settings: Settings = Field(default_factory=dict, description="spark: settings of the session, such as spark.master")
 
 
-def check_engine(raw: Mapping[Any, Any], draft: Draft) -> None:
+def check_engine(raw: Mapping[Any, Any], parts: PartialPolicy) -> None:
     """What is wrong with the engine, or with what it is asked to read and write."""
-    spec = EngineSpec() if raw.get("engine") is None else read_part(EngineSpec, raw["engine"], "engine", draft).whole
+    spec = EngineSpec() if raw.get("engine") is None else read_part(EngineSpec, raw["engine"], "engine", parts).whole
     if spec is not None and spec.name == "local":
         for key in sorted(spec.model_fields_set - {"name"}):
-            draft.add(f"engine.{key}", "is a setting of the Spark engine, but the engine is this machine.",
+            parts.add(f"engine.{key}", "is a setting of the Spark engine, but the engine is this machine.",
                       "Write name: spark.", code="wrong-engine")  # fmt: skip
         for key in ("data", "output"):
             if is_spark(raw.get(key)):
-                draft.add(f"{key}.spark", "is a Spark table, but the engine is this machine.",
+                parts.add(f"{key}.spark", "is a Spark table, but the engine is this machine.",
                           "Add engine: spark.", code="wrong-engine")  # fmt: skip
 
 
-def is_spark(given: Any) -> bool:
+def is_spark(location: Any) -> bool:
     """Whether data or an output is a table of Spark's, as it stands in a policy."""
-    if isinstance(given, Mapping):
-        return "spark" in given or is_spark(given.get("path"))
-    path = getattr(given, "path", given)
-    return isinstance(path, str) and Place.of(path) is not None
+    if isinstance(location, Mapping):
+        return "spark" in location or is_spark(location.get("path"))
+    path = getattr(location, "path", location)
+    return isinstance(path, str) and SparkLocation.of(path) is not None

@@ -1,8 +1,7 @@
 """The single values of a policy: what each accepts, in words of our own, and how an editor's schema describes it."""
 
-from __future__ import annotations
-
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral, Real
 from pathlib import Path
@@ -13,8 +12,8 @@ from pydantic_core import PydanticCustomError
 
 from shoal.errors import DataError
 from shoal.hierarchies.hierarchy import LABEL_SCHEMA, is_scalar, scalar_text
-from shoal.policy.location import DatabaseTable, place
-from shoal.policy.spark_location import Place as SparkPlace
+from shoal.policy.location import DatabaseTable, parse_location
+from shoal.policy.spark_location import SparkLocation
 
 NAME_SCHEMA: dict[str, Any] = {"type": ["string", "number", "boolean"]}
 _TEXT = {"type": "string"}
@@ -34,10 +33,12 @@ SPARK_SCHEMA = _object(
     description="a table that Spark reads or writes: a format with a path, or with a table of the catalog",
     spark=_object(("format", "path", "table"), options={"type": "object"}),
 )
-UNSHOWN = "unshown"  # the kind of an error about a value that must not be shown
+UNSHOWN = "unshown"  # the kind of an error about an address that must not be shown
+UNSHOWN_KEY = "key-in-policy"  # that of an error about what may be a key
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _INFINITE = {"inf": math.inf, "+inf": math.inf, "-inf": -math.inf}
 TAGS = frozenset({"<number>", "<mapping>", "<level>", "<labels>", "<column>", "<columns>", "<list>"})
-"""How pydantic names the branches of our unions in an error's place; no key of a policy reads like this."""
+"""How pydantic names the branches of our unions in the path of an error; no key of a policy reads like this."""
 
 
 def refuse(message: str, code: Any = "wrong-type") -> PydanticCustomError:
@@ -79,6 +80,7 @@ def _within(read: Callable[[Any], Any], allows: Callable[[Any], bool], rule: str
 
 _number = _within(_real, math.isfinite, "a finite number")
 _level = _within(_whole, lambda level: level >= 0, "a level, 0 or more")
+_events = _within(_whole, lambda events: 1 <= events <= 3, "a whole number from 1 to 3")
 _share = _within(_real, lambda share: 0 <= share <= 1, "a number from 0 to 1")
 _seconds = _within(_number, lambda seconds: seconds >= 0, "a number of seconds, 0 or more")
 
@@ -109,6 +111,13 @@ def label_text(value: Any) -> str | None:
     return scalar_text(value)
 
 
+def _spelling(value: Any) -> str:
+    """A value that is there, as canonical text."""
+    if value is None:
+        raise refuse("must be a value: the missing value is always unknown, and not a spelling of anything")
+    return str(label_text(value))
+
+
 def _name(value: Any) -> str:
     """A column's name; 5 is the column "5"."""
     if value is None or not is_scalar(value):
@@ -122,13 +131,13 @@ def _path(value: Any) -> str:
     return str(value)
 
 
-def _place(value: Any) -> str:
+def _location(value: Any) -> str:
     """A path, or the address of a table of a database; what is wrong with an address is told without showing it."""
     if isinstance(value, Mapping) and set(value) == {"spark"}:
         return spark_address(value["spark"])
     text = _path(value)
     try:
-        found = place(text)
+        found = parse_location(text)
         if isinstance(found, DatabaseTable):
             _ = found.parts
     except DataError as error:
@@ -149,7 +158,7 @@ def database_address(value: Any) -> Any:
 
 
 def spark_address(value: Any) -> str:
-    """The address that ``{format: …, path: …}``, or ``table`` in place of ``path``, stands for."""
+    """The address that ``{format: …, path: …}``, or ``table`` instead of ``path``, stands for."""
     known = {"format", "path", "table", "options"}
     if not isinstance(value, Mapping) or not set(value) <= known or ("path" in value) == ("table" in value):
         raise refuse("spark must be a mapping with a path or a table, and format and options where they are needed")
@@ -160,14 +169,14 @@ def spark_address(value: Any) -> str:
     if not all(is_scalar(each) and each is not None for each in options.values()):
         raise refuse("each of the options of spark must have a single value")
     chosen = tuple((str(key), str(scalar_text(each))) for key, each in options.items())
-    return SparkPlace(value.get("format", "parquet"), value.get("path"), value.get("table"), chosen).address
+    return SparkLocation(value.get("format", "parquet"), value.get("path"), value.get("table"), chosen).address
 
 
 def _output(value: Any) -> str:
     """A path, a table of a database, or one that Spark writes."""
     if isinstance(value, Mapping) and set(value) not in ({"spark"}, {"postgresql", "table"}):
         raise refuse("must be a path, a mapping with the keys postgresql and table, or one with the key spark")
-    return _place(database_address(value))
+    return _location(database_address(value))
 
 
 def _sheet(value: Any) -> str | int:
@@ -177,6 +186,18 @@ def _sheet(value: Any) -> str | int:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
         raise refuse("must be the name of a sheet, or its number counted from 1")
     return int(value)
+
+
+def _key_source(value: Any) -> dict[str, str]:
+    """Where a key is; what is written there otherwise may be the key itself, so it is never shown."""
+    if isinstance(value, Mapping) and len(value) == 1:
+        ((kind, name),) = value.items()
+        if kind == "env" and isinstance(name, str) and _VARIABLE.fullmatch(name):
+            return {"env": name}
+        if kind == "file" and isinstance(name, (str, Path)) and str(name):
+            return {"file": str(name)}
+    message = "must be {env: NAME}, an environment variable, or {file: path}; the key itself is never in a policy"
+    raise refuse(message, UNSHOWN_KEY)
 
 
 def _role(value: Any) -> Any:
@@ -244,10 +265,26 @@ def _listed(value: Any) -> Any:
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
-def _some(value: list[Any]) -> list[Any]:
+def some(value: list[Any]) -> list[Any]:
+    """A list that is not empty."""
     if not value:
         raise refuse("is an empty list: name at least one, or leave it out", "empty")
     return value
+
+
+def _several(value: list[Any]) -> list[Any]:
+    if len(value) < 2:
+        raise refuse("must list the values that differ from each other, two or more")
+    return value
+
+
+def _bins(value: Any) -> Any:
+    """A width, or the points between bins."""
+    if not isinstance(value, (list, tuple)):
+        return _number(value)
+    if not value:
+        raise refuse("must be a width, or a list with at least one point between bins")
+    return [_number(point) for point in value]
 
 
 def by_shape(matching: str, other: str, *kinds: type) -> Discriminator:
@@ -257,6 +294,7 @@ def by_shape(matching: str, other: str, *kinds: type) -> Discriminator:
 
 Number = Annotated[float, PlainValidator(_number), WithJsonSchema({"type": "number"})]
 Integer = Annotated[int, PlainValidator(_whole), WithJsonSchema({"type": "integer"})]
+Events = Annotated[int, PlainValidator(_events), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": 3})]
 Level = Annotated[int, PlainValidator(_level), WithJsonSchema({"type": "integer", "minimum": 0})]
 Seconds = Annotated[float, PlainValidator(_seconds), WithJsonSchema({"type": "number", "minimum": 0})]
 Share = Annotated[float, PlainValidator(_share), WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1})]
@@ -270,8 +308,13 @@ Bounds = Annotated[
 ]
 Label = Annotated[str | None, PlainValidator(label_text), WithJsonSchema(LABEL_SCHEMA)]
 Name = Annotated[str, PlainValidator(_name), WithJsonSchema(NAME_SCHEMA)]
+KeySource = Annotated[
+    dict[str, str],
+    PlainValidator(_key_source),
+    WithJsonSchema(_object(("env", "file")) | {"minProperties": 1, "maxProperties": 1}),
+]
 PathText = Annotated[str, PlainValidator(_path), WithJsonSchema({"type": "string"})]
-DataPath = Annotated[str, PlainValidator(_place), WithJsonSchema({"type": "string"})]
+DataPath = Annotated[str, PlainValidator(_location), WithJsonSchema({"type": "string"})]
 Output = Annotated[
     str, PlainValidator(_output), WithJsonSchema({"anyOf": [{"type": "string"}, DATABASE_SCHEMA, SPARK_SCHEMA]})
 ]
@@ -283,11 +326,37 @@ Sheet = Annotated[
 Flag = Annotated[bool, PlainValidator(_flag), WithJsonSchema({"type": "boolean"})]
 OnlyTrue = Annotated[Literal[True], PlainValidator(_true), WithJsonSchema({"const": True})]
 TreeText = Annotated[Any, PlainValidator(_tree), WithJsonSchema({"type": ["object", "array", "string"]})]
-Role = Annotated[Literal["identifier", "quasi", "sensitive", "insensitive"], BeforeValidator(_role)]
+Role = Annotated[Literal["identifier", "pseudonym", "quasi", "sensitive", "insensitive"], BeforeValidator(_role)]
 Publish = Literal["values", "categories", "both"]
+Bins = Annotated[
+    Any,
+    PlainValidator(_bins),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "number", "exclusiveMinimum": 0},
+                {"type": "array", "items": {"type": "number"}, "minItems": 1},
+            ]
+        }
+    ),
+]
 Suppressed = Literal["drop", "star"]
 
 Categories = Annotated[dict[str, list[Label]], BeforeValidator(_text_keys("category", null=False))]
+Spelling = Annotated[str, PlainValidator(_spelling), WithJsonSchema(NAME_SCHEMA)]
+Same = Annotated[
+    dict[str, Annotated[list[Spelling], AfterValidator(some)]], BeforeValidator(_text_keys("value", null=False))
+]
+Different = Annotated[
+    list[Annotated[list[Spelling], AfterValidator(_several)]],
+    WithJsonSchema({"type": "array", "items": {"type": "array", "items": NAME_SCHEMA, "minItems": 2}}),
+]
+Unknown = Annotated[
+    list[Spelling],
+    BeforeValidator(_listed),
+    AfterValidator(some),
+    WithJsonSchema({"anyOf": [NAME_SCHEMA, {"type": "array", "items": NAME_SCHEMA, "minItems": 1}]}),
+]
 CategoryLimits = Annotated[dict[str, Number], BeforeValidator(_text_keys("category", null=False))]
 ByColumn = BeforeValidator(_text_keys("column", null=False))
 ByValue = BeforeValidator(_text_keys("value", null=True))
@@ -297,12 +366,12 @@ Limits = Annotated[
 ]
 Boundary = Annotated[
     Annotated[Level, Tag("<level>")]
-    | Annotated[list[Label], BeforeValidator(_listed), AfterValidator(_some), Tag("<labels>")],
+    | Annotated[list[Label], BeforeValidator(_listed), AfterValidator(some), Tag("<labels>")],
     by_shape("<level>", "<labels>", Integral),
     WithJsonSchema({"anyOf": [LABEL_SCHEMA, {"type": "array", "items": LABEL_SCHEMA, "minItems": 1}]}),
 ]
 Columns = Annotated[
-    Annotated[Name, Tag("<column>")] | Annotated[list[Name], AfterValidator(_some), Tag("<columns>")],
+    Annotated[Name, Tag("<column>")] | Annotated[list[Name], AfterValidator(some), Tag("<columns>")],
     by_shape("<columns>", "<column>", list, tuple),
     WithJsonSchema({"anyOf": [NAME_SCHEMA, {"type": "array", "items": NAME_SCHEMA, "minItems": 1}]}),
 ]

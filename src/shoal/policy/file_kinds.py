@@ -1,7 +1,5 @@
 """Which kind of file a path names, by its suffix alone."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import Enum
 from pathlib import Path

@@ -1,7 +1,5 @@
 """From a hierarchy's declaration in the policy to something that can be built against a column."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

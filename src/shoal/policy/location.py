@@ -90,27 +90,27 @@ class DatabaseTable:
         return f"postgresql://{host}{split.path}" + (f"#{self.table}" if self.table else "")
 
 
-Place = Path | DatabaseTable
+Location = Path | DatabaseTable
 
 
-def place(given: str | Path | DatabaseTable) -> Place:
+def parse_location(location: str | Path | DatabaseTable) -> Location:
     """The file or the table of a database that was named; `DataError` for addresses of other kinds."""
-    if not isinstance(given, str):
-        return given
-    if given.startswith("spark:"):  # read elsewhere
-        return Path(given)
-    found = _ADDRESS.match(given)
+    if not isinstance(location, str):
+        return location
+    if location.startswith("spark:"):  # read elsewhere
+        return Path(location)
+    found = _ADDRESS.match(location)
     if found is not None and found.group(1).lower() not in _SCHEMES:
         raise DataError(
             f"an address that begins with {found.group(1)}:// cannot be read. Name a file, or a table of a PostgreSQL "
             "database: postgresql://host/database#table.",
             code="unknown-address",
         )
-    if holds_password(given):
+    if holds_password(location):
         raise DataError(_HELD, code="password-in-address")
-    if found is None and _ALMOST.match(given):
+    if found is None and _ALMOST.match(location):
         raise DataError(_UNREADABLE, code="unreadable-address")
-    return DatabaseTable.of(given) if found is not None else Path(given)
+    return DatabaseTable.of(location) if found is not None else Path(location)
 
 
 def holds_password(text: str) -> bool:

@@ -1,7 +1,5 @@
 """The policy: what a table is, what privacy is asked, how it is to be reached. A YAML file or a Python object."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math
@@ -12,19 +10,23 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from shoal.errors import PolicyError
-from shoal.models import Model
+from shoal.models import Model, least_size
+from shoal.models.known_events import KnownEvents
 from shoal.policy.algorithm_spec import AlgorithmSpec
-from shoal.policy.check import Draft, check
+from shoal.policy.check import check
 from shoal.policy.engine_spec import EngineSpec
-from shoal.policy.fields import ByColumn, Flag, Output, PathText, Share, Suppressed
-from shoal.policy.location import DatabaseTable, Place, place
+from shoal.policy.fields import ByColumn, Flag, Name, Output, PathText, Share, Suppressed
+from shoal.policy.location import DatabaseTable, Location, parse_location
 from shoal.policy.model_specs import AnyModelSpec, build_models
+from shoal.policy.partial import PartialPolicy
+from shoal.policy.person_spec import PersonSpec
 from shoal.policy.spec import ColumnSpec, DataSpec, Spec
+from shoal.policy.tables_spec import Tables
 from shoal.policy.utility_spec import UtilitySpec
 from shoal.policy.validation_problems import located_problems, policy_text
 from shoal.policy.yaml_text import dump_yaml, load_yaml, read_text, read_yaml
 
-Published = Literal["values", "categories", "both"]
+Published = Literal["values", "categories", "both", "bins"]
 
 
 class Policy(Spec):
@@ -35,8 +37,14 @@ class Policy(Spec):
     data: DataSpec | None = Field(
         None, description="the table: a path, or path with separator, encoding and missing marks"
     )
+    tables: Tables | None = Field(
+        None, description="several tables of the same people in place of data, released together"
+    )
     columns: Annotated[dict[str, ColumnSpec], ByColumn] = Field(
         description="the columns; those not named here are not released", min_length=1
+    )
+    person: PersonSpec | None = Field(
+        None, description="who a record is about, if people have several records: the models then count people"
     )
     privacy: list[AnyModelSpec] = Field(description="the models that must hold, all of them", min_length=1)
     algorithm: AlgorithmSpec = Field(default_factory=AlgorithmSpec)
@@ -48,6 +56,12 @@ class Policy(Spec):
         None, description="where the release goes: a path relative to the policy file, or a table of a database"
     )
     utility: UtilitySpec | None = Field(None, description="a task that the release is measured by, for its evidence")
+    household: Name | None = Field(
+        None, description="the column that says who lives together: the risk of households is then shown"
+    )
+    weight: Name | None = Field(
+        None, description="the column of sampling weights: the risk in the population is then shown"
+    )
     registry: PathText | None = Field(
         None, description="folder that remembers what was released, relative to the policy file"
     )
@@ -64,14 +78,14 @@ class Policy(Spec):
         """Check part by part first, so that every problem is told and not only pydantic's first ones."""
         if isinstance(raw, cls):
             return raw
-        draft = _checked(raw)
-        if draft.problems:
-            raise _error(draft)
+        parts = _checked(raw)
+        if parts.problems:
+            raise _error(parts)
         try:
             return handler(_settled(raw))
         except ValidationError as error:
-            draft.problems.extend(problem for problem, _ in located_problems(error, cls, raw, ""))
-            raise _error(draft) from None
+            parts.problems.extend(problem for problem, _ in located_problems(error, cls, raw, ""))
+            raise _error(parts) from None
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -80,13 +94,13 @@ class Policy(Spec):
         text, raw = read_text(path)
         content, noted = load_yaml(text, str(path))
         if noted:
-            draft = _checked(content)
-            draft.problems[:0] = noted
-            raise _error(draft, str(path))
+            parts = _checked(content)
+            parts.problems[:0] = noted
+            raise _error(parts, str(path))
         try:
             policy = cls.model_validate(content)
         except PolicyError as error:
-            raise _error(error.draft, str(path)) from None
+            raise _error(error.partial, str(path)) from None
         policy._folder, policy._source, policy._bytes = path.parent, str(path), raw
         return policy
 
@@ -116,9 +130,9 @@ class Policy(Spec):
         """Hash of the policy file, or of the policy as JSON when it was built in Python."""
         return hashlib.sha256(self._bytes if self._bytes is not None else self.to_json().encode()).hexdigest()
 
-    def place(self, given: str) -> Place:
+    def location(self, text: str) -> Location:
         """A file of the policy, relative to its own, or a table of a database."""
-        found = place(given)
+        found = parse_location(text)
         return found if isinstance(found, DatabaseTable) else self._folder / found
 
     def path(self, relative: str) -> Path:
@@ -148,17 +162,42 @@ class Policy(Spec):
         """The policy as YAML text that `load` reads back."""
         return dump_yaml(self.to_dict())
 
-    def placed_models(self) -> list[tuple[str, Model]]:
-        """The models asked for, each with its place in the policy: ``privacy[0]``."""
-        return [
-            (f"privacy[{place}]", model)
-            for place, spec in enumerate(self.privacy)
+    def models_with_paths(self) -> list[tuple[str, Model]]:
+        """The models asked for, each with its path in the policy: ``privacy[0]``."""
+        asked = [
+            (f"privacy[{index}]", model)
+            for index, spec in enumerate(self.privacy)
             for model in build_models(spec, self.columns)
         ]
+        if self.person is not None and self.person.events > 1:
+            k = least_size(model for _, model in asked if model.column is None)
+            asked.append(("person.events", KnownEvents(k, self.person.events)))
+        return asked
 
     def models(self) -> tuple[Model, ...]:
         """The models asked for, one for each sensitive column that an entry is on."""
-        return tuple(model for _, model in self.placed_models())
+        return tuple(model for _, model in self.models_with_paths())
+
+    @property
+    def person_columns(self) -> tuple[str, ...]:
+        """The columns that say who a record is about; none where every record is somebody else's."""
+        return () if self.person is None else self.person.columns
+
+    @property
+    def pseudonym(self) -> str | None:
+        """The column that is released as a pseudonym, if one is: all records of a person are linked by it."""
+        return next(iter(self.names("pseudonym")), None)
+
+    def as_read(self) -> Self:
+        """The policy for a table whose relative dates are in days already."""
+        content = self.model_dump(exclude_unset=True)["columns"]
+        columns = {name: {key: each[key] for key in each if key != "relative"} for name, each in content.items()}
+        return self.changed(columns=columns) if self.relative_columns else self
+
+    @property
+    def relative_columns(self) -> dict[str, str]:
+        """The columns that are released as days, each with what it is relative to: ``first``, or a column."""
+        return {name: column.relative for name, column in self.columns.items() if column.relative is not None}
 
     def names(self, role: str) -> list[str]:
         """The columns of a role, in the policy's order."""
@@ -170,35 +209,51 @@ class Policy(Spec):
 
 
 def published(name: str, column: ColumnSpec, models: Sequence[Model]) -> Published:
-    """What is published of a sensitive column: as said, else categories where every model on it publishes those."""
+    """What is published of a sensitive column: as said, else categories where every model on it publishes those.
+
+    Numbers that have bins are published in these.
+    """
+    if column.bins is not None:
+        return "bins"
     if column.publish is not None:
         return column.publish
     publishes = {model.publishes for model in models if model.column == name}
     return "categories" if publishes == {"categories"} else "values"
 
 
-def _checked(raw: Any) -> Draft:
+def _checked(raw: Any) -> PartialPolicy:
     """Everything wrong with a policy, and what could be read of it."""
     known = list(Policy.model_fields)
     if isinstance(raw, Mapping):
         return check(_settled(raw), known)
-    draft = Draft()
+    parts = PartialPolicy()
     given = "there is nothing in it" if raw is None else f"given: {policy_text(raw)}"
-    draft.add("", f"a policy is a mapping with the keys {', '.join(known)} ({given}).",
+    parts.add("", f"a policy is a mapping with the keys {', '.join(known)} ({given}).",
               "`shoal init DATA` drafts one.", code="wrong-type")  # fmt: skip
-    return draft
+    return parts
 
 
 def _settled(raw: Mapping[Any, Any]) -> dict[Any, Any]:
     """The policy without optional keys that say nothing."""
-    optional = {"data", "algorithm", "output", "utility", "registry", "engine"}
+    optional = {
+        "data",
+        "tables",
+        "person",
+        "algorithm",
+        "output",
+        "utility",
+        "household",
+        "weight",
+        "registry",
+        "engine",
+    }
     return {key: value for key, value in raw.items() if value is not None or key not in optional}
 
 
-def _error(draft: Draft, source: str = "the policy") -> PolicyError:
-    """The error of a draft; the draft rides along so that the data can be checked against what is right in it."""
-    error = PolicyError(draft.problems, source)
-    error.draft = draft
+def _error(parts: PartialPolicy, source: str = "the policy") -> PolicyError:
+    """The error with what is right in the policy, so that the data can still be checked against that."""
+    error = PolicyError(parts.problems, source)
+    error.partial = parts
     return error
 
 

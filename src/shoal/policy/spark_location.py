@@ -13,7 +13,7 @@ _ADDRESS = "spark:"
 
 
 @dataclass(frozen=True)
-class Place:
+class SparkLocation:
     """Where Spark finds or puts a table: a path, or a name of its catalog."""
 
     format: str
@@ -22,7 +22,7 @@ class Place:
     options: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def of(cls, text: str) -> Place | None:
+    def of(cls, text: str) -> SparkLocation | None:
         """Read ``spark:FORMAT:PATH`` or ``spark:FORMAT:table:NAME``, options behind a ``?``; None for anything else."""
         if not text.startswith(_ADDRESS):
             return None
@@ -39,7 +39,7 @@ class Place:
 
     @property
     def address(self) -> str:
-        """The place as one text, which `of` reads."""
+        """The location as one text, which `of` reads."""
         where = f"table:{self.table}" if self.path is None else quote(self.path, safe="/:@!$&'()*+,;= ")
         return f"{_ADDRESS}{self.format}:{where}" + (f"?{urlencode(self.options)}" if self.options else "")
 
@@ -47,23 +47,23 @@ class Place:
         return f"the table {self.table}" if self.path is None else self.path
 
 
-def read(session: Any, place: Place, text: Mapping[str, str] | None = None) -> Any:
-    """The frame of a place; ``text`` has the options with which files of text are read, all columns as they stand."""
-    reader = session.read.format(place.format).options(**{**(text or {}), **dict(place.options)})
-    return reader.table(place.table) if place.path is None else reader.load(place.path)
+def read(session: Any, location: SparkLocation, text: Mapping[str, str] | None = None) -> Any:
+    """The frame of a location; ``text`` has the options for text files, whose columns are read as they stand."""
+    reader = session.read.format(location.format).options(**{**(text or {}), **dict(location.options)})
+    return reader.table(location.table) if location.path is None else reader.load(location.path)
 
 
 def with_empty_texts(frame: Any) -> Any:
     """A frame of text whose cells without anything are empty texts, which may be marks of a missing value or not."""
     names = list(frame.columns)
-    return frame.toDF(*(f"c{place}" for place in range(len(names)))).na.fill("").toDF(*names)
+    return frame.toDF(*(f"c{index}" for index in range(len(names)))).na.fill("").toDF(*names)
 
 
-def write(frame: Any, place: Place, text: Mapping[str, str] | None = None, *, replace: bool = False) -> None:
+def write(frame: Any, location: SparkLocation, text: Mapping[str, str] | None = None, *, replace: bool = False) -> None:
     """Write a frame; where something is there already that is an error, unless it may be replaced."""
     mode = "overwrite" if replace else "error"
-    writer = frame.write.format(place.format).mode(mode).options(**{**(text or {}), **dict(place.options)})
-    if place.path is None:
-        writer.saveAsTable(place.table)
+    writer = frame.write.format(location.format).mode(mode).options(**{**(text or {}), **dict(location.options)})
+    if location.path is None:
+        writer.saveAsTable(location.table)
     else:
-        writer.save(place.path)
+        writer.save(location.path)

@@ -21,6 +21,7 @@ from shoal.policy.data_source import DataSource
 from shoal.policy.fields import (
     DATABASE_SCHEMA,
     SPARK_SCHEMA,
+    Bins,
     Boundary,
     Bounds,
     ByColumn,
@@ -29,22 +30,27 @@ from shoal.policy.fields import (
     CategoryLimits,
     Cut,
     DataPath,
+    Different,
     Flag,
     Integer,
+    KeySource,
     Label,
     Level,
     Limits,
+    Name,
     Number,
     OnlyTrue,
     PathText,
     Publish,
     Role,
+    Same,
     Seconds,
     Sheet,
     TreeText,
+    Unknown,
     database_address,
 )
-from shoal.policy.location import DatabaseTable, Place
+from shoal.policy.location import DatabaseTable, Location
 
 Character = Annotated[str, Field(min_length=1, max_length=1)]
 _TEXT = {"type": "string"}
@@ -67,19 +73,19 @@ class Spec(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     short_forms: ClassVar[tuple[dict[str, Any], ...]] = ()
-    """JSON Schema of what may stand in the place of the mapping."""
+    """JSON Schema of what may be written instead of the mapping."""
     example: ClassVar[str] = "{key: value}"
     """What a message shows to someone who wrote something else."""
 
     @classmethod
-    def written_out(cls, value: Any) -> Any:
+    def expand_short_form(cls, value: Any) -> Any:
         """The mapping that a short form stands for; anything else as it is."""
         return value
 
     @model_validator(mode="before")
     @classmethod
     def _accept_short_forms(cls, value: Any) -> Any:
-        return cls.written_out(value)
+        return cls.expand_short_form(value)
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
@@ -92,7 +98,7 @@ class NamedSpec(Spec):
     """A part that may be written as its name alone."""
 
     @classmethod
-    def written_out(cls, value: Any) -> Any:
+    def expand_short_form(cls, value: Any) -> Any:
         """A name alone."""
         return {"name": value} if isinstance(value, str) else value
 
@@ -120,7 +126,7 @@ class DataSpec(Spec):
     labels: Flag = Field(True, description="read values of SPSS, SAS and Stata as their labels, where they have some")
 
     @classmethod
-    def written_out(cls, value: Any) -> Any:
+    def expand_short_form(cls, value: Any) -> Any:
         """A path or an address alone, a table of a database by address and name, or one of Spark's."""
         if isinstance(value, Mapping) and "postgresql" in value and "path" not in value:
             others = {key: each for key, each in value.items() if key not in {"postgresql", "table"}}
@@ -130,7 +136,7 @@ class DataSpec(Spec):
             return {"path": {"spark": value["spark"]}, **others}
         return {"path": value} if isinstance(value, (str, Path)) else value
 
-    def source(self, path: Place) -> DataSource:
+    def source(self, path: Location) -> DataSource:
         """A table to be read as this says; without a separator, a comma, or a tab for .tsv."""
         if isinstance(path, DatabaseTable):
             name = Path(str(path).translate(_NO_PATTERN))
@@ -214,7 +220,7 @@ class _KindSpec(Spec):
     kind: ClassVar[HierarchyKind]
 
     @classmethod
-    def written_out(cls, value: Any) -> Any:
+    def expand_short_form(cls, value: Any) -> Any:
         """The short forms that the kind declares."""
         return cls.kind.expand(value)
 
@@ -237,7 +243,7 @@ class DeclaredHierarchy(Spec):
     example = "{intervals: [5, 10, 20]}"
 
     @classmethod
-    def written_out(cls, value: Any) -> Any:
+    def expand_short_form(cls, value: Any) -> Any:
         """A kind that needs no more than its name."""
         kind = HIERARCHY_KINDS.get(value) if isinstance(value, str) else None
         return {value: True if kind.single else {}} if kind is not None and kind.by_name else value
@@ -300,13 +306,48 @@ class ColumnSpec(Spec):
         None, description="sensitive values by category, most sensitive category first"
     )
     publish: Publish | None = Field(None, description="what is released of a sensitive column")
+    same: Same | None = Field(None, description="sensitive values with their other spellings, which are read as them")
+    different: Different | None = Field(
+        None, description="lists of sensitive values that differ although their spellings are alike"
+    )
+    bins: Bins | None = Field(
+        None, description="intervals that sensitive numbers are published in: a width, or the points between them"
+    )
+    unknown: Unknown | None = Field(
+        None, description="sensitive values that say nothing, like a missing one: models do not count them"
+    )
+    unknown_counts: Flag | None = Field(
+        None, description="whether a missing sensitive value, and each under unknown, counts as a value of its own"
+    )
 
-    @property
-    def boundary_labels(self) -> int | list[str | None] | None:
-        """The boundary as a level or as labels in canonical text."""
-        return self.boundary
+    relative: Name | None = Field(
+        None,
+        description="release a date as days since the person's first date in the column (first), or since the date in "
+        "another column",
+    )
+    key: KeySource | None = Field(
+        None,
+        description="where the key of a pseudonym is: {env: NAME} or {file: path}; the environment variable "
+        "SHOAL_PSEUDONYM_KEY when left out",
+    )
 
     @property
     def category_values(self) -> dict[str, list[str | None]]:
         """The categories with their values in canonical text."""
         return self.categories or {}
+
+    @property
+    def unknown_marks(self) -> frozenset[str | None]:
+        """The sensitive values that say nothing, whether they are to count or not."""
+        return frozenset({None, *(self.unknown or ())})
+
+    @property
+    def unknown_values(self) -> frozenset[str | None]:
+        """The sensitive values that models do not count."""
+        return frozenset() if self.unknown_counts else self.unknown_marks
+
+    @property
+    def value_of(self) -> dict[str, str]:
+        """The value that each other spelling is read as."""
+        same = self.same or {}
+        return {spelling: value for value, spellings in same.items() for spelling in spellings if spelling != value}

@@ -1,7 +1,5 @@
 """The task that a release is measured by: a column to predict, or count queries, or both."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -9,8 +7,8 @@ from pydantic import AfterValidator, Field, PlainValidator, Tag, WithJsonSchema
 
 from shoal.errors import did_you_mean
 from shoal.hierarchies.hierarchy import LABEL_SCHEMA
-from shoal.policy.draft import Draft, PartialSpec, read_part
 from shoal.policy.fields import ByColumn, Integer, Name, Share, by_shape, label_text, refuse
+from shoal.policy.partial import PartialPolicy, PartialSpec, read_part
 from shoal.policy.spec import ColumnSpec, Spec
 
 SAMPLE = 50_000  # records that models are trained on, and tested on, at most, unless the policy says otherwise
@@ -58,49 +56,49 @@ class UtilitySpec(Spec):
     sample: Integer = Field(SAMPLE, description="train and test on at most so many records each, drawn at random")
 
 
-def read_utility(raw: Any, columns: Mapping[str, PartialSpec[ColumnSpec]], draft: Draft) -> None:
+def read_utility(raw: Any, columns: Mapping[str, PartialSpec[ColumnSpec]], parts: PartialPolicy) -> None:
     """Note everything that is wrong with the task, alone and with the columns that it names."""
     if raw is None:
         return
-    part = read_part(UtilitySpec, raw, "utility", draft)
+    part = read_part(UtilitySpec, raw, "utility", parts)
     spec = part.value
     if spec is None:
         return
     if spec.target is None and spec.queries is None and not part.damaged:
-        draft.add("utility", "names neither a target nor queries.",
+        parts.add("utility", "names neither a target nor queries.",
                   "Write utility: {target: column} or utility: {queries: 200}.", code="missing-key")  # fmt: skip
     if not 0 < spec.test < 1:
-        draft.add("utility.test", f"must lie between 0 and 1 (given: {spec.test}).",
+        parts.add("utility.test", f"must lie between 0 and 1 (given: {spec.test}).",
                   "Hold out a part of the records, such as 0.25.", code="out-of-range")  # fmt: skip
     if spec.sample < LEAST_SAMPLE:
-        draft.add("utility.sample", f"must be at least {LEAST_SAMPLE} (given: {spec.sample}).",
+        parts.add("utility.sample", f"must be at least {LEAST_SAMPLE} (given: {spec.sample}).",
                   "Fewer records say next to nothing about a model.", code="out-of-range")  # fmt: skip
     if spec.seed < 0:
-        draft.add("utility.seed", f"must be 0 or more (given: {spec.seed}).", code="out-of-range")
-    _check_columns(spec, columns, draft)
+        parts.add("utility.seed", f"must be 0 or more (given: {spec.seed}).", code="out-of-range")
+    _check_columns(spec, columns, parts)
 
 
-def _check_columns(spec: UtilitySpec, columns: Mapping[str, PartialSpec[ColumnSpec]], draft: Draft) -> None:
+def _check_columns(spec: UtilitySpec, columns: Mapping[str, PartialSpec[ColumnSpec]], parts: PartialPolicy) -> None:
     """The columns of target and queries must be released."""
     released = [name for name, part in columns.items() if part.value is None or part.value.role != "identifier"]
 
     def check(name: str, where: str) -> None:
         if name not in columns:
-            draft.add(where, f"unknown column {name!r}.", did_you_mean(name, released), code="unknown-column")
+            parts.add(where, f"unknown column {name!r}.", did_you_mean(name, released), code="unknown-column")
         elif name not in released:
-            draft.add(where, f"{name!r} is an identifier, which is never released.", "Name a released column.",
+            parts.add(where, f"{name!r} is an identifier, which is never released.", "Name a released column.",
                       code="wrong-role")  # fmt: skip
 
     if spec.target is not None:
         check(spec.target, "utility.target")
     if isinstance(spec.queries, list):
         if not spec.queries:
-            draft.add(
+            parts.add(
                 "utility.queries", "is an empty list.", "Name a query, or a number of queries to draw.", code="empty"
             )
-        for place, query in enumerate(spec.queries):
+        for index, query in enumerate(spec.queries):
             for name in query:
-                check(name, f"utility.queries[{place}].{name}")
+                check(name, f"utility.queries[{index}].{name}")
     elif spec.queries is not None and spec.queries < 1:
-        draft.add("utility.queries", f"must be 1 or more (given: {spec.queries}).", "Ask for example for 200.",
+        parts.add("utility.queries", f"must be 1 or more (given: {spec.queries}).", "Ask for example for 200.",
                   code="out-of-range")  # fmt: skip

@@ -1,6 +1,4 @@
-"""What pydantic finds wrong with a part of a policy, in words and places that a reader of the policy knows."""
-
-from __future__ import annotations
+"""What pydantic finds wrong with a part of a policy, in words and with paths that a reader of the policy knows."""
 
 import math
 import re
@@ -10,7 +8,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from shoal.errors import PolicyProblem, did_you_mean
-from shoal.policy.fields import TAGS, UNSHOWN
+from shoal.policy.fields import TAGS, UNSHOWN, UNSHOWN_KEY
 
 _LONGEST = 60
 _DEEPEST = 3
@@ -32,13 +30,13 @@ _NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
 def located_problems(
     error: ValidationError, spec: type[BaseModel] | None, raw: Any, where: str
 ) -> Iterator[tuple[PolicyProblem, Keys]]:
-    """Every problem of one part, placed as it was written (``columns.age.hierarchy.intervals[1]``), and its keys."""
+    """Every problem of one part with its written path (``columns.age.hierarchy.intervals[1]``), and the keys of it."""
     for detail in error.errors(include_url=False):
         loc = tuple(part for part in detail["loc"] if part not in TAGS)
         path = _path(raw, loc)
-        place = where + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+        written_path = where + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
         message, fix = _words(detail, loc, spec)
-        yield PolicyProblem(place.removeprefix("."), message, fix, code=_code(detail["type"])), path
+        yield PolicyProblem(written_path.removeprefix("."), message, fix, code=_code(detail["type"])), path
 
 
 def _code(kind: str) -> str:
@@ -47,7 +45,7 @@ def _code(kind: str) -> str:
 
 
 def _path(raw: Any, loc: Keys) -> Keys:
-    """The place in what was written; keys that a short form implies are not in it."""
+    """The path in what was written; keys that a short form implies are not in it."""
     path: list[str | int] = []
     current = raw
     for part in loc:
@@ -75,41 +73,41 @@ def _words(detail: Any, loc: Keys, spec: type[BaseModel] | None) -> tuple[str, s
         inner = _holder(spec, (*loc, ""))
         assert inner is not None, "a spec that lacks a mapping stands within a spec"
         return not_a_mapping(inner, given)
-    if kind == UNSHOWN:
+    if kind in {UNSHOWN, UNSHOWN_KEY}:
         return f"{detail['msg']}.", ""
     message, fix = _value_words(detail, given)
     return f"{message} (given: {policy_text(given)}).", fix
 
 
-def _value_words(detail: Any, given: Any) -> tuple[str, str]:
+def _value_words(detail: Any, value: Any) -> tuple[str, str]:
     """What is wrong with a single value, a list or a mapping without keys of its own."""
     kind, message = detail["type"], detail["msg"]
     if kind == "literal_error":
         allowed = re.findall(r"'([^']*)'", detail["ctx"]["expected"])
-        return f"must be one of {', '.join(allowed)}", _nearest(given, allowed)
+        return f"must be one of {', '.join(allowed)}", _nearest(value, allowed)
     if kind == "string_type":
-        quotable = isinstance(given, (bool, int, float))
-        return "must be text", f"Write it in quotes: '{policy_text(given)}'." if quotable else ""
+        quotable = isinstance(value, (bool, int, float))
+        return "must be text", f"Write it in quotes: '{policy_text(value)}'." if quotable else ""
     if kind in {"string_too_short", "string_too_long"}:
         return "must be one character", ""
     if kind == "list_type":
         return "must be a list", "Write [one, another]."
     if kind == "dict_type":
         return "must be a mapping", "Write {key: value}."
-    numeric = "number" in message and isinstance(given, str) and _NUMBER.fullmatch(given)
-    return message, f"Write it without quotes: {given}." if numeric else ""
+    numeric = "number" in message and isinstance(value, str) and _NUMBER.fullmatch(value)
+    return message, f"Write it without quotes: {value}." if numeric else ""
 
 
-def not_a_mapping(spec: type[BaseModel], given: Any) -> tuple[str, str]:
+def not_a_mapping(spec: type[BaseModel], value: Any) -> tuple[str, str]:
     """What is wrong with something that stands where a part belongs, and the fix."""
-    near = _nearest(given, spec.model_fields) if isinstance(given, str) else ""
-    message = f"must be a mapping with the keys {', '.join(spec.model_fields)} (given: {policy_text(given)})."
+    near = _nearest(value, spec.model_fields) if isinstance(value, str) else ""
+    message = f"must be a mapping with the keys {', '.join(spec.model_fields)} (given: {policy_text(value)})."
     return message, f"{near} Write for example {getattr(spec, 'example', '{key: value}')}.".strip()
 
 
-def _nearest(given: Any, allowed: Iterable[str]) -> str:
+def _nearest(name: Any, allowed: Iterable[str]) -> str:
     """The nearest name alone, where the message lists all of them."""
-    hint, mark, _ = did_you_mean(given, allowed).partition("? ")
+    hint, mark, _ = did_you_mean(name, allowed).partition("? ")
     return f"{hint}?" if mark else ""
 
 
@@ -135,7 +133,7 @@ def _key(key: Any) -> str:
 
 
 def _holder(spec: type[BaseModel] | None, loc: Keys) -> type[BaseModel] | None:
-    """The spec whose keys the last part of a place is one of."""
+    """The spec whose keys the last part of a path is one of."""
     for part in loc[:-1]:
         field = spec.model_fields.get(str(part)) if spec is not None else None
         inner = _spec_within(field.annotation) if field is not None else None

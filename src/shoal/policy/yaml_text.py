@@ -6,8 +6,6 @@ numbers have no leading zeros and ``<<`` merges nothing; only ``true``, ``false`
 meaning; every key is text, so that 5 and "5" are one key; and a key that stands twice is a problem.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any
@@ -177,6 +175,14 @@ def read_yaml(path: Path) -> tuple[Any, bytes]:
 def dump_yaml(content: Any) -> str:
     """YAML text that this module reads back as the same content."""
     return str(yaml.dump(content, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120))
+
+
+def flow_yaml(content: Any) -> str:
+    """YAML text on one line, as a message shows it; characters that cannot be seen are escaped."""
+    plain = repr(content).isprintable() and "\\" not in repr(content)
+    text = yaml.dump(content, Dumper=_Dumper, default_flow_style=True, sort_keys=False, allow_unicode=plain,
+                     width=float("inf"))  # fmt: skip
+    return str(text).removesuffix("\n")
 
 
 def _syntax_problem(error: yaml.YAMLError) -> PolicyProblem:

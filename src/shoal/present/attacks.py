@@ -1,7 +1,5 @@
 """Attacks in words: who tried what, what came of it, and what helps, made from an `AttackResult`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
@@ -9,11 +7,17 @@ from shoal.attacks.attack import AttackResult
 from shoal.attacks.battery import ATTACKS
 from shoal.formatting import listing, number, percent, pluralize
 from shoal.models import MODELS
+from shoal.present.people import in_people, people_phrase
+
+Details = Mapping[str, Any]
 
 COMPOSITION_ASSUMPTION = (
     "This assumes that the person is in this release and in the earlier ones, that the attacker knows it, and that the "
     "sensitive value has not changed in between. An attacker who does not know that the person is in both learns only "
     "what each release reveals alone."
+)
+COUNTED_IN_RECORDS = (
+    "The models count people. Attacks without a number of people treat every record as a different person."
 )
 _NOT_MADE = {
     "needs-original": "it needs the original, which was not given",
@@ -23,14 +27,18 @@ _NOT_MADE = {
     "no-sensitive-column": "the policy names no sensitive column",
     "no-insensitive-column": "the policy releases no insensitive column",
     "no-categories": "{column} declares no categories",
+    "not-numbers": "{column} is not published as numbers",
+    "nothing-known": "no released record has a known value of {column}",
     "one-value": "{column} does not have two values that labels could tell apart",
     "not-least-general": "the algorithm does not promise a least general node, so its choices prove nothing",
     "no-sensitive-model": "no model is on a sensitive column, so k explains every level",
     "records-suppressed": "records are suppressed, which explains why less general nodes would not do",
+    "people-counted": "it reasons from the number of records in groups, but the models count people",
     "not-one-node": "the release is not one full-domain node of the original",
     "not-range-method": "the policy does not use the range method",
     "only-ranges": "every quasi-identifier is released as ranges, whose labels do not nest",
     "not-published-earlier": "no earlier release publishes {column}",
+    "classes-overlap": "labels overlap, so only the run that made the release knows the class of each record",
     "no-shared-columns": "the releases have no quasi-identifier in common",
 }
 """For each reason why an attack was not made, a clause."""
@@ -49,7 +57,10 @@ _NOTES = {
 def declared(result: AttackResult, key: Literal["title", "attacker", "attempt", "baseline", "remedy"]) -> str:
     """What an attack says of itself; of one that is not installed only the name is known."""
     attack = ATTACKS.get(result.name)
-    return str(getattr(attack, key)) if attack is not None else result.name if key == "title" else ""
+    if attack is None:
+        return result.name if key == "title" else ""
+    said = str(getattr(attack, key))
+    return in_people(said) if attack.finds_people and result.people is not None else said
 
 
 def remedy_sentence(result: AttackResult) -> str:
@@ -62,11 +73,23 @@ def success_phrase(result: AttackResult) -> str:
     """The share of successes against the baseline; nothing where the attack was not made."""
     if result.rate is None or result.baseline is None:
         return ""
-    low_high = result.interval
-    between = "" if low_high is None else f" (95% interval {percent(low_high[0])} to {percent(low_high[1])})"
-    return (
-        f"Success {percent(result.rate)}{between}, baseline {percent(result.baseline)}: {declared(result, 'baseline')}"
-    )
+    low, high = map(percent, result.interval or (0.0, 0.0))
+    between = "" if result.interval is None else f" (95% interval {low} to {high})"
+    known = f"baseline {percent(result.baseline)}: {declared(result, 'baseline')}"
+    return f"Success {percent(result.rate)}{between}, {known}"
+
+
+def exposed_phrase(result: AttackResult) -> str:
+    """Who is exposed: ``3 of 120 records``, and the people where these are counted."""
+    records = f"{result.records or 0:,} of {pluralize(result.of or 0, 'record')}"
+    if result.people is None or result.of_people is None:
+        return records
+    return f"{records}, {result.people:,} of {people_phrase(result.of_people)}"
+
+
+def whom_phrase(result: AttackResult, count: int) -> str:
+    """A number of people with ``who``, or of records where these are not told apart by person: ``3 people who``."""
+    return f"{pluralize(count, 'record')} that" if result.counted else f"{people_phrase(count)} who"
 
 
 def verdict_sentence(result: AttackResult) -> str:
@@ -74,7 +97,9 @@ def verdict_sentence(result: AttackResult) -> str:
     if result.status != "tried":
         head = "Not tried" if result.status == "not tried" else "Does not apply"
         return f"{head}: {reason_clause(result)}."
-    return _VERDICTS.get(result.name, _figures)(result, result.sensitive or "", result.details)
+    if result.name in _VERDICTS:
+        return _VERDICTS[result.name](result, result.details)
+    return f"{number(result.records or 0)} of {pluralize(result.of or 0, 'record')} are exposed."
 
 
 def composition_notes(notes: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -90,93 +115,104 @@ def by_severity(results: Sequence[AttackResult]) -> list[AttackResult]:
 
 def reason_clause(result: AttackResult) -> str:
     """Why an attack was not made."""
-    unreadable = "; ".join(map(_unreadable, result.details.get("unreadable", ())))
-    return _NOT_MADE.get(result.outcome, result.outcome).format(column=result.sensitive, unreadable=unreadable)
+    unreadable = []
+    for facts in result.details.get("unreadable", ()):
+        labels = listing([repr(label) for label in facts.get("labels", ())], 6)
+        said = _UNREADABLE[facts["code"]].format_map({**facts, "labels": labels})
+        unreadable.append(f"{facts['release']}: {said}" if "release" in facts else said)
+    clause = _NOT_MADE.get(result.outcome, result.outcome)
+    return clause.format(column=result.sensitive, unreadable="; ".join(unreadable))
 
 
-def _unreadable(facts: Mapping[str, Any]) -> str:
-    labels = listing([repr(label) for label in facts.get("labels", ())], 6)
-    said = _UNREADABLE[facts["code"]].format_map({**facts, "labels": labels})
-    return f"{facts['release']}: {said}" if "release" in facts else said
-
-
-def _figures(result: AttackResult, column: str, details: Mapping[str, Any]) -> str:  # noqa: ARG001 - see _VERDICTS
-    """For an attack that this package has no words for."""
-    return f"{number(result.records or 0)} of {pluralize(result.of or 0, 'record')} are exposed."
-
-
-def _homogeneity(result: AttackResult, column: str, details: Mapping[str, Any]) -> str:
-    unprotected = details["records_unprotected"]
-    if result.outcome == "nothing":
+def _homogeneity(result: AttackResult, details: Details) -> str:
+    column, unprotected = result.sensitive, details["records_unprotected"]
+    if result.leak:
+        whom = "this person" if result.records == 1 else "these people"
+        said = f"{_in_classes(result)} the same {column} as the rest of the class, which makes it certain for {whom}."
+    elif result.outcome == "nothing":
         said = f"No class has only one value of {column}{' that the policy protects' if unprotected else ''}."
-    elif not result.leak:
-        said = f"Everybody has the same {column}, so the classes reveal nothing that the table as a whole does not."
     else:
-        said = (
-            f"{_in_classes(result)} the same {column} as the rest of the class, which makes it certain for "
-            f"{'this person' if result.records == 1 else 'these people'}."
-        )
+        said = f"Everybody has the same {column}, so the classes reveal nothing that the table as a whole does not."
     if unprotected:
-        said += f" {_has(unprotected, 'record')} a value that the policy does not protect and that fills the class."
+        have = pluralize(unprotected, "record has", "records have")
+        said += f" {have} a value that the policy does not protect and that fills the class."
     return said
 
 
-def _homogeneity_insensitive(result: AttackResult, column: str, details: Mapping[str, Any]) -> str:
+def _homogeneity_insensitive(result: AttackResult, details: Details) -> str:
     known = listing(details["columns"])
     if not result.leak:
-        return f"Knowing {known} as well makes {column} certain for nobody whose class does not do so already."
+        return (
+            f"Knowing {known} as well makes {result.sensitive} certain for nobody whose class does not do so already."
+        )
     return (
-        f"To anybody who knows {known}, {column} is certain for {pluralize(result.records or 0, 'record')}, "
+        f"To anybody who knows {known}, {result.sensitive} is certain for {_exposed_records(result)}, "
         f"{number(details['records_in_mixed_classes'])} of them in classes with other values too."
     )
 
 
-def _similarity(result: AttackResult, column: str, details: Mapping[str, Any]) -> str:
+def _similarity(result: AttackResult, details: Details) -> str:
+    column = result.sensitive
     if result.outcome == "nothing":
         return f"No class has only one category of {column}."
     if not result.leak:
         return f"Everybody's {column} is of one category, so the classes reveal nothing that the table does not."
     category, records = next(iter(details["by_category"].items()))
-    return (
-        f"{_in_classes(result)} values of {column} in the same category as the rest of the class, "
-        f"{number(records)} of them in {category!r}."
-    )
+    same = f"{_in_classes(result)} values of {column} in the same category as the rest of the class"
+    return f"{same}, {number(records)} of them in {category!r}."
 
 
-def _skewness(result: AttackResult, column: str, details: Mapping[str, Any]) -> str:
+def _skewness(result: AttackResult, details: Details) -> str:
     if not result.leak:
-        return f"No class makes a value of {column} more likely than chance explains."
+        return f"No class makes a value of {result.sensitive} more likely than chance explains."
     worst = details["largest_gains"][0]
     return (
-        f"In {pluralize(result.classes or 0, 'class')} a value of {column} is more frequent than chance explains, "
-        f"which affects {pluralize(result.records or 0, 'record')}. The largest gain is for {worst['value']!r}: "
-        f"{percent(worst['posterior'])} in its class, {percent(worst['prior'])} overall."
+        f"In {pluralize(result.classes or 0, 'class')} a value of {result.sensitive} is more frequent than chance "
+        f"explains, which affects {pluralize(result.records or 0, 'record')}. The largest gain is for "
+        f"{worst['value']!r}: {percent(worst['posterior'])} in its class, {percent(worst['prior'])} overall."
     )
 
 
-def _background(result: AttackResult, column: str, details: Mapping[str, Any]) -> str:
+def _proximity(result: AttackResult, details: Details) -> str:
+    share, column = percent(details["narrow_share"]), result.sensitive
+    if result.outcome == "nothing":
+        return f"In no class do the numbers of {column} lie within {share} of their usual range."
+    if not result.leak:
+        return f"Everybody has the same {column}, so the classes reveal nothing that the table as a whole does not."
+    worst = details["narrowest"]
+    return (
+        f"{_in_classes(result)} a {column} that the class narrows down to {share} of its usual range or less. In the "
+        f"narrowest class, of {pluralize(worst['records'], 'record')}, it goes from {worst['from']} to {worst['to']}."
+    )
+
+
+def _background(result: AttackResult, details: Details) -> str:
+    column = result.sensitive
     steps = {int(m): records for m, records in details["by_values_ruled_out"].items()}
     if result.outcome == "nothing":
         return f"Nobody's {column} is certain, even after ruling out {pluralize(max(steps), 'value')} for each person."
     if not result.leak:
         return f"{column} has so few values that ruling some out is enough even without the release."
-    found = [f"{pluralize(records, 'record')} after ruling out {pluralize(m, 'value')}"
-             for m, records in steps.items() if records]  # fmt: skip
-    return f"{column} is certain for {listing(found)}."
+    counts = ((pluralize(records, "record"), pluralize(m, "value")) for m, records in steps.items() if records)
+    said = f"{column} is certain for {listing([f'{records} after ruling out {values}' for records, values in counts])}."
+    if result.people is not None:
+        ruled_out = pluralize(details["values_ruled_out"], "value")
+        said += f" After ruling out {ruled_out}, these records belong to {people_phrase(result.people)}."
+    return said
 
 
-def _minimality(result: AttackResult, column: str, details: Mapping[str, Any]) -> str:  # noqa: ARG001 - on no column
+def _minimality(result: AttackResult, details: Details) -> str:
     if result.leak:
         return (
-            f"{_has(result.records, 'record', 'belongs', 'belong')} to a group that must have failed a model at a less "
-            "general level, so the promise is known not to hold for it."
+            f"{pluralize(result.records or 0, 'record belongs', 'records belong')} to a group that must have failed a "
+            "model at a less general level, so the promise is known not to hold for it."
         )
     if all(found["explained_by_k"] for found in details["by_column"].values()):
         return "k explains every level that was released, so nothing follows about sensitive values."
     return "Several groups can have failed at each less general level, so it stays open which did."
 
 
-def _inversion(result: AttackResult, column: str, details: Mapping[str, Any]) -> str:  # noqa: ARG001 - on no column
+def _inversion(result: AttackResult, details: Details) -> str:
     names = listing(list(details["by_column"]))
     if result.leak:
         records = pluralize(result.records or 0, "record")
@@ -186,106 +222,132 @@ def _inversion(result: AttackResult, column: str, details: Mapping[str, Any]) ->
     return f"No range of {names} reveals its value: no group shows three values or more."
 
 
-def _downcoding(result: AttackResult, column: str, details: Mapping[str, Any]) -> str:  # noqa: ARG001 - on no column
-    said = "No label can be narrowed down by what the other records show."
+def _downcoding(result: AttackResult, details: Details) -> str:
+    said, show = "No label can be narrowed down by what the other records show.", ("record shows", "records show")
     if result.leak:
         names = listing(list(details["by_column"]))
-        said = (
-            f"{_has(result.records, 'record', 'shows', 'show')} a label of {names} that can be narrowed down to a "
-            "lower one."
-        )
-    apart, left_out = details["records_with_branches_without_people"], details["columns_left_out_for_ranges"]
-    if apart:
-        said += (
-            f" {_has(apart, 'record', 'shows', 'show')} a label that hides less than it seems to, since all people "
-            "under it are in one branch."
-        )
-    if left_out:
+        records = pluralize(result.records or 0, *show)
+        said = f"{records} a label of {names} that can be narrowed down to a lower one."
+    if apart := details["records_with_branches_without_people"]:
+        hides = "a label that hides less than it seems to, since all people under it are in one branch."
+        said += f" {pluralize(apart, *show)} {hides}"
+    if left_out := details["columns_left_out_for_ranges"]:
         said += f" Not looked at: {listing(left_out)}, released as ranges, whose labels do not nest."
     return said
 
 
-def _linkage(result: AttackResult, column: str, details: Mapping[str, Any]) -> str:  # noqa: ARG001 - on no column
-    fewest, k = details["fewest_candidates"], details["k"]
+def _linkage(result: AttackResult, details: Details) -> str:
+    fewest, alone = details["fewest_candidates"], details["linked_with_certainty"]
     if not fewest:
         return "Nobody in the original fits a released record."
     links = f"{percent(result.rate or 0)} of the links would be right"
-    whom = "Everybody"
-    if result.interval is not None:
-        whom = f"Everybody in a random sample of {pluralize(details['people_looked_up'], 'person', 'people')}"
-    if not result.leak:
-        said = f"{whom} fits {number(fewest)} records or more; {links}."
-    else:
-        alone = details["linked_with_certainty"]
-        people = _has(result.records, "person", "fits", "fit", "people")
-        said = (
-            f"{people} fewer than {number(k)} records{f', {number(alone)} of them only one' if alone else ''}; {links}."
-        )
+    if result.people is not None or result.counted:
+        said = _linkage_of_records(result, details, fewest, links)
+    elif result.leak:
+        people = pluralize(result.records or 0, "person fits", "people fit")
+        only = f", {number(alone)} of them only one" if alone else ""
+        said = f"{people} fewer than {number(details['k'])} records{only}; {links}."
         if "columns" in details:
             said = f"To anybody who knows {listing(details['columns'])}, {said[0].lower()}{said[1:]}"
+    else:
+        sample = f" in a random sample of {pluralize(details['people_looked_up'], 'person', 'people')}"
+        whom = f"Everybody{sample if result.interval is not None else ''}"
+        said = f"{whom} fits {number(fewest)} records or more; {links}."
     if details["matching_all_at_once"] in {"impossible", "too many pairs"}:
         said += " People were looked up one by one, not matched all at once."
     return said
 
 
-def _inference(result: AttackResult, column: str, details: Mapping[str, Any]) -> str:
+def _events(result: AttackResult, details: Details) -> str:
+    alone, before = (listing([number(each["singled_out"]) for each in details[key]]) for key in ("known", "before"))
+    said = (
+        f"Knowing one, two and three records of a person singles out {alone} of "
+        f"{people_phrase(result.of_people or 0)}, respectively; in the original, {before} of "
+        f"{number(details['people_before'])}."
+    )
+    if result.leak:
+        left = people_phrase(result.people or 0)
+        said += f" Three known records leave {left} among fewer than {number(details['k'])} people."
+    else:
+        said += f" Three known records leave everybody among at least {number(details['known'][-1]['fewest'])} people."
+    if result.interval is not None:
+        looked_at = people_phrase(details["known"][-1]["people_looked_at"])
+        said += f" Estimated from a random sample of {looked_at}."
+    return said
+
+
+def _inference(result: AttackResult, details: Details) -> str:
+    difference = "The difference comes from being in the release."
+    if not result.leak:
+        difference = "Being in the release makes no difference beyond chance."
     return (
-        f"{percent(result.rate or 0)} of the values of {column} are guessed right for records learnt from and "
-        f"{percent(result.baseline or 0)} for others; always guessing the most frequent value gives "
-        f"{percent(details['base_rate'])}. "
-        + ("The difference comes from being in the release." if result.leak else "Being in the release makes no "
-           "difference beyond chance.")
-    )  # fmt: skip
+        f"{percent(result.rate or 0)} of the values of {result.sensitive} are guessed right for records learnt from "
+        f"and {percent(result.baseline or 0)} for others; always guessing the most frequent value gives "
+        f"{percent(details['base_rate'])}. {difference}"
+    )
 
 
-def _composition(result: AttackResult, column: str, details: Mapping[str, Any]) -> str:
+def _composition(result: AttackResult, details: Details) -> str:
+    column = result.sensitive
     if "at_least" in details:
         return (
             f"If the people were also in an earlier release, {column} is certain for at least "
             f"{pluralize(details['at_least'], 'record')} and at most {number(details['at_most'])}; only the original "
             "would tell exactly."
         )
-    people = pluralize(result.of or 0, "person", "people")
     if "values_required" in details:
         together = f"Together with {pluralize(len(details['by_earlier_release']), 'earlier release')}"
-        required = f"{pluralize(details['values_required'], 'value')}" + (
-            f" or {pluralize(details['categories_required'], 'category', 'categories')}"
-            if details["categories_required"]
-            else ""
-        )
+        required = pluralize(details["values_required"], "value")
+        if categories := details["categories_required"]:
+            required += f" or {pluralize(categories, 'category', 'categories')}"
         if not result.records:
             return f"{together}, at least {required} of {column} are left for everybody who may be in several."
-        whom = f"{number(result.records)} of {people} who may be in several"
+        whom = f"{number(result.records)} of {whom_phrase(result, result.of or 0)} may be in several"
         return f"{together}, fewer than {required} of {column} are left for {whom}."
-    releases = pluralize(details["earlier_releases"], "earlier release")
     if not result.of:
         return "Nobody in the original fits both this release and an earlier one."
-    whom = pluralize(result.records or 0, "person", "people") if result.leak else "nobody"
-    return f"Together with {releases}, {column} becomes certain for {whom} for whom no release alone reveals it."
+    releases = pluralize(details["earlier_releases"], "earlier release")
+    whom = "nobody for whom"
+    if result.leak:
+        whom = (
+            f"{pluralize(result.records or 0, 'record')} for which"
+            if result.counted
+            else (f"{people_phrase(result.records or 0)} for whom")
+        )
+    return f"Together with {releases}, {column} becomes certain for {whom} no release alone reveals it."
+
+
+def _linkage_of_records(result: AttackResult, details: Details, fewest: int, links: str) -> str:
+    """How many people, or else records, fit a record that is known of a person."""
+    fitting = "records" if result.people is None else "people"
+    if result.leak:
+        known = pluralize(result.records or 0, "record of the original", "records of the original")
+        fit = "fits" if result.records == 1 else "fit"
+        said = f"{known} {fit} fewer than {number(details['k'])} {fitting}"
+        if result.people is not None:
+            said = f"{people_phrase(result.people)} {'has' if result.people == 1 else 'have'} a record that fewer than "
+            said += f"{number(details['k'])} people fit"
+        said = f"{said}; {links}."
+        return said if "columns" not in details else f"To anybody who knows {listing(details['columns'])}: {said}"
+    sample = " of a random sample" if result.interval is not None else ""
+    return f"Whichever record{sample} is known, {number(fewest)} {fitting} or more fit it; {links}."
+
+
+def _exposed_records(result: AttackResult) -> str:
+    """``3 records``, and of how many people where these are counted."""
+    records = pluralize(result.records or 0, "record")
+    return records if result.people is None else f"{records} of {people_phrase(result.people)}"
 
 
 def _in_classes(result: AttackResult) -> str:
-    """``3 records in 2 classes have``."""
-    records, classes = pluralize(result.records or 0, "record"), pluralize(result.classes or 0, "class")
+    """``3 records in 2 classes have``, or ``3 records of 2 people in 2 classes have``."""
+    records, classes = _exposed_records(result), pluralize(result.classes or 0, "class")
     return f"{records} in {classes} {'has' if result.records == 1 else 'have'}"
 
 
-def _has(count: int | None, noun: str, one: str = "has", many: str = "have", plural: str | None = None) -> str:
-    """A count with its noun and verb: ``1 record has``, ``2 records have``."""
-    return f"{pluralize(count or 0, noun, plural)} {one if count == 1 else many}"
-
-
-_VERDICTS: dict[str, Callable[[AttackResult, str, Mapping[str, Any]], str]] = {
-    "homogeneity": _homogeneity,
-    "homogeneity-insensitive": _homogeneity_insensitive,
-    "similarity": _similarity,
-    "skewness": _skewness,
-    "background": _background,
-    "minimality": _minimality,
-    "inversion": _inversion,
-    "downcoding": _downcoding,
-    "linkage": _linkage,
-    "linkage-insensitive": _linkage,
-    "inference": _inference,
-    "composition": _composition,
-}
+_VERDICTS: dict[str, Callable[[AttackResult, Details], str]] = {
+    "homogeneity": _homogeneity, "homogeneity-insensitive": _homogeneity_insensitive, "similarity": _similarity,
+    "skewness": _skewness, "proximity": _proximity, "background": _background, "minimality": _minimality,
+    "inversion": _inversion, "downcoding": _downcoding, "linkage": _linkage, "linkage-insensitive": _linkage,
+    "inference": _inference, "composition": _composition, "events": _events,
+}  # fmt: skip

@@ -3,40 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shoal.formatting import data_size, duration, listing, number, percent, pluralize
 from shoal.metrics import metric_title
-from shoal.present.html.markup import Markup, join, name_of, paragraph, row, table, tag, whole_page
+from shoal.present.html.markup import Markup, join, name_of, paragraph, table, tag, whole_page
 from shoal.present.html.style import SCATTER_STYLE
+from shoal.present.people import class_sizes_of
 from shoal.present.plots.point_plots import Dot, legend, scatter_plot
 from shoal.present.terminal import NOTHING, aligned, folded
+
+if TYPE_CHECKING:
+    from shoal.pipeline.compare.compare import Plan
 
 _MOST = 8  # more values of a parameter are shown by the first and the last
 
 
-def plan_line(
-    algorithms: Sequence[str],
-    axes: Mapping[str, Sequence[float]],
-    *,
-    points: int,
-    finished: int,
-    contradictory: int,
-    releases: bool,
-    task: bool,
-) -> str:
+def plan_line(plan: Plan) -> str:
     """What a comparison is going to do, before it starts."""
-    parts = [pluralize(len(algorithms), "algorithm"), *(f"{name} {_values(values)}" for name, values in axes.items())]
-    sentences = [f"{pluralize(points, 'point')}: {' × '.join(parts)}."]
-    if finished:
-        sentences.append(f"{finished:,} already finished.")
-    if contradictory:
-        sentences.append(f"{contradictory:,} impossible because their parameters contradict each other.")
-    if not releases:
-        sentences.append("Releases are verified in memory and not written; to write them, use --releases.")
-    if task:
-        sentences.append("The policy's utility task is not measured.")
-    return folded(" ".join(sentences))
+    axes = [f"{name} {_values(values)}" for name, values in plan.comparison.axes.items()]
+    grid = " × ".join([pluralize(len(plan.comparison.algorithms), "algorithm"), *axes])
+    parts = [f"{pluralize(len(plan.points), 'point')}: {grid}."]
+    if plan.finished:
+        parts.append(f"{len(plan.finished):,} already finished.")
+    if contradictory := sum(point.contradiction is not None for point in plan.points):
+        parts.append(f"{contradictory:,} impossible because their parameters contradict each other.")
+    if not plan.releases:
+        parts.append("Releases are verified in memory and not written; to write them, use --releases.")
+    if plan.policy.utility is not None:
+        parts.append("The policy's utility task is not measured.")
+    return folded(" ".join(parts))
 
 
 def comparison_lines(comparison: Mapping[str, Any]) -> Iterator[str]:
@@ -44,20 +40,27 @@ def comparison_lines(comparison: Mapping[str, Any]) -> Iterator[str]:
     metric, points, frontier = comparison["metric"], comparison["points"], comparison["frontier"]
     verified = [point for point in points if point["status"] == "verified"]
     exposures = [name for name in _EXPOSED if any(name in point["risk"] for point in verified)]
-    header = ["", "point", metric, "average", "highest", *exposures, "suppressed", "smallest", "seconds"]
-    rows = []
+    rows = [["", "point", metric, "average", "highest", *exposures, "suppressed", "smallest", "seconds"]]
     for point in points:
         row = ["*" if point["name"] in frontier else "", str(point["name"])]
         if point in verified:
             risk = point["risk"]
             row += [f"{point['measures'][metric]:.4f}", f"{risk['average']:.4f}", f"{risk['highest']:.4f}"]
             row += [f"{risk[name]:.4f}" if name in risk else NOTHING for name in exposures]
-            row += [f"{point['suppressed']:,}", f"{point['class_sizes']['smallest']:,}"]
+            row += [f"{point['suppressed']:,}", f"{class_sizes_of(point)['smallest']:,}"]
         else:
             row += [str(point["status"]), *[NOTHING] * (4 + len(exposures))]
         rows.append([*row, f"{point['seconds']:.2f}"])
-    yield from aligned([header, *rows])
-    yield from _reasons([point for point in points if point not in verified])
+    yield from aligned(rows)
+    same: dict[tuple[str, str], list[str]] = {}  # points without a release for the same reason
+    for point in points:
+        if point not in verified:
+            reason = str(point["reason"])
+            text = reason if reason.endswith((".", "!", "?")) else f"{reason}."
+            if point.get("nearest_relaxation"):
+                text += f" Nearest relaxation: {point['nearest_relaxation']}."
+            same.setdefault((point["status"], text), []).append(str(point["name"]))
+    yield from (folded(f"{', '.join(names)}: {status}. {text}") for (status, text), names in same.items())
     yield ""
     if frontier:
         yield folded(
@@ -66,19 +69,6 @@ def comparison_lines(comparison: Mapping[str, Any]) -> Iterator[str]:
         )
     else:
         yield "No point has a verified release."
-
-
-def _reasons(points: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Why points have no release; those with the same reason together."""
-    groups: dict[tuple[str, str], list[str]] = {}
-    for point in points:
-        reason = str(point["reason"])
-        text = reason if reason.endswith((".", "!", "?")) else f"{reason}."
-        if point.get("nearest_relaxation"):
-            text += f" Nearest relaxation: {point['nearest_relaxation']}."
-        groups.setdefault((point["status"], text), []).append(str(point["name"]))
-    for (status, text), names in groups.items():
-        yield folded(f"{', '.join(names)}: {status}. {text}")
 
 
 RISKS = {
@@ -94,22 +84,25 @@ _EXPOSED = {"homogeneity": "One value", "similarity": "One category"}
 def write_comparison(content: Mapping[str, Any]) -> str:
     """The page as the text of one self-contained HTML file; ``content`` is that of ``comparison.json``."""
     points = content["points"]
-    sections = [
-        ("plot", "Risk against loss", _plot(content, points)),
-        ("frontier", "The frontier", _frontier(content, points)),
-        ("points", "All points", _table(content, points)),
-        ("repeat", "How to repeat it", _repeat(content)),
-    ]
-    return whole_page("Comparison", [_summary(content, points)], sections, "Written by Shoal.", SCATTER_STYLE)
-
-
-def _summary(content: Mapping[str, Any], points: list[Mapping[str, Any]]) -> Markup:
     axes = [f"{name} {_values(values)}" for name, values in content["axes"].items()]
     over = f" with {'; '.join(axes)}" if axes else ""
     verified = sum(point["status"] == "verified" for point in points)
     rest = "all verified" if verified == len(points) else f"{number(verified)} of them with a verified release"
     said = f"{listing(content['algorithms'])}{over}: {pluralize(len(points), 'point')}, {rest}."
-    return paragraph(said, class_="soft")
+    rank = {name: index for index, name in enumerate(content["frontier"], start=1)}
+    dots = []
+    for point in points:
+        if point["status"] == "verified" and content["risk"] in point["risk"]:
+            loss, risk = point["measures"][content["metric"]], point["risk"][content["risk"]]
+            kind = content["algorithms"].index(point["algorithm"])
+            dots.append(Dot(point["name"], float(loss), float(risk), kind, rank.get(point["name"])))
+    sections = [
+        ("plot", "Risk against loss", _plot(content, dots)),
+        ("frontier", "The frontier", _frontier(content, dots)),
+        ("points", "All points", _table(content, points)),
+        ("repeat", "How to repeat it", _repeat(content)),
+    ]
+    return whole_page("Comparison", [paragraph(said, class_="soft")], sections, "Written by Shoal.", SCATTER_STYLE)
 
 
 def _values(values: Sequence[Any]) -> str:
@@ -117,54 +110,34 @@ def _values(values: Sequence[Any]) -> str:
     return ", ".join(texts) if len(texts) <= _MOST else f"{texts[0]} to {texts[-1]} ({len(texts)} values)"
 
 
-def _figures(content: Mapping[str, Any], point: Mapping[str, Any]) -> tuple[float, float] | None:
-    """Loss and risk of a point, where it has a verified release."""
-    if point["status"] != "verified" or content["risk"] not in point["risk"]:
-        return None
-    return float(point["measures"][content["metric"]]), float(point["risk"][content["risk"]])
-
-
-def _plot(content: Mapping[str, Any], points: list[Mapping[str, Any]]) -> list[Markup]:
-    rank = {name: index for index, name in enumerate(content["frontier"], start=1)}
-    dots = []
-    for point in points:
-        found = _figures(content, point)
-        if found is not None:
-            kind = content["algorithms"].index(point["algorithm"])
-            dots.append(Dot(point["name"], *found, kind, rank.get(point["name"])))
+def _plot(content: Mapping[str, Any], dots: Sequence[Dot]) -> list[Markup]:
     if not dots:
         return [paragraph("No point has a release, so there is nothing to draw; the table says why.")]
-    head, words = RISKS[content["risk"]]
-    title = metric_title(content["metric"])
-    side = "more is better" if content["higher_is_better"] else "less is better"
-    better = "right" if content["higher_is_better"] else "left"
-    across = f"{title.partition(' (')[0]}, {side}"
-    described = f"{pluralize(len(dots), 'release')} by {title} and {head.lower()}. On the frontier: " + "; ".join(
-        f"{dot.name} {dot.x:.4g}, {dot.y:.4g}" for dot in dots if dot.rank is not None
-    )
+    (head, words), title = RISKS[content["risk"]], metric_title(content["metric"])
+    side, better = ("more is better", "right") if content["higher_is_better"] else ("less is better", "left")
+    best = "; ".join(f"{dot.name} {dot.x:.4g}, {dot.y:.4g}" for dot in dots if dot.rank is not None)
+    described = f"{pluralize(len(dots), 'release')} by {title} and {head.lower()}. On the frontier: {best}."
     caption = (
         f"Each shape is a release. Down is less risk ({words}), {better} is less loss. The dashed steps mark the "
         "frontier: no other point is better in one and no worse in the other. Its points are numbered as in the list "
         "below, where there is room."
     )
-    plot = scatter_plot(dots, across=across, up=f"{head}, less is better", description=f"{described}.")
+    across, up = f"{title.partition(' (')[0]}, {side}", f"{head}, less is better"
+    plot = scatter_plot(dots, across=across, up=up, description=described)
     return [tag("figure", tag("figcaption", caption), legend(content["algorithms"]), plot)]
 
 
-def _frontier(content: Mapping[str, Any], points: list[Mapping[str, Any]]) -> list[Markup]:
-    """The frontier as sentences: from the least loss to the least risk."""
-    by_name = {point["name"]: point for point in points}
-    found = [(by_name[name], figures) for name in content["frontier"] if (figures := _figures(content, by_name[name]))]
-    if not found:
-        return [paragraph("There is no frontier, since no point has a release.")]
+def _frontier(content: Mapping[str, Any], dots: Sequence[Dot]) -> list[Markup]:
+    """The points that no other beats, from the least loss to the least risk."""
+    points, items = {point["name"]: point for point in content["points"]}, []
     head = RISKS[content["risk"]][0].lower()
-    items = []
-    for point, (loss, risk) in found:
-        words = (
-            f": {content['metric']} {loss:.4g}, {head} {percent(risk)}; smallest class "
-            f"{number(point['class_sizes']['smallest'])}, {pluralize(point['suppressed'], 'record')} suppressed"
-        )
-        items.append(join(name_of(point["name"]), words))
+    for dot in sorted((dot for dot in dots if dot.rank is not None), key=lambda dot: dot.rank or 0):
+        point = points[dot.name]
+        smallest, suppressed = number(class_sizes_of(point)["smallest"]), pluralize(point["suppressed"], "record")
+        measured = f": {content['metric']} {dot.x:.4g}, {head} {percent(dot.y)}; "
+        items.append(join(name_of(dot.name), measured, f"smallest class {smallest}, {suppressed} suppressed"))
+    if not items:
+        return [paragraph("There is no frontier, since no point has a release.")]
     verb = "is" if len(items) == 1 else "are"
     lead = (
         f"{number(len(items))} of {pluralize(len(points), 'point')} {verb} on the frontier, from the least loss to the "
@@ -174,14 +147,24 @@ def _frontier(content: Mapping[str, Any], points: list[Mapping[str, Any]]) -> li
 
 
 def _table(content: Mapping[str, Any], points: list[Mapping[str, Any]]) -> list[Markup]:
-    ranks = {name: index for index, name in enumerate(content["frontier"], start=1)}
-    metric = content["metric"]
+    ranks = {name: str(index) for index, name in enumerate(content["frontier"], start=1)}
     exposed = [name for name in _EXPOSED if any(name in point.get("risk", {}) for point in points)]
     heads = [
-        "Point", "Frontier", metric, "Average risk", "Highest risk", *(_EXPOSED[name] for name in exposed),
+        "Point", "Frontier", content["metric"], "Average risk", "Highest risk", *(_EXPOSED[name] for name in exposed),
         "Suppressed", "Classes", "Smallest", "Time", "Memory",
     ]  # fmt: skip
-    rows = [_row(point, metric, exposed, ranks.get(point["name"]), len(heads)) for point in points]
+    rows = []
+    for point in points:
+        name = point["name"]
+        head = tag("th", tag("a", name_of(name), href=f"points/{name}.yaml"), scope="row")
+        if point["status"] == "verified":
+            cells = _cells(point, content["metric"], exposed)
+            figures = (tag("td", cell, class_="figure") for cell in (ranks.get(name, ""), *cells))
+            rows.append(tag("tr", head, *figures))
+        else:
+            nearest = point.get("nearest_relaxation")
+            reason = f"{_STATUS[point['status']]}{point['reason']}{f' {nearest}.' if nearest else ''}"
+            rows.append(tag("tr", head, tag("td", reason, colspan=str(len(heads) - 1))))
     said = (
         "One value and one category count the records whose class has a single value, or a single category, of a "
         "sensitive column: they are open to the homogeneity and the similarity attack. Time is that of searching, "
@@ -190,31 +173,17 @@ def _table(content: Mapping[str, Any], points: list[Mapping[str, Any]]) -> list[
     return [paragraph(said), tag("div", table("The points of the grid.", heads, rows), class_="points")]
 
 
-def _row(point: Mapping[str, Any], metric: str, exposed: list[str], rank: int | None, width: int) -> Markup:
-    name = point["name"]
-    head = tag("a", name_of(name), href=f"points/{name}.yaml")
-    if point["status"] != "verified":
-        nearest = point.get("nearest_relaxation")
-        reason = f"{_STATUS[point['status']]}{point['reason']}{f' {nearest}.' if nearest else ''}"
-        return tag("tr", tag("th", head, scope="row"), tag("td", reason, colspan=str(width - 1)))
-    memory = point["peak_memory_bytes"]
-    cells = [
-        str(rank) if rank is not None else "",
-        f"{point['measures'][metric]:,.4f}",
-        *(percent(point["risk"][key]) for key in ("average", "highest")),
-        *(_exposed(point, name) for name in exposed),
-        *(number(point[key]) for key in ("suppressed", "classes")),
-        number(point["class_sizes"]["smallest"]),
-        duration(point["seconds"]),
-        "not known" if memory is None else data_size(memory),
-    ]
-    return tag("tr", tag("th", head, scope="row"), *(tag("td", cell, class_="figure") for cell in cells))
-
-
-def _exposed(point: Mapping[str, Any], attack: str) -> str:
-    """The records open to an attack; of several sensitive columns the worst counts."""
-    counts = [each[attack]["records"] for each in point["exposure"].values() if attack in each]
-    return number(max(counts)) if counts else "–"
+def _cells(point: Mapping[str, Any], metric: str, exposed: list[str]) -> Iterator[str]:
+    """The figures of a point; of several sensitive columns the one with most exposed records counts."""
+    yield f"{point['measures'][metric]:,.4f}"
+    yield from (percent(point["risk"][key]) for key in ("average", "highest"))
+    for attack in exposed:
+        counts = [each[attack]["records"] for each in point["exposure"].values() if attack in each]
+        yield number(max(counts)) if counts else "–"
+    yield from (number(point[key]) for key in ("suppressed", "classes"))
+    yield number(class_sizes_of(point)["smallest"])
+    yield duration(point["seconds"])
+    yield "not known" if (memory := point["peak_memory_bytes"]) is None else data_size(memory)
 
 
 def _repeat(content: Mapping[str, Any]) -> list[Markup]:
@@ -225,11 +194,9 @@ def _repeat(content: Mapping[str, Any]) -> list[Markup]:
         "are written only with --releases.",
     )
     rows = [
-        row("Policy (SHA-256)", tag("code", content["policy_sha256"])),
-        *(
-            row(join("Input: ", name_of(name), " (SHA-256)"), tag("code", digest))
-            for name, digest in content["inputs_sha256"].items()
-        ),
-        *(row(f"Version of {name}", tag("code", value)) for name, value in content["versions"].items()),
+        ("Policy (SHA-256)", content["policy_sha256"]),
+        *((join("Input: ", name_of(name), " (SHA-256)"), digest) for name, digest in content["inputs_sha256"].items()),
+        *((f"Version of {name}", value) for name, value in content["versions"].items()),
     ]
-    return [paragraph(*said), table("What the comparison was made from.", ["Item", "Value"], rows)]
+    facts = [(head, tag("code", value)) for head, value in rows]
+    return [paragraph(*said), table("What the comparison was made from.", ["Item", "Value"], facts)]

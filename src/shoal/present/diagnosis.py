@@ -10,9 +10,18 @@ from shoal.formatting import listing, number, pluralize
 from shoal.models import Shortfall
 
 if TYPE_CHECKING:
-    from shoal.search.diagnosis.diagnosis import BlockedClass, Blocker, Diagnosis
+    from shoal.edits import PolicyEdit
+    from shoal.search.diagnosis.diagnosis import Diagnosis
+    from shoal.search.diagnosis.failures import Blocker
     from shoal.search.diagnosis.relaxations import ParameterChange, Relaxation
 
+_NO_WAY_OUT = {
+    "range-method": "No change was found that would help, not even safe: true with more suppression or coarser groups.",
+    "shared-ranges": "No change was found that would help: neither more suppression nor one coarser group column.",
+}
+_AT_TOP = "The strongest that each model alone reaches at the most general release:"
+_REACHED = {"range-method": "Reached:", "shared-ranges": "Reached:", "no-node": _AT_TOP, "starts-at-top": _AT_TOP}
+_NO_CHANGE = "No single change of parameters, suppression or boundaries was found that would help."
 Naming = Callable[[str], str]  # how a model is called, by its name in the policy
 
 
@@ -23,21 +32,32 @@ def exact(value: float) -> str:
 
 def diagnosis_text(diagnosis: Diagnosis) -> str:
     """Several lines: the verdict, what blocks, what is reachable, and what would help."""
-    return "\n".join([reasons_text(diagnosis), *_way_out(diagnosis)])
+    changes, condition = diagnosis.relaxations, ""
+    if not changes and diagnosis.missed:
+        changes, condition = diagnosis.missed, f", but only with the algorithm {diagnosis.exhaustive}"
+    if changes:
+        way_out = [f"{would_help(changes)}{condition}:", *(f"  - {suggestion(each)}" for each in changes)]
+    elif diagnosis.code == "not-found" and diagnosis.top_satisfies:
+        way_out = [f"The most general release allowed does satisfy it: use the algorithm {diagnosis.exhaustive}."]
+    else:
+        way_out = [_NO_WAY_OUT.get(diagnosis.code, _NO_CHANGE)]
+    return "\n".join([reasons_text(diagnosis), *way_out])
+
+
+def would_help(changes: Sequence[Relaxation]) -> str:
+    """What a list of changes begins with."""
+    return "This change would help" if len(changes) == 1 else "Any one of these changes would help"
 
 
 def reasons_text(diagnosis: Diagnosis) -> str:
     """Several lines: the verdict, what blocks, and what is reachable."""
-    lines = [verdict(diagnosis)]
-    if diagnosis.blockers:
-        lines.append("What blocks:")
-        for blocker in diagnosis.blockers:
-            lines += [f"  - {blocker_head(blocker)}:", *(f"      {example}" for example in _examples(blocker))]
+    lines = [verdict(diagnosis), *(["What blocks:"] if diagnosis.blockers else [])]
+    for blocker in diagnosis.blockers:
+        lines += [f"  - {blocker_head(blocker)}:", *(f"      {example}" for example in _examples(blocker))]
     if diagnosis.holding:
         lines += ["What holds:", *(f"  - {_named(model, column)}" for model, column in diagnosis.holding)]
     if diagnosis.reachable:
-        one_result = diagnosis.code in {"range-method", "shared-ranges"}
-        lines.append("Reached:" if one_result else "The strongest that each model alone can reach:")
+        lines.append(_REACHED.get(diagnosis.code, "The strongest that each model alone can reach:"))
         reached = {**diagnosis.reachable, **diagnosis.reachable_short}
         lines += [f"  - {name} = {exact(value)}" for name, value in reached.items()]
     return "\n".join(lines)
@@ -56,6 +76,13 @@ def verdict(diagnosis: Diagnosis) -> str:
         )
     if diagnosis.code == "shared-ranges":
         return f"The policy does not hold on the groups of the range method{allowed}."
+    if diagnosis.code == "no-node":
+        return f"No full-domain release satisfies the policy{allowed}. Every level that the boundaries allow was tried."
+    if diagnosis.code == "starts-at-top":
+        return (
+            f"The most general release that the boundaries allow does not satisfy the policy{allowed}, and the "
+            f"algorithm starts from it. A less general one may: the algorithm {diagnosis.exhaustive} looks for it."
+        )
     return f"No release satisfies the policy{allowed}, not even the most general one that the boundaries allow."
 
 
@@ -70,14 +97,19 @@ def blocker_text(blocker: Blocker) -> str:
     return f"{blocker_head(blocker)}: {'; '.join(_examples(blocker))}"
 
 
+def edit_label(edit: PolicyEdit) -> str:
+    """An edit that a problem offers, as an imperative."""
+    labels = {"same": "Merge the spellings", "different": "Keep them as different values"}
+    return labels[str(edit.path[-1])]
+
+
 def suggestion(relaxation: Relaxation, naming: Naming = str) -> str:
     """A change as an imperative: ``Lower k of k-anonymity to 11``."""
     if relaxation.code == "suppression" and relaxation.share is not None and relaxation.records is not None:
         needed = f"{relaxation.records:,} of {pluralize(relaxation.of_records or 0, 'record')}"
         return f"Allow {100 * relaxation.share:g}% of the records to be suppressed ({needed})"
     if relaxation.code == "parameters":
-        changes = [_weaker(change, naming, relaxation.parameters) for change in relaxation.parameters]
-        text = listing(changes)
+        text = listing([_weaker(change, naming, relaxation.parameters) for change in relaxation.parameters])
         return text[0].upper() + text[1:]
     if relaxation.code == "boundaries":
         noun = "boundary" if len(relaxation.columns) == 1 else "boundaries"
@@ -88,47 +120,22 @@ def suggestion(relaxation: Relaxation, naming: Naming = str) -> str:
     return "Share one range per group (safe: true)" + (f" and {also[0].lower()}{also[1:]}" if also else "")
 
 
-def suggestions_text(relaxations: Sequence[Relaxation], condition: str = "") -> list[str]:
-    """Changes as a list under a head line."""
-    one = "This change would help" if len(relaxations) == 1 else "Any one of these changes would help"
-    return [f"{one}{condition}:", *(f"  - {suggestion(each)}" for each in relaxations)]
-
-
-def _way_out(diagnosis: Diagnosis) -> list[str]:
-    if diagnosis.relaxations:
-        return suggestions_text(diagnosis.relaxations)
-    if diagnosis.missed:
-        return suggestions_text(diagnosis.missed, f", but only with the algorithm {diagnosis.exhaustive}")
-    if diagnosis.code == "not-found" and diagnosis.top_satisfies:
-        return [f"The most general release allowed does satisfy it: use the algorithm {diagnosis.exhaustive}."]
-    if diagnosis.code == "range-method":
-        return ["No change was found that would help, not even safe: true with more suppression or coarser groups."]
-    if diagnosis.code == "shared-ranges":
-        return ["No change was found that would help: neither more suppression nor one coarser group column."]
-    return ["No single change of parameters, suppression or boundaries was found that would help."]
-
-
 def _weaker(change: ParameterChange, naming: Naming, changes: Sequence[ParameterChange]) -> str:
     alike = sum((each.model, each.sensitive) == (change.model, change.sensitive) for each in changes)
     entry = f" (entry {change.entry + 1})" if alike > 1 and len({each.entry for each in changes}) > 1 else ""
-    verb = "lower" if change.at_least else "raise"
-    return (
-        f"{verb} {change.parameter} of {_named(change.model, change.sensitive, naming)}{entry} to {exact(change.value)}"
-    )
+    verb, model = "lower" if change.at_least else "raise", _named(change.model, change.sensitive, naming)
+    return f"{verb} {change.parameter} of {model}{entry} to {exact(change.value)}"
 
 
 def _examples(blocker: Blocker) -> list[str]:
     if blocker.table_lacks:
         return [f"the table as a whole: {shortfalls_text(blocker.table_lacks)}"]
-    return [f"{_class(example)}: {shortfalls_text(example.lacks)}" for example in blocker.examples]
-
-
-def _class(example: BlockedClass) -> str:
-    records = pluralize(example.records, "record")
-    if not example.labels:
-        return f"the class of {records}, with every column fully generalized"
-    labels = (f"{name} = {'missing' if label is None else label}" for name, label in example.labels.items())
-    return f"the class of {records} with {', '.join(labels)}"
+    found = []
+    for each in blocker.examples:
+        labels = (f"{name} = {'missing' if label is None else label}" for name, label in each.labels.items())
+        where = f" with {', '.join(labels)}" if each.labels else ", with every column fully generalized"
+        found.append(f"the class of {pluralize(each.records, 'record')}{where}: {shortfalls_text(each.lacks)}")
+    return found
 
 
 def _named(model: str, sensitive: str | None, naming: Naming = str) -> str:
@@ -146,7 +153,7 @@ def _shortfall_text(short: Shortfall) -> str:
     if reached == required:  # a figure that misses its limit by little must not look equal to it
         reached, required = f"{short.reached:.9g}", f"{short.required:.9g}"
     if short.counted and short.quantity:
-        singular = re.sub("s$", "", re.sub("ies$", "y", short.quantity))
+        singular = re.sub("s$", "", re.sub("ies$", "y", short.quantity.replace("people", "person")))
         found = f"{reached} {singular if short.reached == 1 else short.quantity}{of}"
     else:
         found = f"{short.quantity or short.parameter.partition('[')[0]} {reached}{of}"

@@ -2,70 +2,84 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from shoal.formatting import listing, pluralize
-from shoal.present.diagnosis import Naming, blocker_head, exact, shortfalls_text, suggestion
+from shoal.present.diagnosis import Naming, blocker_head, exact, shortfalls_text, suggestion, would_help
+from shoal.present.people import people_phrase, records_and_people
+from shoal.present.warnings import warning_sentence
 
 if TYPE_CHECKING:
-    from shoal.pipeline.forecast.forecast import AlgorithmNote, Forecast, ForecastFacts, ModelForecast, ParameterReach
+    from shoal.pipeline.forecast.forecast import Forecast, ForecastFacts, ModelForecast, ParameterReach
     from shoal.pipeline.forecast.time_estimate import TimeEstimate
-    from shoal.search.diagnosis.diagnosis import BlockedClass
+    from shoal.search.diagnosis.failures import BlockedClass
 
 _OPEN = "may be reachable, but only a run can tell: the most general node fails, and a less general one may hold"
+_NOTES = {
+    "one-result-holds": "{algorithm} makes one release, and the models hold on it.",
+    "one-result-fails": "{algorithm} makes one release, and the policy does not hold on it: {failing}.",
+    "too-many-nodes": "{algorithm} searches at most {most_nodes:,} nodes; this lattice has {nodes:,}.",
+    "starts-at-top": "{algorithm} starts from the most general release, which fails; {exhaustive} may find one.",
+    "may-miss": "{algorithm} follows a single path and may miss a release that exists; only a run can tell.",
+    "missed": "{algorithm} was tried with these changes and misses the release that then exists, which {exhaustive} "
+    "would find: {changes}.",
+}  # what must be said of the policy's algorithm
 
 
 def forecast_text(forecast: Forecast) -> str:
     """The whole forecast, the most important first."""
-    budget = forecast.facts.may_suppress
-    changes = "; ".join(map(suggestion, forecast.relaxations))
-    one = "This change would help" if len(forecast.relaxations) == 1 else "Any one of these changes would help"
-    lines = [
-        *overall(forecast),
-        *(sentence for each in forecast.models for sentence in about_model(each, budget)),
-        *([f"{one}: {changes}."] if changes else []),
-        *about_table(forecast.facts),
-    ]
-    return "\n".join(lines)
+    lines = overall(forecast)
+    for each in forecast.models:
+        lines += about_model(each, forecast.facts.may_suppress)
+    if changes := forecast.relaxations:
+        lines.append(f"{would_help(changes)}: {'; '.join(map(suggestion, changes))}.")
+    return "\n".join([*lines, *about_table(forecast.facts)])
 
 
 def overall(forecast: Forecast, naming: Naming = str) -> list[str]:
     """Whether all models hold together, and what must be said about the algorithm."""
-    return [*_together(forecast), *(_note(note, naming) for note in forecast.notes)]
+    lines = list(_together(forecast))
+    for note in forecast.notes:
+        failing = "; ".join(blocker_head(blocker, naming) for blocker in note.blockers)
+        changes = "; ".join(suggestion(each, naming) for each in note.relaxations)
+        lines.append(_NOTES[note.code].format_map({**vars(note), "failing": failing, "changes": changes}))
+    return [*lines, *map(warning_sentence, forecast.warnings)]
 
 
 def about_table(facts: ForecastFacts) -> list[str]:
     """What the table is like."""
-    alone = "is" if facts.unique == 1 else "are"
     sizes = " × ".join(str(each) for each in facts.levels.values())
+    combinations = pluralize(facts.distinct_rows, "different combination")
+    unique = pluralize(facts.unique, "record is", "records are")
+    of = "" if facts.people is None else f" of {people_phrase(facts.people)}"
+    smallest = records_and_people(facts.smallest_at_top, facts.fewest_people_at_top)
     return [
-        f"{pluralize(facts.records, 'record')} with {pluralize(facts.distinct_rows, 'different combination')} of "
-        f"quasi-identifiers; {pluralize(facts.unique, 'record')} {alone} unique.",
+        f"{pluralize(facts.records, 'record')}{of} with {combinations} of quasi-identifiers; {unique} unique.",
         f"The lattice has {pluralize(facts.lattice, 'node')} ({sizes} {'level' if sizes == '1' else 'levels'}).",
         f"Generalized as far as the boundaries allow, there {'is' if facts.top_classes == 1 else 'are'} "
-        f"{pluralize(facts.top_classes, 'class')}, the smallest with {pluralize(facts.smallest_at_top, 'record')}.",
+        f"{pluralize(facts.top_classes, 'class')}, the smallest with {smallest}.",
     ]
 
 
-def about_model(found: ModelForecast, budget: int, naming: Naming = str) -> list[str]:
+def about_model(forecast: ModelForecast, budget: int, naming: Naming = str) -> list[str]:
     """What one model can reach, and what blocks it; ``budget`` records may be suppressed."""
-    required = _required(found)
-    on = f" on {found.sensitive!r}" if found.sensitive else ""
-    subject = f"{naming(found.model)}{on}{f' with {required}' if required else ''}"
-    best = _best(found.reaches)
-    if found.alone == "open":
-        sentences = [f"{subject} {_OPEN}.", *([f"For {naming(found.model)}: {best}."] if best else [])]
+    required = _required(forecast)
+    on = f" on {forecast.sensitive!r}" if forecast.sensitive else ""
+    subject = f"{naming(forecast.model)}{on}{f' with {required}' if required else ''}"
+    best = _best(forecast.reaches)
+    if forecast.alone == "open":
+        sentences = [f"{subject} {_OPEN}.", *([f"For {naming(forecast.model)}: {best}."] if best else [])]
     else:
-        is_reachable = "is reachable" if found.alone == "reachable" else "is not reachable"
+        is_reachable = "is reachable" if forecast.alone == "reachable" else "is not reachable"
         sentences = [f"{subject} {is_reachable}{f': {best}' if best else ''}."]
-    return [*sentences, *_blocking(found, budget)]
+    return [*sentences, *_blocking(forecast, budget)]
 
 
-def _required(found: ModelForecast) -> str:
-    return ", ".join(
-        f"{each.parameter} = {exact(each.required)}" for each in found.reaches if each.required is not None
-    )
+def _required(forecast: ModelForecast) -> str:
+    given = ((each.parameter, each.required) for each in forecast.reaches if each.required is not None)
+    return ", ".join(f"{parameter} = {exact(value)}" for parameter, value in given)
 
 
 def _best(reaches: Sequence[ParameterReach]) -> str:
@@ -83,25 +97,23 @@ def _best(reaches: Sequence[ParameterReach]) -> str:
     return "; ".join(parts)
 
 
-def _blocking(found: ModelForecast, budget: int) -> Iterator[str]:
-    if found.table_lacks:
-        yield f"In the table as a whole: {shortfalls_text(found.table_lacks)}."
-    if not found.failing_classes:
+def _blocking(forecast: ModelForecast, budget: int) -> Iterator[str]:
+    if forecast.table_lacks:
+        yield f"In the table as a whole: {shortfalls_text(forecast.table_lacks)}."
+    if not forecast.failing_classes:
         return
-    required = _required(found)
-    for example in found.examples:
+    required = _required(forecast)
+    for example in forecast.examples:
         one = example.records == 1
-        if found.alone == "reachable":
+        does = f"{'blocks' if one else 'block'} {required}"
+        if forecast.alone == "reachable":
             does = f"{'falls' if one else 'fall'} short of {required} and would be suppressed"
-        else:
-            does = f"{'blocks' if one else 'block'} {required}"
         yield f"{_records_in(example)} {does}: {shortfalls_text(example.lacks)}{_kept_apart(example)}."
-    more = found.failing_classes - len(found.examples)
-    if more:
-        records = pluralize(found.failing_records - sum(each.records for each in found.examples), "record")
+    if more := forecast.failing_classes - len(forecast.examples):
+        records = pluralize(forecast.failing_records - sum(each.records for each in forecast.examples), "record")
         yield f"{pluralize(more, 'more class')} with {records} {'fails' if more == 1 else 'fail'} too."
-    if found.suppressed is not None:
-        yield f"{_would_suppress(found.suppressed)} for it alone; {_allowed(budget)}."
+    if forecast.suppressed is not None:
+        yield f"{_would_suppress(forecast.suppressed)} for it alone; {_allowed(budget)}."
 
 
 def _records_in(example: BlockedClass) -> str:
@@ -109,9 +121,8 @@ def _records_in(example: BlockedClass) -> str:
     if not example.labels:
         return f"The {records} of the table in one class"
     quoted = {name: "missing" if label is None else f"'{label}'" for name, label in example.labels.items()}
-    if len(quoted) == 1:
-        return f"{records} in {next(iter(quoted.values()))}"
-    return f"{records} in {', '.join(f'{name} {label}' for name, label in quoted.items())}"
+    named = quoted.values() if len(quoted) == 1 else (f"{name} {label}" for name, label in quoted.items())
+    return f"{records} in {', '.join(named)}"
 
 
 def _kept_apart(example: BlockedClass) -> str:
@@ -119,9 +130,8 @@ def _kept_apart(example: BlockedClass) -> str:
     names = [repr(name) for name in example.labels]
     if not names:
         return ""
-    subject = "the boundaries on" if len(names) > 1 else "the boundary on"
-    verb, whom = "keep" if len(names) > 1 else "keeps", "it" if example.records == 1 else "them"
-    return f"; {subject} {listing(names)} {verb} {whom} apart"
+    boundaries, keep = ("the boundaries on", "keep") if len(names) > 1 else ("the boundary on", "keeps")
+    return f"; {boundaries} {listing(names)} {keep} {'it' if example.records == 1 else 'them'} apart"
 
 
 def _together(forecast: Forecast) -> Iterator[str]:
@@ -139,25 +149,6 @@ def _together(forecast: Forecast) -> Iterator[str]:
         yield "Each model alone is reachable."
     if suppressed is not None and suppressed > budget:
         yield f"{_would_suppress(suppressed)}; {_allowed(budget)}."
-
-
-def _note(note: AlgorithmNote, naming: Naming) -> str:
-    if note.code == "one-result-holds":
-        return f"{note.algorithm} makes one release, and the models hold on it."
-    if note.code == "one-result-fails":
-        failing = "; ".join(blocker_head(blocker, naming) for blocker in note.blockers)
-        return f"{note.algorithm} makes one release, and the policy does not hold on it: {failing}."
-    if note.code == "too-many-nodes":
-        return f"{note.algorithm} searches at most {note.most_nodes:,} nodes; this lattice has {note.nodes:,}."
-    if note.code == "starts-at-top":
-        return f"{note.algorithm} starts from the most general release, which fails; {note.exhaustive} may find one."
-    if note.code == "may-miss":
-        return f"{note.algorithm} follows a single path and may miss a release that exists; only a run can tell."
-    changes = "; ".join(suggestion(each, naming) for each in note.relaxations)
-    return (
-        f"{note.algorithm} was tried with these changes and misses the release that then exists, which "
-        f"{note.exhaustive} would find: {changes}."
-    )
 
 
 def _would_suppress(records: int) -> str:
@@ -217,11 +208,6 @@ def duration_text(seconds: float) -> str:
     """A time as people say it: rounded to what an estimate can mean."""
     if seconds < 1:
         return f"{max(seconds, 0.1):.1f} s"
-    for limit, unit, name in ((90, 1, "s"), (90 * 60, 60, "minutes"), (48 * 3600, 3600, "hours")):
-        if seconds < limit:
-            return f"{_rounded(seconds / unit)} {name}"
-    return f"{_rounded(seconds / 86400)} days"
-
-
-def _rounded(value: float) -> str:
-    return f"{value:.0f}" if value < 10 else f"{5 * round(value / 5)}"
+    units = ((90, 1, "s"), (90 * 60, 60, "minutes"), (48 * 3600, 3600, "hours"), (math.inf, 86400, "days"))
+    value, name = next((seconds / unit, name) for limit, unit, name in units if seconds < limit)
+    return f"{value:.0f} {name}" if value < 10 else f"{5 * round(value / 5)} {name}"

@@ -10,17 +10,21 @@ from typing import TYPE_CHECKING, Any
 from shoal.formatting import listing, number, pluralize
 from shoal.present.attacks import (
     COMPOSITION_ASSUMPTION,
+    COUNTED_IN_RECORDS,
     composition_notes,
     declared,
+    exposed_phrase,
     success_phrase,
     verdict_sentence,
+    whom_phrase,
 )
-from shoal.present.report.requirements import flat_parameters
+from shoal.present.people import people_sentences
+from shoal.present.report.requirements import flat_parameters, unknown_sentence
+from shoal.present.warnings import warning_sentence
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from shoal.attacks.attack import AttackResult
     from shoal.attacks.battery import AttackReport
     from shoal.evidence.evidence import Evidence
     from shoal.verification import Verification
@@ -47,17 +51,20 @@ def parameters(values: Mapping[str, Any]) -> str:
     shown = []
     for parameter, value in flat_parameters(values):
         name, bracket, of = parameter.partition("[")
+        if isinstance(value, bool):
+            shown += [name] if value else []
+            continue
         text = "unlimited" if value is None else number(value) if isinstance(value, (int, float)) else str(value)
         shown.append(f"{name} of {of.removesuffix(']')} = {text}" if bracket else f"{name} = {text}")
     return ", ".join(shown)
 
 
-def model_lines(models: Sequence[Mapping[str, Any]], indent: str) -> Iterator[str]:
+def model_lines(models: Sequence[Mapping[str, Any]], indent: str, naming: Callable[[str], str] = str) -> Iterator[str]:
     """Each model with what was required and what is reached."""
     for model in models:
         column = f" on {model['sensitive']}" if model["sensitive"] else ""
         required, reached = parameters(model["asked"]), parameters(model["reached"])
-        yield f"{indent}{model['model']}{column}: {required} required; {reached} reached"
+        yield f"{indent}{naming(model['model'])}{column}: {required} required; {reached} reached"
 
 
 def release_lines(evidence: Mapping[str, Any]) -> Iterator[str]:
@@ -67,6 +74,10 @@ def release_lines(evidence: Mapping[str, Any]) -> Iterator[str]:
         f"{pluralize(evidence['classes'], 'class')}, {evidence['suppressed']:,} suppressed "
         f"({evidence['seconds']:.2f} s)."
     )
+    yield from (f"  {sentence}" for sentence in people_sentences(evidence["people"])) if "people" in evidence else ()
+    for name, table in evidence.get("tables", {}).items():
+        released = f"{table['released']:,} of {pluralize(table['records'], 'record')} released"
+        yield f"  table {name}: {released}, ncp {table['ncp']:.4f}"
     yield from model_lines(evidence["models"], "  ")
     if evidence["levels"]:
         heights = {name: column.get("height") for name, column in evidence["columns"].items()}
@@ -74,9 +85,19 @@ def release_lines(evidence: Mapping[str, Any]) -> Iterator[str]:
         yield f"  generalization levels: {levels}"
     measures = evidence["measures"]
     yield f"  loss {measures['loss']:.4f}, ncp {measures['ncp']:.4f}, precision {measures['precision']:.4f}"
+    for name, column in evidence["columns"].items():
+        if column.get("spellings_merged"):
+            merged, records = column["spellings_merged"], pluralize(column["records_merged"], "record")
+            yield f"  {name}: {pluralize(merged, 'spelling')} merged into other values ({records})"
+        if column.get("unknown"):
+            yield folded(f"  {name}: {unknown_sentence(column['unknown'])}")
+        if column["role"] == "pseudonym":
+            yield f"  {name}: released as a pseudonym, which links all records of a person"
     if evidence["not_released"]:
         unnamed = f" (not in the policy: {', '.join(evidence['not_named'])})" if evidence["not_named"] else ""
         yield f"  not released: {', '.join(evidence['not_released'])}{unnamed}"
+    for warning in evidence.get("warnings") or ():
+        yield folded(f"  warning: {warning_sentence(warning)}")
 
 
 def sample_lines(table: pa.Table, rows: int = 8) -> list[str]:
@@ -95,14 +116,12 @@ def composition_lines(evidence: Evidence) -> Iterator[str]:
     yield f"  checked against {names}" if names else "  the registry has no earlier release to check against"
     for each in found.results:
         if each.status == "tried":
-            people = pluralize(each.of or 0, "person", "people")
-            yield f"    {each.sensitive}: {each.records:,} of {people} who may be in several releases exposed"
+            whom = whom_phrase(each, each.of or 0)
+            yield f"    {each.sensitive}: {each.records:,} of {whom} may be in several releases exposed"
         elif names:
             yield folded(f"    {each.sensitive or 'all columns'}: {verdict_sentence(each)}")
-    for note in composition_notes(found.notes):
-        yield folded(f"    {note}")
-    if any(each.status == "tried" for each in found.results):
-        yield folded(f"    {COMPOSITION_ASSUMPTION}")
+    assumed = [COMPOSITION_ASSUMPTION] if any(each.status == "tried" for each in found.results) else []
+    yield from (folded(f"    {note}") for note in (*composition_notes(found.notes), *assumed))
 
 
 def applied_lines(evidence: Mapping[str, Any]) -> Iterator[str]:
@@ -116,7 +135,7 @@ def applied_lines(evidence: Mapping[str, Any]) -> Iterator[str]:
         f"{classes}, {evidence['suppressed']:,} withheld ({evidence['seconds']:.2f} s)."
     )
     for each in applied["withheld"]:
-        yield folded(f"  withheld: {pluralize(each['records'], 'record')}, {_withheld_because(each)}")
+        yield folded(f"  withheld: {pluralize(each['records'], 'record')}, {withheld_because(each)}")
     if not applied["replaces"]:
         yield "  new records alone:"
         yield from model_lines(evidence["models"], "    ")
@@ -125,27 +144,33 @@ def applied_lines(evidence: Mapping[str, Any]) -> Iterator[str]:
     yield from model_lines(union["models"], "    ")
 
 
-def _withheld_because(each: Mapping[str, Any]) -> str:
+def none_released_text(records: int, withheld: Sequence[Mapping[str, Any]]) -> str:
+    """Why no new record can be released."""
+    reasons = "; ".join(f"{number(each['records'])}: {withheld_because(each)}" for each in withheld)
+    return (
+        f"none of the {pluralize(records, 'new record')} can be released without weakening what is published "
+        f"({reasons}). Gather more records first, or make a new release with `shoal anonymize`."
+    )
+
+
+def withheld_because(each: Mapping[str, Any]) -> str:
+    """The reason for which some records are withheld."""
     if each["reason"] == "value":
         return f"{each['column']} is {each['what']} ({pluralize(each['values'], 'value')})"
     if each["reason"] == "no class":
         return "no published class covers their values"
-    column = f" on {each['sensitive']}" if each["sensitive"] else ""
+    model = f"{each['model']} on {each['sensitive']}" if each["sensitive"] else each["model"]
     among = "together with the records published before" if each["seen"] == "together" else "among the new records"
-    reached = ", ".join(
-        f"{name} = {number(low)}" if low == high else f"{name} = {number(low)} to {number(high)}"
-        for name, (low, high) in each["reached"].items()
-    )
-    return (
-        f"{pluralize(each['classes'], 'class')} would fail {each['model']}{column} {among}: "
-        f"{parameters(each['asked'])} required; {reached} reached"
-    )
+    ranges = {name: dict.fromkeys(map(number, ends)) for name, ends in each["reached"].items()}
+    reached = ", ".join(f"{name} = {' to '.join(ends)}" for name, ends in ranges.items())
+    required = f"{parameters(each['asked'])} required; {reached} reached"
+    return f"{pluralize(each['classes'], 'class')} would fail {model} {among}: {required}"
 
 
-def withheld_records(table: pa.Table, reasons: Sequence[str | None]) -> list[str]:
+def withheld_records(table: pa.Table, reasons: Sequence[Mapping[str, Any] | None]) -> list[str]:
     """The withheld records with their values and reasons, numbered as in the data."""
     shown = [
-        [str(index), *map(_cell, row.values()), reason]
+        [str(index), *map(_cell, row.values()), withheld_because(reason)]
         for index, (row, reason) in enumerate(zip(table.to_pylist(), reasons, strict=True), start=1)
         if reason is not None
     ]
@@ -158,12 +183,20 @@ def _cell(value: object) -> str:
 
 def verification_lines(release: str, verification: Verification) -> Iterator[str]:
     """Every check, then the verdict."""
+    uncounted = verification.people_counted is False
     for check in verification.checks:
-        yield f"{'ok' if check.passed else 'FAIL':<4}  {check.name}: {check.message}"
-    failed = [check.name for check in verification.checks if not check.passed]
-    of_evidence = [name for name in failed if name == "hash" or name.startswith("evidence")]
-    verdict = "the policy does NOT hold" if len(failed) > len(of_evidence) else "the policy holds"
-    if of_evidence and len(failed) == len(of_evidence):
+        mark = NOTHING if check.passed and uncounted and check.name == "people" else "ok" if check.passed else "FAIL"
+        yield f"{mark:<4}  {check.name}: {check.message}"
+    failed = {check.name: check for check in verification.checks if not check.passed}
+    of_policy = [name for name in failed if name != "hash" and not name.startswith("evidence")]
+    verdict = "the policy does NOT hold" if of_policy else "the policy holds"
+    if uncounted and not of_policy:
+        verdict = "no violation was found, but the policy counts people, which only the original allows (--original)"
+    elif of_policy == ["people"] and failed["people"].facts["reason"] == "several-classes":
+        verdict = (
+            "it cannot be decided whether the policy holds: it counts people, and some records fit several classes"
+        )
+    if failed and not of_policy:
         verdict += ", but the evidence does not match this release"
     size = pluralize(verification.records, "record")
     if verification.classes is not None:
@@ -173,26 +206,25 @@ def verification_lines(release: str, verification: Verification) -> Iterator[str
 
 def attack_lines(release: str, report: AttackReport) -> Iterator[str]:
     """The attacks: leaks first, then attacks that found nothing, then those that were not tried."""
+
+    def paragraph(mark: str, text: str) -> str:
+        return textwrap.fill(text, WIDTH, initial_indent=f"{mark:<6}", subsequent_indent=" " * 6)
+
     yield folded(f"{release}: {report} (seed {report.seed}).")
-    tried = [each for each in report.attacks if each.status == "tried"]
-    for each in sorted(tried, key=lambda each: not each.leak):
-        exposed = f"Exposed: {each.records or 0:,} of {pluralize(each.of or 0, 'record')}."
-        yield ""
-        yield _paragraph("LEAK" if each.leak else "ok", f"{_attack_name(each)}: {verdict_sentence(each)}")
-        yield _paragraph("", f"{declared(each, 'attacker')} {exposed} {success_phrase(each)}.")
-    others = [each for each in report.attacks if each.status != "tried"]
-    if others:
-        yield ""
-    for each in others:
-        yield _paragraph(NOTHING, f"{_attack_name(each)}: {verdict_sentence(each)}")
-
-
-def _attack_name(each: AttackResult) -> str:
-    return f"{each.name} ({each.sensitive})" if each.sensitive else each.name
-
-
-def _paragraph(mark: str, text: str) -> str:
-    return textwrap.fill(text, WIDTH, initial_indent=f"{mark:<6}", subsequent_indent=" " * 6)
+    gap = True  # before each attack that was tried, and once before all others
+    for each in sorted(report.attacks, key=lambda each: (each.status != "tried", not each.leak)):
+        tried = each.status == "tried"
+        if tried or gap:
+            yield ""
+        gap = tried
+        name = f"{each.name} ({each.sensitive})" if each.sensitive else each.name
+        mark = NOTHING if not tried else "LEAK" if each.leak else "ok"
+        yield paragraph(mark, f"{name}: {verdict_sentence(each)}")
+        if tried:
+            exposed = f"Exposed: {exposed_phrase(each)}."
+            yield paragraph("", f"{declared(each, 'attacker')} {exposed} {success_phrase(each)}.")
+    if any(each.counted for each in report.attacks):
+        yield from ("", folded(COUNTED_IN_RECORDS))
 
 
 def condition_lines(failed: Sequence[Mapping[str, Any]], conditions: Sequence[str]) -> Iterator[str]:
@@ -211,31 +243,26 @@ def condition_lines(failed: Sequence[Mapping[str, Any]], conditions: Sequence[st
 def lattice_lines(facts: Mapping[str, Any]) -> Iterator[str]:
     """The minimal nodes as a table, and what its numbers mean."""
     nodes, quasi = facts["minimal_nodes"], facts["quasi"]
-    columns = list(nodes[0]["exposure"]) if nodes else []
-    yield (
-        f"{pluralize(len(nodes), 'minimal node')} of {facts['nodes']:,} ({facts['checked']:,} checked), best "
-        f"{facts['metric']} first."
-    )
+    found = f"{pluralize(len(nodes), 'minimal node')} of {facts['nodes']:,} ({facts['checked']:,} checked)"
+    yield f"{found}, best {facts['metric']} first."
     yield folded(f"Columns {listing(quasi)}: generalization level, 0 for original values.")
-    if columns:
+    sensitive = list(nodes[0]["exposure"]) if nodes else []
+    if sensitive:
         yield folded(
             "Columns homogeneity and similarity: records exposed to these attacks because their class has a single "
             f"sensitive value or a single category; {NOTHING} if the sensitive column has no categories."
         )
     yield ""
-    exposures = [(column, attack) for column in columns for attack in ("homogeneity", "similarity")]
-    rows = [
-        [
-            *(str(node["levels"][name]) for name in quasi),
-            *(f"{node['measures'][name]:.4f}" for name in ("loss", "ncp", "precision")),
-            f"{node['classes']:,}",
-            f"{node['suppressed']:,}",
-            *(str(node["exposure"][column].get(attack, {}).get("records", NOTHING)) for column, attack in exposures),
-        ]
-        for node in nodes
-    ]
-    header = [*quasi, "loss", "ncp", "precision", "classes", "suppressed", *(": ".join(each) for each in exposures)]
-    yield from aligned([header, *rows], str.rjust)
+    exposures = [(column, attack) for column in sensitive for attack in ("homogeneity", "similarity")]
+    measures = ("loss", "ncp", "precision")
+    rows = [[*quasi, *measures, "classes", "suppressed", *(": ".join(each) for each in exposures)]]
+    for node in nodes:
+        row = [str(node["levels"][name]) for name in quasi]
+        row += [f"{node['measures'][name]:.4f}" for name in measures]
+        row += [f"{node[name]:,}" for name in ("classes", "suppressed")]
+        exposed = (node["exposure"][column].get(attack, {}) for column, attack in exposures)
+        rows.append([*row, *(str(each.get("records", NOTHING)) for each in exposed)])
+    yield from aligned(rows, str.rjust)
 
 
 def utility_lines(utility: Mapping[str, Any]) -> Iterator[str]:
@@ -253,40 +280,34 @@ def _model_lines(model: Mapping[str, Any]) -> Iterator[str]:
     if "not_measured" in model:
         yield f"  not measured: {model['not_measured']}"
         return
-    records, measures = model["records"], ("accuracy", "balanced_accuracy", "auc")
-    yield (
-        f"  trained on {records['train_used']:,} of {records['train']:,} original records and "
-        f"{records['released_used']:,} of {records['released']:,} released records,"
+    used, names = model["records"], ("accuracy", "balanced_accuracy", "auc")
+    original, released, held_out = (
+        f"{used[f'{name}_used']:,} of {used[name]:,}" for name in ("train", "released", "test")
     )
-    yield (
-        f"  tested on {records['test_used']:,} of {records['test']:,} held-out original records "
-        f"({pluralize(model['classes'], 'class')}, seed {model['seed']})"
-    )
+    yield f"  trained on {original} original records and {released} released records,"
+    classes = pluralize(model["classes"], "class")
+    yield f"  tested on {held_out} held-out original records ({classes}, seed {model['seed']})"
     rows = [["  model", "trained on", "accuracy", "balanced accuracy", "AUC"]]
     for learner, scores in model["scores"].items():
         for table in ("original", "release"):
             note = "" if scores["converged"][table] else " (not converged)"
-            rows.append([f"  {learner}", f"{table}{note}", *(_score(scores[table][name]) for name in measures)])
-    rows.append(["  most common class", NOTHING, *(f"{model['baseline'][name]:.4f}" for name in measures)])
+            figures = [NOTHING if each["value"] is None else "{value:.4f} ({low:.4f} to {high:.4f})".format_map(each)
+                       for each in map(scores[table].get, names)]  # fmt: skip
+            rows.append([f"  {learner}", f"{table}{note}", *figures])
+    rows.append(["  most common class", NOTHING, *(f"{model['baseline'][name]:.4f}" for name in names)])
     yield from aligned(rows)
-
-
-def _score(score: Mapping[str, float | None]) -> str:
-    return NOTHING if score["value"] is None else f"{score['value']:.4f} ({score['low']:.4f} to {score['high']:.4f})"
 
 
 def _query_lines(queries: Mapping[str, Any]) -> Iterator[str]:
     errors, suppressed = queries["relative_error"], queries["all_generalized"]
     yield f"Relative error of {pluralize(queries['count'], 'count query', 'count queries')}:"
     yield (
-        f"  median {errors['median']:.4f}, mean {errors['mean']:.4f}, quartiles {errors['lower_quartile']:.4f} and "
-        f"{errors['upper_quartile']:.4f}, largest {errors['largest']:.4f}"
-    )
+        "  median {median:.4f}, mean {mean:.4f}, quartiles {lower_quartile:.4f} and {upper_quartile:.4f}, "
+        "largest {largest:.4f}"
+    ).format_map(errors)
     yield f"  for counts below {number(queries['sanity_bound'])}, relative to that number"
-    yield (
-        f"  if every quasi-identifier were released as *: median {suppressed['median']:.4f}, "
-        f"mean {suppressed['mean']:.4f}"
-    )
+    every = "median {median:.4f}, mean {mean:.4f}".format_map(suppressed)
+    yield f"  if every quasi-identifier were released as *: {every}"
     for each in queries.get("listed", ()):
         query = ", ".join(f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in each["query"].items())
         yield f"  {{{query}}}: {pluralize(each['records'], 'record')}, {each['estimate']:,.1f} by the release"

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from shoal.formatting import listing, number, pluralize
 from shoal.hierarchies.hierarchy import Label
 from shoal.present.diagnosis import Naming, shortfalls_text
-from shoal.present.terminal import parameters
+from shoal.present.terminal import model_lines
 
 if TYPE_CHECKING:
     from shoal.pipeline.why.explain import ColumnWhy, LeftOut, Why
     from shoal.pipeline.why.find import Matches
-    from shoal.search.bounds.cheapest_box import Box
-    from shoal.search.diagnosis.failures import FinerPart, Judgement, Lack, Split
+    from shoal.search.diagnosis.failures import Judgement, Lack, Split
 
 _PARTS = 6  # parts of a class that are listed; the plain data has all of them
 _CLASSES = 12  # classes of several matching records that are listed
@@ -38,47 +36,27 @@ Local algorithms suppress only what the boundaries rule out.
 """
 
 
-@dataclass(frozen=True)
-class ColumnExplanation:
-    """What is said of one column."""
-
-    column: str
-    verdict: str
-    released: str  # the released label, with its level where it is the same for all records
-    lines: tuple[str, ...]  # what one step finer would do; nothing where the column is not generalized
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """An answer in parts: what became of the record, what is known of it, and each column."""
-
-    head: tuple[str, ...]
-    summary: tuple[str, ...]
-    columns: tuple[ColumnExplanation, ...]
-
-
-def explanation(why: Why, naming: Naming = str) -> Explanation:
-    """An answer in parts, with models called as ``naming`` says."""
+def explanation(why: Why, naming: Naming = str) -> dict[str, Any]:
+    """An answer in parts: what became of the record, what is known of it, and each column, with models named so."""
     if why.suppressed:
-        lines = tuple(_suppressed(why, each, naming) for each in why.left_out)
-        return Explanation(tuple(_head(why)), lines, ())
-    columns = []
-    for column in why.columns:
-        level = f" (level {column.level} of {column.height})" if column.level is not None else ""
-        lines = tuple(_column(why, column, naming))
-        columns.append(ColumnExplanation(column.column, column.verdict, f"{_shown(column.released)}{level}", lines))
-    return Explanation(tuple(_head(why)), (*_models(why, naming), *_cheapest(why, naming)), tuple(columns))
+        return {"head": _head(why), "summary": [_suppressed(why, each, naming) for each in why.left_out], "columns": []}
+    reached, columns = [f"{line} here" for line in model_lines(why.models, "", naming)], []
+    for each in why.columns:
+        level = f" (level {each.level} of {each.height})" if each.level is not None else ""
+        facts = {"column": each.column, "verdict": each.verdict, "released": f"{_label_text(each.released)}{level}"}
+        columns.append(facts | {"lines": list(_finer(why, each, naming))})
+    return {"head": _head(why), "summary": [*reached, *_cheapest(why, naming)], "columns": columns}
 
 
 def explanation_text(why: Why) -> str:
     """An answer as lines of text."""
     parts = explanation(why)
-    lines = [*parts.head, *(f"  {line}" for line in parts.summary)]
-    if parts.columns:
+    lines = [*parts["head"], *(f"  {line}" for line in parts["summary"])]
+    if parts["columns"]:
         lines.append("What prevents more detail, column by column:")
-    for column in parts.columns:
-        end = ". One step finer:" if column.lines else ", not generalized."
-        lines += [f"- {column.column}: {column.released}{end}", *(f"    {line}" for line in column.lines)]
+    for each in parts["columns"]:
+        end = ". One step finer:" if each["lines"] else ", not generalized."
+        lines += [f"- {each['column']}: {each['released']}{end}", *(f"    {line}" for line in each["lines"])]
     return "\n".join(lines)
 
 
@@ -99,38 +77,32 @@ def matches_text(matches: Matches) -> str:
     return "\n".join([*lines, "Give more values, the number of a record, or one of these classes."])
 
 
-def _head(why: Why) -> Iterator[str]:
+def _head(why: Why) -> list[str]:
+    lines = []
     if why.record is not None:
         more = pluralize(why.alike - 1, "more record")
         others = f" ({more} with the same values)" if why.alike > 1 else ""
-        yield f"Record {why.record}: {_cells(why.values)}{others}."
+        lines.append(f"Record {why.record}: {_cells(why.values)}{others}.")
     if why.suppressed:
-        yield f"It was suppressed by {why.algorithm}."
-        return
+        return [*lines, f"It was suppressed by {why.algorithm}."]
     released = _cells({column.column: column.released for column in why.columns})
     size = pluralize(why.size, "record")
-    yield f"Class {why.number} of {why.classes}, found by {why.algorithm}, has {size}: {released}."
+    return [*lines, f"Class {why.number} of {why.classes}, found by {why.algorithm}, has {size}: {released}."]
 
 
 def _suppressed(why: Why, each: LeftOut, naming: Naming) -> str:
     where = "As the release is generalized" if each.where == "release" else "As far as the boundaries allow"
-    cells = f" ({_cells(each.labels)})" if each.labels else ""
-    size = pluralize(each.size, "record")
+    cells, size = f" ({_cells(each.labels)})" if each.labels else "", pluralize(each.size, "record")
     if each.lacks:
         return f"{where}, its class{cells} has {size} and fails: {_lacking(each.lacks, naming)}."
+    reason = "it was suppressed earlier in the search"
     if each.where == "boundary":
         reason = _SUPPRESSED.get(why.search, "it is one of the records that may be suppressed")
-        return f"{where}, its class{cells} of {size} would satisfy the models: {reason}."
-    return f"{where}, its class{cells} of {size} would satisfy the models: it was suppressed earlier in the search."
-
-
-def _models(why: Why, naming: Naming) -> Iterator[str]:
-    for model in why.models:
-        required, reached = parameters(model["asked"]), parameters(model["reached"])
-        yield f"{_named(model['model'], model['sensitive'], naming)}: {required} required; {reached} reached here"
+    return f"{where}, its class{cells} of {size} would satisfy the models: {reason}."
 
 
 def _cheapest(why: Why, naming: Naming) -> Iterator[str]:
+    """How little the record could cost, and what became of the others in the cheapest box."""
     box = why.cheapest
     if why.cost is None:
         return
@@ -140,45 +112,35 @@ def _cheapest(why: Why, naming: Naming) -> Iterator[str]:
         yield f"No class that satisfies the models could cost this record less than its own ({why.cost:.4f} per cell)."
     else:
         cells = _cells(dict(zip([column.column for column in why.columns], box.labels, strict=True)))
-        inside = pluralize(box.records, "record")
+        here, gone = why.box_here - 1, why.box_left_out
+        others = [(here, "in this class"), (box.records - 1 - here - gone, "in other classes"), (gone, "suppressed")]
+        fates = ", ".join(f"{count:,} {where}" for count, where in others if count)
+        fate = f"Of the others in it: {fates}." if fates else "Nobody else is in it."
+        if fails := [_named(model, sensitive, naming) for model, sensitive in box.fails]:
+            fate += f" All of it together would fail {listing(fails)}."
         yield (
-            f"The cheapest box that could hold this record ({cells}; {inside} in it) costs {box.cost:.4f} per cell, "
-            f"its class {why.cost:.4f}. {_box_fate(why, box, naming)}"
+            f"The cheapest box that could hold this record ({cells}; {pluralize(box.records, 'record')} in it) costs "
+            f"{box.cost:.4f} per cell, its class {why.cost:.4f}. {fate}"
         )
 
 
-def _box_fate(why: Why, box: Box, naming: Naming) -> str:
-    """What became of the others in the cheapest box, and whether all of it could be a class at all."""
-    here, gone = why.box_here - 1, why.box_left_out
-    elsewhere = box.records - 1 - here - gone
-    counts = [(here, "in this class"), (elsewhere, "in other classes"), (gone, "suppressed")]
-    fates = ", ".join(f"{count:,} {where}" for count, where in counts if count)
-    text = f"Of the others in it: {fates}." if fates else "Nobody else is in it."
-    fails = [_named(model, sensitive, naming) for model, sensitive in box.fails]
-    return f"{text} All of it together would fail {listing(fails)}." if fails else text
-
-
-def _column(why: Why, column: ColumnWhy, naming: Naming) -> Iterator[str]:
+def _finer(why: Why, column: ColumnWhy, naming: Naming) -> Iterator[str]:
+    """What one step finer would do: part by part, then as a whole, then for some parts alone."""
     if not column.splits:
         return
-    first, *second = column.splits
-    yield from _parts(why, first.parts, naming)
-    yield from _verdict(why, column, first, naming)
-    for split in second:
-        yield from _only_some(column, split, naming)
-
-
-def _parts(why: Why, parts: Sequence[FinerPart], naming: Naming) -> Iterator[str]:
-    ranked = sorted(parts, key=lambda part: (not part.own, not part.lacks))
+    first, *others = column.splits
+    ranked = sorted(first.parts, key=lambda part: (not part.own, not part.lacks))
     for part in ranked[:_PARTS]:
         own = ", including this one" if part.own and part.records > 1 else ", this one" if part.own else ""
         among = "" if part.class_size == part.records else f", in a class of {part.class_size:,}"
         fate = f"fails {_lacking(part.lacks, naming)}" if part.lacks else "would satisfy the models"
         share = f"{part.records:,} of {pluralize(why.size, 'record')}"
-        yield f"{share} {'has' if part.records == 1 else 'have'} {_shown(part.value)}{own}{among}: {fate}."
-    if len(ranked) > _PARTS:
-        failing = sum(bool(part.lacks) for part in ranked[_PARTS:])
-        yield f"{pluralize(len(ranked) - _PARTS, 'more value')}, {failing:,} of which would fail."
+        yield f"{share} {'has' if part.records == 1 else 'have'} {_label_text(part.value)}{own}{among}: {fate}."
+    if rest := ranked[_PARTS:]:
+        yield f"{pluralize(len(rest), 'more value')}, {sum(bool(part.lacks) for part in rest):,} of which would fail."
+    yield from _verdict(why, column, first, naming)
+    for split in others:
+        yield from _only_some(column, split, naming)
 
 
 def _verdict(why: Why, column: ColumnWhy, split: Split, naming: Naming) -> Iterator[str]:
@@ -205,8 +167,10 @@ def _only_some(column: ColumnWhy, split: Split, naming: Naming) -> Iterator[str]
     """Some parts alone, the rest staying as it is; nothing where a part fails, which has been said already."""
     if any(part.lacks for part in split.parts):
         return
-    going = listing([_shown(part.value) for part in split.parts], most=_PARTS)
-    staying = "" if split.rest is None else f", with the other {split.rest.records:,} still {_shown(column.released)}"
+    going = listing([_label_text(part.value) for part in split.parts], most=_PARTS)
+    staying = (
+        "" if split.rest is None else f", with the other {split.rest.records:,} still {_label_text(column.released)}"
+    )
     alone = f"Only {going} finer{staying}: "
     if split.judgement.clean:
         yield f"{alone}nothing blocks that, but it was not found."
@@ -237,8 +201,8 @@ def _failing(judgement: Judgement, naming: Naming) -> str:
     return "; ".join(reasons)
 
 
-def _lacking(found: Sequence[Lack], naming: Naming) -> str:
-    return "; ".join(f"{_named(each.model, each.sensitive, naming)} ({shortfalls_text(each.lacks)})" for each in found)
+def _lacking(lacks: Sequence[Lack], naming: Naming) -> str:
+    return "; ".join(f"{_named(each.model, each.sensitive, naming)} ({shortfalls_text(each.lacks)})" for each in lacks)
 
 
 def _named(model: str, sensitive: str | None, naming: Naming) -> str:
@@ -246,8 +210,8 @@ def _named(model: str, sensitive: str | None, naming: Naming) -> str:
 
 
 def _cells(cells: Mapping[str, Label]) -> str:
-    return ", ".join(f"{name} {_shown(label)}" for name, label in cells.items())
+    return ", ".join(f"{name} {_label_text(label)}" for name, label in cells.items())
 
 
-def _shown(label: Label) -> str:
+def _label_text(label: Label) -> str:
     return "(missing)" if label is None else label

@@ -1,7 +1,5 @@
 """Mahesh & Meyyappan: ranges inside masked groups, from Table 1 to Table T*; the paper has no other experiment."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 
@@ -35,17 +33,11 @@ def _released(chosen: Policy) -> Release:
         return anonymize(MAHESH_1.arrow(), chosen)
 
 
-def _smallest_class(release: Release) -> str:
-    return str(release.evidence["class_sizes"]["smallest"])
-
-
 def worked(_: Setting) -> Section:
     """Table 2 and Table T* made from Table 1, and what T* is worth."""
-    release, safe = _released(policy()), _released(policy(k=3, safe=True))
-    originals, originals_short = (
-        str(each.evidence["search"]["ambiguity"]["(k,k)"])
-        for each in (release, _released(policy(salary="insensitive")))
-    )
+    release, short, safe = map(_released, (policy(), policy(salary="insensitive"), policy(k=3, safe=True)))
+    k, safe_k = (str(each.evidence["class_sizes"]["smallest"]) for each in (release, safe))
+    originals, originals_short = (str(each.evidence["search"]["ambiguity"]["(k,k)"]) for each in (release, short))
     attacks = attack(release.table, policy(), original=MAHESH_1.arrow()).attacks
     inverted = next(each for each in attacks if each.name == "inversion")
     trees = MAHESH.content["trees"]
@@ -53,19 +45,13 @@ def worked(_: Setting) -> Section:
     found = {
         "2-cells": masked.equal_cells(),
         "t-rows": same_rows(release.table, MAHESH_T_STAR, NAMES, case=False),
-        "t-k": _smallest_class(release),
+        "t-k": k,
         "t-k-short": str(min(map(len, MAHESH_T_STAR.classes(["Zipcode", "Age"], "Disease").values()))),
         "t-originals": originals,
         "t-originals-short": originals_short,
-        "safe-k": _smallest_class(safe),
+        "safe-k": safe_k,
     }
-    figures = {
-        "rows": found["t-rows"],
-        "k": found["t-k"],
-        "inverted": inverted.records,
-        "of": inverted.of,
-        "safe": found["safe-k"],
-    }
+    figures = {"inverted": inverted.records, "of": inverted.of}
     released = Sheet("mahesh-table-t-star", NAMES, tuple(rows_of(release.table, NAMES)))
     return MAHESH.section("worked", figures, sheets=[masked.sheet(), released], found=found)
 

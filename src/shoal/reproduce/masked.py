@@ -5,8 +5,6 @@ so each printed cell is computed from the original record, and one that no gener
 independent verifier is asked too, since it shares no code with this.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,9 +18,10 @@ from shoal.hierarchies import Hierarchy, Tree
 from shoal.hierarchies.boundaries import boundary_caps
 from shoal.metrics import METRICS, ReleaseSummary
 from shoal.metrics.constraint_violations import count_violations
+from shoal.models import Model
 from shoal.pipeline.verify import verify
 from shoal.policy import Policy
-from shoal.reproduce.paper import PaperTable, Sheet
+from shoal.reproduce.paper import PaperTable, Results, Sheet
 from shoal.reproduce.tables import quasi_columns
 from shoal.search.engine import LocalEngine
 from shoal.table.classes import ClassView
@@ -31,6 +30,12 @@ from shoal.table.recoding import Recoding
 
 Categories = Mapping[str, Sequence[str]]
 _ANY = "(any)"  # the root over printed labels, of which * may be one
+
+
+def reached(view: ClassView, model: Model, *parameters: str) -> str:
+    """What a printed table reaches of a model's parameters, as statements have it: 4 and not 4.0."""
+    values = model.reached(view)
+    return ", ".join("none" if values[name] is None else f"{values[name]:g}" for name in parameters)
 
 
 def view_of(table: PaperTable, quasi: Sequence[str], sensitive: str, categories: Categories | None = None) -> ClassView:
@@ -43,8 +48,7 @@ def view_of(table: PaperTable, quasi: Sequence[str], sensitive: str, categories:
     policy = Policy(columns=columns, privacy=[{"model": "k-anonymity", "k": 1}])
     problem = resolve(policy, DistinctRows.of(table.arrow([*quasi, sensitive]))).problem
     engine = LocalEngine(problem.table, problem.ladders, problem.domains)
-    grouping = engine.classes((0,) * len(quasi))
-    return engine.stats(grouping, [sensitive]).view(sensitive)
+    return engine.stats(engine.classes((0,) * len(quasi)), [sensitive]).view(sensitive)
 
 
 @dataclass(frozen=True)
@@ -65,10 +69,7 @@ class Masked:
         printed, originals = self.printed.records(), self.original.records()
         if self.key is None:
             return list(zip(originals, printed, strict=True))
-        if self.key in self.original.columns:
-            known = {record[self.key]: record for record in originals}
-        else:
-            known = {str(number): record for number, record in enumerate(originals, start=1)}
+        known = {record.get(self.key, str(number)): record for number, record in enumerate(originals, start=1)}
         return [(known[row[self.key]], row) for row in printed]
 
     def hierarchies(self) -> dict[str, tuple[Hierarchy, dict[str, int]]]:
@@ -80,33 +81,35 @@ class Masked:
             built[name] = (made.hierarchy, dict(zip(values, (int(code) for code in made.codes), strict=True)))
         return built
 
-    def computed(self) -> list[dict[str, str]]:
-        """The printed table computed from the original: each value raised to the level of its printed label."""
-        hierarchies = self.hierarchies()
-        rows = []
+    def computed(self) -> list[tuple[dict[str, str], dict[str, str]]]:
+        """Each row computed from the original, every value raised to the level of its printed label, and as printed."""
+        hierarchies, rows = self.hierarchies(), []
         for original, printed in self.pairs():
-            row = dict(printed)
+            row = printed | {self.sensitive[1]: original[self.sensitive[0]]}
             for name, (hierarchy, leaves) in hierarchies.items():
                 level = int(hierarchy.node_levels[hierarchy.by_label[printed[name]]])
                 row[name] = str(hierarchy.labels[hierarchy.levels[level, leaves[original[name]]]])
-            row[self.sensitive[1]] = original[self.sensitive[0]]
-            rows.append(row)
+            rows.append((row, printed))
         return rows
 
     def equal_cells(self) -> str:
         """How many cells of the quasi-identifiers and the sensitive column come out as printed."""
-        names = [*self.trees, self.sensitive[1]]
-        pairs = list(zip(self.computed(), self.printed.records(), strict=True))
-        equal = sum(one[name] == other[name] for one, other in pairs for name in names)
-        return f"{equal} of {len(pairs) * len(names)}"
+        cells = [
+            row[name] == printed[name] for row, printed in self.computed() for name in (*self.trees, self.sensitive[1])
+        ]
+        return f"{sum(cells)} of {len(cells)}"
 
     def sheet(self) -> Sheet:
         """The computed table, and in its last column what the print has instead."""
-        rows = []
-        for computed, printed in zip(self.computed(), self.printed.records(), strict=True):
-            other = [f"{name} {printed[name]}" for name in self.printed.columns if computed[name] != printed[name]]
-            rows.append((*(computed[name] for name in self.printed.columns), "; ".join(other)))
-        return Sheet(self.name, (*self.printed.columns, "printed instead"), tuple(rows))
+        rows = Results()
+        for row, printed in self.computed():
+            other = "; ".join(f"{name} {printed[name]}" for name in printed if row[name] != printed[name])
+            rows.append(row | {"printed instead": other})
+        return rows.sheet(self.name)
+
+    def comparison_with_print(self, number: int) -> dict[str, str]:
+        """Of a numbered table: how many cells come out, and how many records the verifier finds no original for."""
+        return {f"{number}-cells": self.equal_cells(), f"{number}-strangers": str(self.without_original())}
 
     def without_original(self) -> int:
         """Printed records that the independent verifier finds no original for."""
@@ -152,5 +155,5 @@ def same_rows(table: pa.Table, printed: PaperTable, names: Sequence[str], *, cas
     ours, theirs = rows_of(table, names), sorted(tuple(row[name] for name in names) for row in printed.records())
     if not case:
         ours, theirs = (sorted(tuple(cell.lower() for cell in row) for row in rows) for rows in (ours, theirs))
-    found = (Counter(ours) & Counter(theirs)).total()
-    return f"{found} of {len(theirs)}"
+    common = (Counter(ours) & Counter(theirs)).total()
+    return f"{common} of {len(theirs)}"

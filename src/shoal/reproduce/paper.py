@@ -23,7 +23,6 @@ from shoal.search.kernels.load import load_kernels
 from shoal.search.problem import Problem, Progress, no_progress
 
 Result = TypeVar("Result")
-Cell = str | int | float | None
 EQUAL, SLIP, SILENT, FAILED = VERDICTS = ("equal", "slip of the paper", "the paper is silent", "NOT REPRODUCED")
 """How what a paper says and what is computed may compare."""
 
@@ -41,8 +40,7 @@ class PaperTable:
 
     def column(self, name: str) -> list[str]:
         """One column from top to bottom."""
-        index = self.columns.index(name)
-        return [row[index] for row in self.rows]
+        return [row[self.columns.index(name)] for row in self.rows]
 
     def records(self) -> list[dict[str, str]]:
         """The rows as records."""
@@ -66,10 +64,38 @@ class Sheet:
 
     name: str  # the file's name without its suffix
     header: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[Any, ...], ...]
 
     def __post_init__(self) -> None:
         assert all(len(row) == len(self.header) for row in self.rows), self.name
+
+
+class Results(list[dict[str, Any]]):
+    """What an experiment measured: one row per run, under the names that the columns of its sheet have."""
+
+    def where(self, **values: object) -> Results:
+        """The runs with these values."""
+        return Results(row for row in self if all(row[name] == value for name, value in values.items()))
+
+    def column(self, name: str) -> list[Any]:
+        """A measure of every run."""
+        return [row[name] for row in self]
+
+    def points(self, x: str, y: str) -> tuple[tuple[float, float], ...]:
+        """One measure against another, as a line of a plot has them."""
+        return tuple((float(row[x]), float(row[y])) for row in self)
+
+    def ends(self, by: str) -> dict[str, Any]:
+        """The first run of each value of a column, and the last, as texts show them."""
+        groups = [self.where(**{by: value}) for value in dict.fromkeys(self.column(by))]
+        return {"first": [each[0] for each in groups], "last": [each[-1] for each in groups]}
+
+    def sheet(self, name: str, *, seconds: int = 6) -> Sheet:
+        """All runs; columns of seconds have as many decimal places as said, others six."""
+        decimals = [seconds if column.endswith("seconds") else 6 for column in self[0]]
+        cells = (zip(row.values(), decimals, strict=True) for row in self)
+        rows = (tuple(round(cell, to) if isinstance(cell, float) else cell for cell, to in row) for row in cells)
+        return Sheet(name, tuple(self[0]), tuple(rows))
 
 
 @dataclass(frozen=True)
@@ -104,8 +130,8 @@ class Statement:
 
     def to_dict(self) -> dict[str, str]:
         """The statement as plain data."""
-        names = ("about", "paper", "computed", "verdict", "note")
-        return dict(zip(names, (self.about, self.paper, self.found, self.verdict, self.why), strict=True))
+        compared = {"paper": self.paper, "computed": self.found, "verdict": self.verdict}
+        return {"about": self.about, **compared, "note": self.why}
 
 
 @dataclass(frozen=True)
@@ -131,6 +157,14 @@ class Section:
             "plots": [f"{drawing.name}.svg" for drawing in self.drawings],
             "statements": [each.to_dict() for each in self.statements],
         }
+
+
+@cache
+def read_yaml(name: str) -> dict[str, Any]:
+    """A file of ``papers/``."""
+    path = resources.files("shoal.reproduce") / "papers" / f"{name}.yaml"
+    content: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return content
 
 
 @dataclass(frozen=True)
@@ -167,38 +201,25 @@ class Paper:
         drawings: Sequence[Drawing] = (),
         found: Mapping[str, str] | None = None,
     ) -> Section:
-        """A section with its figures put into its texts; statements about worked tables become a sheet as well."""
-        texts = self.content["sections"][name]
-        described, computed = texts.get("statements", {}), found or {}
+        """A section; its texts show ``figures`` and what was ``found`` for each of its statements."""
+        texts, computed = self.content["sections"][name], found or {}
+        described, values = texts.get("statements", {}), {**computed, **figures}
         assert described.keys() == computed.keys(), described.keys() ^ computed.keys()
         statements = []
         for key, given in described.items():
-            about, paper, expected, why = [text.format_map(figures) for text in given] + [""] * (4 - len(given))
+            about, paper, expected, why = [text.format_map(values) for text in given] + [""] * (4 - len(given))
             statements.append(Statement(about, paper, computed[key], expected, why))
         if name == "worked":
             verdicts = [each.verdict for each in statements]
-            counts = {"statements": len(verdicts), "equal": verdicts.count(EQUAL), "slips": verdicts.count(SLIP)}
-            figures = {**counts, **figures}
-            sheets = (*sheets, statement_sheet(f"{self.name}-statements", statements))
-        reports, measured, differs = (texts[key].format_map(figures) for key in ("reports", "measured", "differs"))
-        return Section(
-            self.name, texts["title"], texts["source"], reports, measured, differs, tuple(sheets), tuple(drawings),
-            tuple(statements),
-        )  # fmt: skip
-
-
-@cache
-def read_yaml(name: str) -> dict[str, Any]:
-    """A file of ``papers/``."""
-    path = resources.files("shoal.reproduce") / "papers" / f"{name}.yaml"
-    content: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
-    return content
-
-
-def statement_sheet(name: str, statements: Sequence[Statement]) -> Sheet:
-    """Statements as a sheet."""
-    rows = [each.to_dict() for each in statements]
-    return Sheet(name, ("about", "paper", "computed", "verdict", "note"), tuple(tuple(row.values()) for row in rows))
+            values = {
+                "statements": len(verdicts),
+                "equal": verdicts.count(EQUAL),
+                "slips": verdicts.count(SLIP),
+            } | values
+            sheets = (*sheets, Results(each.to_dict() for each in statements).sheet(f"{self.name}-statements"))
+        reports, measured, differs = (texts[key].format_map(values) for key in ("reports", "measured", "differs"))
+        own = (self.name, texts["title"], texts["source"])
+        return Section(*own, reports, measured, differs, tuple(sheets), tuple(drawings), tuple(statements))
 
 
 @dataclass(frozen=True)
@@ -250,13 +271,3 @@ def timed_search(
         result = search(problem, engine)
         seconds.append(time.perf_counter() - start)
     return result, engine, statistics.median(seconds)
-
-
-def figure(value: float | int | None) -> str:
-    """A number as statements have it: 4 and not 4.0."""
-    return "none" if value is None else f"{value:g}"
-
-
-def from_to(first: float, last: float, digits: int) -> str:
-    """Two ends of a range."""
-    return f"{first:,.{digits}f} to {last:,.{digits}f}"

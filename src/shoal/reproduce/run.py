@@ -1,7 +1,5 @@
 """`reproduce`: every worked table and experiment of the papers, and the folder of sheets, plots and report."""
 
-from __future__ import annotations
-
 import csv
 import io
 import os
@@ -25,6 +23,7 @@ from shoal.search.problem import Progress, no_progress
 PAPERS = {"sun": sun.TASKS, "man": man.TASKS, "mahesh": mahesh.TASKS, "wang": wang.TASKS, "campan": campan.TASKS}
 """The papers by their first author, each with its tasks."""
 ALL = "all"
+_SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_|<>[]"})
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,13 @@ def reproduce(
     (SVG), all together at the end. ``data`` and ``download`` say where Adult comes from, as for `load_adult`; worked
     tables need no data. ``quick`` runs the experiments on seeded samples with fewer points.
     """
-    names = _papers(papers)
+    named = [papers] if isinstance(papers, str) else list(papers)
+    for name in named:
+        if name not in {*PAPERS, ALL}:
+            raise InputError(f"Unknown paper {name!r}. {did_you_mean(name, [*PAPERS, ALL])}", code="unknown-paper")
+    if not named:
+        raise InputError(f"Name a paper: {', '.join([*PAPERS, ALL])}.", code="no-paper")
+    names = [name for name in PAPERS if name in named or ALL in named]
     folder = Path(out)
     _check_folder(folder, force=force)
     tasks = [task for name in names for task in PAPERS[name]]
@@ -90,19 +95,12 @@ def reproduce(
     sections = _make(tasks, setting, progress)
     records = None if setting.adult is None else setting.adult.num_rows
     result = Reproduction(tuple(names), records, quick, time.perf_counter() - started, tuple(sections))
-    texts = texts_of(result)
+    texts = {"REPORT.md": report(result)}
+    for section in sections:
+        texts |= {f"{sheet.name}.csv": _csv(sheet) for sheet in section.sheets}
+        texts |= {f"{drawing.name}.svg": drawing.svg for drawing in section.drawings}
     write_folder(folder, texts, force=force)
     return replace(result, paths=tuple(folder / name for name in texts))
-
-
-def _papers(asked: str | Sequence[str]) -> list[str]:
-    named = [asked] if isinstance(asked, str) else list(asked)
-    for name in named:
-        if name not in {*PAPERS, ALL}:
-            raise InputError(f"Unknown paper {name!r}. {did_you_mean(name, [*PAPERS, ALL])}", code="unknown-paper")
-    if not named:
-        raise InputError(f"Name a paper: {', '.join([*PAPERS, ALL])}.", code="no-paper")
-    return [name for name in PAPERS if name in named or ALL in named]
 
 
 def _check_folder(folder: Path, *, force: bool) -> None:
@@ -126,26 +124,13 @@ def _make(tasks: Sequence[Task], setting: Setting, progress: Progress) -> list[S
     sections: list[Section] = []
     for task in tasks:
 
-        def tell(stage: str, share: float, task: Task = task, before: float = before) -> None:
+        def report_progress(stage: str, share: float, task: Task = task, before: float = before) -> None:
             progress(f"{task.paper}: {stage}", (before + task.seconds * share) / total)
 
-        tell(task.title, 0.0)
-        sections += task.make(replace(setting, progress=tell))
+        report_progress(task.title, 0.0)
+        sections += task.make(replace(setting, progress=report_progress))
         before += task.seconds
     return sections
-
-
-REPORT = "REPORT.md"
-_SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_|<>[]"})
-
-
-def texts_of(result: Reproduction) -> dict[str, str]:
-    """The files by name, the report first."""
-    texts = {REPORT: report(result)}
-    for section in result.sections:
-        texts |= {f"{sheet.name}.csv": _csv(sheet) for sheet in section.sheets}
-        texts |= {f"{drawing.name}.svg": drawing.svg for drawing in section.drawings}
-    return texts
 
 
 def write_folder(folder: Path, texts: Mapping[str, str], *, force: bool) -> None:
@@ -175,12 +160,24 @@ def _csv(sheet: Sheet) -> str:
 
 
 def report(result: Reproduction) -> str:
-    """The report in Markdown."""
-    lines = ["# The papers, reproduced", "", _run(result), "", *_summary(result), *_slips(result.sections)]
+    """The report in Markdown: how statements came out, where papers contradict themselves, and every section."""
+    lines = ["# The papers, reproduced", "", _run(result), ""]
+    lines += [f"| paper | statements | {' | '.join(VERDICTS)} |", f"|---|---:|{'---:|' * len(VERDICTS)}"]
+    slips, below = [], []
     for paper in result.papers:
-        lines += [f"## {Paper(paper).title}", ""]
-        lines += [line for section in result.sections if section.paper == paper for line in _section(section)]
-    return "\n".join(lines)
+        title = Paper(paper).title
+        authors, sections = title.partition(":")[0], [each for each in result.sections if each.paper == paper]
+        said = [each for section in sections for each in section.statements]
+        counts = [sum(each.verdict == verdict for each in said) for verdict in VERDICTS]
+        lines.append(f"| {authors} | {len(said)} | {' | '.join(map(str, counts))} |")
+        for each in said:
+            if each.verdict in {SLIP, FAILED}:
+                about, printed, found, why = map(_plain, (each.about, each.paper, each.found, each.why))
+                head = f"- {'' if each.holds else f'**{FAILED}** '}{authors}, {about}: "
+                slips.append(f"{head}the paper has {printed or 'nothing'}, computed is {found}. {why}".rstrip())
+        below += [f"## {title}", "", *(line for section in sections for line in _section(section))]
+    contradictions = ["## Where a paper contradicts itself", "", *slips, ""] if slips else []
+    return "\n".join([*lines, "", *contradictions, *below])
 
 
 def _run(result: Reproduction) -> str:
@@ -188,62 +185,24 @@ def _run(result: Reproduction) -> str:
         data = "Worked tables only; no data was needed."
     else:
         data = f"Experiments on Adult, {result.records:,} records without unknown values."
-        if result.quick:
-            data += (
-                " **A quick run**: on seeded samples with fewer points; its figures are not those of the papers' scale."
-            )
+        quick = " **A quick run**: on seeded samples with fewer points; its figures are not those of the papers' scale."
+        data += quick if result.quick else ""
     return (
         f"{data} Made by Shoal {version('shoal')} on Python {platform.python_version()}, {os.cpu_count()} cores, in "
-        f"{result.seconds:,.0f} seconds. Times are of this machine and of what else it did meanwhile; everything else "
-        "repeats. Statements about worked tables are asserted: a figure that does not come out is marked NOT "
+        f"{result.seconds:,.0f} seconds. Times depend on the machine and its load; everything else is the same in "
+        "every run. Statements about worked tables are asserted: a figure that does not come out is marked NOT "
         "REPRODUCED."
     )
-
-
-def _summary(result: Reproduction) -> list[str]:
-    """One line a paper: how its statements came out."""
-    lines = [f"| paper | statements | {' | '.join(VERDICTS)} |", f"|---|---:|{'---:|' * len(VERDICTS)}"]
-    for paper in result.papers:
-        said = [each for section in result.sections if section.paper == paper for each in section.statements]
-        counts = [sum(each.verdict == verdict for each in said) for verdict in VERDICTS]
-        lines.append(f"| {_authors(paper)} | {len(said)} | {' | '.join(map(str, counts))} |")
-    return [*lines, ""]
-
-
-def _authors(paper: str) -> str:
-    return Paper(paper).title.partition(":")[0]
-
-
-def _slips(sections: Sequence[Section]) -> list[str]:
-    """Every place where a paper differs from its own tables or definitions, and every failure of ours."""
-    shown: list[tuple[str, Statement]] = [
-        (section.paper, each) for section in sections for each in section.statements if each.verdict in {SLIP, FAILED}
-    ]
-    if not shown:
-        return []
-    lines = ["## Where a paper contradicts itself", ""]
-    for paper, each in shown:
-        failed = f"**{FAILED}** " if not each.holds else ""
-        lines.append(
-            f"- {failed}{_authors(paper)}, {_plain(each.about)}: the paper has "
-            f"{_plain(each.paper) or 'nothing'}, "
-            f"computed is {_plain(each.found)}. {_plain(each.why)}".rstrip()
-        )
-    return [*lines, ""]
 
 
 def _section(section: Section) -> list[str]:
     lines = [f"### {_plain(section.title)}", "", f"*{_plain(section.source)}*", ""]
     for drawing in section.drawings:
         lines += [f"![{_plain(drawing.caption)}]({drawing.name}.svg)", "", f"*{_plain(drawing.caption)}*", ""]
-    lines += [
-        f"**The paper reports.** {_plain(section.reports)} **We measure.** {_plain(section.measured)} "
-        f"**Why they differ.** {_plain(section.differs)}",
-        "",
-        f"Data: {', '.join(f'[{sheet.name}.csv]({sheet.name}.csv)' for sheet in section.sheets)}",
-        "",
-    ]
-    return lines
+    reports, measured, differs = map(_plain, (section.reports, section.measured, section.differs))
+    said = f"**The paper reports.** {reports} **We measure.** {measured} **Why they differ.** {differs}"
+    files = ", ".join(f"[{sheet.name}.csv]({sheet.name}.csv)" for sheet in section.sheets)
+    return [*lines, said, "", f"Data: {files}", ""]
 
 
 def _plain(text: str) -> str:

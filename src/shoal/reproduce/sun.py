@@ -1,12 +1,8 @@
 """Sun, Wang, Li & Truta 2008: worked tables, similarity attack (section 6), and figures on time and distortion."""
 
-from __future__ import annotations
-
+import itertools
 import math
 import statistics
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,7 +10,7 @@ import pyarrow as pa
 
 from shoal.attacks.exposure import similarity
 from shoal.encode.resolve import resolve
-from shoal.formatting import listing, percent
+from shoal.formatting import percent
 from shoal.metrics import METRICS, ReleaseSummary
 from shoal.models import KAnonymity, PAlphaSensitive, PPlusAlphaSensitive, PSensitive
 from shoal.models.sensitivity import category_distance, category_weight, class_weight
@@ -22,8 +18,8 @@ from shoal.pipeline import anonymize
 from shoal.policy import Policy
 from shoal.present.plots.point_plots import Line, Panel, line_plot
 from shoal.reproduce import tables
-from shoal.reproduce.masked import Masked, rows_of, same_rows, view_of
-from shoal.reproduce.paper import Drawing, Section, Setting, Sheet, Task, figure, timed_search
+from shoal.reproduce.masked import Masked, reached, rows_of, same_rows, view_of
+from shoal.reproduce.paper import Drawing, Results, Section, Setting, Sheet, Task, timed_search
 from shoal.reproduce.tables import SUN, quasi_columns
 from shoal.reproduce.tables import SUN_HIERARCHIES as HIERARCHIES
 from shoal.search import ALGORITHMS
@@ -31,7 +27,6 @@ from shoal.search.evaluation import Evaluator
 from shoal.search.lattice.incognito import all_minimal_nodes
 from shoal.search.lattice.nodes import summarize
 from shoal.search.problem import Problem
-from shoal.table.classes import ClassView
 from shoal.table.distinct_rows import DistinctRows
 
 HEALTH = "Health Condition"
@@ -53,6 +48,17 @@ SUPPRESSED = (0.0, 0.01, 0.05)
 PAPER_RECORDS, PAPER_EXPOSED = 45_222, 916
 SIZES, PS, ALPHAS = (2, 3, 4, 5, 6, 7), (2, 3, 4), (1, 2, 3, 4, 6, 8)
 FIGURE_P = 4  # p of Figures 2(a) and 3(a), which vary the number of quasi-identifiers
+RATIO = "Incognito distortion ratio"
+ACROSS = {"quasi-identifiers": "number of quasi-identifiers", "p": "p", "alpha": "α"}
+
+
+def worked(_: Setting) -> Section:
+    """Every table of sections 1 to 5."""
+    found = _weights() | _models()
+    for number, masked in MASKED.items():
+        found |= masked.comparison_with_print(number)
+    sheet, eighth = _top_down()
+    return SUN.section("worked", {}, sheets=[*(each.sheet() for each in MASKED.values()), sheet], found=found | eighth)
 
 
 def _weights() -> dict[str, str]:
@@ -69,25 +75,21 @@ def _weights() -> dict[str, str]:
 
 def _models() -> dict[str, str]:
     """What the captions claim."""
-
-    def k(view: ClassView) -> str:
-        return figure(KAnonymity(2).reached(view)["k"])
-
     second, fifth, sixth = (view_of(SUN.tables[name], tables.SUN_QUASI, HEALTH, tables.SUN_4) for name in "256")
     seventh = view_of(tables.SUN_7, tables.SUN_QUASI, "Disease", tables.SUN_7_CATEGORIES)
     exposed = similarity(fifth)
     assert exposed is not None, "Table 4 has the categories"
-    plus = PPlusAlphaSensitive(2, alpha=2, sensitive=HEALTH).reached(sixth)
-    alpha = PAlphaSensitive(3, alpha=1, sensitive="Disease").reached(seventh)
+    k, plus = KAnonymity(2), PPlusAlphaSensitive(2, alpha=2, sensitive=HEALTH)
+    alpha = PAlphaSensitive(3, alpha=1, sensitive="Disease")
     return {
-        "1-k": k(view_of(tables.SUN_1, tables.SUN_QUASI, HEALTH)),
-        "2-k": k(second),
+        "1-k": reached(view_of(tables.SUN_1, tables.SUN_QUASI, HEALTH), k, "k"),
+        "2-k": reached(second, k, "k"),
         "2-classes": str(len(second.sizes)),
-        "5-k": k(fifth),
-        "5-p": figure(PSensitive(2, sensitive=HEALTH).reached(fifth)["p"]),
+        "5-k": reached(fifth, k, "k"),
+        "5-p": reached(fifth, PSensitive(2, sensitive=HEALTH), "p"),
         "5-open": str(exposed.classes),
-        "6-reached": f"{k(sixth)}, {figure(plus['p'])}, {figure(plus['alpha'])}",
-        "7-reached": f"{k(seventh)}, {figure(alpha['p'])}, {figure(alpha['alpha'])}",
+        "6-reached": f"{reached(sixth, k, 'k')}, {reached(sixth, plus, 'p', 'alpha')}",
+        "7-reached": f"{reached(seventh, k, 'k')}, {reached(seventh, alpha, 'p', 'alpha')}",
         "7-weights": ", ".join(sorted(str(class_weight(seventh, index)) for index in range(len(seventh.sizes)))),
     }
 
@@ -96,70 +98,15 @@ def _top_down() -> tuple[Sheet, dict[str, str]]:
     """Table 8: the middle table recoded by the top-down algorithm."""
     names, categories = ("Zipcode", "Disease"), {"Top Secret": ["HIV"], "Non Secret": ["Flu"]}
     tree = {"****": {"4***": {"43**": {"435*": ["4351", "4352"]}}}}
-    policy = Policy(
-        columns={
-            "Zipcode": {"role": "quasi", "hierarchy": {"tree": tree}},
-            "Disease": {"role": "sensitive", "categories": categories},
-        },
-        privacy=[
-            {"model": "k-anonymity", "k": 2},
-            {"model": "p-alpha-sensitive", "p": 2, "alpha": 1, "sensitive": "Disease"},
-        ],
-        algorithm="top-down",
-    )
+    columns: dict[str, Any] = quasi_columns({"Zipcode": {"tree": tree}})
+    columns["Disease"] = {"role": "sensitive", "categories": categories}
+    sensitive = {"model": ALPHA_SENSITIVE, "p": 2, "alpha": 1, "sensitive": "Disease"}
+    policy = Policy(columns=columns, privacy=[{"model": "k-anonymity", "k": 2}, sensitive], algorithm="top-down")
     released = anonymize(tables.SUN_8_MIDDLE.arrow(names), policy).table
     view = view_of(tables.SUN_8_RIGHT, ["Zipcode"], "Disease", categories)
-    reached = PAlphaSensitive(2, alpha=1, sensitive="Disease").reached(view)
-    found = {"8-rows": same_rows(released, tables.SUN_8_RIGHT, names), "8-alpha": figure(reached["alpha"])}
+    alpha = reached(view, PAlphaSensitive(2, alpha=1, sensitive="Disease"), "alpha")
+    found = {"8-rows": same_rows(released, tables.SUN_8_RIGHT, names), "8-alpha": alpha}
     return Sheet("sun-table-8", names, tuple(rows_of(released, names))), found
-
-
-def worked(_: Setting) -> Section:
-    """Every table of sections 1 to 5."""
-    found = _weights() | _models()
-    for number, masked in MASKED.items():
-        found |= {f"{number}-cells": masked.equal_cells(), f"{number}-strangers": str(masked.without_original())}
-    sheet, eighth = _top_down()
-    sheets = [*(masked.sheet() for masked in MASKED.values()), sheet]
-    return SUN.section("worked", {}, sheets=sheets, found=found | eighth)
-
-
-@dataclass(frozen=True)
-class SearchPoint:
-    """One point of a figure."""
-
-    model: str
-    size: int = 7  # how many of the quasi-identifiers, in the order of Table 9
-    p: int = P
-    alpha: float = ALPHA
-    suppression: float = 0.0
-
-    def problem(self, algorithm: str, table: pa.Table) -> Problem:
-        """The point as a problem; the measure that is minimized is the distortion ratio."""
-        columns = quasi_columns(dict(list(HIERARCHIES.items())[: self.size]))
-        columns["health"] = {"role": "sensitive", "categories": CATEGORIES, "publish": "values"}
-        model: dict[str, Any] = {"model": self.model, "p": self.p, "sensitive": "health"}
-        if self.model != PLAIN:
-            model["alpha"] = self.alpha
-        policy = Policy(
-            columns=columns,
-            privacy=[{"model": "k-anonymity", "k": K}, model],
-            algorithm={"name": algorithm, "metric": "distortion_ratio"},
-            suppression=self.suppression,
-        )
-        return resolve(policy, DistinctRows.of(table)).problem
-
-
-@dataclass(frozen=True)
-class MinimalNodes:
-    """All minimal nodes of one point."""
-
-    nodes: int
-    vulnerable: int  # nodes with a class of which all records lie in one category
-    exposed: int  # records in such classes, at the worst node
-    ratio: float  # the least distortion ratio of a minimal node
-    checks: int
-    seconds: float  # median of the search alone
 
 
 def with_health(table: pa.Table, seed: int) -> pa.Table:
@@ -168,99 +115,86 @@ def with_health(table: pa.Table, seed: int) -> pa.Table:
     return table.append_column("health", pa.array(VALUES).take(pa.array(drawn)))
 
 
-def minimal_nodes(table: pa.Table, point: SearchPoint, *, repeat: int = 1) -> MinimalNodes:
-    """Every minimal node by Incognito, how long that takes, and what each leaves open."""
-    problem = point.problem("incognito", table)
+def problem_at(
+    table: pa.Table, model: str, algorithm: str = "incognito", *, size: int, p: int = P, alpha: float = ALPHA,
+    suppression: float = 0.0,
+) -> Problem:  # fmt: skip
+    """A point of a figure: the first quasi-identifiers of Table 9; the distortion ratio is minimized."""
+    columns = quasi_columns(dict(list(HIERARCHIES.items())[:size]))
+    columns["health"] = {"role": "sensitive", "categories": CATEGORIES, "publish": "values"}
+    limit = {} if model == PLAIN else {"alpha": alpha}
+    privacy = [{"model": "k-anonymity", "k": K}, {"model": model, "p": p, "sensitive": "health", **limit}]
+    search = {"name": algorithm, "metric": "distortion_ratio"}
+    policy = Policy(columns=columns, privacy=privacy, algorithm=search, suppression=suppression)
+    return resolve(policy, DistinctRows.of(table)).problem
+
+
+def minimal_nodes(problem: Problem, repeat: int = 1) -> tuple[dict[str, Any], int, float]:
+    """Every minimal node by Incognito and what each leaves open; checked nodes, and the median seconds of a search."""
     nodes, engine, seconds = timed_search(problem, all_minimal_nodes, repeat)
     checks, evaluator = engine.checks, Evaluator(problem, engine)
     exposed, ratios = [], []
     for node in nodes:
         grouping = evaluator.grouping(node)
         kept = evaluator.evaluate(grouping).kept
-        found = similarity(engine.stats(grouping, ["health"]).keep(kept).view("health"))
+        found = similarity(engine.stats(grouping, ["health"]).restricted_to(kept).view("health"))
         exposed.append(found.records if found is not None else 0)
         ratios.append(METRICS["distortion_ratio"].of(summarize(problem, node, grouping, kept)))
-    vulnerable = sum(records > 0 for records in exposed)
-    return MinimalNodes(len(nodes), vulnerable, max(exposed), min(ratios), checks, seconds)
-
-
-def top_down(table: pa.Table, point: SearchPoint) -> tuple[float, float]:
-    """Seconds and distortion ratio of the top-down local recoding."""
-    ordered = table.select([*HIERARCHIES, "health"])
-    result, _, seconds = timed_search(point.problem("top-down", ordered), ALGORITHMS["top-down"].run)
-    return seconds, METRICS["distortion_ratio"].of(ReleaseSummary.of(result.recoding))
-
-
-Attacks = Mapping[tuple[float, int, str], MinimalNodes]  # the minimal nodes by share of suppression, draw and model
+    measured = {
+        "minimal nodes": len(nodes),
+        "open": sum(records > 0 for records in exposed),
+        "records open at worst": max(exposed),
+        "least distortion ratio": min(ratios),
+    }
+    return measured, checks, seconds
 
 
 def attacked(setting: Setting) -> list[Section]:
     """Minimal nodes, and how many of them are open to the similarity attack."""
     table = setting.records(2 * QUICK_RECORDS)
     draws, size = (1, QUICK_SIZE + 1) if setting.quick else (2, len(HIERARCHIES))
-    attacks: dict[tuple[float, int, str], MinimalNodes] = {}
-    steps = [(share, draw, model) for share in SUPPRESSED for draw in range(draws) for model in MODELS]
+    found = Results()
+    steps = list(itertools.product(SUPPRESSED, range(draws), MODELS))
     for index, (share, draw, model) in enumerate(steps):
         setting.progress("similarity attack", index / len(steps))
-        point = SearchPoint(model, size, suppression=share)
-        attacks[share, draw, model] = minimal_nodes(with_health(table, SEED + draw), point)
-    header = (
-        "model", "suppression", "draw", "minimal nodes", "open", "records open at worst", "least distortion ratio",
-    )  # fmt: skip
-    rows = tuple(
-        (model, share, draw, e.nodes, e.vulnerable, e.exposed, round(e.ratio, 6))
-        for (share, draw, model), e in attacks.items()
-    )
-    lines = tuple(
-        Line(NAMES[model], tuple((100 * share, 100 * _open_share(attacks, share, model)) for share in SUPPRESSED), kind)
-        for kind, model in enumerate(MODELS)
-    )
-    svg = line_plot(
-        [Panel("", lines)], title="Minimal nodes open to the similarity attack", across="suppressed at most, %",
-        up="open, % of minimal nodes",
-    )  # fmt: skip
-    caption = "the numbers that the paper gives in words, against the share of records that may be suppressed"
-    return [
-        SUN.section(
-            "similarity",
-            _attack_figures(attacks, draws) | {"records": table.num_rows},
-            sheets=[Sheet("sun-similarity", header, rows)],
-            drawings=[Drawing("sun-similarity", caption, svg)],
-            found={"open": str(sum(e.vulnerable for (_, _, model), e in attacks.items() if model == PLUS))},
-        )
+        problem = problem_at(with_health(table, SEED + draw), model, size=size, suppression=share)
+        found.append({"model": model, "suppression": share, "draw": draw} | minimal_nodes(problem)[0])
+    opened = {
+        model: [
+            statistics.fmean(row["open"] / row["minimal nodes"] for row in found.where(model=model, suppression=share))
+            for share in SUPPRESSED
+        ]
+        for model in MODELS
+    }
+    lines = [
+        Line(NAMES[model], tuple((100 * share, 100 * own) for share, own in zip(SUPPRESSED, shares, strict=True)), kind)
+        for kind, (model, shares) in enumerate(opened.items())
     ]
-
-
-def _of(attacks: Attacks, share: float, model: str) -> list[MinimalNodes]:
-    return [each for (own, _, name), each in attacks.items() if (own, name) == (share, model)]
-
-
-def _open_share(attacks: Attacks, share: float, model: str) -> float:
-    return statistics.fmean(each.vulnerable / each.nodes for each in _of(attacks, share, model))
-
-
-def _attack_figures(attacks: Attacks, draws: int) -> dict[str, Any]:
+    title, across = "Minimal nodes open to the similarity attack", "suppressed at most, %"
+    svg = line_plot([Panel("", tuple(lines))], title=title, across=across, up="open, % of minimal nodes")
+    caption = "the numbers that the paper gives in words, against the share of records that may be suppressed"
     shares = []
     for share in SUPPRESSED:
-        runs = [_of(attacks, share, model) for model in MODELS]
-        counts = [f"{sum(e.vulnerable for e in of):,} of {sum(e.nodes for e in of):,}" for of in runs]
-        worst = max(e.exposed for of in runs for e in of)
+        runs = [found.where(model=model, suppression=share) for model in MODELS]
+        counts = [f"{sum(of.column('open')):,} of {sum(of.column('minimal nodes')):,}" for of in runs]
+        worst = max(found.where(suppression=share).column("records open at worst"))
         limit = f"with at most {percent(share)} suppressed" if share else "without suppression"
         shares.append(f"{limit} {', '.join(counts)} are open, at worst {worst:,} records of one table")
-    plain, alpha = (_open_share(attacks, SUPPRESSED[-1], model) for model in (PLAIN, ALPHA_SENSITIVE))
+    plain, alpha = opened[PLAIN][-1], opened[ALPHA_SENSITIVE][-1]
     order = f"The order of the other two is {'the' if alpha < plain else 'not the'} paper's."
     expected, spread = _most_exposed(PAPER_RECORDS)
-    return {
+    figures = {
+        "records": table.num_rows,
         "draws": f"over {draws} draws of the health condition" if draws > 1 else "for one draw of the health condition",
         "shares": "; ".join(shares),
         "order": "The other two do not differ here." if plain == alpha else order,
         "expected": expected,
         "spread": spread,
-        "paper_records": PAPER_RECORDS,
-        "paper_exposed": PAPER_EXPOSED,
-        "k": K,
         "deviations": (PAPER_EXPOSED - expected) / spread,
     }
+    opened_plus = {"open": str(sum(found.where(model=PLUS).column("open")))}
+    sheets, drawings = [found.sheet("sun-similarity")], [Drawing("sun-similarity", caption, svg)]
+    return [SUN.section("similarity", figures, sheets=sheets, drawings=drawings, found=opened_plus)]
 
 
 def _most_exposed(records: int) -> tuple[float, float]:
@@ -274,144 +208,91 @@ def _most_exposed(records: int) -> tuple[float, float]:
     return records * chance, K * math.sqrt(classes * chance * (1 - chance))
 
 
-@dataclass(frozen=True)
-class Distortion:
-    """A point of Figures 2 and 3: Incognito, and the top-down local recoding."""
-
-    seconds: float
-    ratio: float
-    checks: int
-    local_seconds: float
-    local_ratio: float
-
-
-Axes = Mapping[str, Sequence[tuple[float, dict[str, Any]]]]
-"""The points of each figure: the value across, and what is asked there."""
-Figures = Mapping[tuple[str, float, str], Distortion]  # what was measured by axis, value across and model
-
-
 def figures(setting: Setting) -> list[Section]:
     """Figures 2 and 3: time and distortion ratio against the number of quasi-identifiers, p and α."""
     size = QUICK_SIZE if setting.quick else len(HIERARCHIES)
-    axes: Axes = {
-        "quasi-identifiers": [(x, {"size": x, "p": FIGURE_P}) for x in SIZES if x <= size],
-        "p": [(x, {"p": x, "size": size}) for x in PS],
-        "alpha": [(x, {"alpha": x, "size": size}) for x in (ALPHAS[1::2] if setting.quick else ALPHAS)],
-    }
+    points = [
+        *(("quasi-identifiers", x, {"size": x, "p": FIGURE_P}) for x in SIZES if x <= size),
+        *(("p", x, {"p": x, "size": size}) for x in PS),
+        *(("alpha", x, {"alpha": x, "size": size}) for x in (ALPHAS[1::2] if setting.quick else ALPHAS)),
+    ]
     table = with_health(setting.records(QUICK_RECORDS), SEED)
-    minimal_nodes(table, SearchPoint(PLAIN, 2))  # load the kernels
-    steps = [(axis, x, given, model) for axis, points in axes.items() for x, given in points for model in MODELS]
-    known: dict[SearchPoint, Distortion] = {}
-    found: dict[tuple[str, float, str], Distortion] = {}
-    for index, (axis, x, given, model) in enumerate(steps):
+    minimal_nodes(problem_at(table, PLAIN, size=2))  # load the kernels
+    steps = [(*point, model) for point in points for model in MODELS]
+    known: dict[tuple[Any, ...], dict[str, Any]] = {}
+    found = Results()
+    for index, (axis, x, asked, model) in enumerate(steps):
         setting.progress("time and distortion ratio", index / len(steps))
-        point = SearchPoint(model, **given)
-        key = replace(point, alpha=0) if model == PLAIN else point  # α says nothing to p-sensitivity
+        alpha = 0 if model == PLAIN else asked.get("alpha", ALPHA)  # α says nothing to p-sensitivity
+        key = (model, asked["size"], asked.get("p", P), alpha)
         if key not in known:
-            whole = minimal_nodes(table, point, repeat=1 if setting.quick else 3)
-            known[key] = Distortion(whole.seconds, whole.ratio, whole.checks, *top_down(table, point))
-        found[axis, x, model] = known[key]
-    header = (
-        "axis", "value", "model", "Incognito seconds", "Incognito distortion ratio", "nodes checked",
-        "top-down seconds", "top-down distortion ratio",
-    )  # fmt: skip
-    rows = tuple(
-        (axis, x, model, round(e.seconds, 4), round(e.ratio, 6), e.checks, round(e.local_seconds, 4),
-         round(e.local_ratio, 6))
-        for (axis, x, model), e in found.items()
-    )  # fmt: skip
-    sheets = [Sheet("sun-time-and-distortion", header, rows)]
-    times = _drawings("time", "seconds", "seconds", found, axes)
-    ratios = _drawings("distortion", "distortion ratio", "ratio", found, axes)
+            known[key] = _searched(table, model, asked, repeat=1 if setting.quick else 3)
+        found.append({"axis": axis, "value": x, "model": model} | known[key])
+    sizes, alphas = (found.where(axis=axis) for axis in ("quasi-identifiers", "alpha"))
+    low, high = alphas.ends("model").values()
+    ends = sizes.ends("model") | {"low": low, "high": high}
+    seconds = [sum(sizes.where(model=model).column("Incognito seconds")) for model in MODELS]
+    plain, *stronger = (sizes.where(model=model).column(RATIO) for model in MODELS)
+    slower = {"slower": [each / seconds[0] for each in seconds[1:]]}
+    relative = {"relative": [_mean_ratio(column, plain) for column in stronger]}
+    sheets = [found.sheet("sun-time-and-distortion", seconds=4)]
+    times = _drawings(found, 2, "time", "seconds")
+    ratios = _drawings(found, 3, "distortion", "distortion ratio")
     return [
-        SUN.section("time", _time_figures(found), sheets=sheets, drawings=times),
-        SUN.section("distortion", _ratio_figures(found), sheets=sheets, drawings=ratios, found=_orders(found)),
+        SUN.section("time", ends | slower, sheets=sheets, drawings=times),
+        SUN.section("distortion", ends | relative, sheets=sheets, drawings=ratios, found=_orders(found)),
     ]
 
 
-_ACROSS = {"quasi-identifiers": "number of quasi-identifiers", "p": "p", "alpha": "α"}
+def _searched(table: pa.Table, model: str, parameters: dict[str, Any], *, repeat: int) -> dict[str, Any]:
+    """One point by Incognito and by the top-down local recoding."""
+    whole, checks, seconds = minimal_nodes(problem_at(table, model, **parameters), repeat)
+    ordered = problem_at(table.select([*HIERARCHIES, "health"]), model, "top-down", **parameters)
+    local, _, local_seconds = timed_search(ordered, ALGORITHMS["top-down"].run)
+    return {
+        "Incognito seconds": seconds,
+        RATIO: whole["least distortion ratio"],
+        "nodes checked": checks,
+        "top-down seconds": local_seconds,
+        "top-down distortion ratio": METRICS["distortion_ratio"].of(ReleaseSummary.of(local.recoding)),
+    }
 
 
-def _drawings(name: str, up: str, what: str, found: Figures, axes: Axes) -> list[Drawing]:
+def _mean_ratio(values: list[float], bases: list[float]) -> float:
+    return statistics.fmean(value / base for value, base in zip(values, bases, strict=True))
+
+
+def _drawings(results: Results, number: int, name: str, up: str) -> list[Drawing]:
     """One plot per axis: Incognito with full marks, the top-down local recoding dashed."""
     drawings = []
-    for axis, points in axes.items():
-        lines = []
-        for kind, model in enumerate(MODELS):
-            for field, suffix in ((what, ""), (f"local_{what}", ", top-down")):
-                line = tuple((x, getattr(found[axis, x, model], field)) for x, _ in points)
-                lines.append(Line(f"{NAMES[model]}{suffix}", line, kind, dashed=bool(suffix)))
+    size = max(results.where(axis="quasi-identifiers").column("value"))
+    for axis, across in ACROSS.items():
+        lines = [
+            Line(f"{NAMES[model]}{suffix}", of.points("value", f"{search} {up}"), kind, dashed=bool(suffix))
+            for kind, model in enumerate(MODELS)
+            for of in [results.where(axis=axis, model=model)]
+            for search, suffix in (("Incognito", ""), ("top-down", ", top-down"))
+        ]
         if axis == "quasi-identifiers":
             fixed, part = f"p = {FIGURE_P}, k = {K}, α = {ALPHA}", "a"
         else:
             held = f"k = {K}, α = {ALPHA}" if axis == "p" else f"p = {P}, k = {K}"
-            fixed, part = f"{held}, {points[0][1]['size']} quasi-identifiers", "b"
-        title = f"{up.capitalize()} against {_ACROSS[axis]}"
-        svg = line_plot([Panel(fixed, tuple(lines))], title=title, across=_ACROSS[axis], up=up)
-        caption = f"as Figure {2 if name == 'time' else 3}({part}): {up} against {_ACROSS[axis]}; {fixed}"
+            fixed, part = f"{held}, {size} quasi-identifiers", "b"
+        title = f"{up.capitalize()} against {across}"
+        svg = line_plot([Panel(fixed, tuple(lines))], title=title, across=across, up=up)
+        caption = f"as Figure {number}({part}): {up} against {across}; {fixed}"
         drawings.append(Drawing(f"sun-{name}-{axis}", caption, svg))
     return drawings
 
 
-def _column(found: Figures, axis: str, model: str, what: str) -> list[Any]:
-    """A measure of one model along an axis."""
-    return [getattr(each, what) for (own, _, name), each in found.items() if (own, name) == (axis, model)]
-
-
-def _ends(found: Figures, what: str, digits: int) -> list[str]:
-    """A measure of the two stronger models, at the smallest α and at the largest."""
-    columns = [_column(found, "alpha", model, what) for model in MODELS[1:]]
-    return [_listed([column[end] for column in columns], digits) for end in (0, -1)]
-
-
-def _axis_ends(found: Figures) -> dict[str, float]:
-    sizes, alphas = ([x for own, x, _ in found if own == axis] for axis in ("quasi-identifiers", "alpha"))
-    return {"fewest": min(sizes), "most": max(sizes), "low": min(alphas), "high": max(alphas)}
-
-
-def _time_figures(found: Figures) -> dict[str, Any]:
-    seconds = [_column(found, "quasi-identifiers", model, "seconds") for model in MODELS]
-    checks = [_column(found, "alpha", model, "checks") for model in MODELS[1:]]
-    return _axis_ends(found) | {
-        "first": _listed([column[0] for column in seconds], 4),
-        "last": _listed([column[-1] for column in seconds], 2),
-        "slower": [sum(column) / sum(seconds[0]) for column in seconds[1:]],
-        "checks": [", ".join(f"{column[end]:,}" for column in checks) for end in (0, -1)],
-        "seconds": _ends(found, "seconds", 2),
-        "local": _listed([_column(found, "quasi-identifiers", name, "local_seconds")[-1] for name in MODELS], 2),
-    }
-
-
-def _ratio_figures(found: Figures) -> dict[str, Any]:
-    ratios = [_column(found, "quasi-identifiers", model, "ratio") for model in MODELS]
-    return _axis_ends(found) | {
-        "first": ratios[0][0],
-        "last": ratios[0][-1],
-        "relative": [
-            statistics.fmean(one / other for one, other in zip(column, ratios[0], strict=True)) for column in ratios[1:]
-        ],
-        "ratios": _ends(found, "ratio", 3),
-        "local": _listed([_column(found, "quasi-identifiers", name, "local_ratio")[-1] for name in MODELS], 3),
-        "local_ratios": _ends(found, "local_ratio", 3),
-    }
-
-
-def _orders(found: Figures) -> dict[str, str]:
+def _orders(results: Results) -> dict[str, str]:
     """What the definitions force on the least distortion ratio, and the paper denies."""
-    weaker = dict(pairwise(reversed(MODELS)))
-    below = sum(
-        each.ratio < found[axis, x, weaker[model]].ratio - 1e-9
-        for (axis, x, model), each in found.items()
-        if model in weaker
-    )
-    falls = sum(
-        high < low - 1e-9 for model in MODELS[1:] for low, high in pairwise(_column(found, "alpha", model, "ratio"))
-    )
+    by_strength = [results.where(model=model).column(RATIO) for model in MODELS]
+    pairs = itertools.chain.from_iterable(map(zip, by_strength, by_strength[1:]))
+    along = (results.where(axis="alpha", model=model).column(RATIO) for model in MODELS[1:])
+    steps = itertools.chain.from_iterable(map(itertools.pairwise, along))
+    below, falls = (sum(high < low - 1e-9 for low, high in each) for each in (pairs, steps))
     return {"stronger": str(below), "falls": str(falls)}
-
-
-def _listed(values: Sequence[float], digits: int) -> str:
-    return listing([f"{value:.{digits}f}" for value in values])
 
 
 TASKS = (

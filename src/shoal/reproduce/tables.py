@@ -1,7 +1,5 @@
 """The printed tables of the five papers by name, and the hierarchies of their experiments on Adult."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from shoal.reproduce.paper import Paper, PaperTable, read_yaml

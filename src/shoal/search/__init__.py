@@ -1,7 +1,5 @@
 """Searching for a recoding: the algorithms by name, by what they declare. No search is loaded before it runs."""
 
-from __future__ import annotations
-
 from shoal.declarations import Parameter
 from shoal.plugins import discover
 from shoal.search.algorithm import SEED, Algorithm

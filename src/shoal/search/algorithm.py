@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from shoal.search.engine import LocalEngine
     from shoal.search.problem import Problem, SearchResult
 
-Sees = Literal["sizes", "classes", "table"]
-"""What the models look at: sizes of classes only, sensitive values of a class, or the whole release."""
+Sees = Literal["sizes", "classes", "table"]  # what the models look at: sizes only, single classes, the whole release
 
 
 @dataclass(frozen=True)
@@ -57,31 +56,22 @@ class Algorithm(ABC):
     does: ClassVar[str]  # what it does, in a sentence for somebody who has to choose
     when: ClassVar[str]  # when to choose it
     drawback: ClassVar[str]  # what speaks against it
-    implementation: ClassVar[str]
-    """Where the search is, ``module:function``; loaded when it runs."""
-    options: ClassVar[tuple[Parameter, ...]] = ()
-    """Its options beside ``name`` and ``seed``."""
-    scope: ClassVar[Literal["full-domain", "local"]]
-    """Whether a column has one level everywhere, or each class its own labels."""
+    implementation: ClassVar[str]  # ``module:function`` of the search, which is loaded when it runs
+    options: ClassVar[tuple[Parameter, ...]] = ()  # beside ``name`` and ``seed``
+    scope: ClassVar[Literal["full-domain", "local"]]  # whether a column has one level everywhere, or each class its own
     search: ClassVar[Literal["best-node", "minimal-nodes", "one-path", "one-result", "classes"]]
     """What it looks for: the best node of the lattice, all minimal ones, the first on a path, the one result that its
     options lead to, or classes of a local recoding, starting from the most general release."""
-    least_general: ClassVar[bool] = False
-    """Whether it releases a node only if every less general one fails, which an attacker may draw conclusions from."""
+    least_general: ClassVar[bool] = False  # whether every less general node fails, which attackers may use
     splits_duplicates: ClassVar[bool] = False
     """Whether records with equal quasi-identifiers may get different labels. Then which of them gets which must not
     depend on the order of the rows: the pipeline puts them into an order of their content first."""
-    works_on_records: ClassVar[bool] = False
-    """Whether it moves single records, so that each needs a row of codes in memory."""
+    works_on_records: ClassVar[bool] = False  # whether it moves single records, each of which needs a row of codes
     bytes_per_row: ClassVar[int] = 0  # memory for each distinct row beyond what every algorithm needs
-    growth: ClassVar[Mapping[Sees, Growth]] = {}
-    """How its time grows with the table, as measured; empty for a search over the lattice, see `checks`."""
-    finds_at: ClassVar[str] = "shoal.search.diagnosis.relaxations:always"
-    """The function that says whether it finds a release where the most general node satisfies."""
-    judge_at: ClassVar[str] = ""
-    """Of one result: the function that says why it does not satisfy, without recoding, or None where it does."""
-    groups_at: ClassVar[str] = ""
-    """Of one result: the function that gives the group of each distinct row, which is a class or is suppressed."""
+    growth: ClassVar[Mapping[Sees, Growth]] = {}  # as measured; empty for a search over the lattice, see `checks`
+    finds_at: ClassVar[str] = "shoal.search.diagnosis.relaxations:always"  # the function for `finds`
+    judge_at: ClassVar[str] = ""  # the function for `judge`, of an algorithm with one result
+    groups_at: ClassVar[str] = ""  # the function for `groups`, of an algorithm with one result
     position: ClassVar[int] = 1000  # where it stands in lists
 
     @property
@@ -127,9 +117,9 @@ class Algorithm(ABC):
         return bool(options.get("refine"))
 
 
-def _load(place: str) -> Callable[..., Any]:
+def _load(name: str) -> Callable[..., Any]:
     """A function by ``module:function``."""
-    module, _, function = place.partition(":")
+    module, _, function = name.partition(":")
     loaded: Callable[..., Any] = getattr(importlib.import_module(module), function)
     return loaded
 

@@ -3,28 +3,23 @@
 Measured on Adult (1,000, 10,000 and 30,162 records) and on 300,000 generated records, with four and eight
 quasi-identifiers, for k-anonymity, with distinct l-diversity and with t-closeness (`python benchmarks/forecast.py`
 measures again). A search over the lattice is a number of checks of a node, and a check is timed on the table itself;
-local recodings grow with the distinct rows n and the records r.
-
-Checked on other settings than those (six quasi-identifiers, k = 10, p = 3, t = 0.35): 81 of 84 runs took a time inside
-the range estimated for them (`python benchmarks/forecast.py --columns 6`).
+local recodings grow with the distinct rows n and the records r. Checked on other settings than those (six
+quasi-identifiers, k = 10, p = 3, t = 0.35): 81 of 84 runs took a time inside the range estimated for them
+(`python benchmarks/forecast.py --columns 6`).
 """
-
-from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from typing import Literal
 
 from shoal.search.algorithm import Algorithm
+from shoal.search.engine import ITEMS_BEFORE_LOADING
 from shoal.search.evaluation import prunable_models
 from shoal.search.kernels.load import CLUSTERING, GROUPING
 from shoal.search.problem import Problem
 
 LOADING = 0.6  # loading compiled kernels
-_LOADED_AFTER = 8_000_000
-"""Items grouped before a search over the lattice loads compiled kernels, which then are this much faster:"""
-_COMPILED_SPEEDUP = 4.0
-
+_COMPILED_SPEEDUP = 4.0  # how much faster compiled kernels group
 
 Basis = Literal["checks", "growth", "faithful-growth", "one-pass"]
 
@@ -52,26 +47,26 @@ class SearchTime:
 
 
 def search_time(algorithm: Algorithm, problem: Problem, speed: Speed) -> SearchTime:
-    """How long the search of a problem takes on a machine."""
-    return _growth_time(algorithm, problem, speed) if algorithm.growth else _lattice_time(algorithm, problem, speed)
+    """How long the search of a problem takes on a machine.
 
-
-def _lattice_time(algorithm: Algorithm, problem: Problem, speed: Speed) -> SearchTime:
-    """A search over the lattice: a number of checks, the first with NumPy, the rest with compiled kernels."""
-    prunes = len(prunable_models(problem.models, problem.budget)) == len(problem.models)
+    Over the lattice it is a number of checks, the first with NumPy, the rest with compiled kernels.
+    """
+    if algorithm.growth:
+        return _growth_time(algorithm, problem, speed)
+    prunes = len(prunable_models(problem, problem.models)) == len(problem.models)
     fewest, most = algorithm.checks(problem.shape, prunes=prunes)
     low = _seconds_of_checks(fewest, speed.check / 2, speed.items)
     high = _seconds_of_checks(most, 1.5 * speed.check, speed.items)
-    kernels = GROUPING if most * speed.items > _LOADED_AFTER else None
+    kernels = GROUPING if most * speed.items > ITEMS_BEFORE_LOADING else None
     shown = max(1, round(fewest)), max(1, round(most))
     return SearchTime(low, high, "checks", kernels, shown, math.prod(problem.shape))
 
 
 def _seconds_of_checks(checks: float, check: float, items: int) -> float:
     total = checks * max(items, 1)
-    if total <= _LOADED_AFTER:
+    if total <= ITEMS_BEFORE_LOADING:
         return checks * check
-    slow = _LOADED_AFTER / total
+    slow = ITEMS_BEFORE_LOADING / total
     return checks * check * (slow + (1 - slow) / _COMPILED_SPEEDUP) + LOADING
 
 

@@ -4,8 +4,6 @@ A node's classes are unions of the classes of any finer node, so a check starts 
 it instead of from all tuples.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,19 +18,19 @@ from numpy.typing import NDArray
 from shoal.hierarchies.boundaries import Ladder
 from shoal.search.kernels import plain
 from shoal.search.kernels.load import load_kernels
+from shoal.search.people_index import ClassPeople, PeopleIndex
 from shoal.table.classes import ClassStats, Histogram, SensitiveDomain
 from shoal.table.encoded import EncodedTable, combine_codes
+from shoal.table.linked import Links
 
-_ITEMS_BEFORE_LOADING = 8_000_000
-"""Items grouped with NumPy before compiled kernels are loaded: loading takes half a second and 100 MB, and NumPy is
-three to five times slower."""
+ITEMS_BEFORE_LOADING = 8_000_000
+"""Items grouped with NumPy, three to five times slower, before compiled kernels are loaded: half a second, 100 MB."""
 _DENSE_LIMIT = 1 << 21  # largest key space that is grouped through a lookup table (8 MB) instead of a hash table
 _KEY_LIMIT = 2**62
 _CACHED_ITEMS = 16_000_000
 """Items (classes, and what they were grouped from) kept over all cached groupings, at least four times the tuples: at
 4 to 12 bytes an item this bounds the memory that rolling up may take."""
 _CACHED_GROUPINGS = 1024  # groupings kept: finding the best one to start from must cost less than it saves
-
 DROPPED = -1  # instead of a level: the quasi-identifier is left out, as in Incognito's subsets
 
 
@@ -43,6 +41,7 @@ class Grouping:
     representatives: NDArray[np.int32]
     sizes: NDArray[np.int64]
     find_tuple_class: Callable[[], NDArray[np.int32]]
+    links: Links | None = None  # where records are linked: the linked class of each class
 
     @property
     def n_classes(self) -> int:
@@ -61,16 +60,13 @@ class RemoteWorkers(Protocol):
     @property
     def blocks(self) -> int:
         """How many sets of classes are worth making."""
-        ...
 
     @property
     def least(self) -> int:
         """How many kinds of records there must be for it to be worthwhile."""
-        ...
 
     def __call__(self, work: Callable[[Any], Any], sets: Sequence[Any], /) -> list[Any]:
         """The answers in the order of the sets. All can be pickled; work done twice gives the same answer."""
-        ...
 
 
 class LocalEngine:
@@ -85,13 +81,12 @@ class LocalEngine:
         kernels: ModuleType | None = None,
         remote: RemoteWorkers | None = None,
     ) -> None:
-        self.remote = remote
-        """Who may work on sets of classes that have nothing to do with each other; None: this process."""
+        self.remote = remote  # who may work on sets of classes that do not concern each other; None: this process
         self._table = table
         self._domains = domains
         self._kernels = kernels if kernels is not None else plain
-        self._items_before_loading = _ITEMS_BEFORE_LOADING if kernels is None else None
-        self._maps, self._offsets, self._radices = _dense_maps(ladders)
+        self._items_before_loading = ITEMS_BEFORE_LOADING if kernels is None else None
+        self._maps, self._offsets, self._radices = dense_maps(ladders)
         self._all = np.arange(table.n_tuples, dtype=np.int32)
         self._lookup = np.full(0, -1, dtype=np.int32)
         self._cache: list[Grouping] = []
@@ -103,22 +98,34 @@ class LocalEngine:
         """The classes at a node: a level for each quasi-identifier, or `DROPPED`."""
         self.checks += 1
         wanted = np.asarray(node, dtype=np.int64)
-        source = self._finest_source(wanted)
+        below = (wanted == DROPPED) | ((self._cached_nodes <= wanted) & (self._cached_nodes != DROPPED))
+        usable = (self._cache[i] for i in np.flatnonzero(below.all(axis=1)))  # the node can be rolled up from these
+        source = min(usable, key=lambda grouping: grouping.n_classes, default=None)
         items, weights = (self._all, self._table.counts) if source is None else (source.representatives, source.sizes)
         self._load_when_it_pays(len(items))
         ids, representatives, sizes = self._group(wanted, items, weights)
+        links = self._table.links if source is None else source.links
+        if links is not None:
+            of_item, first, links = links.regrouped(ids.astype(np.int64))
+            ids, representatives = of_item.astype(np.int32), items[first]
+            sizes = np.bincount(of_item, weights=weights, minlength=len(first)).astype(np.int64)
 
         def tuple_class() -> NDArray[np.int32]:
             composed: NDArray[np.int32] = ids if source is None else ids[source.tuple_class]
             return composed
 
-        grouping = Grouping(representatives, sizes, tuple_class)
+        grouping = Grouping(representatives, sizes, tuple_class, links)
         if grouping.n_classes * 2 <= len(items) or source is None:
             self._remember(wanted, grouping, len(items) + grouping.n_classes)
         return grouping
 
     def stats(self, grouping: Grouping, columns: Sequence[str]) -> ClassStats:
         """The class statistics of a grouping, with histograms of the sensitive columns asked for."""
+        if self._table.person is not None:
+            self._load_when_it_pays((2 + 8 * len(columns)) * len(self._table.person))
+            people = ClassPeople(self._people, grouping.tuple_class, self._kernels)
+            linked = None if grouping.links is None else grouping.links.linked
+            return people.stats(grouping.sizes, self._domains, columns, linked)
         histograms = {}
         for column in columns:
             pairs = self._table.pairs[column]
@@ -128,6 +135,10 @@ class LocalEngine:
             )
             histograms[column] = Histogram(*parts)
         return ClassStats(grouping.sizes, histograms, self._domains)
+
+    @cached_property
+    def _people(self) -> PeopleIndex:
+        return PeopleIndex(self._table, self._table.row_tuple)
 
     def _load_when_it_pays(self, items: int) -> None:
         """Change to compiled kernels once a search has shown to be long; the results are the same."""
@@ -163,12 +174,6 @@ class LocalEngine:
         ids, representatives, sizes = grouped
         return ids, representatives, sizes
 
-    def _finest_source(self, node: NDArray[np.int64]) -> Grouping | None:
-        """The cached grouping with the fewest classes from which the node can be rolled up."""
-        below = (node == DROPPED) | ((self._cached_nodes <= node) & (self._cached_nodes != DROPPED))
-        usable = (self._cache[i] for i in np.flatnonzero(below.all(axis=1)))
-        return min(usable, key=lambda grouping: grouping.n_classes, default=None)
-
     def _remember(self, node: NDArray[np.int64], grouping: Grouping, items: int) -> None:
         self._cache.append(grouping)
         self._cached_items.append(items)
@@ -179,7 +184,7 @@ class LocalEngine:
             self._cached_nodes = self._cached_nodes[1:]
 
 
-def _dense_maps(ladders: Sequence[Ladder]) -> tuple[NDArray[np.int32], list[list[int]], list[list[int]]]:
+def dense_maps(ladders: Sequence[Ladder]) -> tuple[NDArray[np.int32], list[list[int]], list[list[int]]]:
     """For every column and level, the map from leaf code to a dense node number; all maps in one array."""
     maps = [[np.unique(row, return_inverse=True)[1].astype(np.int32) for row in ladder.nodes] for ladder in ladders]
     ends = accumulate((len(each) for levels in maps for each in levels), initial=0)

@@ -1,22 +1,19 @@
 """Does a candidate satisfy the models, and at the price of how many suppressed records?
 
 Classes that fail a model are suppressed. Models that look at the whole release (t-closeness, (alp, dif)) are tested on
-what remains, again and again until nothing more fails, because leaving a class out changes what the rest is
-compared with. The candidate satisfies when every condition holds on the classes kept, something is kept, and no more
-records are left out than the budget allows.
+what remains until nothing more fails, because leaving a class out changes what the rest is compared with. The candidate
+satisfies when every condition holds, something is kept, and no more is left out than the budget allows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from shoal.models.base import Model
 from shoal.search.engine import Grouping, LocalEngine
 from shoal.search.problem import Problem
-from shoal.table.classes import ClassStats, Mask
+from shoal.table.classes import ClassStats, ClassView, Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,18 +23,18 @@ class Evaluation:
     satisfied: bool
     kept: Mask  # which classes are released
     suppressed: int  # records in classes that are not released
-    may_satisfy_below: bool
-    """Whether a less general node might satisfy: False only where the models' declarations prove it cannot."""
+    may_satisfy_below: bool  # whether a less general node might: False only where declarations prove it cannot
     least_below: int = 0  # records that every satisfying less general node suppresses at least
 
 
-def prunable_models(models: Sequence[Model], budget: int) -> tuple[Model, ...]:
+def prunable_models(problem: Problem, models: Sequence[Model]) -> tuple[Model, ...]:
     """The models whose failure at a node proves failure at every less general node and for every larger QI subset.
 
     Without suppression, merge-closed models: what holds at a node holds above it. With a budget, superset-closed ones:
     then the records in failing classes can only grow in number on the way down.
     """
-    return tuple(model for model in models if (model.superset_closed if budget else model.merge_closed))
+    closed = problem.superset_closed if problem.budget else problem.merge_closed
+    return tuple(model for model in models if closed(model))
 
 
 def evaluate_stats(models: Sequence[Model], stats: ClassStats, budget: int) -> tuple[bool, Mask]:
@@ -45,24 +42,43 @@ def evaluate_stats(models: Sequence[Model], stats: ClassStats, budget: int) -> t
     kept = class_holds([model for model in models if not model.whole_table], stats)
     whole = [model for model in models if model.whole_table]
     while whole and kept.any():
-        rest = stats.keep(kept)
+        rest = stats.restricted_to(kept)
         holds = class_holds(whole, rest)
         if holds.all():
             break
         kept[np.flatnonzero(kept)[~holds]] = False
-    suppressed = int(stats.sizes[~kept].sum())
+    suppressed = int(stats.records[~kept].sum())
     if suppressed > budget or not kept.any():
         return False, kept
-    rest = stats.keep(kept) if whole else stats
-    return all(model.table_holds(rest.view(model.column)) for model in whole), kept
+    rest = stats.restricted_to(kept) if whole else stats
+    return all(model.table_holds(each.view(model.column)) for model in whole for each in rest.judged), kept
 
 
 def class_holds(models: Sequence[Model], stats: ClassStats) -> Mask:
-    """Which classes satisfy each of some models that are tested class by class."""
+    """Which classes satisfy each of some models that are tested class by class.
+
+    Where records are linked a class falls with its linked class, and that with any class of it.
+    """
     held = np.ones(stats.n_classes, dtype=np.bool_)
     for model in models:
-        held &= model.holds(stats.view(model.column))
-    return held
+        held &= model.holds(stats.view(model.column)) | ~stats.shows(model.column)
+    if stats.linked is None:
+        return held
+    together = class_holds(models, stats.linked.stats)
+    together[stats.linked.owner[~held]] = False
+    return together[stats.linked.owner]
+
+
+def failing_view(model: Model, stats: ClassStats, index: int) -> tuple[ClassView, int]:
+    """What a class fails a model by: its own records, those that are linked to them, or others of the same people."""
+    view, linked = stats.view(model.column), stats.linked
+    held = class_holds([model], replace(stats, linked=None))
+    if linked is None or not held[index]:
+        return view, index
+    whole, owner = linked.stats.view(model.column), int(linked.owner[index])
+    if not class_holds([model], linked.stats)[owner]:
+        return whole, owner
+    return view, int(np.flatnonzero(~held & (linked.owner == owner))[0])
 
 
 class Evaluator:
@@ -73,9 +89,11 @@ class Evaluator:
         self._budget = problem.budget
         self._engine = engine
         self._columns = sorted({model.column for model in self._models if model.column is not None})
-        prunable = prunable_models(self._models, self._budget)
-        self._on_sizes = [model for model in prunable if model.column is None]
-        self._bounding = [model for model in self._models if model.merge_closed]
+        prunable = prunable_models(problem, self._models)
+        self._on_sizes = [model for model in prunable if model.column is None and not model.whole_table]
+        self._sizes_decide = not self._columns and not any(model.whole_table for model in self._models)
+        self._bounding = [model for model in self._models if problem.merge_closed(model)]
+        self._counts_people = problem.counts_people
         self.all_prunable = len(prunable) == len(self._models)
 
     def grouping(self, node: Sequence[int]) -> Grouping:
@@ -83,15 +101,17 @@ class Evaluator:
         return self._engine.classes(node)
 
     def evaluate(self, grouping: Grouping, stats: ClassStats | None = None) -> Evaluation:
-        """Evaluate a node's classes: by their sizes first, then by what rules out everything below, then in full.
-
-        ``stats`` are those of the grouping where they have been made already.
-        """
+        """Evaluate a node's classes: by their sizes first, then by what rules out everything below, then in full."""
         kept = class_holds(self._on_sizes, ClassStats(grouping.sizes, {}, {}))
         suppressed = int(grouping.sizes[~kept].sum())
         if suppressed > self._budget or not kept.any():
             return Evaluation(False, kept, suppressed, False)
-        if not self._columns:
+        if self._counts_people:  # never more than there are records, so what failed so far fails
+            kept = class_holds(self._on_sizes, self._engine.stats(grouping, ()) if stats is None else stats)
+            suppressed = int(grouping.sizes[~kept].sum())
+            if suppressed > self._budget or not kept.any():
+                return Evaluation(False, kept, suppressed, False)
+        if self._sizes_decide:
             return Evaluation(True, kept, suppressed, True, suppressed)
         if stats is None:
             stats = self._engine.stats(grouping, self._columns)
@@ -106,9 +126,9 @@ class Evaluator:
         """Records that this node and every less general one suppress at least; beyond the budget where none may be."""
         least = np.zeros(stats.n_classes, dtype=np.int64)
         for model in self._bounding:
-            view = stats.view(model.column)
+            view, shown = stats.view(model.column), stats.shows(model.column)
             if self._budget:
-                np.maximum(least, model.least_removed(view, self._budget), out=least)
-            elif not model.holds(view).all():
+                np.maximum(least, model.least_removed(view, self._budget) * shown, out=least)
+            elif not (model.holds(view) | ~shown).all():
                 return 1
         return int(least.sum())

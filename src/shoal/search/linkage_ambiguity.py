@@ -1,17 +1,11 @@
 """With how many records each record could be linked: the ambiguity of a release, counted exactly.
 
 An original record and a released one are *consistent* when, in every quasi-identifier, the original value lies under
-the released label. After Gionis, Mazza & Tassa 2008 (k-Anonymization Revisited; taken up by Tassa, Mazza & Gionis
-2012):
-
-- (1, k): every original record is consistent with at least k released ones;
-- (k, 1): every released record is consistent with at least k original ones;
-- (k, k): both.
-
-k-anonymity implies all three; none of them implies k-anonymity. Suppressed records count on neither side.
+the released label. After Gionis, Mazza & Tassa 2008 (k-Anonymization Revisited; taken up by the same in 2012):
+(1, k), every original record is consistent with at least k released ones; (k, 1), every released record with at least
+k original ones; (k, k), both. k-anonymity implies all three; none of them implies k-anonymity. Suppressed records count
+on neither side.
 """
-
-from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.table.encoded import EncodedTable
+from shoal.table.encoded import EncodedTable, spans
 from shoal.table.recoding import Recoding
 
 Counts = NDArray[np.int64]
@@ -37,10 +31,7 @@ class Ambiguity:
     class_sizes: Counts
 
     def figures(self) -> dict[str, Any]:
-        """The least on each side, the largest k that each definition allows, and the mean.
-
-        The mean is the same on both sides: the number of consistent pairs over the number of records.
-        """
+        """The least on each side, the largest k of each definition, and the mean number of pairs per record."""
         per_original, per_released = int(self.released_per_original.min()), int(self.originals_per_released.min())
         pairs = int((self.originals_per_released * self.class_sizes).sum())
         mean = round(pairs / int(self.class_sizes.sum()), 6)
@@ -59,68 +50,44 @@ def ambiguity(recoding: Recoding, table: EncodedTable) -> Ambiguity:
     The distinct original tuples are a trie, narrow columns first; each class walks down all branches that its labels
     cover, which in every column are neighbours. The last column needs no walk: its branches are counted as a stretch.
     """
-    kept = recoding.row_class >= 0
-    weights = table.bincount(table.row_tuple, kept, table.n_tuples)
+    weights = table.bincount(table.row_tuple, recoding.row_class >= 0, table.n_tuples)
     tuples = np.flatnonzero(weights)
-    low = np.stack([h.first[recoding.nodes[:, j]] for j, h in enumerate(recoding.hierarchies)])
-    high = np.stack([h.last[recoding.nodes[:, j]] for j, h in enumerate(recoding.hierarchies)])
-    order = np.argsort((high - low).astype(np.int64) @ recoding.sizes, kind="stable")
-    widths = [recoding.hierarchies[j].n_leaves for j in order]
-    trie = _Trie.of([table.codes[j][tuples] for j in order], widths, weights[tuples])
-    per_class, per_leaf = trie.stab(low[order].astype(np.int64), high[order].astype(np.int64), recoding.sizes)
-    return Ambiguity(per_leaf[trie.leaf_of], weights[tuples], per_class, recoding.sizes)
+    named = list(enumerate(recoding.hierarchies))
+    low = np.stack([tree.first[recoding.nodes[:, j]] for j, tree in named]).astype(np.int64)
+    high = np.stack([tree.last[recoding.nodes[:, j]] for j, tree in named]).astype(np.int64)
+    # of each column the sorted keys ``node above x width + code``, its width, and the codes that each class covers
+    trie, leaf = [], np.zeros(len(tuples), dtype=np.int64)
+    for j in np.argsort((high - low) @ recoding.sizes, kind="stable").tolist():
+        width = recoding.hierarchies[j].n_leaves
+        keys, leaf = np.unique(leaf * width + table.codes[j][tuples], return_inverse=True)
+        trie.append((keys, width, low[j], high[j]))
+    under = np.bincount(leaf, weights=weights[tuples], minlength=len(trie[-1][0])).astype(np.int64)
+    before = np.concatenate([[0], np.cumsum(under)])
+    per_class, steps = np.zeros(recoding.n_classes, dtype=np.int64), np.zeros(len(before), dtype=np.int64)
+    waiting = [np.arange(recoding.n_classes)]
+    while waiting:
+        classes = waiting.pop()
+        found = _walk(trie, classes)
+        if found is None:
+            waiting += [classes[len(classes) // 2 :], classes[: len(classes) // 2]]
+            continue
+        box, start, stop = found
+        np.add.at(per_class, box, before[stop] - before[start])
+        np.add.at(steps, start, recoding.sizes[box])
+        np.subtract.at(steps, stop, recoding.sizes[box])
+    return Ambiguity(np.cumsum(steps)[leaf], weights[tuples], per_class, recoding.sizes)
 
 
-@dataclass(frozen=True, eq=False)
-class _Trie:
-    """Distinct tuples column after column: a node's number is the index of its key among the sorted keys."""
-
-    edges: list[Counts]  # for each column the sorted keys ``node above x width + code``
-    widths: Sequence[int]
-    leaf_of: Counts  # the last node of each tuple
-    weights: Counts  # records under each last node
-
-    @staticmethod
-    def of(columns: Sequence[NDArray[np.int32]], widths: Sequence[int], weights: Counts) -> _Trie:
-        edges = []
-        node = np.zeros(len(weights), dtype=np.int64)
-        for codes, width in zip(columns, widths, strict=True):
-            keys, node = np.unique(node * width + codes, return_inverse=True)
-            edges.append(keys)
-        under = np.zeros(len(edges[-1]), dtype=np.int64)
-        np.add.at(under, node, weights)
-        return _Trie(edges, widths, node, under)
-
-    def stab(self, low: Counts, high: Counts, sizes: Counts) -> tuple[Counts, Counts]:
-        """Records under each box, and for each last node the records whose boxes hold it."""
-        inside = np.zeros(low.shape[1], dtype=np.int64)
-        steps = np.zeros(len(self.weights) + 1, dtype=np.int64)
-        before = np.concatenate([[0], np.cumsum(self.weights)])
-        waiting = [np.arange(low.shape[1])]
-        while waiting:
-            some = waiting.pop()
-            found = self._walk(some, low, high)
-            if found is None:
-                waiting += [some[len(some) // 2 :], some[: len(some) // 2]]
-                continue
-            box, start, stop = found
-            np.add.at(inside, box, before[stop] - before[start])
-            np.add.at(steps, start, sizes[box])
-            np.subtract.at(steps, stop, sizes[box])
-        return inside, np.cumsum(steps)[:-1]
-
-    def _walk(self, boxes: NDArray[np.int64], low: Counts, high: Counts) -> tuple[Counts, Counts, Counts] | None:
-        """Boxes with the stretches of last nodes they hold; None when that are too many at a time."""
-        alone, box, node = len(boxes) == 1, boxes, np.zeros(len(boxes), dtype=np.int64)
-        start = stop = node
-        for column, (keys, width) in enumerate(zip(self.edges, self.widths, strict=True)):
-            if column:
-                lengths = stop - start
-                total = int(lengths.sum())
-                if total > _PAIRS_AT_A_TIME and not alone:
-                    return None
-                box = np.repeat(box, lengths)
-                node = np.arange(total) - np.repeat(np.cumsum(lengths) - lengths, lengths) + np.repeat(start, lengths)
-            start = np.searchsorted(keys, node * width + low[column][box])
-            stop = np.searchsorted(keys, node * width + high[column][box], side="right")
-        return box, start, stop
+def _walk(trie: Sequence[tuple[Counts, int, Counts, Counts]], classes: Counts) -> tuple[Counts, Counts, Counts] | None:
+    """Classes with the stretches of last nodes that they cover; None when these are too many at a time."""
+    box, node = classes, np.zeros(len(classes), dtype=np.int64)
+    start = stop = node
+    for column, (keys, width, low, high) in enumerate(trie):
+        if column:
+            lengths = stop - start
+            if int(lengths.sum()) > _PAIRS_AT_A_TIME and len(classes) > 1:
+                return None
+            box, node = np.repeat(box, lengths), spans(start, lengths)
+        start = np.searchsorted(keys, node * width + low[box])
+        stop = np.searchsorted(keys, node * width + high[box], side="right")
+    return box, start, stop

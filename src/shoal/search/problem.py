@@ -1,9 +1,8 @@
 """What an algorithm is given, and what it returns."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,19 +29,16 @@ class Problem:
 
     table: EncodedTable
     hierarchies: tuple[Hierarchy, ...]
-    caps: tuple[NDArray[np.int32], ...]
-    """The node that each leaf of each quasi-identifier may be generalized to at most (its boundary)."""
+    caps: tuple[NDArray[np.int32], ...]  # the boundary of each leaf: the node to generalize to at most
     ladders: tuple[Ladder, ...]  # the full-domain levels of each quasi-identifier, each value stopping at its boundary
     models: tuple[Model, ...]
     domains: Mapping[str, SensitiveDomain]
     budget: int = 0  # how many records may be suppressed
     metric: Metric = field(default_factory=lambda: METRICS[DEFAULT_METRIC])
-    weights: Mapping[str, float] = field(default_factory=dict)
-    """Importance of quasi-identifiers in [0, 1] (Wang's W); 0 where not named."""
+    weights: Mapping[str, float] = field(default_factory=dict)  # importance in [0, 1] (Wang's W); 0 if not named
     options: Mapping[str, Any] = field(default_factory=dict)  # the algorithm's own options
     progress: Progress = no_progress
-    entries: tuple[int, ...] = ()
-    """The entry under ``privacy`` that asks for each model; empty where the models come from no policy."""
+    entries: tuple[int, ...] = ()  # entry under ``privacy`` of each model; empty where they come from no policy
 
     def entry_of(self, model: int) -> int:
         """The entry that asks for a model; a model from no policy has an entry of its own."""
@@ -71,6 +67,19 @@ class Problem:
         )
 
     @property
+    def counts_people(self) -> bool:
+        """Whether models count people instead of records."""
+        return self.table.person is not None
+
+    def merge_closed(self, model: Model) -> bool:
+        """Whether two satisfying classes merged satisfy a model: what holds at a node holds above it."""
+        return model.merge_closed and (model.closed_for_people or not self.counts_people)
+
+    def superset_closed(self, model: Model) -> bool:
+        """Whether a satisfying class satisfies a model whatever is added."""
+        return model.superset_closed and (model.closed_for_people or not self.counts_people)
+
+    @cached_property
     def shape(self) -> tuple[int, ...]:
         """How many levels each quasi-identifier has in the lattice."""
         return tuple(len(ladder.nodes) for ladder in self.ladders)

@@ -1,10 +1,8 @@
 """Canonical text: the one way in which a value is written, whatever type the table keeps it in.
 
-The age 39 is the same value as an int64, as a float64 (39.0, because pandas had a missing age elsewhere), as text and
-as a category. Classes, hierarchies and releases must not differ for it, so everything inside works on this text.
+The age 39 is the same value as an int64, as a float64 (pandas had a missing age elsewhere), as text and as a category.
+Classes, hierarchies and releases must not differ for it, so everything inside works on this text.
 """
-
-from __future__ import annotations
 
 import math
 from collections.abc import Iterable
@@ -16,6 +14,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.errors import DataError
+
+_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # counts of a unit in a second
 
 
 def is_text(kind: pa.DataType) -> bool:
@@ -30,9 +30,7 @@ def has_text(kind: pa.DataType) -> bool:
 
 
 def own_digits(number: np.floating) -> float:
-    """A narrow float as the double of its value where it is whole, else of its shortest digits: 0.1 in 32 bits is 0.1,
-    not 0.10000000149011612, but 2**30 is not 1073741800.
-    """
+    """A narrow float as the double of its shortest digits (0.1, not 0.10000000149011612); 2**30 stays what it is."""
     return float(number) if number.is_integer() else float(str(number))
 
 
@@ -54,14 +52,11 @@ def _flat(values: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
 
 def one_dictionary(encoded: pa.ChunkedArray) -> pa.ChunkedArray:
     """The same array with one dictionary for all its chunks; unifying hashes it all, and is mostly not needed."""
-    places = set()
+    dictionaries = set()
     for dictionary in (chunk.dictionary for chunk in encoded.chunks):
         addresses = [None if buffer is None else buffer.address for buffer in dictionary.buffers()]
-        places.add((dictionary.offset, len(dictionary), *addresses))
-    return encoded if len(places) <= 1 else encoded.unify_dictionaries()
-
-
-_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+        dictionaries.add((dictionary.offset, len(dictionary), *addresses))
+    return encoded if len(dictionaries) <= 1 else encoded.unify_dictionaries()
 
 
 def canonical_text(array: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -88,20 +83,14 @@ def encode_values(array: pa.Array | pa.ChunkedArray) -> tuple[tuple[str | None, 
     """The texts that `encode` gives, a value of each in the type of the array, and the code of every row."""
     values, texts, order, rows = _ranked(array)
     labels: list[str | None] = texts.to_pylist()
+    typed = values.take(order)
     if len(rows) and rows.max() == len(labels):
-        return (*labels, None), pa.concat_arrays([values.take(order), pa.nulls(1, values.type)]), rows
-    return tuple(labels), values.take(order), rows
-
-
-def ranks(array: pa.Array | pa.ChunkedArray) -> NDArray[np.int32]:
-    """The codes that `encode` gives, without the texts."""
-    return _ranked(array)[3]
+        return (*labels, None), pa.concat_arrays([typed, pa.nulls(1, values.type)]), rows
+    return tuple(labels), typed, rows
 
 
 def _ranked(array: pa.Array | pa.ChunkedArray) -> tuple[pa.Array, pa.Array, pa.Array, NDArray[np.int32]]:
-    """The distinct values, their distinct canonical texts in order, the index of a value of each text, and the index
-    of each row's text; one past the last for a missing value.
-    """
+    """The distinct values, their texts in order, an index of a value of each, and that of each row (last: missing)."""
     values, texts, codes = texts_and_codes(array)
     folded = texts.dictionary_encode()
     of_value = _indices(folded)
@@ -119,13 +108,13 @@ def _ranked(array: pa.Array | pa.ChunkedArray) -> tuple[pa.Array, pa.Array, pa.A
 def texts_and_codes(
     array: pa.Array | pa.ChunkedArray, *, dictionary: bool = False
 ) -> tuple[pa.Array, pa.Array, NDArray[np.int32]]:
-    """The distinct raw values, the canonical text of each, and for each row its place among them (-1: missing).
+    """The distinct raw values, the canonical text of each, and for each row its index among them (-1: missing).
 
     With ``dictionary``, one of texts that the array brings along is taken as it is: it may list values of no row.
     """
     column = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
-    if not (dictionary and pa.types.is_dictionary(column.type) and column.num_chunks == 1
-            and pa.types.is_string(column.type.value_type)):  # fmt: skip
+    is_coded = pa.types.is_dictionary(column.type) and column.num_chunks == 1
+    if not (dictionary and is_coded and pa.types.is_string(column.type.value_type)):
         column = decoded(column)
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if pa.types.is_null(kind):
@@ -153,7 +142,9 @@ def _texts(values: pa.Array) -> pa.Array:
     if is_text(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind):
         return values.cast(pa.string())
     if pa.types.is_floating(kind):
-        return _strings(_float_text(value) for value in _shortest_doubles(values))
+        numbers = values.to_numpy(zero_copy_only=False)
+        doubles = numbers.tolist() if numbers.dtype == np.float64 else map(own_digits, numbers)
+        return _strings(map(_float_text, doubles))
     if pa.types.is_decimal(kind):
         return _strings(decimal_text(value) for value in values.to_pylist())
     if pa.types.is_date(kind):
@@ -167,15 +158,6 @@ def _texts(values: pa.Array) -> pa.Array:
 
 def _strings(texts: Iterable[str | None]) -> pa.Array:
     return pa.array(list(texts), pa.string())
-
-
-def _shortest_doubles(values: pa.Array) -> Iterable[float]:
-    """Floats as doubles with the same digits."""
-    numbers = values.to_numpy(zero_copy_only=False)
-    if numbers.dtype == np.float64:
-        doubles: list[float] = numbers.tolist()
-        return doubles
-    return (own_digits(number) for number in numbers)
 
 
 def _float_text(value: float) -> str | None:
@@ -230,9 +212,8 @@ def in_order_of_content(table: pa.Table) -> pa.Table:
 
 
 def order_of_content(table: pa.Table) -> NDArray[np.int64]:
-    """The rows in the order of what stands in them: for each place, which row of the table goes there."""
-    keys = [ranks(table.column(name)) for name in sorted(table.column_names)]
-    return np.lexsort(keys) if keys else np.arange(table.num_rows)
+    """The rows in the order of what stands in them: for each position, which row of the table goes there."""
+    return order_of_cells(table.select(sorted(table.column_names, reverse=True)))
 
 
 def in_order_of_cells(table: pa.Table) -> pa.Table:
@@ -241,6 +222,6 @@ def in_order_of_cells(table: pa.Table) -> pa.Table:
 
 
 def order_of_cells(table: pa.Table) -> NDArray[np.int64]:
-    """The rows in the order of a release: for each place, which row of the table goes there."""
-    keys = [ranks(column) for column in table.columns]
+    """The rows in the order of a release: for each position, which row of the table goes there."""
+    keys = [_ranked(column)[3] for column in table.columns]
     return np.lexsort(keys[::-1]) if keys else np.arange(table.num_rows)

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+
+from shoal.table.linked import Links, link_records
 
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
 
 _KEY_LIMIT = 2**62
+_STEP = 1 << 20  # rows that are numbered at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,9 +39,12 @@ class EncodedTable:
     codes: Codes  # ``codes[j, t]``: leaf code of quasi-identifier ``j`` in tuple ``t``
     counts: Counts  # records of each tuple
     row_tuple: Codes  # tuple of each row
-    row_sensitive: Mapping[str, Codes]  # published-value code of each row, for each sensitive column
+    row_sensitive: Mapping[str, Codes]
+    """Published-value code of each row, for each sensitive column; -1 for rows of a table without the column."""
     pairs: Mapping[str, Pairs]
     weights: Counts | None = None  # records of each row; None: one each
+    person: Codes | None = None  # who each row is about; None: every record is somebody else's
+    links: Links | None = None  # where pseudonyms link records: the tuples are those of linked classes
     entry: NDArray[np.int64] | None = None  # where rows were parted or unfolded: which row each was before
 
     @property
@@ -45,10 +52,11 @@ class EncodedTable:
         """Number of records."""
         return len(self.row_tuple) if self.weights is None else int(self.weights.sum())
 
-    @property
-    def n_entries(self) -> int:
-        """Length of the arrays that have an entry a row."""
-        return len(self.row_tuple)
+    @cached_property
+    def rows_by_tuple(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The rows tuple by tuple, and where those of each tuple start; one start more for the end."""
+        rows = np.argsort(self.row_tuple, kind="stable")
+        return rows, np.searchsorted(self.row_tuple[rows], np.arange(self.n_tuples + 1))
 
     def bincount(self, codes: Codes, kept: NDArray[np.bool_], width: int) -> Counts:
         """Records by code, counted over the rows kept."""
@@ -62,6 +70,7 @@ class EncodedTable:
             row_tuple=self.row_tuple[entry],
             row_sensitive={name: values[entry] for name, values in self.row_sensitive.items()},
             weights=weights,
+            person=None if self.person is None else self.person[entry],
             entry=entry if self.entry is None else self.entry[entry],
         )
 
@@ -69,7 +78,7 @@ class EncodedTable:
         """A row for each record, equal ones side by side: for algorithms that look at single records."""
         if self.weights is None:
             return self
-        return self.parted(np.repeat(np.arange(self.n_entries), self.weights), None)
+        return self.parted(np.repeat(np.arange(len(self.row_tuple)), self.weights), None)
 
     @property
     def n_tuples(self) -> int:
@@ -78,26 +87,23 @@ class EncodedTable:
 
     def keep_tuples(self, kept: NDArray[np.bool_]) -> EncodedTable:
         """The table without the rows of some tuples; rows keep their order."""
-        number = np.cumsum(kept).astype(np.int32) - 1
         rows = kept[self.row_tuple]
-        pairs = {}
-        for name, each in self.pairs.items():
-            entries = kept[each.tuples]
-            pairs[name] = Pairs(number[each.tuples[entries]], each.values[entries], each.counts[entries])
-        return replace(
-            self,
-            codes=np.ascontiguousarray(self.codes[:, kept]),
-            counts=self.counts[kept],
-            row_tuple=number[self.row_tuple[rows]],
-            row_sensitive={name: values[rows] for name, values in self.row_sensitive.items()},
-            pairs=pairs,
-            weights=None if self.weights is None else self.weights[rows],
-            entry=None if self.entry is None else self.entry[rows],
+        codes = self.codes[:, self.row_tuple[rows]]
+        encoded = encode_table(
+            {name: (column, int(column.max(initial=0)) + 1) for name, column in zip(self.quasi, codes, strict=True)},
+            {name: values[rows] for name, values in self.row_sensitive.items()},
+            int(np.count_nonzero(rows)),
+            None if self.weights is None else self.weights[rows],
+            None if self.person is None else self.person[rows],
+            linked=self.links is not None,
         )
+        return replace(encoded, entry=None if self.entry is None else self.entry[rows])
 
 
-def combine_codes(columns: Sequence[Codes], radices: Sequence[int]) -> tuple[NDArray[np.int64], int]:
-    """Pack several code columns into one key a row, order-preserving, and the size of the key space."""
+def combine_codes(
+    columns: Sequence[Codes | NDArray[np.int64]], radices: Sequence[int]
+) -> tuple[NDArray[np.int64], int]:
+    """Pack several code columns into one key per row, order-preserving, and the size of the key space."""
     keys = np.zeros(len(columns[0]) if columns else 0, dtype=np.int64)
     space = 1
     for column, radix in zip(columns, radices, strict=True):
@@ -109,15 +115,23 @@ def combine_codes(columns: Sequence[Codes], radices: Sequence[int]) -> tuple[NDA
     return keys, space
 
 
-def distinct_counts(keys: NDArray[np.int64], weights: Counts | None) -> tuple[NDArray[np.int64], Counts]:
-    """The distinct keys in order, and how many records have each: rows, or the sum of their weights."""
-    if weights is None:
-        distinct, counts = np.unique(keys, return_counts=True)
-        return distinct, counts.astype(np.int64)
-    order = np.argsort(keys, kind="stable")
-    ranked = keys[order]
-    starts = np.flatnonzero(np.concatenate([[True], ranked[1:] != ranked[:-1]])) if len(keys) else np.zeros(0, np.intp)
-    return ranked[starts], np.add.reduceat(weights[order], starts) if len(keys) else np.zeros(0, np.int64)
+def number_keys(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], Codes]:
+    """Where each distinct key occurs first, in ascending order of the keys, and the number of each row's key.
+
+    As `np.unique` does, in a third of the memory where many rows have few keys.
+    """
+    distinct = np.unique(keys)
+    if len(distinct) > len(keys) // 4:
+        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        return first, inverse.astype(np.int32)
+    number = np.empty(len(keys), dtype=np.int32)
+    for start in range(0, len(keys), _STEP):
+        number[start : start + _STEP] = np.searchsorted(distinct, keys[start : start + _STEP])
+    first = np.empty(len(distinct), dtype=np.int64)
+    for start in range(_STEP * (len(keys) // _STEP), -1, -_STEP):  # of equal keys the first one, written last, stays
+        some = number[start : start + _STEP]
+        first[some[::-1]] = np.arange(start + len(some) - 1, start - 1, -1)
+    return first, number
 
 
 def spans(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -128,28 +142,33 @@ def spans(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.i
 
 def encode_table(
     quasi: Mapping[str, tuple[Codes, int]],
-    sensitive: Mapping[str, tuple[Codes, int]],
+    sensitive: Mapping[str, Codes],
     n_rows: int,
     weights: Counts | None = None,
+    person: Codes | None = None,
+    *,
+    linked: bool = False,
 ) -> EncodedTable:
-    """Collapse rows to distinct tuples; each column comes as its codes and how many codes there are."""
+    """Collapse rows to distinct tuples; a quasi-identifier comes as its codes and how many codes there are.
+
+    Where records are ``linked``, a tuple is only shared by people who have the same tuples.
+    """
     columns = [codes for codes, _ in quasi.values()]
-    keys, _ = combine_codes(columns, [radix for _, radix in quasi.values()])
-    if not columns:
-        keys = np.zeros(n_rows, dtype=np.int64)
-    _, first, inverse, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
-    row_tuple = inverse.astype(np.int32)
-    codes = np.ascontiguousarray(
-        np.array([column[first] for column in columns], dtype=np.int32).reshape(-1, len(first))
-    )
-    if weights is not None:
-        counts = np.bincount(row_tuple, weights=weights, minlength=len(first))
-    pairs = {name: _pairs(row_tuple, values, len(first), weights) for name, (values, _) in sensitive.items()}
-    row_sensitive = {name: values for name, (values, _) in sensitive.items()}
-    return EncodedTable(tuple(quasi), codes, counts.astype(np.int64), row_tuple, row_sensitive, pairs, weights)
-
-
-def _pairs(row_tuple: Codes, values: Codes, n_tuples: int, weights: Counts | None) -> Pairs:
-    width = max(n_tuples, 1)
-    keys, counts = distinct_counts(values.astype(np.int64) * width + row_tuple, weights)
-    return Pairs((keys % width).astype(np.int32), (keys // width).astype(np.int32), counts.astype(np.int64))
+    keys = combine_codes(columns, [radix for _, radix in quasi.values()])[0] if columns else np.zeros(n_rows, np.int64)
+    first, row_tuple = number_keys(keys)
+    links = None
+    if linked and person is not None:
+        ones = np.ones(n_rows, dtype=np.int64) if weights is None else weights
+        tuples, first, links = link_records(person.astype(np.int64), row_tuple.astype(np.int64), ones)
+        row_tuple = tuples.astype(np.int32)
+    width = max(len(first), 1)
+    codes = np.array([column[first] for column in columns], dtype=np.int32).reshape(len(columns), len(first))
+    pairs = {}
+    for name, values in sensitive.items():
+        begin, entry = number_keys(values.astype(np.int64) * width + row_tuple)
+        counts = np.bincount(entry, weights, minlength=len(begin)).astype(np.int64)
+        there = values[begin] >= 0  # but for rows of a table without the column
+        pairs[name] = Pairs(row_tuple[begin][there], values[begin][there].astype(np.int32), counts[there])
+    records = np.bincount(row_tuple, weights, minlength=len(first)).astype(np.int64)
+    codes = np.ascontiguousarray(codes)
+    return EncodedTable(tuple(quasi), codes, records, row_tuple, dict(sensitive), pairs, weights, person, links)

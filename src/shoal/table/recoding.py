@@ -27,8 +27,7 @@ class Recoding:
     nodes: NDArray[np.int32]  # ``nodes[c, j]``: the hierarchy node that class ``c`` releases for quasi-identifier ``j``
     levels: Mapping[str, int] | None = None  # for full-domain recodings, the level of each quasi-identifier
     weights: NDArray[np.int64] | None = None  # records of each row; None: one each
-    entry: NDArray[np.int64] | None = None
-    """Where the rows of the table were parted or unfolded: which of its rows each row here is."""
+    entry: NDArray[np.int64] | None = None  # where rows of the table were parted or unfolded: the row of each
 
     @property
     def n_rows(self) -> int:

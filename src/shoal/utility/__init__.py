@@ -3,8 +3,3 @@
 In both, a generalized cell stands for every value under it, each equally likely (Xiao & Tao 2006; LeFevre, DeWitt &
 Ramakrishnan 2006): the one reading of a label that needs no knowledge beyond the hierarchy.
 """
-
-from shoal.utility.columns import EncodedRecords
-from shoal.utility.task import check_task, measure_task
-
-__all__ = ["EncodedRecords", "check_task", "measure_task"]

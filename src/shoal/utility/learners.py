@@ -8,23 +8,19 @@ the test records (Efron & Tibshirani 1993); the difference of two models is take
 Everything runs on one thread: sums in another order would make the last digits of a score depend on the machine.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.errors import MissingExtraError
-from shoal.utility.columns import Codes, Floats
+from shoal.table.classes import Counts, Floats
 
 RESAMPLES = 200
 _PERCENTILES = (2.5, 97.5)
-_PLACES = 6
+_STEPS = 300  # steps that the logistic regression may take; it says so when they are not enough
 _AT_ONCE = 20  # resamples that are worked on at once: all of them would fill the memory
 
 
@@ -34,7 +30,7 @@ def resamples(records: int, rng: np.random.Generator, count: int = RESAMPLES) ->
     return np.vstack([np.ones(records), *drawn])
 
 
-def scores(chances: Floats, truth: Codes, counts: Floats) -> dict[str, Floats]:
+def scores(chances: Floats, truth: Counts, counts: Floats) -> dict[str, Floats]:
     """Each measure on every resample; of equally likely classes the first is predicted."""
     right = (np.argmax(chances, axis=1) == truth).astype(np.float64)
     found, areas = [], []
@@ -48,8 +44,7 @@ def scores(chances: Floats, truth: Codes, counts: Floats) -> dict[str, Floats]:
 
 def _ratio(part: Floats, whole: Floats) -> Floats:
     """A share, NaN where a resample has no record to take it of."""
-    ratio: Floats = np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0)
-    return ratio
+    return np.asarray(np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0))
 
 
 def _mean(by_class: Floats) -> Floats:
@@ -66,41 +61,27 @@ def _areas(chances: Floats, of_class: Floats, counts: Floats) -> Floats:
     """
     order = np.argsort(chances, kind="stable")
     starts = np.flatnonzero(np.diff(chances[order], prepend=-np.inf))
-    is_one = of_class[order]
-    areas = [
-        _area(counts[block : block + _AT_ONCE, order], is_one, starts) for block in range(0, len(counts), _AT_ONCE)
-    ]
+    areas = []
+    for block in range(0, len(counts), _AT_ONCE):
+        drawn, is_one = counts[block : block + _AT_ONCE, order], of_class[order]
+        yes = np.add.reduceat(drawn * is_one, starts, axis=1)
+        no = np.add.reduceat(drawn * (1.0 - is_one), starts, axis=1)
+        below = np.cumsum(no, axis=1) - no
+        areas.append(_ratio((yes * (below + no / 2)).sum(axis=1), yes.sum(axis=1) * no.sum(axis=1)))
     return np.concatenate(areas)
 
 
-def _area(counts: Floats, of_class: Floats, starts: NDArray[np.intp]) -> Floats:
-    yes = np.add.reduceat(counts * of_class, starts, axis=1)
-    no = np.add.reduceat(counts * (1.0 - of_class), starts, axis=1)
-    below = np.cumsum(no, axis=1) - no
-    return _ratio((yes * (below + no / 2)).sum(axis=1), yes.sum(axis=1) * no.sum(axis=1))
+def figures(scored: Mapping[str, Floats]) -> dict[str, dict[str, float]]:
+    """Each measure with its interval; NaN where the test had no record to take it of."""
+    found = {}
+    for name, values in scored.items():
+        known = values[1:][~np.isnan(values[1:])]
+        low, high = np.percentile(known, _PERCENTILES) if len(known) else (np.nan, np.nan)
+        found[name] = {"value": float(values[0]), "low": float(low), "high": float(high)}
+    return found
 
 
-def figures(scored: Mapping[str, Floats]) -> dict[str, dict[str, float | None]]:
-    """Each measure with its interval."""
-    return {name: _figure(values) for name, values in scored.items()}
-
-
-def _figure(values: Floats) -> dict[str, float | None]:
-    known = values[1:][~np.isnan(values[1:])]
-    low, high = np.percentile(known, _PERCENTILES) if len(known) else (np.nan, np.nan)
-    return {name: _plain(each) for name, each in zip(("value", "low", "high"), (values[0], low, high), strict=True)}
-
-
-def _plain(value: float) -> float | None:
-    """A score as JSON can hold it; None where the test had no record to take it of."""
-    return None if np.isnan(value) else round(float(value), _PLACES) + 0.0
-
-
-_STEPS = 300  # steps that the logistic regression may take; it says so when they are not enough
-
-
-@dataclass(frozen=True, eq=False)
-class Prediction:
+class Prediction(NamedTuple):
     """What a trained model says of the test records."""
 
     learner: str
@@ -114,7 +95,7 @@ def check_installed() -> None:
         raise MissingExtraError("a model score (utility.target)", "utility")
 
 
-def predictions(train: Floats, classes: Codes, test: Floats, *, n_classes: int, seed: int) -> Iterator[Prediction]:
+def predictions(train: Floats, classes: Counts, test: Floats, *, n_classes: int, seed: int) -> Iterator[Prediction]:
     """Train each model and let it predict the test records."""
     from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415 - an optional dependency
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
@@ -127,7 +108,7 @@ def predictions(train: Floats, classes: Codes, test: Floats, *, n_classes: int, 
         yield _trained(name, model, train, classes, test, n_classes)
 
 
-def _trained(name: str, model: Any, train: Floats, classes: Codes, test: Floats, n_classes: int) -> Prediction:
+def _trained(name: str, model: Any, train: Floats, classes: Counts, test: Floats, n_classes: int) -> Prediction:
     from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415
     from threadpoolctl import threadpool_limits  # noqa: PLC0415 - comes with scikit-learn
 

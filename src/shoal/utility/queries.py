@@ -9,27 +9,25 @@ Random queries follow Xiao & Tao: one to three columns, at least one of them a q
 values as needed to ask for about 5% of all combinations: neighbours in a column with an order, any values in others.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+import pyarrow as pa
 
+from shoal.encode.result import Result
 from shoal.errors import PolicyProblem, did_you_mean
 from shoal.formatting import listing
 from shoal.hierarchies import Label
-from shoal.hierarchies.labels import parse_decimal
+from shoal.hierarchies.numbers_as_text import parse_decimal
 from shoal.policy import Policy
 from shoal.policy.utility_spec import UtilitySpec
-from shoal.utility.columns import Domain, EncodedRecords, Floats, ValueColumn, original_columns, released_columns
+from shoal.table.classes import Mask
+from shoal.utility.columns import Domain, ValueColumn, original_columns, released_columns
 
-Mask = NDArray[np.bool_]
 Query = dict[str, Mask]  # for each column of a query, which of its values are asked for
 
 SELECTIVITY = 0.05
@@ -38,25 +36,24 @@ _BINS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0)  # where the bins of relative errors e
 SANITY = 0.001  # share of the records below which a true count is taken to be that
 
 
-def measure_queries(policy: Policy, spec: UtilitySpec, release: EncodedRecords) -> dict[str, Any]:
+def measure_queries(policy: Policy, spec: UtilitySpec, table: pa.Table, release: Result) -> dict[str, Any]:
     """Answer the queries from the release, and compare with the original."""
-    originals = original_columns(policy, release.table, release.resolved)
-    released = released_columns(originals, release.table, release.resolved, release.recoding)
+    originals = original_columns(policy, table, release.resolved.of_records(release.rows))
+    released = released_columns(originals, table, release)
     domains = {name: column.domain for name, column in originals.items()}
     quasi, secrets = policy.names("quasi"), policy.names("sensitive")
+    drawn: dict[str, Any] = {}
     if isinstance(spec.queries, list):
         queries, _ = read_queries(spec.queries, domains)
-        drawn: dict[str, Any] = {}
     else:
         queries = draw_queries(domains, quasi, secrets, int(spec.queries or 0), np.random.default_rng([spec.seed, 2]))
         drawn = {"seed": spec.seed, "selectivity": SELECTIVITY}
-    records = release.recoding.n_rows
+    records = table.num_rows
     answers = compare_answers(queries, originals, released, records)
     listed = [
-        {"query": query, "records": each.records, "estimate": round(each.estimate, 6),
-         "relative_error": round(each.error, 6)}
+        {"query": query, "records": each.records, "estimate": each.estimate, "relative_error": each.error}
         for query, each in zip(spec.queries if isinstance(spec.queries, list) else (), answers, strict=False)
-    ]  # fmt: skip
+    ]
     generalized = compare_answers(queries, originals, all_generalized(originals, quasi), records)
     return {
         "count": len(queries),
@@ -64,7 +61,7 @@ def measure_queries(policy: Policy, spec: UtilitySpec, release: EncodedRecords) 
         "sanity_bound": SANITY * records,
         "relative_error": error_spread(answers),
         "all_generalized": error_spread(generalized),
-        "bins": error_bins(answers),
+        "bins": _error_bins(answers),
         **({"listed": listed} if isinstance(spec.queries, list) else {}),
     }
 
@@ -78,7 +75,7 @@ def draw_queries(
         n_columns = int(rng.integers(1, min(MOST_COLUMNS, len(quasi) + len(others)) + 1))
         first = quasi[int(rng.integers(len(quasi)))]
         rest = [name for name in (*quasi, *others) if name != first]
-        chosen = [first, *(rest[place] for place in rng.permutation(len(rest))[: n_columns - 1].tolist())]
+        chosen = [first, *(rest[index] for index in rng.permutation(len(rest))[: n_columns - 1].tolist())]
         share = SELECTIVITY ** (1 / n_columns)
         queries.append({name: _some_values(domains[name], share, rng) for name in chosen})
     return queries
@@ -86,32 +83,28 @@ def draw_queries(
 
 def _some_values(domain: Domain, share: float, rng: np.random.Generator) -> Mask:
     """A share of the values, rounded up: neighbours where they have an order, which the missing value has not."""
-    wanted = np.zeros(domain.size, dtype=bool)
+    wanted, start = np.zeros(domain.size, dtype=bool), 0
     if domain.numbers is None:
-        asked = int(np.ceil(domain.size * share))
-        wanted[rng.permutation(domain.size)[:asked]] = True
-        return wanted
-    in_order = np.argsort(domain.numbers, kind="stable")[: int(np.count_nonzero(~np.isnan(domain.numbers)))]
-    asked = int(np.ceil(len(in_order) * share))
-    start = int(rng.integers(len(in_order) - asked + 1))
-    wanted[in_order[start : start + asked]] = True
+        candidates, asked = rng.permutation(domain.size), int(np.ceil(domain.size * share))
+    else:
+        candidates = np.argsort(domain.numbers, kind="stable")[: int(np.count_nonzero(~np.isnan(domain.numbers)))]
+        asked = int(np.ceil(len(candidates) * share))
+        start = int(rng.integers(len(candidates) - asked + 1))
+    wanted[candidates[start : start + asked]] = True
     return wanted
 
 
 def answer(query: Query, columns: Mapping[str, ValueColumn]) -> float:
     """The expected number of records that are asked for; exact where every cell is one value."""
-    chance: Floats | None = None
+    chance = np.ones(len(next(iter(columns.values())).first))
     for name, wanted in query.items():
         column = columns[name]
         below = np.concatenate([[0], np.cumsum(wanted)])
-        size = column.last - column.first + 1
-        share = (below[column.last + 1] - below[column.first]) / size
-        chance = share if chance is None else chance * share
-    return 0.0 if chance is None else float(chance.sum())
+        chance *= (below[column.last + 1] - below[column.first]) / (column.last - column.first + 1)
+    return float(chance.sum()) if query else 0.0
 
 
-@dataclass(frozen=True)
-class QueryAnswer:
+class QueryAnswer(NamedTuple):
     """A query's true count, its estimate from the release, and its relative error."""
 
     records: int
@@ -144,12 +137,12 @@ def all_generalized(columns: Mapping[str, ValueColumn], quasi: Sequence[str]) ->
 def error_spread(answers: Sequence[QueryAnswer]) -> dict[str, float]:
     """The relative errors in five figures."""
     errors = np.array([each.error for each in answers])
-    low, median, high = np.percentile(errors, [25, 50, 75])
-    named = {"mean": errors.mean(), "lower_quartile": low, "median": median, "upper_quartile": high}
-    return {name: round(float(value), 6) for name, value in {**named, "largest": errors.max()}.items()}
+    low, median, high = np.percentile(errors, [25, 50, 75]).tolist()
+    spread = {"lower_quartile": low, "median": median, "upper_quartile": high}
+    return {"mean": float(errors.mean()), **spread, "largest": float(errors.max())}
 
 
-def error_bins(answers: list[QueryAnswer]) -> list[dict[str, Any]]:
+def _error_bins(answers: Sequence[QueryAnswer]) -> list[dict[str, Any]]:
     """How many queries are off by how much."""
     errors = np.array([each.error for each in answers])
     counts = np.bincount(np.searchsorted(_BINS, errors), minlength=len(_BINS) + 1).tolist()
@@ -169,14 +162,11 @@ def read_queries(
     """The queries of a policy, and everything that is wrong with them."""
     queries: list[Query] = []
     problems: list[PolicyProblem] = []
-    for place, conditions in enumerate(listed):
-        wanted = {}
+    for index, conditions in enumerate(listed):
+        queries.append({})
         for name, condition in conditions.items():
-            where = f"utility.queries[{place}].{name}"
-            mask, found = _wanted(condition, domains[name], where)
-            wanted[name] = mask
+            queries[-1][name], found = _wanted(condition, domains[name], f"utility.queries[{index}].{name}")
             problems += found
-        queries.append(wanted)
     return queries, problems
 
 
@@ -184,82 +174,59 @@ def _wanted(condition: Any, domain: Domain, where: str) -> tuple[Mask, list[Poli
     """The values that one condition asks for."""
     if isinstance(condition, list) and domain.kind in {"numbers", "dates"}:
         return _between(condition, domain, where)
-    mask = np.zeros(domain.size, dtype=bool)
-    problems = []
+    tree = domain.hierarchy
+    mask, problems = np.zeros(domain.size, dtype=bool), []
     for label in condition if isinstance(condition, list) else [condition]:
-        stretch = _stretch(label, domain)
-        if stretch is not None:
-            mask[stretch] = True
+        if tree is not None and label in tree.by_label:  # all values under a node of the hierarchy
+            node = tree.by_label[label]
+            mask[tree.first[node] : tree.last[node] + 1] = True
+        elif label in domain.labels:
+            mask[domain.labels.index(label)] = True
         elif domain.kind == "dates" and label is not None and _is_date(label):
             mask |= _dates_between(label, label, domain.labels)
         elif domain.kind != "numbers" or label is None or parse_decimal(label) is None:
-            problems.append(_unknown(label, domain, where))
+            message = f"{domain.name!r} has no value or label {'null' if label is None else repr(label)}."
+            known = [each for each in domain.labels if each is not None]
+            problems.append(PolicyProblem(where, message, did_you_mean(label, known), code="unknown-value"))
     return mask, problems
-
-
-def _stretch(label: Label, domain: Domain) -> slice | None:
-    """The values that a label names: one of them, or all under a node of the hierarchy."""
-    if domain.hierarchy is not None and label in domain.hierarchy.by_label:
-        node = domain.hierarchy.by_label[label]
-        return slice(int(domain.hierarchy.first[node]), int(domain.hierarchy.last[node]) + 1)
-    if label in domain.labels:
-        place = domain.labels.index(label)
-        return slice(place, place + 1)
-    return None
-
-
-def _unknown(label: Label, domain: Domain, where: str) -> PolicyProblem:
-    known = [each for each in domain.labels if each is not None]
-    shown = "null" if label is None else repr(label)
-    message = f"{domain.name!r} has no value or label {shown}."
-    return PolicyProblem(where, message, did_you_mean(label, known), code="unknown-value")
 
 
 def _between(ends: Sequence[Label], domain: Domain, where: str) -> tuple[Mask, list[PolicyProblem]]:
     """The values from a low to a high one, both included."""
-    nothing = np.zeros(domain.size, dtype=bool)
+
+    def refused(message: str, fix: str, *, code: str) -> tuple[Mask, list[PolicyProblem]]:
+        return np.zeros(domain.size, dtype=bool), [PolicyProblem(where, message, fix, code=code)]
+
     what = "number" if domain.kind == "numbers" else "date"
     if len(ends) != 2 or None in ends:
         message = f"{domain.name!r} has {what}s: a query asks for one {what} or for [low, high]."
-        return nothing, [PolicyProblem(where, message, f"Give two {what}s.", code="range-form")]
-    low, high = str(ends[0]), str(ends[1])
+        return refused(message, f"Give two {what}s.", code="range-form")
+    low, high = map(str, ends)
     if domain.kind == "dates":
         if strays := [repr(end) for end in (low, high) if not _is_date(end)]:
             message = f"{listing(strays)} cannot be read as {'a date' if len(strays) == 1 else 'dates'}."
             fix = "Write dates as 2024-03-14, or only as far as it matters: 2024-03."
-            return nothing, [PolicyProblem(where, message, fix, code="not-a-date")]
-        if _written(low, high) > _written(high, low):
-            return nothing, [_turned(low, high, where)]
-        return _dates_between(low, high, domain.labels), []
-    least, most = parse_decimal(low), parse_decimal(high)
-    if least is None or most is None:
-        message = f"[{low}, {high}] cannot be read as two numbers."
-        return nothing, [PolicyProblem(where, message, "Write plain numbers, such as [30, 39].", code="not-numbers")]
-    if least > most:
-        return nothing, [_turned(low, high, where)]
-    values = [None if label is None else parse_decimal(label) for label in domain.labels]
-    return np.array([value is not None and least <= value <= most for value in values]), []
-
-
-def _turned(low: str, high: str, where: str) -> PolicyProblem:
-    message = f"[{low}, {high}] starts above its end."
-    return PolicyProblem(where, message, f"Write [{high}, {low}].", code="range-reversed")
+            return refused(message, fix, code="not-a-date")
+        in_order, inside = _not_after(low, high), _dates_between(low, high, domain.labels)
+    else:
+        least, most = parse_decimal(low), parse_decimal(high)
+        if least is None or most is None:
+            message = f"[{low}, {high}] cannot be read as two numbers."
+            return refused(message, "Write plain numbers, such as [30, 39].", code="not-numbers")
+        values = [None if label is None else parse_decimal(label) for label in domain.labels]
+        in_order, inside = least <= most, np.array([each is not None and least <= each <= most for each in values])
+    if not in_order:
+        return refused(f"[{low}, {high}] starts above its end.", f"Write [{high}, {low}].", code="range-reversed")
+    return inside, []
 
 
 def _dates_between(low: str, high: str, labels: Sequence[Label]) -> Mask:
+    return np.array([each is not None and _not_after(low, each) and _not_after(each, high) for each in labels])
+
+
+def _not_after(date: str, other: str) -> bool:
     """Dates compare as far as both are written: 2024-03-14 lies between 2024-01 and 2024-03."""
-    inside = (
-        label is not None
-        and _written(label, low) >= _written(low, label)
-        and _written(label, high) <= _written(high, label)
-        for label in labels
-    )
-    return np.fromiter(inside, dtype=bool, count=len(labels))
-
-
-def _written(date: str, beside: str) -> str:
-    """A date as far as another one is written."""
-    return date[: len(beside)]
+    return date[: len(other)] <= other[: len(date)]
 
 
 def _is_date(text: str) -> bool:

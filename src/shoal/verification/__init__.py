@@ -5,8 +5,6 @@ the original, and hands both over. Labels, classes, models and the matching to t
 second time from their definitions, so that a mistake in the encoding, a model, a search or the writing shows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,114 +12,135 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from shoal.verification import release_checks
+from shoal.verification.assignment import Claim, check_claim, count_people, uncounted_people
 from shoal.verification.canonical_text import Codes
+from shoal.verification.classes import Assignment
 from shoal.verification.counted_rows import CountedRows
+from shoal.verification.declared_labels import quasi_labels
 from shoal.verification.labels import Labels
-from shoal.verification.model_checks import check_models
+from shoal.verification.model_conditions import check_models
 from shoal.verification.original_checks import check_boundaries, check_range_ends, check_suppression, check_truth
-from shoal.verification.ranges import quasi_labels
+from shoal.verification.pseudonyms import check_pseudonyms, with_pseudonyms
 from shoal.verification.read import Original, ReadRelease, read_original, read_release
-from shoal.verification.release_checks import (
-    check_baggage,
-    check_columns,
-    check_hash,
-    check_labels,
-    check_order,
-    check_sensitive,
-    expected_columns,
-    star_rows,
-)
+from shoal.verification.relative_dates import in_days, read_for_days
 from shoal.verification.result import Check, Verification
+from shoal.verification.spellings import check_spellings
 from shoal.verification.stated_policy import StatedPolicy, stated
+from shoal.verification.tables import read_original_tables, read_released_tables
 
-__all__ = ["Check", "CountedRows", "StatedPolicy", "Verification", "stated", "verify"]
+__all__ = ["Check", "Claim", "CountedRows", "StatedPolicy", "Verification", "stated", "verify"]
 
 
 def verify(
-    release: str | Path | pa.Table | CountedRows,
+    release: str | Path | pa.Table | CountedRows | Mapping[str, Path],
     policy: StatedPolicy,
-    original: Original | None = None,
+    original: Original | Mapping[str, Original] | None = None,
     *,
     apart: Sequence[str] = (),
     baggage: Sequence[str] = (),
+    claim: Claim | None = None,
+    key: bytes | None = None,
 ) -> Verification:
     """Check a release against its policy and, where it is at hand, against the original.
 
     ``release`` is the path of a CSV or Parquet file or an Arrow table, which may come with ``baggage`` that it is known
     to have carried; ``original`` a function that gives the columns asked for. Either may be a `CountedRows`: distinct
-    rows with how often each occurs. Files are read without holding all their rows. Raises `DataError` for a release or
-    an original that cannot be read at all; everything else that is wrong is a failing check.
+    rows with how often each occurs. Files are read without holding all their rows. Where the policy has several tables,
+    both are mappings from their names. Raises `DataError` for a release or an original that cannot be read at all;
+    everything else that is wrong is a failing check.
 
-    Insensitive columns ``apart`` tell too many records apart to be held: of a file, only their place in the order of
-    the rows is checked, and which rows have nothing there; whether records are true is judged by the others.
+    Insensitive columns ``apart`` tell too many records apart to be held: of a file, only their position in the order
+    of the rows is checked, and which rows have nothing there; whether records are true is judged by the others.
+
+    Where the policy says who a record is about, models are judged in people. That takes the original, and either a
+    ``claim`` of the run that made the release, which is checked, or a release that leaves open nobody's class. Released
+    pseudonyms tell it without either; with their ``key`` they are compared with the original.
     """
-    given = read_release(release, apart, baggage)
-    checks = [check_columns(given, policy), check_baggage(given), check_order(given), *check_hash(given)]
-    if checks[0].facts["missing"]:
+    if isinstance(release, Mapping):
+        given, checks = read_released_tables(release, policy)
+    else:
+        given = read_release(release, apart, baggage)
+        checks = [
+            release_checks.check_columns(given, policy),
+            release_checks.check_baggage(given),
+            release_checks.check_order(given),
+            *release_checks.check_hash(given),
+        ]
+    if any(each.facts.get("missing") for each in checks):
         return Verification(tuple(checks), given.rows, None, None)  # what else it says would be about another table
-    return _verify_cells(given, policy, original, checks)
-
-
-def _verify_cells(given: ReadRelease, policy: StatedPolicy, original: Any, checks: list[Check]) -> Verification:
-    """The checks that need every column to be there."""
-    labels = quasi_labels(policy)
-    cells = {name: given.columns[name] for name in expected_columns(policy) if name in given.columns}
+    cells = {name: given.columns[name] for name in release_checks.expected_columns(policy) if name in given.columns}
     names = [name for name in cells if name in policy.columns]
-    texts = None if original is None else read_original(original, names)
-    starred = star_rows(cells, policy, labels, given.counts, given.blank)
-    checks = [*checks, *_check_original(original)]
-    found = _verify_split(given, policy, cells, labels, texts, checks, starred)
-    if found.passed or not starred.any() or _too_blank(given, original):
+    wanted = list(dict.fromkeys([*names, *policy.person, *read_for_days(policy)]))
+    if isinstance(original, Mapping):
+        texts: tuple[dict[str, Any], Codes] | None = read_original_tables(original, policy, wanted)
+    else:
+        texts = None if original is None else read_original(original, wanted)
+    read, blank = (original.read, original.blank) if isinstance(original, CountedRows) else (None, None)
+    if texts is not None and read is not None and read != (counted := int(texts[1].sum())):
+        message = f"{read:,} records of the original were read, and {counted:,} were counted"
+        checks.append(Check("original", False, message, {"read": read, "counted": counted}))
+    if texts is not None:
+        days = in_days(texts[0], policy)
+        texts = {name: days[name] for name in [*names, *policy.person] if name in days}, texts[1]
+    labels = quasi_labels(policy)
+    starred = release_checks.star_rows(cells, policy, lambda: labels, given.counts, given.blank)
+    people = None
+    if policy.person and texts is not None and claim is not None and policy.pseudonym is None:
+        stars = release_checks.rows_of_stars(cells, policy, given.blank)
+        people = check_claim(claim, (cells, given.counts), stars, texts, policy, labels)
+    found = _verify_cells(given, policy, cells, labels, texts, checks, starred, people, key=key)
+    blank_rows = 0 if given.blank is None else int(given.counts[given.blank].sum())
+    if found.passed or not starred.any() or (blank is not None and blank_rows > blank):
         return found
     # a row of * with nothing else may be a released record of the most general class that has no other value
-    other = _verify_split(given, policy, cells, labels, texts, checks, np.zeros_like(starred))
+    other = _verify_cells(given, policy, cells, labels, texts, checks, np.zeros_like(starred), people, key=key)
     return other if other.passed else found
 
 
-def _check_original(original: Any) -> list[Check]:
-    """The rows of a counted original stand for as many records as were read; nothing where nobody says how many."""
-    if not isinstance(original, CountedRows) or original.read is None:
-        return []
-    counted = int(original.counts.sum())
-    if counted == original.read:
-        return []
-    message = f"{original.read:,} records of the original were read, and {counted:,} were counted"
-    return [Check("original", False, message, {"read": original.read, "counted": counted})]
-
-
-def _too_blank(given: ReadRelease, original: Any) -> bool:
-    """Whether more rows have nothing in the columns apart than records: then rows of ``*`` must be suppressed ones."""
-    if given.blank is None or not isinstance(original, CountedRows) or original.blank is None:
-        return False
-    return int(given.counts[given.blank].sum()) > original.blank
-
-
-def _verify_split(
-    given: ReadRelease,
+def _verify_cells(
+    release: ReadRelease,
     policy: StatedPolicy,
     cells: dict[str, Any],
     labels: Mapping[str, Labels],
     texts: tuple[Mapping[str, Any], Codes] | None,
-    before: list[Check],
+    before: Sequence[Check],
     starred: Any,
+    people: tuple[Assignment | None, Check] | None,
+    *,
+    key: bytes | None,
 ) -> Verification:
-    """The checks when certain rows are taken for suppressed records."""
+    """The checks that need every column to be there, when certain rows are taken for suppressed records.
+
+    ``people`` is what a claim was found to be worth.
+    """
     checks = list(before)
-    stars, counts = int(given.counts[starred].sum()), given.counts
+    stars, counts = int(release.counts[starred].sum()), release.counts
     if stars:
         proper, counts = pa.array(~starred), counts[~starred]
         cells = {name: column.filter(proper) for name, column in cells.items()}
-    records = given.rows - stars
+    records = release.rows - stars
     if not records:
         checks.append(Check("records", False, "the release has no record", {"records": 0, "star_rows": stars}))
         return Verification(tuple(checks), 0, 0, stars if policy.suppressed == "star" else None)
-    checks.append(check_labels(cells, labels, counts))
-    checks += check_sensitive(cells, policy, counts)
-    n_classes, outcomes = check_models(cells, policy, labels, counts)
+    checks.append(release_checks.check_labels(cells, labels, counts))
+    checks += release_checks.check_sensitive(cells, policy, counts)
+    checks += check_spellings(cells, policy, counts)
+    proven = people is not None and people[0] is not None
+    if policy.pseudonym is not None:
+        checks.append(check_pseudonyms(cells, counts, policy, texts, key=key))
+    elif policy.person:
+        if people is None:
+            people = (None, uncounted_people(policy))
+            people = people if texts is None else count_people((cells, counts), texts, policy, labels)
+        checks.append(people[1])
+    n_classes, outcomes = check_models(cells, policy, counts, None if people is None else people[0])
     checks += outcomes
     total = records + stars if texts is None else int(texts[1].sum())
     if texts is not None:
-        checks += check_truth(cells, texts[0], policy, labels, (counts, texts[1]))
+        given = with_pseudonyms(texts[0], policy, key)
+        shown = {name: column for name, column in given.items() if name not in policy.person or name in cells}
+        checks += check_truth(cells, shown, policy, labels, (counts, texts[1]), proven=proven)
         checks += check_range_ends(cells, texts[0], labels, counts)
     else:
         checks += check_boundaries(cells, policy, labels, counts)

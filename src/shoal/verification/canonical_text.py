@@ -2,10 +2,9 @@
 the rest of Shoal uses shows as a release that does not match its original.
 """
 
-from __future__ import annotations
-
 import datetime
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -16,18 +15,17 @@ from numpy.typing import NDArray
 
 from shoal.errors import DataError
 
-Label = str | None
-"""A released or original value; ``None`` is the missing value."""
-Chain = tuple[Label, ...]
-"""The labels of a value from level 0 to the root; empty for a value that the hierarchy cannot hold."""
+Label = str | None  # a released or original value; ``None`` is the missing value
+Chain = tuple[Label, ...]  # the labels of a value from level 0 to the root; empty if the hierarchy cannot hold it
 ROOT = "*"
 Codes = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+_LARGEST_CODE = 2**62
 
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """A column as places in the sorted list of its distinct texts; the missing value is last."""
+    """A column as indices in the sorted list of its distinct texts; the missing value is last."""
 
     values: list[Label]
     codes: Codes
@@ -61,7 +59,7 @@ def text_column(column: Any, name: str) -> Any:
         return column
     if pa.types.is_null(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         return column.cast(pa.string())
-    distinct, codes = places(column)
+    distinct, codes = values_and_codes(column)
     try:
         texts = [*_texts(distinct), None]
     except (DataError, ValueError, OverflowError, pa.ArrowException) as error:
@@ -72,20 +70,20 @@ def text_column(column: Any, name: str) -> Any:
 
 def code(column: Any) -> Coded:
     """The codes of an Arrow column of text; they do not depend on the order of the rows."""
-    distinct, codes = places(column)
+    distinct, codes = values_and_codes(column)
     texts: list[str] = distinct.to_pylist()
     order = sorted(range(len(texts)), key=texts.__getitem__)
     rank = np.empty(len(texts) + 1, dtype=np.int64)
     rank[order] = np.arange(len(texts))
     rank[-1] = len(texts)
-    values: list[Label] = [texts[place] for place in order]
+    values: list[Label] = [texts[index] for index in order]
     if bool((codes < 0).any()):
         values.append(None)
     return Coded(values, rank[codes])
 
 
-def places(column: Any) -> tuple[Any, Codes]:
-    """Distinct values that are not null, and each row's place among them (-1: null)."""
+def values_and_codes(column: Any) -> tuple[Any, Codes]:
+    """Distinct values that are not null, and each row's index among them (-1: null)."""
     chunked = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
     encoded = chunked.dictionary_encode()
     if len({_addresses(chunk.dictionary) for chunk in encoded.chunks}) > 1:  # unifying hashes every dictionary again
@@ -94,18 +92,35 @@ def places(column: Any) -> tuple[Any, Codes]:
         return pa.array([], chunked.type), np.zeros(0, dtype=np.int64)
     parts = [chunk.indices.fill_null(-1).to_numpy(zero_copy_only=False) for chunk in encoded.chunks]
     distinct, codes = encoded.chunk(0).dictionary, np.concatenate(parts).astype(np.int64)
-    return _held(distinct, codes) if pa.types.is_dictionary(chunked.type) else (distinct, codes)
+    return _drop_unused(distinct, codes) if pa.types.is_dictionary(chunked.type) else (distinct, codes)
 
 
-def _held(listed: Any, codes: Codes) -> tuple[Any, Codes]:
+def packed(columns: Sequence[NDArray[np.integer[Any]]], widths: Sequence[int], rows: int) -> Codes:
+    """One code for each row from those of its columns, the order of the rows' codes being that of the columns."""
+    keys, size = np.zeros(rows, dtype=np.int64), 1
+    for codes, width in zip(columns, widths, strict=True):
+        if size * width > _LARGEST_CODE:
+            distinct, keys = np.unique(keys, return_inverse=True)
+            size = len(distinct)
+        keys, size = keys * width + codes, size * width
+    return keys
+
+
+def distinct_codes(codes: Codes) -> Codes:
+    """The different codes in ascending order; the array is used up. NumPy's own way is slow where most differ."""
+    codes.sort()
+    return codes[np.append(True, codes[1:] != codes[:-1])] if len(codes) else codes
+
+
+def _drop_unused(listed: Any, codes: Codes) -> tuple[Any, Codes]:
     """A dictionary of texts as it came may list values that no row holds, one value twice, and the missing one."""
-    place: dict[str, int] = {}
-    used = set(np.unique(codes[codes >= 0]).tolist())
+    index_of: dict[str, int] = {}
+    used = set(np.flatnonzero(np.bincount(codes[codes >= 0])).tolist())
     number = [
-        -1 if text is None or code not in used else place.setdefault(text, len(place))
+        -1 if text is None or code not in used else index_of.setdefault(text, len(index_of))
         for code, text in enumerate(listed.to_pylist())
     ]
-    return pa.array(list(place), listed.type), np.array([*number, -1], dtype=np.int64)[codes]
+    return pa.array(list(index_of), listed.type), np.array([*number, -1], dtype=np.int64)[codes]
 
 
 def _texts(values: Any) -> list[Label]:
@@ -157,6 +172,17 @@ def _without_zeros(iso: str) -> str:
     whole, point, fraction = iso.partition(".")
     digits = fraction[:6].rstrip("0")
     return f"{whole}{point}{digits}{fraction[6:]}" if point else iso
+
+
+def same_memory(one: Any, other: Any) -> bool:
+    """Whether two columns of codes with a dictionary are one and the same."""
+    if one.type != other.type or not pa.types.is_dictionary(one.type):
+        return False
+    places = [
+        [(_addresses(chunk.indices), _addresses(chunk.dictionary)) for chunk in column.chunks]
+        for column in (one, other)
+    ]
+    return places[0] == places[1]
 
 
 def _addresses(values: pa.Array) -> tuple[int | None, ...]:

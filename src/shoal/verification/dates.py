@@ -1,13 +1,13 @@
 """Dates and times as periods of the calendar: what each label contains."""
 
-from __future__ import annotations
-
 import datetime
 import re
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from shoal.verification.canonical_text import ROOT, Chain, Label
+from shoal.verification.labels import Labels, missing_chain
 
 _LENGTHS = {"hour": 0, "day": 1, "week": 2, "month": 3, "quarter": 4, "half": 5, "year": 6, "decade": 7, "century": 8}
 _FORMS = {
@@ -29,7 +29,7 @@ _NANOSECONDS = re.compile(r"[.,]\d{6}\d*[1-9]")
 
 
 @dataclass(frozen=True)
-class DateLabels:
+class DateLabels(Labels):
     """Periods of growing length, then ``*``; a unit finer than a value tells leaves the value as it is."""
 
     units: tuple[str, ...]
@@ -37,14 +37,12 @@ class DateLabels:
 
     def chains(self, values: Sequence[Label]) -> list[Chain]:
         """The date or time as ISO text, its period at each level, the root."""
-        missing: Chain = (*(None for _ in range(len(self.units) + 1)), ROOT)
-        return [missing if value is None else self._chain(value) for value in values]
+        missing = missing_chain(len(self.units) + 1)
+        return [missing if value is None else self._chain(self._moment(value), self._finest(value)) for value in values]
 
-    def _chain(self, text: str) -> Chain:
-        moment = self._moment(text)
+    def _chain(self, moment: datetime.datetime | None, finest: str | None) -> Chain:
         if moment is None:
             return ()
-        finest = self._finest(text)
         leaf = moment.isoformat() if finest is None else _label(moment, finest)
         tells = -1 if finest is None else _LENGTHS[finest]
         periods = (leaf if _LENGTHS[unit] < tells else _label(moment, unit) for unit in self.units)
@@ -75,37 +73,21 @@ class DateLabels:
             return "day"
         return "month" if in_month else "year"
 
-    def _is_leaf(self, label: str) -> bool:
-        """Whether a label is the canonical text of a value of the column."""
-        finest = "day" if self.form is None else self._finest("")
-        if finest is not None and _start(label, finest) is not None:
-            return True
-        if self.form is not None and finest is not None:
-            return False
-        try:
-            return datetime.datetime.fromisoformat(label).isoformat() == label
-        except ValueError:
-            return False
-
-    def _units(self, label: str) -> list[str]:
-        return [unit for unit in self.units if _start(label, unit) is not None]
-
-    def knows(self, label: str) -> bool:
-        """The root, a period of one of the units, or a date as canonical text."""
-        return label == ROOT or bool(self._units(label)) or self._is_leaf(label)
-
-    def level(self, label: Label, released: Sequence[Label]) -> int:  # noqa: ARG002 - the form tells it
-        """By the unit."""
-        if label == ROOT:
-            return len(self.units) + 1
-        units = [] if label is None or self._is_leaf(label) else self._units(label)
-        return 1 + self.units.index(units[0]) if units else 0
+    def examples(self, label: str, boundary: Collection[Label]) -> list[Chain]:  # noqa: ARG002 - see covered
+        """The first moment of the label, as the column may write it."""
+        moment = next(filter(None, (_start(label, unit) for unit in _FORMS)), None)
+        if moment is None:
+            with suppress(ValueError):
+                moment = datetime.datetime.fromisoformat(label)
+        if moment is None:
+            return self.chains([None])  # the label is the root, or unknown
+        return [self._chain(moment, each) for each in (("day", None) if self.form is None else (self._finest(""),))]
 
     def covered(self, label: Label, boundary: Collection[Label]) -> bool:
         """Whether the periods of the boundary below the label leave no gap in it; time as a whole has no ends."""
-        if label is None or label == ROOT or not self._units(label):
+        unit = next((unit for unit in self.units if label is not None and _start(label, unit) is not None), None)
+        if label is None or unit is None:
             return False
-        unit = self._units(label)[0]
         below = self.units[: self.units.index(unit)]
         periods = [_period(other, each) for other in boundary if other is not None for each in below]
         reached, end = _period(label, unit) or (0, 1)
@@ -117,12 +99,13 @@ class DateLabels:
 
 def _label(moment: datetime.datetime, unit: str) -> str:
     """The period of a unit that a moment lies in."""
+    if unit == "week":
+        iso = moment.isocalendar()
+        return f"{iso.year:04}-W{iso.week:02}"
     year, month = f"{moment.year:04}", f"{moment.year:04}-{moment.month:02}"
-    iso = moment.isocalendar()
     return {
         "hour": f"{month}-{moment.day:02}T{moment.hour:02}",
         "day": f"{month}-{moment.day:02}",
-        "week": f"{iso.year:04}-W{iso.week:02}",
         "month": month,
         "quarter": f"{year}-Q{-(-moment.month // 3)}",
         "half": f"{year}-H{-(-moment.month // 6)}",

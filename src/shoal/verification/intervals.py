@@ -11,15 +11,16 @@ from itertools import pairwise
 from typing import Any
 
 from shoal.verification.canonical_text import ROOT, Chain, Label
+from shoal.verification.labels import Labels, missing_chain
 
 End = Fraction | float  # A number, or an infinity
 Interval = tuple[End, End]
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?\s*", re.ASCII)
-_INTERVAL = re.compile(r"\[(-?[\d.]+), .*")
+_END = re.compile(r"-?inf|-?[\d.]+", re.ASCII)
 
 
 @dataclass(frozen=True)
-class IntervalLabels:
+class IntervalLabels(Labels):
     """Intervals of fixed widths from an origin, or between cut points, clipped to the bounds; then ``*``."""
 
     widths: tuple[Fraction, ...]
@@ -34,13 +35,27 @@ class IntervalLabels:
         cuts = tuple(tuple(cut if math.isinf(cut) else _exact(cut) for cut in level) for level in declared["cuts"])
         return IntervalLabels(tuple(map(_exact, declared["widths"])), cuts, _exact(declared["origin"]), bounds)
 
-    @property
-    def _height(self) -> int:
-        return 1 + len(self.widths or self.cuts)
+    @staticmethod
+    def of_bins(bins: float | list[float]) -> IntervalLabels:
+        """Bins of sensitive numbers: of one width from 0, or between points and beyond the outer ones."""
+        if not isinstance(bins, list):
+            return IntervalLabels((_exact(bins),), (), Fraction(0), None)
+        return IntervalLabels((), ((-math.inf, *map(_exact, bins), math.inf),), Fraction(0), None)
+
+    def bin_of(self, value: Label) -> Label:
+        """The bin of a number, None for the missing value; anything else as it is."""
+        chain = () if value is None else self._chain(number_in(value))
+        return chain[1] if chain else value
+
+    def is_bin(self, label: str) -> bool:
+        """Whether a text is one of the bins, written as they are: the bin of a number in it."""
+        inside = [end for end in _ends(label) if isinstance(end, Fraction)]
+        low = inside[0] - 1 if inside and label.startswith("(") else inside[0] if inside else Fraction(0)
+        return label == self._chain(low)[1]
 
     def chains(self, values: Sequence[Label]) -> list[Chain]:
         """The number as canonical text, its interval at each level, the root."""
-        missing: Chain = (*(None for _ in range(self._height)), ROOT)
+        missing = missing_chain(1 + len(self.widths or self.cuts))
         return [missing if value is None else self._chain(number_in(value)) for value in values]
 
     def _chain(self, number: Fraction | None) -> Chain:
@@ -73,67 +88,39 @@ class IntervalLabels:
             low, high = max(low, self.bounds[0]), min(high, self.bounds[1])
         return f"{'(' if low == -math.inf else '['}{decimal_text(low)}, {decimal_text(high)}{closing}"
 
-    def _levels(self, label: str) -> list[tuple[int, Interval]]:
-        """The levels at which the label stands, and the interval before clipping."""
-        if self.cuts:
-            low, high = self.bounds or (-math.inf, math.inf)
-            pairs = [(level, pair) for level, cuts in enumerate(self.cuts, start=1) for pair in pairwise(cuts)]
-            inside = [(level, pair) for level, pair in pairs if pair[0] <= high and low < pair[1]]
-            return [(level, pair) for level, pair in inside if self._label(pair) == label]
-        match = _INTERVAL.fullmatch(label)
-        intervals = self._intervals(number_in(match[1])) if match else None
-        return [(level, pair) for level, pair in enumerate(intervals or [], start=1) if self._label(pair) == label]
-
-    def knows(self, label: str) -> bool:
-        """A number as canonical text, an interval of the declaration, or the root."""
-        if label == ROOT or self._levels(label):
-            return True
-        number = number_in(label)
-        return number is not None and decimal_text(number) == label and self._intervals(number) is not None
-
-    def level(self, label: Label, released: Sequence[Label]) -> int:  # noqa: ARG002 - the form tells it
-        """By the width or the cut points."""
+    def stands_at(self, label: str, released: Sequence[Label]) -> int | None:  # noqa: ARG002 - see Labels
+        """By one number under the label: its lower end, or one below the upper end where there is no lower."""
         if label == ROOT:
-            return self._height
-        return min((level for level, _ in self._levels(label or "")), default=0)
+            return 1 + len(self.widths or self.cuts)
+        if (number := number_in(label)) is not None:
+            return 0 if decimal_text(number) == label and self._intervals(number) is not None else None
+        end = next((end for end in _ends(label) if isinstance(end, Fraction)), Fraction(0))
+        chain = self._chain(end - 1 if label.startswith("(") else end)
+        return chain.index(label) if label in chain else None
 
-    def covered(self, label: Label, boundary: Collection[Label]) -> bool:
-        """Whether the intervals of the boundary below the label leave no gap in it."""
-        target, level = self._target(label)
-        if target is None:
-            return False
-        pieces = []
-        for other in boundary:
-            for lower, pair in self._levels(other or ""):
-                if lower < level and other != label:
-                    pieces.append(pair)
-        reached, end = target
-        for low, high in sorted(pieces):
-            if low <= reached:
-                reached = max(reached, high)
-        return reached > end if self.bounds is not None and end == self.bounds[1] else reached >= end
+    def examples(self, label: str, boundary: Collection[Label]) -> list[Chain]:
+        """Numbers at the ends of the label and of the boundaries in it, between them and beyond them."""
+        ends = _ends(label) or (-math.inf, math.inf)
+        return [self._chain(point) for point in self.points(min(ends), max(ends), boundary)]
 
-    def breaks(self, labels: Collection[Label]) -> set[Fraction]:
-        """The finite numbers at which what some labels hold begins or ends; a label that is a number is one itself."""
-        found: set[Fraction] = set()
-        for label in labels:
-            ends = [end for _, pair in self._levels(label or "") for end in pair]
-            found |= {end for end in (*ends, number_in(label or "")) if isinstance(end, Fraction)}
-        return found
+    def points(self, low: End, high: End, boundary: Collection[Label]) -> list[Fraction]:
+        """Numbers around and in a stretch: one of each part of it that no boundary, bound or outermost cut divides."""
+        ends = {low, high, *(self.bounds or ()), *(end for level in self.cuts for end in (level[0], level[-1]))}
+        ends |= {end for label in boundary if label is not None for end in _ends(label)}
+        inside = sorted(end for end in ends if isinstance(end, Fraction) and low <= end <= high) or [Fraction(0)]
+        between = [(one + other) / 2 for one, other in pairwise(inside)]
+        return [inside[0] - 1, *inside, *between, inside[-1] + 1]
 
-    def _target(self, label: Label) -> tuple[Interval | None, int]:
-        """The part of the domain that a label covers, and its level; a domain without ends is never covered."""
-        if label == ROOT:
-            outer: Interval = (self.cuts[0][0], self.cuts[0][-1]) if self.cuts else (-math.inf, math.inf)
-            level = self._height
-        else:
-            found = self._levels(label or "")
-            if not found:
-                return None, 0
-            level, outer = found[0]
-        if self.bounds is not None:
-            outer = (max(outer[0], self.bounds[0]), min(outer[1], self.bounds[1]))
-        return outer, level
+
+def _ends(label: str) -> list[End]:
+    """The numbers that stand in a label."""
+    found = (float(text) if text.endswith("inf") else number_in(text) for text in _END.findall(label))
+    return [end for end in found if end is not None]
+
+
+def lower_end(label: str) -> End:
+    """Where an interval begins; infinity for what is none, which comes last."""
+    return next(iter(_ends(label)), math.inf)
 
 
 def _exact(number: float) -> Fraction:

@@ -1,104 +1,77 @@
 """Which values a released label stands for, by the hierarchy that the policy declares for the column.
 
 Everything follows from one function a kind: the *chain* of a value, its label at every level from the value itself to
-the root. A value lies under a label when the label is in its chain; a boundary caps a chain at one of its places
-(Campan Def. 4-6). Without the original there are no values to take chains of: then a label is judged by its own form.
+the root. A value lies under a label when the label is in its chain; a boundary caps a chain at one of its levels
+(Campan Def. 4-6). Without the original there are no values to take chains of: then a label is judged by examples of
+values that can lie under it, or by its own form.
 """
 
-from __future__ import annotations
-
-import csv
-import io
 import math
 import string
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import Any, Protocol
 
-from shoal.errors import DataError
-from shoal.verification.canonical_text import ROOT, Chain, Label, scalar_text
-from shoal.verification.dates import DateLabels
-from shoal.verification.intervals import IntervalLabels
-from shoal.verification.stated_policy import StatedPolicy
+from shoal.verification.canonical_text import ROOT, Chain, Label
 
 
-class Labels(Protocol):
-    """The labels that a declared hierarchy can give."""
+class Labels:
+    """The labels that a declared hierarchy can give. Each kind has its own `chains`, and `examples` or `stands_at`."""
 
     def chains(self, values: Sequence[Label]) -> list[Chain]:
         """The chain of each of the distinct values of a column."""
-        ...
+        raise NotImplementedError
+
+    def examples(self, label: str, boundary: Collection[Label]) -> list[Chain]:  # noqa: ARG002 - none by default
+        """Chains of values, those under the label among them: one for each boundary that such a value can have."""
+        return []
+
+    def stands_at(self, label: str, released: Sequence[Label]) -> int | None:  # noqa: ARG002 - see level
+        """The lowest level at which the label stands, at least; None if the declaration gives it to no value."""
+        return min((chain.index(label) for chain in self.examples(label, ()) if label in chain), default=None)
 
     def knows(self, label: str) -> bool:
         """Whether the declaration can produce the label for some value."""
-        ...
+        return self.stands_at(label, [label]) is not None
 
     def level(self, label: Label, released: Sequence[Label]) -> int:
-        """The lowest level at which the label stands, at least; ``released`` are all labels of the column."""
-        ...
+        """The level of a label, 0 for one that is unknown; ``released`` are all labels of the column."""
+        return 0 if label is None else self.stands_at(label, released) or 0
 
     def covered(self, label: Label, boundary: Collection[Label]) -> bool:
         """Whether every value under the label has a boundary below the label, as far as the declaration tells."""
-        ...
-
-
-def labels_of(policy: StatedPolicy, column: str) -> Labels:
-    """The labels of a column with a hierarchy; flat when none is declared."""
-    nothing: tuple[str, Any] = ("flat", None)
-    kind, declared = next(iter(policy.columns[column].hierarchy.items()), nothing)
-    if kind == "flat":
-        return FlatLabels()
-    if kind == "intervals":
-        return IntervalLabels.read(declared)
-    if kind == "mask":
-        steps = None if declared["steps"] is None else tuple(declared["steps"])
-        return MaskLabels(declared["side"], declared["alphabet"], steps)
-    if kind == "dates":
-        return DateLabels(tuple(declared["units"]), declared["format"])
-    if kind == "order":
-        return ListedLabels(ordered_chains(declared["values"], declared["groups"]))
-    if kind == "levels":
-        return ListedLabels(level_rows(policy.path(declared["path"]), declared["separator"]))
-    return ListedLabels(tree_chains(declared))
+        chains = [] if label is None else self.examples(label, boundary)
+        under = [chain[: chain.index(label)] for chain in chains if label in chain]
+        return bool(under) and all(any(below in boundary for below in chain) for chain in under)
 
 
 def missing_chain(height: int, root: Label = ROOT) -> Chain:
-    """A missing value that no declaration places: itself at every level below the root."""
+    """A missing value that no declaration has a group for: itself at every level below the root."""
     return (*(None for _ in range(height)), root)
 
 
 @dataclass(frozen=True)
-class FlatLabels:
-    """A value or ``*``."""
+class FlatLabels(Labels):
+    """A value or ``*``; any text may be a value, so the values under ``*`` are not known."""
 
     def chains(self, values: Sequence[Label]) -> list[Chain]:
         """The value, then the root."""
         return [(value, ROOT) for value in values]
 
-    def knows(self, label: str) -> bool:  # noqa: ARG002 - any text may be a value
-        """Any text may be a value."""
-        return True
-
-    def level(self, label: Label, released: Sequence[Label]) -> int:  # noqa: ARG002 - see Labels
+    def stands_at(self, label: str, released: Sequence[Label]) -> int:  # noqa: ARG002 - see Labels
         """0 for a value, 1 for the root."""
         return int(label == ROOT)
 
-    def covered(self, label: Label, boundary: Collection[Label]) -> bool:  # noqa: ARG002 - see Labels
-        """The policy does not list the values under the root."""
-        return False
-
 
 @dataclass(frozen=True)
-class ListedLabels:
+class ListedLabels(Labels):
     """A tree, a table of levels or an order: the policy lists every value with its chain."""
 
     declared: Mapping[Label, Chain]
 
     @cached_property
     def _levels(self) -> dict[Label, int]:
-        levels: dict[Label, int] = {None: 0}
+        levels: dict[Label, int] = {}
         for chain in self.declared.values():
             for level, label in enumerate(chain):
                 levels[label] = min(level, levels.get(label, level))
@@ -110,18 +83,13 @@ class ListedLabels:
         missing = missing_chain(len(first) - 1, first[-1])
         return [self.declared.get(value, missing if value is None else ()) for value in values]
 
-    def knows(self, label: str) -> bool:
-        """Whether it is a value or a group of the declaration."""
-        return label in self._levels
+    def examples(self, label: str, boundary: Collection[Label]) -> list[Chain]:  # noqa: ARG002 - all values are listed
+        """The declared values under the label."""
+        return [chain for chain in self.declared.values() if label in chain]
 
-    def level(self, label: Label, released: Sequence[Label]) -> int:  # noqa: ARG002 - see Labels
-        """As declared; 0 for labels that are not."""
-        return self._levels.get(label, 0)
-
-    def covered(self, label: Label, boundary: Collection[Label]) -> bool:
-        """Whether the chain of every declared value meets a boundary before the label."""
-        under = [chain[: chain.index(label)] for chain in self.declared.values() if label in chain]
-        return bool(under) and all(any(below in boundary for below in chain) for chain in under)
+    def stands_at(self, label: str, released: Sequence[Label]) -> int | None:  # noqa: ARG002 - see Labels
+        """As declared."""
+        return self._levels.get(label)
 
 
 _ALPHABETS = {
@@ -132,7 +100,7 @@ _ALPHABETS = {
 
 
 @dataclass(frozen=True)
-class MaskLabels:
+class MaskLabels(Labels):
     """Characters replaced by ``*`` from one side."""
 
     side: str
@@ -170,27 +138,17 @@ class MaskLabels:
         stars = ROOT * min(step, len(text))
         return text[: len(text) - len(stars)] + stars if self.side == "right" else stars + text[len(stars) :]
 
-    def knows(self, label: str) -> bool:
-        """A row of ``*`` at the right end of what is left of a value, as long as one of the steps."""
-        stars = label.count(ROOT)
-        if label == ROOT or not stars:
-            return label == ROOT or self._is_value(label)
-        kept = label.rstrip(ROOT) if self.side == "right" else label.lstrip(ROOT)
-        if not self._is_value(kept):
-            return False
-        if self.steps is None:
-            return True
-        return stars in self.steps if kept else any(step >= stars for step in self.steps)
-
-    def level(self, label: Label, released: Sequence[Label]) -> int:
-        """By the number of ``*``; the root stands above the masks of the longest label released."""
-        if label is None or ROOT not in label:
-            return 0
+    def stands_at(self, label: str, released: Sequence[Label]) -> int | None:
+        """By the number of ``*``, if that is one of the steps; the root is above the masks of the longest label."""
         if label == ROOT:
-            longest = max((len(other) for other in released if other is not None), default=0)
-            return 1 + len(self._steps(longest))
-        stars = label.count(ROOT)
-        return stars if self.steps is None else 1 + len([step for step in self.steps if step < stars])
+            return 1 + len(self._steps(max((len(other) for other in released if other is not None), default=0)))
+        stars, kept = label.count(ROOT), label.rstrip(ROOT) if self.side == "right" else label.lstrip(ROOT)
+        if not self._is_value(kept):
+            return None
+        if not stars or self.steps is None:
+            return stars
+        known = stars in self.steps if kept else any(step >= stars for step in self.steps)
+        return 1 + len([step for step in self.steps if step < stars]) if known else None
 
     def covered(self, label: Label, boundary: Collection[Label]) -> bool:
         """Told by counting, when the alphabet is declared and the label has a length (the root has none)."""
@@ -209,70 +167,3 @@ class MaskLabels:
         kept = upper.rstrip(ROOT) if self.side == "right" else upper.lstrip(ROOT)
         inside = lower.startswith(kept) if self.side == "right" else lower.endswith(kept)
         return len(upper) == len(lower) and upper != lower and inside and upper.count(ROOT) > lower.count(ROOT)
-
-
-def tree_chains(nested: Any) -> dict[Label, Chain]:
-    """The chains of a tree.
-
-    A name with nothing under it is a value. One name on top with something under it is the root, else ``*`` is. Levels
-    are counted from the root, so a value nearer to the root stays itself longer.
-    """
-    single = isinstance(nested, Mapping) and len(nested) == 1 and bool(next(iter(nested.values())))
-    paths = list(_paths(nested, () if single else (ROOT,)))
-    height = max((len(path) for path in paths), default=1) - 1
-    return {path[0]: (*(path[0] for _ in range(height + 1 - len(path))), *path) for path in paths}
-
-
-def _paths(node: Any, above: Chain) -> Iterator[Chain]:
-    """Each value with its groups up to the root."""
-    if isinstance(node, Mapping):
-        for name, below in node.items():
-            if below:
-                yield from _paths(below, (scalar_text(name), *above))
-            else:
-                yield (scalar_text(name), *above)
-    elif isinstance(node, list | tuple):
-        for each in node:
-            yield from _paths(each, above)
-    else:
-        yield (scalar_text(node), *above)
-
-
-def level_rows(path: Path, separator: str | None) -> dict[Label, Chain]:
-    """The chains of a CSV file with one line a value, then its ancestors; ``*`` is added unless it ends in one root.
-
-    Without a separator it is the first of semicolon, tab and comma that gives every line the same fields, two or more.
-    """
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"The table of levels {path} cannot be read: {error}.", code="unreadable-file") from None
-    for each in (separator,) if separator is not None else (";", "\t", ","):
-        try:
-            rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=each, strict=True) if row]
-        except csv.Error:
-            continue
-        if len({len(row) for row in rows}) == 1 and len(rows[0]) > 1:
-            chains = [tuple(field or None for field in row) for row in rows]
-            if len({chain[-1] for chain in chains}) > 1:
-                chains = [(*chain, ROOT) for chain in chains]
-            return {chain[0]: chain for chain in chains}
-    message = f"The table of levels {path} is not one: its lines have no common number of fields, two or more."
-    raise DataError(message, code="invalid-levels-file")
-
-
-def ordered_chains(values: Sequence[Any], groups: Sequence[int] | None) -> dict[Label, Chain]:
-    """The chains of an order: groups of neighbours ``first..last``, doubling by default, below the size of them all."""
-    texts = [scalar_text(value) for value in values]
-    doubling = [2**power for power in range(1, len(texts).bit_length())]
-    sizes = [size for size in (doubling if groups is None else groups) if size < len(texts)]
-    return {
-        text: (text, *(_group(texts, place - place % size, size) for size in sizes), ROOT)
-        for place, text in enumerate(texts)
-    }
-
-
-def _group(texts: Sequence[Label], start: int, size: int) -> Label:
-    """A group is named by its ends; a group of one is its value."""
-    block = ["(missing)" if text is None else text for text in texts[start : start + size]]
-    return texts[start] if len(block) == 1 else f"{block[0]}..{block[-1]}"

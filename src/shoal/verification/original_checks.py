@@ -1,7 +1,5 @@
 """What only the original can tell: whether the release is true, keeps the boundaries, and how much it leaves out."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -11,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from shoal.verification.canonical_text import Chain, Coded, Codes, Label, code
-from shoal.verification.intervals import number_in
-from shoal.verification.labels import Labels, labels_of
+from shoal.verification.declared_labels import labels_of
+from shoal.verification.intervals import IntervalLabels, number_in
+from shoal.verification.labels import Labels
 from shoal.verification.matching.label_sets import RangePositions
 from shoal.verification.matching.match import Matching, Pairing, match
 from shoal.verification.ranges import RangeLabels
-from shoal.verification.release_checks import above_boundary, category_column, may_be_missing
-from shoal.verification.result import Check, listed, quoted
+from shoal.verification.release_checks import above_boundary, category_column
+from shoal.verification.result import Check, described, listed, quoted
 from shoal.verification.stated_policy import StatedPolicy
 
 
@@ -27,6 +26,8 @@ def check_truth(
     policy: StatedPolicy,
     labels: Mapping[str, Labels],
     counts: tuple[Codes, Codes],
+    *,
+    proven: bool = False,
 ) -> list[Check]:
     """Truthfulness and, where there are boundaries, whether they are kept.
 
@@ -35,31 +36,50 @@ def check_truth(
 
     The boundaries are kept if the records can be matched without breaking one. That is tried first, since it then
     proves truthfulness as well; the difference to a matching that may break them counts the violations, at the least.
+    Nothing is matched where it is ``proven`` which original became which released record.
     """
-    coded = {name: (code(released[name]), code(original[name])) for name in original}
-    plain = [_equal(*coded[name]) for name in coded if name not in labels and policy.columns[name].role != "sensitive"]
-    for name in policy.names("sensitive"):
-        plain += _sensitive(name, coded[name], released, policy)
-    chains = {name: kind.chains(coded[name][1].values) for name, kind in labels.items()}
+    kept = true = Matching(0, None)
     bounded = [name for name in labels if policy.columns[name].boundary is not None]
-
-    def matched(allowed: Mapping[str, Sequence[Chain]]) -> Matching:
-        pairings = [*plain, *(released_as(*coded[name], labels[name], allowed[name]) for name in labels)]
-        return match(pairings, *counts)
-
-    kept = matched({name: _capped(chains[name], policy, name) for name in labels})
-    true = matched(chains) if bounded and kept.unmatched else kept
-    unplaced = sum(not chain for each in chains.values() for chain in each)
-    unseen = [name for name in policy.columns if policy.columns[name].role == "insensitive" and name not in original]
-    checks = [_truthfulness(true, released, unplaced, int(counts[0].sum()), unseen)]
+    if not proven:
+        kept = true = match(pairings(released, original, policy, labels), *counts)
+        if bounded and kept.unmatched:
+            true = match(pairings(released, original, policy, labels, bounded=False), *counts)
+    chains = {name: kind.chains(code(original[name]).values) for name, kind in labels.items()}
+    unknown = sum(not chain for each in chains.values() for chain in each)
+    unseen = [name for name in [*policy.names("insensitive"), *policy.names("pseudonym")] if name not in original]
+    checks = [_truthfulness(true, released, unknown, int(counts[0].sum()), unseen)]
     if bounded:
         broken = kept.unmatched - true.unmatched
         message = "no value is released above its boundary"
         if broken:
-            shown = f"; for example {_record(released, kept.example)}" if kept.example is not None else ""
+            shown = f"; for example {described(released, kept.example)}" if kept.example is not None else ""
             message = f"{broken:,} records or more are released above a boundary of {', '.join(bounded)}{shown}"
         checks.append(Check("boundaries", not broken, message, {"columns": bounded, "violations": broken}))
     return checks
+
+
+def pairings(
+    released: Mapping[str, Any],
+    original: Mapping[str, Any],
+    policy: StatedPolicy,
+    labels: Mapping[str, Labels],
+    *,
+    bounded: bool = True,
+) -> list[Pairing]:
+    """Each column of both tables: which original values may be released as what, up to their boundaries."""
+    found = []
+    for name, column in original.items():
+        cells, values = code(released[name]), code(column)
+        if name in labels:
+            chains = labels[name].chains(values.values)
+            chains = capped(chains, policy, name) if bounded else chains
+            found.append(released_as(cells, values, labels[name], chains))
+        elif policy.columns[name].role == "sensitive":
+            for shown, texts in published_as(name, values.values, policy).items():
+                found.append(pairing_by_chains(code(released[shown]), values, [(text,) for text in texts]))
+        else:
+            found.append(pairing_by_chains(cells, values, [(value,) for value in values.values]))
+    return found
 
 
 def check_boundaries(
@@ -75,9 +95,9 @@ def check_boundaries(
     above: dict[str, list[str]] = {}
     cells = {"above": 0, "only_missing": 0}
     for name in bounded:
-        coded = code(released[name])
+        coded, (of_missing,) = code(released[name]), capped(labels[name].chains([None]), policy, name)
         for label in above_boundary(policy, name, labels[name], coded.values):
-            excused = may_be_missing(policy, name, labels[name], label)
+            excused = label in of_missing
             found = int(counts[coded.codes == coded.values.index(label)].sum())
             cells["only_missing" if excused else "above"] += found
             if not excused:
@@ -87,9 +107,8 @@ def check_boundaries(
         shown = "; ".join(f"{name}: {', '.join(texts[:5])}" for name, texts in above.items())
         message = f"{cells['above']:,} cells are above every boundary under them ({shown})"
     if cells["only_missing"]:
-        message += (
-            f"; {cells['only_missing']:,} cells are roots that only missing values may become; the original decides"
-        )
+        roots = f"{cells['only_missing']:,} cells are roots that only missing values may become"
+        message += f"; {roots}; the original decides"
     return [Check("boundaries", not above, message, {**cells, "labels": above})]
 
 
@@ -108,10 +127,10 @@ def check_range_ends(
     for name, kind in ranged.items():
         numbers = {number_in(value) for value in code(original[name]).values if value is not None}
         coded = code(released[name])
-        ranges = [(place, kind.range_of(label)) for place, label in enumerate(coded.values)]
-        wrong = [place for place, each in ranges if each is not None and not {each.low, each.high} <= numbers]
+        ranges = [(index, kind.range_of(label)) for index, label in enumerate(coded.values)]
+        wrong = [index for index, each in ranges if each is not None and not {each.low, each.high} <= numbers]
         if wrong:
-            invented[name] = [coded.values[place] for place in wrong]
+            invented[name] = [coded.values[index] for index in wrong]
             cells += int(counts[np.isin(coded.codes, wrong)].sum())
     message = "every end of a range is a value of a record of the original"
     if invented:
@@ -136,28 +155,20 @@ def check_suppression(policy: StatedPolicy, *, total: int, records: int, stars: 
 
 
 def _truthfulness(
-    matching: Matching, released: Mapping[str, Any], unplaced: int, rows: int, unseen: Sequence[str]
+    matching: Matching, released: Mapping[str, Any], unknown: int, rows: int, unseen: Sequence[str]
 ) -> Check:
-    facts: dict[str, Any] = {
-        "records": rows,
-        "without_original": matching.unmatched,
-        "values_outside_hierarchies": unplaced,
-        **({"not_compared": list(unseen)} if unseen else {}),
-    }
+    facts: dict[str, Any] = {"records": rows, "without_original": matching.unmatched}
+    facts["values_outside_hierarchies"] = unknown
+    facts |= {"not_compared": list(unseen)} if unseen else {}
     if not matching.unmatched or matching.example is None:
         message = f"each of {rows:,} records matches an original record of its own"
         message += f", by all columns but {', '.join(unseen)}" if unseen else ""
         return Check("truthfulness", True, message, facts)
     message = f"{matching.unmatched:,} of {rows:,} records have no original of their own"
-    return Check("truthfulness", False, f"{message}; for example {_record(released, matching.example)}", facts)
+    return Check("truthfulness", False, f"{message}; for example {described(released, matching.example)}", facts)
 
 
-def _record(released: Mapping[str, Any], row: int) -> str:
-    """A released record for a message."""
-    return ", ".join(f"{name}={quoted(column[row].as_py())}" for name, column in released.items())
-
-
-def _capped(chains: Sequence[Chain], policy: StatedPolicy, column: str) -> list[Chain]:
+def capped(chains: Sequence[Chain], policy: StatedPolicy, column: str) -> list[Chain]:
     """The chains up to their boundary: the first label of it met from the value upward (Campan Def. 4-6)."""
     boundary = policy.columns[column].boundary
     if boundary is None:
@@ -169,41 +180,33 @@ def _capped(chains: Sequence[Chain], policy: StatedPolicy, column: str) -> list[
     return [chain[: end + 1] for chain, end in zip(chains, ends, strict=True)]
 
 
-def _equal(released: Coded, original: Coded, shown: Mapping[Label, Label] | None = None) -> Pairing:
-    """A column that is published as it is, or with each value replaced by the one that it shows as."""
-    return pairing_by_chains(
-        released, original, [(value if shown is None else shown[value],) for value in original.values]
-    )
+def published_as(name: str, values: Sequence[Label], policy: StatedPolicy) -> dict[str, list[Label]]:
+    """What the release has for sensitive values: themselves, their categories, or both; unknown ones as they are."""
+    column = policy.columns[name]
+    unknown = column.unknown
+    category_of = {value: category for category, values in column.categories.items() for value in values}
+    shown = [value if value is None else column.read_as.get(value, value) for value in values]
+    if column.hierarchy:  # its first level is the value in the hierarchy's own writing
+        chains = labels_of(policy, name).chains(shown)
+        written = [chain[0] if chain else value for value, chain in zip(shown, chains, strict=True)]
+        shown = [value if value in unknown else text for value, text in zip(shown, written, strict=True)]
+    if column.bins is not None:
+        labels = IntervalLabels.of_bins(column.bins)
+        shown = [value if value in unknown else labels.bin_of(value) for value in shown]
+    categories = [None if text in unknown else category_of.get(text) for text in shown]
+    if column.publish == "categories":
+        instead = zip(shown, categories, strict=True)
+        return {name: [text if text in unknown else category for text, category in instead]}
+    return {name: shown, category_column(name): categories} if column.publish == "both" else {name: shown}
 
 
-def _sensitive(
-    name: str, coded: tuple[Coded, Coded], released: Mapping[str, Any], policy: StatedPolicy
-) -> list[Pairing]:
-    """A sensitive column: its values, the categories of its values, or both side by side."""
-    published = policy.columns[name].publish
-    category_of = {value: category for category, values in policy.columns[name].categories.items() for value in values}
-    values = coded[1].values
-    shown = dict(zip(values, values, strict=True))
-    if policy.columns[name].hierarchy:  # its first level is the value in the hierarchy's own writing
-        chains = labels_of(policy, name).chains(values)
-        shown = {value: chain[0] if chain else value for value, chain in zip(values, chains, strict=True)}
-    categories = {value: category_of.get(text) for value, text in shown.items()}
-    if published == "categories":
-        return [_equal(*coded, categories)]
-    pairings = [_equal(*coded, shown)]
-    if published == "both":
-        pairings.append(_equal(code(released[category_column(name)]), coded[1], categories))
-    return pairings
-
-
-_LISTED = 100_000
-"""How many pairs of a value and a range are listed one by one; more are told by their places on a line."""
+_LISTED = 100_000  # pairs of a value and a range that are listed; more are given by their positions on a line
 
 
 def pairing_by_chains(released: Coded, original: Coded, chains: Sequence[Chain]) -> Pairing:
     """A column whose original values lie under the labels of their chains."""
-    place = {label: index for index, label in enumerate(released.values)}
-    lie = [tuple(sorted({place[label] for label in chain if label in place})) for chain in chains]
+    index_of = {label: index for index, label in enumerate(released.values)}
+    lie = [tuple(sorted({index_of[label] for label in chain if label in index_of})) for chain in chains]
     return Pairing(released.codes, original.codes, len(released.values), lie)
 
 

@@ -1,40 +1,35 @@
-"""Reading what is to be verified: the release as it is, without the readers that the rest of Shoal uses."""
+"""Reading what is to be verified: the release as it is, without the readers that the rest of Shoal uses.
 
-from __future__ import annotations
+Files are read block by block: so many records of a text file, row groups of a Parquet file.
+"""
 
 import csv
 import hashlib
 import io
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyarrow import csv as arrow_csv
 from pyarrow import parquet
 
 from shoal.errors import DataError
 from shoal.verification.canonical_text import Codes, Mask, text_column
-from shoal.verification.counted_rows import (
-    CountedRows,
-    RowOrder,
-    csv_blocks,
-    distinct_rows,
-    header,
-    line_runs,
-    parsed,
-    runs,
-    watched,
-)
+from shoal.verification.counted_rows import CountedRows, RowOrder, counted, grouped
 
-_WRITTEN_BY_ARROW = {b"ARROW:schema"}
-"""The one entry that a Parquet file of Arrow's always has: the types of its columns, which are checked themselves."""
-
-
+_WRITTEN_BY_ARROW = {b"ARROW:schema"}  # in every Parquet file of Arrow's: the types of its columns, which are checked
 _ROW_LABELS = re.compile(r"__index_level_\d+__")  # columns in which row labels without a name travel
+_RECORDS_AT_A_TIME, _BYTES_AT_A_TIME = 100_000, 1 << 20
+_LARGEST_BLOCK = (1 << 31) - 1  # what Arrow reads at once: no cell lies on the edge of two blocks
+_LINE, _QUOTE, _RETURN = b"\n", b'"', b"\r"
+
+Block = tuple[Sequence[Any], Codes | None]  # columns, and how many rows each row stands for; one where it is not said
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,11 +40,10 @@ class ReadRelease:
     columns: dict[str, Any]
     """Arrow columns of canonical text; of two columns of one name, the first. Neighbouring equal rows are one."""
     counts: Codes  # how many rows each of these stands for
+    order: RowOrder
     baggage: tuple[str, ...] = ()  # what it carries besides its cells, in words: metadata, values that no row holds
     path: Path | None = None
     sha256: str | None = None  # of a file with evidence beside it, which claims one
-    order: RowOrder | None = None
-    """What was seen of the order of the rows, where these were grouped while they were read."""
     blank: Mask | None = None  # where columns were left apart: the rows that have nothing in any of them
 
     @property
@@ -79,13 +73,15 @@ def read_release(
     path = Path(release)
     suffix = path.suffix.lower()
     try:
-        if apart and suffix in {".csv", ".parquet", ".pq"}:
-            return _in_blocks(path, apart)
         with path.open("rb") as file:
             if suffix == ".csv":
-                return _from_csv(file, path)
+                seen = hashlib.sha256() if evidence_beside(path) else None  # of the same bytes that are checked
+                names, blocks = _csv_blocks(file, path, seen)
+                return _gather(names, blocks, [], apart, path, seen)
             if suffix in {".parquet", ".pq"}:
-                return _from_parquet(file, path)
+                seen = hashlib.file_digest(file, "sha256") if evidence_beside(path) else None
+                read, found = _opened(file)
+                return _gather(read.schema_arrow.names, _row_groups(read, found), found, apart, path, seen)
     except (pa.ArrowException, UnicodeDecodeError, csv.Error) as error:
         message = f"The release {path} cannot be read as a table: {str(error).splitlines()[0]}"
         raise DataError(message, code="unreadable-release") from None
@@ -106,116 +102,134 @@ def read_original(original: Original, names: Sequence[str]) -> tuple[dict[str, A
     Batches are counted as they come; of a table each row stands for itself.
     """
     if isinstance(original, CountedRows):
-        known = [name for name in names if name in original.table.column_names]
-        return {name: _coded_text(original.table.column(name), name) for name in known}, original.counts
+        given = {name: original.table.column(name) for name in names if name in original.table.column_names}
+        for name, column in given.items():
+            kind = column.type  # codes with a dictionary of texts stay so, since they take less memory
+            if not (pa.types.is_dictionary(kind) and pa.types.is_string(kind.value_type)):
+                given[name] = text_column(column, name)
+        return given, original.counts
     rows = original(list(names))
-    if not isinstance(rows, pa.Table):
-        return distinct_rows(rows, names)
-    texts = {name: text_column(rows.column(name), name) for name in names}
-    return texts, np.ones(rows.num_rows, dtype=np.int64)
+    if isinstance(rows, pa.Table):
+        given = {name: text_column(rows.column(name), name) for name in names}
+        return given, np.ones(rows.num_rows, dtype=np.int64)
+    batches = (counted([text_column(batch.column(name), name) for name in names]) for batch in rows)
+    *columns, counts = grouped(batches, len(names)).columns
+    return dict(zip(names, columns, strict=True)), np.asarray(counts, dtype=np.int64)
 
 
-def _coded_text(column: Any, name: str) -> Any:
-    """A column as text; one of codes and a dictionary of texts stays so, since it takes less memory."""
-    kind = column.type
-    coded = pa.types.is_dictionary(kind) and pa.types.is_string(kind.value_type)
-    return column if coded else text_column(column, name)
-
-
-def _given(
+def _gather(
     names: Sequence[str],
-    columns: Sequence[Any],
-    baggage: Sequence[str],
+    blocks: Iterable[Block],
+    baggage: list[str],
+    apart: Sequence[str] = (),
     path: Path | None = None,
-    sha: str | None = None,
-    counts: Codes | None = None,
+    seen: Any = None,
 ) -> ReadRelease:
-    texts: dict[str, Any] = {}
-    for name, column in zip(names, columns, strict=True):
-        if name not in texts:
-            texts[name] = text_column(column, name)
-    merged, counts = runs(list(texts.values()), counts)
-    return ReadRelease(tuple(names), dict(zip(texts, merged, strict=True)), counts, tuple(baggage), path, sha)
+    """The blocks of a release as one; ``baggage`` and the hash that was ``seen`` may grow while they are read."""
+    order = RowOrder()
+    column_of = {name: names.index(name) for name in names}  # of two columns of one name, the first
+    kept = [name for name in column_of if name not in apart]
+
+    def parts() -> Iterator[pa.Table]:
+        for columns, given in blocks:
+            texts, counts = order.see([text_column(columns[index], name) for name, index in column_of.items()], given)
+            text = dict(zip(column_of, texts, strict=True))
+            if not apart:
+                yield counted(texts, counts)
+                continue
+            missing = np.ones(len(counts), dtype=np.bool_)
+            for name in set(apart) & set(column_of):
+                missing &= np.asarray(pc.is_null(text[name]), dtype=np.bool_)
+            yield counted([*(text[name] for name in kept), pa.array(missing).cast(pa.string())], counts)
+
+    whole = grouped(parts(), len(kept) + 1) if apart else pa.concat_tables(parts())
+    columns, counts = dict(zip(kept, whole.columns, strict=False)), np.asarray(whole.columns[-1], dtype=np.int64)
+    blank = np.asarray(pc.equal(whole.columns[-2], "true"), dtype=np.bool_) if apart else None
+    sha = None if seen is None else seen.hexdigest()
+    return ReadRelease(tuple(names), columns, counts, order, tuple(dict.fromkeys(baggage)), path, sha, blank)
 
 
-def _from_csv(file: BinaryIO, path: Path) -> ReadRelease:
-    """UTF-8 with commas; an empty cell is missing, ``""`` an empty text. Equal neighbouring lines are parsed once."""
-    seen = hashlib.sha256() if evidence_beside(path) else None  # of the same bytes that are checked
-    lines, counts = line_runs(file, seen)
-    if lines and lines[-1].count(b'"') % 2:
+def _csv_blocks(file: BinaryIO, path: Path, seen: Any) -> tuple[list[str], Iterator[Block]]:
+    """UTF-8 with commas; an empty cell is missing, ``""`` an empty text."""
+    lines = records(file, path, seen)
+    encoding = "utf-8-sig"
+    for line in lines:
+        text = line.decode(encoding).removesuffix("\r")
+        encoding = "utf-8"
+        if names := next(csv.reader(io.StringIO(text, newline=""), strict=True), []):
+            return names, _parsed_blocks(lines, len(names))
+    raise DataError(f"The release {path} is empty: it has no header.", code="empty")
+
+
+def _parsed_blocks(lines: Iterator[bytes], width: int) -> Iterator[Block]:
+    """The records after the header, so many at a time; first a block of none, which has the columns in any case."""
+    block: list[bytes] = []
+    yield _parsed_runs(block, width)
+    while block := list(islice(lines, _RECORDS_AT_A_TIME)):
+        yield _parsed_runs(block, width)
+
+
+def records(file: BinaryIO, path: Path, seen: Any = None) -> Iterator[bytes]:
+    """The records of a text file, each up to a line feed outside quotes; a ``seen`` hash is fed every byte."""
+    parts = list[bytes]()  # of a record that a quote keeps open
+    while lines := file.readlines(_BYTES_AT_A_TIME):
+        if seen is not None:
+            seen.update(b"".join(lines))
+        for line in lines:
+            opens_or_closes = line.count(_QUOTE) % 2
+            if not parts and not opens_or_closes:
+                yield line.removesuffix(_LINE)
+                continue
+            parts.append(line)
+            if opens_or_closes and len(parts) > 1:
+                yield b"".join(parts).removesuffix(_LINE)
+                parts.clear()
+    if parts:
         message = f"The release {path} has a quote that is never closed, so the rest of it would be one cell."
         raise DataError(message, code="unclosed-quote")
-    names, first = header(lines, path)
-    lines, some = lines[first:], np.array(counts[first:], dtype=np.int64)
-    if len(names) > 1:  # then empty lines are no records
-        full = [place for place, line in enumerate(lines) if line.strip(b"\r")]
-        lines, some = [lines[place] for place in full], some[full]
-    columns = parsed(lines, len(names))
-    if len(columns[0]) != len(some):  # a line that holds several records, or none
-        repeated = [line for line, count in zip(lines, some.tolist(), strict=True) for _ in range(count)]
-        columns = parsed(repeated, len(names))
-        some = np.ones(len(columns[0]), dtype=np.int64)
-    return _given(names, columns, [], path, None if seen is None else seen.hexdigest(), some)
 
 
-def _in_blocks(path: Path, apart: Sequence[str]) -> ReadRelease:
-    """The distinct rows of a release file without some columns, and what is seen of the order of all its rows."""
-    order, unused, baggage = RowOrder(), dict[str, None](), list[str]()
-    if path.suffix.lower() == ".csv":
-        names, blocks = csv_blocks(path)
-    else:
-        read, baggage = _opened(str(path))
-        names, blocks = read.schema_arrow.names, _parquet_blocks(read, unused)
-    kept = [name for name in names if name not in apart]
-    mark = "".join([*names, "blank"])  # longer than every name, so it is none of them
-    columns, counts = distinct_rows(watched(blocks, names, apart, order, mark), [*kept, mark])
-    blank = np.asarray(pc.equal(columns.pop(mark), "true"), dtype=np.bool_)
-    return ReadRelease(tuple(names), columns, counts, (*baggage, *unused), path, order=order, blank=blank)
+def _parsed_runs(lines: Sequence[bytes], width: int) -> Block:
+    """Lines as columns of text, equal neighbouring ones parsed once; empty lines are records of a single column."""
+    lines = [line for line in lines if width == 1 or line.strip(_RETURN)]
+    starts = np.flatnonzero([line != before for before, line in pairwise([None, *lines])])
+    columns = _parse_lines([lines[start] for start in starts.tolist()], width)
+    if len(columns[0]) == len(starts):
+        return columns, np.diff(starts, append=len(lines))
+    return _parse_lines(lines, width), None  # a line that holds several records, or none
 
 
-def _from_parquet(file: io.BufferedReader, path: Path) -> ReadRelease:
-    """Read with dictionaries as they stand in the file: they may list values that no row holds."""
-    seen = hashlib.file_digest(file, "sha256") if evidence_beside(path) else None
-    read, baggage = _opened(file)
-    names = read.schema_arrow.names
-    parts = [_row_group(read.read_row_group(group)) for group in range(read.num_row_groups)]
-    parts = parts or [_row_group(read.schema_arrow.empty_table())]
-    unused = dict.fromkeys(each for _, _, found in parts for each in found)
-    columns = [
-        pa.chunked_array([chunk for part, _, _ in parts for chunk in part[place].chunks], pa.string())
-        for place in range(len(names))
-    ]
-    counts = np.concatenate([counted for _, counted, _ in parts])
-    return _given(names, columns, [*baggage, *unused], path, None if seen is None else seen.hexdigest(), counts)
-
-
-def _parquet_blocks(file: parquet.ParquetFile, unused: dict[str, None]) -> Iterator[list[Any]]:
-    """The columns as text, a row group at a time; ``unused`` gets what dictionaries list besides."""
-    for group in range(file.num_row_groups):
-        table = file.read_row_group(group)
-        unused |= dict.fromkeys(_unused(table))
-        yield [text_column(column, name) for name, column in zip(table.column_names, table.columns, strict=True)]
+def _parse_lines(lines: Sequence[bytes], width: int) -> list[Any]:
+    """Lines as columns of text; names may repeat, so columns are known by their indices."""
+    raw = _LINE.join([*lines, b""])
+    names = [f"c{index}" for index in range(width)]
+    if not raw:
+        return [pa.chunked_array([pa.array([], pa.string())]) for _ in names]
+    reading = arrow_csv.ReadOptions(column_names=names, block_size=min(len(raw), _LARGEST_BLOCK))
+    parsing = arrow_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=width > 1)
+    types, nulls = dict.fromkeys(names, pa.string()), {"strings_can_be_null": True, "quoted_strings_can_be_null": False}
+    converting = arrow_csv.ConvertOptions(column_types=types, null_values=[""], **nulls)
+    return list(arrow_csv.read_csv(pa.BufferReader(raw), reading, parsing, converting).columns)
 
 
 def _opened(file: Any) -> tuple[parquet.ParquetFile, list[str]]:
     """A Parquet file with its dictionaries as they stand in it, and the metadata that it carries."""
     schema = parquet.ParquetFile(file).schema_arrow
-    text = [field.name for field in schema if _is_text(field.type)]
+    values = {each.name: each.type.value_type if pa.types.is_dictionary(each.type) else each.type for each in schema}
+    text = [name for name, kind in values.items() if pa.types.is_string(kind) or pa.types.is_large_string(kind)]
     read = parquet.ParquetFile(file, read_dictionary=text)
     stored = set(read.metadata.metadata or {}) - _WRITTEN_BY_ARROW
     return read, _metadata(read.schema_arrow, {key.decode(errors="replace") for key in stored})
 
 
-def _row_group(table: Any) -> tuple[list[Any], Codes, list[str]]:
-    """Some rows of a Parquet file as text, neighbouring equal ones as one, and what its dictionaries list besides."""
-    texts = [text_column(column, name) for name, column in zip(table.column_names, table.columns, strict=True)]
-    columns, counts = runs(texts)
-    return columns, counts, _unused(table)
-
-
-def _is_text(kind: Any) -> bool:
-    value = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return bool(pa.types.is_string(value) or pa.types.is_large_string(value))
+def _row_groups(file: parquet.ParquetFile, baggage: list[str]) -> Iterator[Block]:
+    """The row groups of a Parquet file; ``baggage`` gets what their dictionaries list besides."""
+    for group in range(file.num_row_groups):
+        table = file.read_row_group(group)
+        baggage += _unused(table)
+        yield table.columns, None
+    if not file.num_row_groups:
+        yield file.schema_arrow.empty_table().columns, None
 
 
 def _from_table(release: pa.Table | CountedRows, baggage: Sequence[str]) -> ReadRelease:
@@ -228,7 +242,7 @@ def _from_table(release: pa.Table | CountedRows, baggage: Sequence[str]) -> Read
     if len(names) < len(release.column_names):
         found.append("it carries row labels in a column of its own; drop it")
     columns = [column for name, column in zip(release.column_names, release.columns, strict=True) if name in names]
-    return _given(names, columns, found, counts=counts)
+    return _gather(names, [(columns, counts)], found)
 
 
 def _metadata(schema: Any, stored: set[str]) -> list[str]:

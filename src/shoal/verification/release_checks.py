@@ -1,10 +1,9 @@
 """What a release must look like: its columns, its cells as far as the policy tells, and its suppressed rows."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.verification.canonical_text import ROOT, Codes, Mask, code
-from shoal.verification.counted_rows import out_of_order
+from shoal.verification.intervals import IntervalLabels
 from shoal.verification.labels import Labels
 from shoal.verification.read import ReadRelease, evidence_beside
 from shoal.verification.result import Check, listed
@@ -31,76 +30,69 @@ def expected_columns(policy: StatedPolicy) -> list[str]:
     return [*names, *both]
 
 
-def check_columns(given: ReadRelease, policy: StatedPolicy) -> Check:
+def check_columns(release: ReadRelease, policy: StatedPolicy) -> Check:
     """Exactly the expected columns, each once."""
     expected = expected_columns(policy)
-    missing = [name for name in expected if name not in given.names]
-    identifiers = [name for name in given.names if name in policy.names("identifier")]
-    unnamed = [name for name in given.names if name not in expected and name not in identifiers]
-    twice = [name for name, count in Counter(given.names).items() if count > 1]
-    problems = [
-        f"{words}: {listed(list(names))}"
-        for words, names in (
-            ("missing", missing),
-            ("identifiers left in", identifiers),
-            ("not in the policy", unnamed),
-            ("more than once", twice),
-        )
-        if names
-    ]
+    missing = [name for name in expected if name not in release.names]
+    identifiers = [name for name in release.names if name in policy.names("identifier")]
+    unnamed = [name for name in release.names if name not in expected and name not in identifiers]
+    twice = [name for name, count in Counter(release.names).items() if count > 1]
+    found = {
+        "missing": missing,
+        "identifiers left in": identifiers,
+        "not in the policy": unnamed,
+        "more than once": twice,
+    }
+    problems = [f"{words}: {listed(list(names))}" for words, names in found.items() if names]
     facts = {"expected": expected, "missing": missing, "forbidden": [*identifiers, *unnamed], "repeated": twice}
     message = "; ".join(problems) or f"the {len(expected)} columns of the policy and no other"
     return Check("columns", not problems, message, facts)
 
 
-def check_baggage(given: ReadRelease) -> Check:
+def check_baggage(release: ReadRelease) -> Check:
     """No metadata, and no list of values that no record holds."""
-    message = "; ".join(given.baggage) or "nothing besides the cells"
-    return Check("baggage", not given.baggage, message, {"found": list(given.baggage)})
+    message = "; ".join(release.baggage) or "nothing besides the cells"
+    return Check("baggage", not release.baggage, message, {"found": list(release.baggage)})
 
 
-def check_order(given: ReadRelease) -> Check:
+def check_order(release: ReadRelease) -> Check:
     """The rows stand in the order of their cells: by text from left to right, by code point, missing cells last.
 
     A release in any other order may be in that of the original, and then its first record is the original's first.
     """
-    if given.order is not None:
-        return _order(given.order.wrong, given.rows, given.order.first)
-    places = np.flatnonzero(out_of_order(given.columns.values(), len(given.counts)))
-    return _order(len(places), given.rows, int(given.counts[: places[0] + 1].sum()) if len(places) else 0)
-
-
-def _order(wrong: int, rows: int, row: int) -> Check:
-    if not wrong:
+    if not (wrong := release.order.wrong):
         return Check("order", True, "the rows are sorted by their cells", {"out_of_order": 0})
     message = (
-        f"{wrong:,} of {rows:,} rows come before one that sorts ahead of them, the first in row "
-        f"{row:,}; sort the rows by the text of their cells from left to right, missing cells last: "
+        f"{wrong:,} of {release.rows:,} rows come before one that sorts ahead of them, the first in row "
+        f"{release.order.first:,}; sort the rows by the text of their cells from left to right, missing cells last: "
         "their order may be that of the input"
     )
     return Check("order", False, message, {"out_of_order": wrong})
 
 
-def check_hash(given: ReadRelease) -> list[Check]:
+def check_hash(release: ReadRelease) -> list[Check]:
     """The evidence beside a release file speaks of these very bytes; nothing where there is no such claim."""
-    evidence = None if given.path is None else evidence_beside(given.path)
-    if evidence is None:
-        return []
+    evidence = None if release.path is None else evidence_beside(release.path)
+    return [] if evidence is None else claimed_hash(evidence, release.sha256)
+
+
+def claimed_hash(evidence: Path, found: str | None) -> list[Check]:
+    """The evidence claims the hash that was found; nothing where it claims none."""
     try:
         claimed = json.loads(evidence.read_bytes()).get("release_sha256")
     except (ValueError, AttributeError, OSError) as error:
         return [Check("hash", False, f"{evidence.name} cannot be read: {error}")]
     if claimed is None:
         return []
-    same = claimed == given.sha256
-    message = f"{evidence.name} {'has' if same else 'has another'} sha256 {'of' if same else 'than'} the release"
-    return [Check("hash", same, message, {"claimed": claimed, "found": given.sha256})]
+    same = claimed == found
+    message = f"{evidence.name} has the SHA-256 of {'the release' if same else 'another file'}"
+    return [Check("hash", same, message, {"claimed": claimed, "found": found})]
 
 
 def star_rows(
     columns: Mapping[str, Any],
     policy: StatedPolicy,
-    labels: Mapping[str, Labels],
+    labels: Callable[[], Mapping[str, Labels]],
     counts: Codes | None = None,
     blank: Mask | None = None,
 ) -> Any:
@@ -109,20 +101,28 @@ def star_rows(
     Where there is no other column, a row of ``*`` may also be a record that was generalized to the roots, and says the
     same either way. Such rows are read as a class of records if they can be one: if they are at least as many as every
     k asked for and no boundary forbids a root. Otherwise they can only be suppressed. With ``counts``, each row stands
-    for so many; ``blank`` says which rows have nothing in any column that is not among these.
+    for so many; ``blank`` says which rows have nothing in any column that is not among these. The ``labels`` of the
+    quasi-identifiers are asked for only where there is no other column.
     """
-    stars = [pc.fill_null(pc.equal(columns[name], ROOT), fill_value=False) for name in labels]
-    others = [pc.is_null(column) for name, column in columns.items() if name not in labels]
-    others += [] if blank is None else [blank]
-    mask = np.logical_and.reduce([np.asarray(each, dtype=np.bool_) for each in (*stars, *others)])
+    mask = rows_of_stars(columns, policy, blank)
     if policy.suppressed != "star":
         return np.zeros_like(mask)
-    if not others:
+    if blank is None and set(columns) == set(policy.names("quasi")):
         largest = max((model.get("k", 1) for model in policy.privacy), default=1)
-        forbidden = any(above_boundary(policy, name, labels[name], [ROOT]) for name in labels)
+        forbidden = any(above_boundary(policy, name, kind, [ROOT]) for name, kind in labels().items())
         if int(mask.sum() if counts is None else counts[mask].sum()) >= largest and not forbidden:
             return np.zeros_like(mask)
     return mask
+
+
+def rows_of_stars(columns: Mapping[str, Any], policy: StatedPolicy, blank: Mask | None = None) -> Mask:
+    """Which rows have ``*`` in all quasi-identifiers and nothing in any other column."""
+    quasi = policy.names("quasi")
+    stars = [pc.fill_null(pc.equal(columns[name], ROOT), fill_value=False) for name in quasi]
+    others = [pc.is_null(column) for name, column in columns.items() if name not in quasi]
+    others += [] if blank is None else [blank]
+    masks = [np.asarray(each, dtype=np.bool_) for each in (*stars, *others)]
+    return np.asarray(np.logical_and.reduce(masks), dtype=np.bool_)
 
 
 def check_labels(columns: Mapping[str, Any], labels: Mapping[str, Labels], counts: Codes) -> Check:
@@ -131,43 +131,54 @@ def check_labels(columns: Mapping[str, Any], labels: Mapping[str, Labels], count
     records = 0
     for name, kind in labels.items():
         coded = code(columns[name])
-        unknown = [place for place, label in enumerate(coded.values) if label is not None and not kind.knows(label)]
+        unknown = [index for index, label in enumerate(coded.values) if label is not None and not kind.knows(label)]
         if unknown:
-            strange[name] = [coded.values[place] for place in unknown]
+            strange[name] = [coded.values[index] for index in unknown]
             records += int(counts[np.isin(coded.codes, unknown)].sum())
-    message = "; ".join(f"{name}: {listed(found)}" for name, found in strange.items())
-    message = f"{records:,} cells hold labels that the hierarchy cannot give: {message}" if strange else (
-        f"every label of {len(labels)} quasi-identifiers is one of its hierarchy"
-    )  # fmt: skip
+    message = f"every label of {len(labels)} quasi-identifiers is one of its hierarchy"
+    if strange:
+        unknown_labels = "; ".join(f"{name}: {listed(found)}" for name, found in strange.items())
+        message = f"{records:,} cells hold labels that the hierarchy cannot give: {unknown_labels}"
     return Check("labels", not strange, message, {"unknown": strange, "cells": records})
 
 
 def check_sensitive(columns: Mapping[str, Any], policy: StatedPolicy, counts: Codes) -> list[Check]:
-    """Sensitive cells lie in the declared categories, and a published category is that of its value."""
+    """Sensitive cells lie in the declared categories or bins or are unknown; a published category is its value's."""
     problems, judged = [], 0
     for name in policy.names("sensitive"):
+        bins = policy.columns[name].bins
+        if bins is not None:
+            judged += 1
+            labels, shown = IntervalLabels.of_bins(bins), code(columns[name]).values
+            outside: list[str | None] = [
+                value
+                for value in shown
+                if not (value is None or value in policy.columns[name].unknown or labels.is_bin(value))
+            ]
+            if outside:
+                problems.append(f"{name}: {listed(outside)} in no bin")
         categories = policy.columns[name].categories
         if not categories:
             continue
         judged += 1
-        published = policy.columns[name].publish
+        published, unknown = policy.columns[name].publish, policy.columns[name].unknown
         category_of = {value: category for category, values in categories.items() for value in values}
         known: Collection[str | None] = set(categories) if published == "categories" else set(category_of)
         coded = code(columns[name])
-        if strange := [value for value in coded.values if value not in known]:
+        if strange := [value for value in coded.values if value not in known and value not in unknown]:
             problems.append(f"{name}: {listed(strange)} in no category")
         if published == "both":
-            texts = [category_of.get(value) for value in coded.values]
-            right = pa.array(texts, pa.string()).take(pa.array(coded.codes))
-            given = code(columns[category_column(name)])
-            named = pa.array(given.values, pa.string()).take(pa.array(given.codes))
-            same = pc.fill_null(pc.equal(right, named), fill_value=False)
-            wrong = int(counts[~np.asarray(same, dtype=np.bool_)].sum())
+            texts = [None if value in unknown else category_of.get(value) for value in coded.values]
+            shown, right = columns[category_column(name)], pa.array(texts, pa.string()).take(pa.array(coded.codes))
+            without = np.array([value in unknown for value in coded.values])[coded.codes]
+            same = np.where(without, pc.is_null(shown), pc.fill_null(pc.equal(shown, right), fill_value=False))
+            wrong = int(counts[~same.astype(np.bool_)].sum())
             if wrong:
                 problems.append(f"{category_column(name)}: {wrong:,} records with a category that is not their value's")
     if not judged:
         return []
-    message = "; ".join(problems) or "every sensitive cell lies in its declared category"
+    binned = any(policy.columns[name].bins is not None for name in policy.names("sensitive"))
+    message = "; ".join(problems) or f"every sensitive cell lies in its declared {'bin or ' if binned else ''}category"
     return [Check("categories", not problems, message, {"problems": problems})]
 
 
@@ -181,14 +192,3 @@ def above_boundary(
     if isinstance(boundary, int):
         return [label for label in released if labels.level(label, released) > boundary]
     return [label for label in released if labels.covered(label, boundary)]
-
-
-def may_be_missing(policy: StatedPolicy, column: str, labels: Labels, label: str | None) -> bool:
-    """Whether a missing value may become the label within the boundary: a root, unless the policy caps it."""
-    boundary = policy.columns[column].boundary
-    chain = labels.chains([None])[0]
-    if label not in chain:
-        return False
-    if boundary is None or isinstance(boundary, int):
-        return boundary is None or label in chain[: boundary + 1]
-    return not any(below in boundary for below in chain[: chain.index(label)])

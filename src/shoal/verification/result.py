@@ -1,12 +1,12 @@
 """What a verification found: one `Check` for each thing that was looked at, and the whole."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from shoal.errors import VerificationError
+
+_PEOPLE = {"people", "pseudonyms"}  # the checks that say whether people were counted
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,11 @@ class Verification:
         """The checks that do not hold."""
         return tuple(check for check in self.checks if not check.passed)
 
+    @property
+    def people_counted(self) -> bool | None:
+        """Whether models were judged in people; ``None`` for a policy that does not say who a record is about."""
+        return next((bool(check.facts["counted"]) for check in self.checks if check.name in _PEOPLE), None)
+
     def raise_if_failed(self) -> None:
         """Raise `VerificationError` unless every check holds."""
         if not self.passed:
@@ -62,18 +67,24 @@ class Verification:
         }
 
     def __str__(self) -> str:
-        """One line for a release that holds, else one line a failing check."""
+        """One line for a release that holds, else one line per failing check."""
         if self.passed:
             return (
                 f"verified: {len(self.checks)} checks hold on {self.records:,} records in {self.classes or 0:,} classes"
             )
-        head = f"not verified: {len(self.failures)} of {len(self.checks)} checks fail"
+        fail = "fails" if len(self.failures) == 1 else "fail"
+        head = f"not verified: {len(self.failures)} of {len(self.checks)} checks {fail}"
         return "\n".join([head, *(f"  - {check.name}: {check.message}" for check in self.failures)])
 
 
 def quoted(value: str | None) -> str:
     """A released value as messages show it."""
     return "(missing)" if value is None else repr(value)
+
+
+def described(columns: Mapping[str, Any], row: int) -> str:
+    """What a row shows in some columns, for a message."""
+    return ", ".join(f"{name}={quoted(column[row].as_py())}" for name, column in columns.items())
 
 
 def listed(values: list[str | None], most: int = 5) -> str:

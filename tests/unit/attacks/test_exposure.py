@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.attacks.exposure import Exposure, homogeneity, similarity
-from shoal.attacks.missing import smallest_if_missing_matches
+from shoal.attacks.risk.risk import smallest_if_missing_matches
 from shoal.hierarchies import Flat
 from shoal.table.recoding import Recoding
 from support.builders import domain_of, view_of

@@ -23,6 +23,9 @@ def problem(name):
 
 def found(facts):
     return Finding(code="not-an-error")
+
+def explained(kind=DataError, what="the cluster failed", code="cluster-failed"):
+    raise kind(what, code=code)
 """
 
 
@@ -34,6 +37,7 @@ def tool() -> ModuleType:
 def test_codes_are_found_with_their_class_and_message(tool: ModuleType, tmp_path: Path) -> None:
     (tmp_path / "module.py").write_text(SOURCE, encoding="utf-8")
     assert [(each.name, each.carrier, each.message) for each in tool.specific_codes(tmp_path)] == [
+        ("cluster-failed", "DataError", "the cluster failed: …"),
         ("no-records", "DataError", "… has no records."),
         ("two-roles", "PolicyProblem", "has two roles."),
     ]

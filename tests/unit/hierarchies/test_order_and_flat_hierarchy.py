@@ -54,6 +54,7 @@ def test_values_that_the_order_lacks_are_listed() -> None:
         ({"values": ["a", "b"], "groups": (2, 2)}, "groups-not-nested", "[2, 2]"),
         ({"values": ["a", "b"], "groups": (2.0,)}, "groups-not-nested", "[2.0]"),
         ({"values": ["a", "b", "a..b", "c"]}, "label-used-twice", "'a..b'"),
+        ({"values": ["a", "b..c", "a..b", "c"]}, "label-used-twice", "'a..b..c'"),
     ],
 )
 def test_an_order_that_makes_no_sense_is_refused(declared: dict[str, Any], code: str, named: str) -> None:

@@ -1,4 +1,4 @@
-"""Cells: distinct combinations with their counts, the same however the records are cut into batches."""
+"""Distinct rows: combinations of values with their counts, the same however the records are cut into batches."""
 
 from __future__ import annotations
 
@@ -86,6 +86,28 @@ def test_rows_that_were_counted_elsewhere_are_added_with_their_counts(
     whole, cells = count_rows(tables, ["x", "y", "b"]), counter.finish()
     assert cells.to_table().equals(whole.to_table())
     assert cells.counts.tolist() == whole.counts.tolist()
+
+
+@pytest.mark.parametrize("person", [("x",), ("y",), ("b", "x")])
+@given(rows=TABLES, left_out=st.booleans())
+def test_rows_of_people_are_those_of_a_table_in_memory(
+    person: tuple[str, ...], rows: list[tuple[str | None, float | None, str | None]], left_out: bool
+) -> None:
+    table, names = table_of(rows), ["x", "y", "b"]
+    others = [name for name in names if name not in person][:1] if left_out else []
+    counter = DistinctRowCounter(names, person)
+    for start in range(0, max(len(rows), 1), 3):
+        if start == 3 or len(rows) <= 3:
+            counter.leave_out(others)
+        counter.add(table.slice(start, 3))
+    streamed = counter.finish()
+    held = DistinctRows.of(table.select([name for name in names if name not in others]), streamed.first)
+    assert streamed.counts.tolist() == held.counts.tolist()
+    assert list(streamed.columns) == list(held.columns)
+    for name, column in held.columns.items():
+        assert streamed.columns[name].labels == column.labels
+        assert streamed.columns[name].codes.tolist() == column.codes.tolist()
+        assert streamed.columns[name].values.equals(column.values)
 
 
 def test_values_that_no_row_holds_are_no_labels() -> None:

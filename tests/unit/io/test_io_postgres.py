@@ -15,7 +15,7 @@ from adbc_driver_manager import ProgrammingError
 
 from shoal.errors import DataError, MissingExtraError
 from shoal.io import DatabaseTable, DataSource, canonical_text, column_names, read_batches, read_table
-from shoal.io.postgres.connection import called, kind_of
+from shoal.io.postgres.connection import kind_of, run_interruptible
 from shoal.io.postgres.tables import database_batches
 from shoal.policy.location import quoted
 from support.postgres import Server
@@ -254,10 +254,10 @@ def test_an_interrupt_stops_a_call_unless_it_is_too_late() -> None:
         return "done"
 
     with pytest.raises(KeyboardInterrupt):
-        called(interrupted, cancelled.set)
+        run_interruptible(interrupted, cancelled.set)
     assert cancelled.is_set()
     cancelled.clear()
-    assert called(interrupted, None) == "done"
+    assert run_interruptible(interrupted, None) == "done"
 
 
 def test_without_the_driver_the_install_line_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.errors import DataError, OutputError
-from shoal.io import DataSource, check_table_suffix, read_table, release_source, write_table
+from shoal.io import DataSource, read_table, release_source, write_table, writer_of
 from support.raises import raises
 
 
@@ -92,7 +92,7 @@ def test_other_suffixes_are_refused(tmp_path: Path, name: str) -> None:
     with raises(OutputError, "unknown-output-suffix", ".csv, .parquet and .pq"):
         write_table(pa.table({"a": [1]}), tmp_path / name)
     with raises(OutputError, "unknown-output-suffix", name):
-        check_table_suffix(Path(name))
+        writer_of(Path(name))
     assert list(tmp_path.iterdir()) == []
 
 

@@ -40,7 +40,7 @@ def test_a_stretch_ends_with_its_file() -> None:
         {"r0": ["b", "a", "c", "b"], "file": ["1", "1", "2", "2"], "start": pa.array([0, 0, 0, 0], pa.int64())}
     )
     found = [each.to_pylist()[0] for each in _stretches(batch, 5, ["q"], text_column)]
-    assert [(each["file"], each["place"], each["first"], each["last"], each["wrong"]) for each in found] == [
+    assert [(each["file"], each["batch"], each["first"], each["last"], each["wrong"]) for each in found] == [
         ("1", 5, ["b"], ["a"], 1),
         ("2", 5, ["c"], ["b"], 1),
     ]

@@ -1,4 +1,7 @@
-"""Every model, on random classes, does what its definition says when computed naively with fractions."""
+"""Every model, on random classes, does what its definition says when computed naively with fractions.
+
+Some values may be unknown: then every model but k-anonymity does what the definition says of the known ones.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from hypothesis import strategies as st
 
 from oracles import model_oracles as oracle
 from shoal.models import MODELS
-from support.model_cases import CATEGORIES, DOMAIN, RANDOM, VALUES, classes, view
+from support.model_cases import CATEGORIES, DOMAIN, NUMBERS, RANDOM, READINGS, VALUES, classes, view
 
 Drawn = list[list[str | None]]
 Reached = dict[str, float | Fraction]
@@ -48,22 +51,29 @@ HOLDS: dict[str, Callable[[Any, Drawn], list[bool]]] = {
     "recursive-cl-diversity": lambda m, c: oracle.recursive_holds(c, m.c, m.l),
     "alpha-k-anonymity": lambda m, c: oracle.alpha_k_holds(c, m.alpha),
     "t-closeness": lambda m, c: oracle.t_holds(c, m.t, distance_of(m.distance, c)),
+    "k-e": lambda m, c: oracle.k_e_holds(c, m.k, m.e, NUMBERS),
+    "epsilon-m": lambda m, c: oracle.epsilon_m_holds(c, m.epsilon, m.m, m.relative, NUMBERS),
 }
+
+
+def seen(name: str, drawn: Drawn, unknown: frozenset[str | None]) -> Drawn:
+    """The classes as a model sees them."""
+    return drawn if name == "k-anonymity" else oracle.known(drawn, unknown)
 
 
 @pytest.mark.parametrize("name", MODELS)
 @given(data=st.data())
 def test_a_model_holds_where_its_definition_says(name: str, data: st.DataObject) -> None:
-    model, drawn = data.draw(RANDOM[name]), data.draw(classes())
-    assert model.holds(view(drawn)).tolist() == HOLDS[name](model, drawn)
+    model, drawn, unknown = data.draw(RANDOM[name]), data.draw(classes()), data.draw(READINGS)
+    assert model.holds(view(drawn, unknown)).tolist() == HOLDS[name](model, seen(name, drawn, unknown))
 
 
 @pytest.mark.parametrize("name", MODELS)
 @given(data=st.data())
 def test_only_average_leakage_is_a_condition_on_the_whole_table(name: str, data: st.DataObject) -> None:
-    model, drawn = data.draw(RANDOM[name]), data.draw(classes())
-    expected = oracle.alp_holds(drawn, model.limits) if name == "alp-dif" else True
-    assert model.table_holds(view(drawn)) is expected
+    model, drawn, unknown = data.draw(RANDOM[name]), data.draw(classes()), data.draw(READINGS)
+    expected = oracle.alp_holds(seen(name, drawn, unknown), model.limits) if name == "alp-dif" else True
+    assert model.table_holds(view(drawn, unknown)) is expected
 
 
 def named(parameter: str, value: str | None) -> str:
@@ -106,6 +116,11 @@ REACHED: dict[str, Callable[[Any, Drawn], Reached]] = {
     "recursive-cl-diversity": recursive_reached,
     "alpha-k-anonymity": alpha_k_reached,
     "t-closeness": lambda m, c: {"t": oracle.t_reached(c, distance_of(m.distance, c))},
+    "k-e": lambda _, c: {
+        "k": min(len(set(oracle.numbers_in(each, NUMBERS))) for each in c),
+        "e": min(oracle.span(each, NUMBERS) for each in c),
+    },
+    "epsilon-m": lambda m, c: {"m": oracle.epsilon_m_reached(c, m.epsilon, m.relative, NUMBERS)},
 }
 """The strongest parameters that all classes meet, exact where the definition is."""
 
@@ -113,8 +128,8 @@ REACHED: dict[str, Callable[[Any, Drawn], Reached]] = {
 @pytest.mark.parametrize("name", MODELS)
 @given(data=st.data())
 def test_what_is_reached_is_what_the_definition_gives(name: str, data: st.DataObject) -> None:
-    model, drawn = data.draw(RANDOM[name]), data.draw(classes(min_classes=1))
-    reached, expected = model.reached(view(drawn)), REACHED[name](model, drawn)
+    model, drawn, unknown = data.draw(RANDOM[name]), data.draw(classes(min_classes=1)), data.draw(READINGS)
+    reached, expected = model.reached(view(drawn, unknown)), REACHED[name](model, seen(name, drawn, unknown))
     assert set(reached) == set(expected)
     for parameter, value in expected.items():
         assert reached[parameter] == pytest.approx(float(value), abs=2e-9), parameter
@@ -122,21 +137,22 @@ def test_what_is_reached_is_what_the_definition_gives(name: str, data: st.DataOb
 
 @given(data=st.data())
 def test_shares_and_weights_reached_are_rounded_to_the_safe_side(data: st.DataObject) -> None:
-    drawn = data.draw(classes(min_classes=1))
+    every, unknown = data.draw(classes(min_classes=1)), data.draw(READINGS)
+    drawn, shown = oracle.known(every, unknown), view(every, unknown)
     weighted, shared = data.draw(RANDOM["p-alpha-sensitive"]), data.draw(RANDOM["alpha-k-anonymity"])
     expected = oracle.alpha_reached(drawn, BLOCKS)
-    assert expected - oracle.SLACK < oracle.decimal(weighted.reached(view(drawn))["alpha"]) <= expected
+    assert expected - oracle.SLACK < oracle.decimal(weighted.reached(shown)["alpha"]) <= expected
     for parameter, value in alpha_k_reached(shared, drawn).items():
-        assert value <= oracle.decimal(shared.reached(view(drawn))[parameter]) < value + oracle.SLACK
+        assert value <= oracle.decimal(shared.reached(shown)[parameter]) < value + oracle.SLACK
 
 
 @given(data=st.data())
 def test_the_c_reached_is_enough_and_its_bound_is_not(data: st.DataObject) -> None:
-    drawn = data.draw(classes(min_classes=1))
-    model = data.draw(RANDOM["recursive-cl-diversity"])
-    bound, reached = oracle.recursive_c_bound(drawn, model.l), model.reached(view(drawn))["c"]
+    drawn, unknown = data.draw(classes(min_classes=1)), data.draw(READINGS)
+    model, shown = data.draw(RANDOM["recursive-cl-diversity"]), view(drawn, unknown)
+    bound, reached = oracle.recursive_c_bound(oracle.known(drawn, unknown), model.l), model.reached(shown)["c"]
     if bound is None or model.l == 1:
         return
     assert oracle.decimal(reached) > bound
-    assert model.relaxed("c", reached).holds(view(drawn)).all()
-    assert not model.relaxed("c", bound).holds(view(drawn)).all()
+    assert model.relaxed("c", reached).holds(shown).all()
+    assert not model.relaxed("c", bound).holds(shown).all()

@@ -60,14 +60,18 @@ def sensitive(draw: st.DrawFn) -> dict[str, Any]:
         named = draw(distinct(texts, 2, len(held)))
         column["categories"] = {name: held[place :: len(named)] for place, name in enumerate(named)}
         column["publish"] = draw(st.sampled_from(["values", "categories", "both"]))
+    elif draw(st.booleans()):
+        column["bins"] = draw(st.sampled_from([1000, 0.5, [0], [-1.5, 2, 3e3]]))
     return column
 
 
-def models(column: str, categories: list[str]) -> st.SearchStrategy[dict[str, Any]]:
-    """A model that is right for a sensitive column."""
-    limits = st.dictionaries(texts | st.none(), st.sampled_from([0.1, 0.5, 1]), min_size=1, max_size=3)
+def models(
+    column: str, categories: list[str], named: st.SearchStrategy[Any], bins: bool
+) -> st.SearchStrategy[dict[str, Any]]:
+    """A model that is right for a sensitive column, with limits on values that may be ``named``."""
+    limits = st.dictionaries(named, st.sampled_from([0.1, 0.5, 1]), min_size=1, max_size=3)
     pairs = st.dictionaries(
-        texts | st.none(), st.fixed_dictionaries({"alp": shares}, optional={"dif": shares}), min_size=1, max_size=3
+        named, st.fixed_dictionaries({"alp": shares}, optional={"dif": shares}), min_size=1, max_size=3
     )
     kinds: list[st.SearchStrategy[dict[str, Any]]] = [
         st.fixed_dictionaries({"model": st.just("p-sensitive"), "p": st.integers(1, 3)}),
@@ -78,6 +82,13 @@ def models(column: str, categories: list[str]) -> st.SearchStrategy[dict[str, An
         st.fixed_dictionaries({"model": st.just("entropy-l-diversity"), "l": st.sampled_from([1, 1.5])}),
         st.fixed_dictionaries({"model": st.just("distinct-l-diversity"), "l": st.integers(1, 3)}),
     ]
+    if not bins:
+        relative = {"relative": st.booleans()}
+        limits_of_numbers = {"epsilon": st.sampled_from([0, 0.5]), "m": st.integers(1, 3)}
+        kinds += [
+            st.fixed_dictionaries({"model": st.just("k-e"), "k": st.integers(1, 3), "e": st.sampled_from([0, 1.5])}),
+            st.fixed_dictionaries({"model": st.just("epsilon-m"), **limits_of_numbers}, optional=relative),
+        ]
     if categories:
         weight = st.sampled_from([0, 1 / 3, 2])
         some = st.integers(1, len(categories)).map(lambda count: dict.fromkeys(categories[:count], 0.5))
@@ -99,7 +110,11 @@ def policies(draw: st.DrawFn) -> dict[str, Any]:
         column |= draw(st.sampled_from([{}, {"boundary": 0}]))
     hidden = draw(sensitive())
     columns = {quasi: column, secret: hidden, other: {"role": draw(st.sampled_from(["identifier", "insensitive"]))}}
-    asked = draw(st.lists(models(secret, [str(name) for name in hidden.get("categories", ())]), max_size=3))
+    unknown = draw(st.sampled_from([{}, {"unknown": ["?", 99]}, {"unknown_counts": True}, {"unknown_counts": False}]))
+    hidden |= unknown
+    named = texts | st.none() if hidden.get("unknown_counts") else texts.filter(lambda text: text not in {"?", "99"})
+    categories = [str(name) for name in hidden.get("categories", ())]
+    asked = draw(st.lists(models(secret, categories, named, "bins" in hidden), max_size=3))
     content: dict[str, Any] = {"columns": columns, "privacy": [{"model": "k-anonymity", "k": 3}, *asked]}
     optional: dict[str, st.SearchStrategy[Any]] = {
         "data": st.sampled_from(

@@ -38,7 +38,7 @@ def test_tables_of_spark_are_places_as_one_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("keys", "place", "words"),
+    ("keys", "path", "words"),
     [
         ({"engine": "sparc"}, "engine.name", "must be one of local, spark"),
         ({"engine": {"name": "spark", "cells": 0}}, "engine.cells", "above 0"),
@@ -53,10 +53,10 @@ def test_tables_of_spark_are_places_as_one_text() -> None:
         ({"output": {"folder": "x"}}, "output", "the key spark"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_place(keys: dict[str, Any], place: str, words: str) -> None:
+def test_what_is_wrong_is_told_with_its_path(keys: dict[str, Any], path: str, words: str) -> None:
     with pytest.raises(PolicyError) as error:
         shoal.Policy(**BASE, **keys)
-    assert [problem.where for problem in error.value.problems] == [place]
+    assert [problem.where for problem in error.value.problems] == [path]
     assert words in str(error.value)
 
 

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
-from policy_cases import HOSPITAL, hospital, load_text, one_problem, small
 from policy_strategies import policies
 from pydantic import ValidationError
 
@@ -23,6 +22,7 @@ from shoal.policy import Policy
 from shoal.policy.algorithm_spec import AlgorithmSpec
 from shoal.policy.model_specs import MODEL_SPECS
 from shoal.policy.spec import ColumnSpec, DataSpec, HierarchySpec
+from support.policy_cases import HOSPITAL, hospital, load_text, one_problem, small
 
 
 def test_a_policy_built_in_python_equals_the_one_of_the_file(tmp_path: Path) -> None:
@@ -152,6 +152,7 @@ def test_models_are_one_for_each_column_that_an_entry_is_on() -> None:
         {"model": "alpha-k-anonymity", "alpha": {5: 0.5, None: 1}, "sensitive": "s"},
     ])  # fmt: skip
     content["columns"]["t"] = {"role": "sensitive"}
+    content["columns"]["s"]["unknown_counts"] = True
     policy = Policy(**content)
     assert policy.models() == (
         KAnonymity(3),
@@ -160,7 +161,7 @@ def test_models_are_one_for_each_column_that_an_entry_is_on() -> None:
         PSensitive(3, sensitive="t"),
         AlphaKAnonymity({"5": 0.5, None: 1}, sensitive="s"),
     )
-    assert [where for where, _ in policy.placed_models()] == [f"privacy[{place}]" for place in (0, 1, 1, 2, 3)]
+    assert [where for where, _ in policy.models_with_paths()] == [f"privacy[{index}]" for index in (0, 1, 1, 2, 3)]
 
 
 def test_every_model_has_its_spec_and_every_spec_its_model() -> None:
@@ -217,15 +218,13 @@ def test_values_are_kept_as_their_canonical_text() -> None:
     content["columns"]["q"] |= {"hierarchy": {"tree": {1: [10, 11.0], "x": [None, False]}}, "boundary": [1, "x"]}
     policy = Policy(**content)
     assert policy.columns["s"].category_values == {"hi": ["5", "6", "true", None], "lo": ["05", "0.5"]}
-    assert policy.columns["q"].boundary_labels == ["1", "x"]
+    assert policy.columns["q"].boundary == ["1", "x"]
     assert policy.to_dict()["columns"]["q"]["hierarchy"] == {"tree": {"1": ["10", "11"], "x": [None, "false"]}}
 
 
 def test_one_boundary_label_is_a_list_of_one_and_a_number_is_a_level() -> None:
-    assert Policy(**hospital("columns", "country", "boundary", to="Asia")).columns["country"].boundary_labels == [
-        "Asia"
-    ]
-    assert Policy(**hospital("columns", "country", "boundary", to=1)).columns["country"].boundary_labels == 1
+    assert Policy(**hospital("columns", "country", "boundary", to="Asia")).columns["country"].boundary == ["Asia"]
+    assert Policy(**hospital("columns", "country", "boundary", to=1)).columns["country"].boundary == 1
 
 
 @pytest.mark.parametrize("low", ["-inf", float("-inf")])

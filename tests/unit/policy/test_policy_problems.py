@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from policy_cases import hospital, one_problem, places, problems_of, refusal, small
 
 from shoal.policy import Policy
+from support.policy_cases import hospital, one_problem, problem_paths, problems_of, refusal, small
 
 INTERNALS = re.compile(
     r"Input should|\w*Spec\b|function-|pydantic|https?://|dict\[|union|tag|<\w+>|NoneType|Traceback|valid (dict|string)"
@@ -139,7 +139,9 @@ def test_a_number_in_quotes_is_told_how_to_write_it() -> None:
     ],
 )
 def test_a_parameter_out_of_range_is_told_with_its_place(model: dict[str, Any], where: str) -> None:
-    problem = one_problem(small(privacy=[model]))
+    content = small(privacy=[model])
+    content["columns"]["s"]["unknown_counts"] = True
+    problem = one_problem(content)
     assert problem.where == f"privacy[0].{where}"
     assert "must be" in problem.message
 
@@ -195,7 +197,7 @@ def test_privacy_is_a_list_of_models(value: Any) -> None:
     assert "k-anonymity" in problem.fix
     content = small()
     del content["privacy"]
-    assert places(content) == ["privacy"]
+    assert problem_paths(content) == ["privacy"]
 
 
 @pytest.mark.parametrize("value", [{}, [], ["q", "s"], "q", 5, None])
@@ -263,7 +265,7 @@ def test_a_model_on_a_list_of_columns_tells_each_wrong_one() -> None:
 
 @pytest.mark.parametrize("value", [[], {"s": 1}, [["s"]], [None]])
 def test_a_model_names_columns(value: Any) -> None:
-    (where,) = places(small(privacy=[{"model": "p-sensitive", "p": 2, "sensitive": value}]))
+    (where,) = problem_paths(small(privacy=[{"model": "p-sensitive", "p": 2, "sensitive": value}]))
     assert where.startswith("privacy[0].sensitive")
 
 
@@ -277,7 +279,7 @@ def test_a_sensitive_model_without_a_sensitive_column_does_not_pass_in_silence()
 def test_a_wrong_parameter_is_told_once_however_many_columns_the_model_is_on() -> None:
     content = small(privacy=[{"model": "p-sensitive", "p": 0}])
     content["columns"]["t"] = {"role": "sensitive"}
-    assert places(content) == ["privacy[0].p"]
+    assert problem_paths(content) == ["privacy[0].p"]
 
 
 def test_p_does_not_exceed_k() -> None:
@@ -565,7 +567,7 @@ def test_a_policy_is_a_mapping(content: Any) -> None:
 
 
 def test_unknown_keys_that_are_no_text_are_shown_as_the_policy_has_them() -> None:
-    assert places(small() | {None: 1, 5: 2}) == ["null", "5"]
+    assert problem_paths(small() | {None: 1, 5: 2}) == ["null", "5"]
 
 
 junk = st.recursive(

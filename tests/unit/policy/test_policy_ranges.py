@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from policy_cases import hospital, problems_of
 
 from shoal.policy import Policy
 from shoal.search import ALGORITHMS
-from shoal.verification.ranges import RangeLabels, quasi_labels
+from shoal.verification.declared_labels import quasi_labels
+from shoal.verification.ranges import RangeLabels
 from shoal.verification.stated_policy import stated
+from support.policy_cases import hospital, problems_of
 
 LOCAL = ["mondrian", "top-down", "greedy-clustering"]
 

@@ -9,10 +9,10 @@ from typing import Any
 import jsonschema
 import pytest
 from hypothesis import given
-from policy_cases import hospital, small
 from policy_strategies import policies
 
 from shoal.policy import Policy
+from support.policy_cases import hospital, small
 
 SCHEMA = Policy.model_json_schema()
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)

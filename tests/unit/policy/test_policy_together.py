@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from policy_cases import HOSPITAL, hospital, load_problems, places, problems_of, small
 
 from shoal.cli.run import load_policy
 from shoal.errors import PolicyError
 from shoal.models import KAnonymity, PSensitive
 from shoal.pipeline.prepare import complete_problems
 from shoal.policy import Policy
-from shoal.policy.check import Draft
+from shoal.policy.partial import PartialPolicy
+from support.policy_cases import HOSPITAL, hospital, load_problems, problem_paths, problems_of, small
 
 PATIENTS = """name,age,zipcode,country,condition
 Ann,31,14248,USA,Flu
@@ -45,7 +45,7 @@ def test_everything_wrong_is_told_at_once_in_the_order_of_the_policy() -> None:
         "suppressed": "gone",
         "output": 5,
     }
-    assert sorted(places(content)) == sorted([
+    assert sorted(problem_paths(content)) == sorted([
         "dta", "data.sep", "columns.a.role", "columns.b.boundry", "columns.b.hierarchy", "columns.c.publish",
         "columns.c.categories", "privacy[0].k", "privacy[1].model", "privacy[2].p", "privacy[2].sensitive",
         "algorithm.name", "algorithm.metric", "suppression", "suppressed", "output",
@@ -67,25 +67,25 @@ def test_everything_wrong_is_told_at_once_in_the_order_of_the_policy() -> None:
     ],
 )
 def test_a_broken_column_causes_no_complaint_about_the_models_on_it(column: Any) -> None:
-    (where,) = places(hospital("columns", "condition", to=column))
+    (where,) = problem_paths(hospital("columns", "condition", to=column))
     assert where.startswith("columns.condition")
 
 
 @pytest.mark.parametrize("hierarchy", [{"tre": {"America": ["USA"]}}, {"tree": 5}, {"tree": {"A": ["x"], "B": ["x"]}}])
 def test_a_broken_hierarchy_causes_no_complaint_about_its_boundary(hierarchy: Any) -> None:
-    (where,) = places(hospital("columns", "country", "hierarchy", to=hierarchy))
+    (where,) = problem_paths(hospital("columns", "country", "hierarchy", to=hierarchy))
     assert where.startswith("columns.country.hierarchy")
 
 
 def test_a_misspelt_hierarchy_causes_no_complaint_about_its_boundary() -> None:
     content = hospital()
     content["columns"]["country"]["hierachy"] = content["columns"]["country"].pop("hierarchy")
-    assert places(content) == ["columns.country.hierachy"]
+    assert problem_paths(content) == ["columns.country.hierachy"]
 
 
 def test_a_broken_column_hides_nothing_else_in_it() -> None:
     column = {"role": "nobody", "hierarchy": {"intervals": [5, 12]}, "boundary": [], "categories": {"a": [1, 1]}}
-    found = places(hospital("columns", "name", to=column))
+    found = problem_paths(hospital("columns", "name", to=column))
     assert sorted(found) == [f"columns.name.{key}" for key in ("boundary", "categories", "hierarchy", "role")]
 
 
@@ -109,17 +109,17 @@ def test_a_broken_column_hides_nothing_else_in_it() -> None:
     ],
 )
 def test_a_broken_parameter_hides_no_other(model: dict[str, Any], wheres: list[str]) -> None:
-    found = places(small(privacy=[{"model": "k-anonymity", "k": 3}, model]))
+    found = problem_paths(small(privacy=[{"model": "k-anonymity", "k": 3}, model]))
     assert sorted(found) == [f"privacy[1].{where}" for where in wheres]
 
 
 def test_a_broken_k_causes_no_complaint_about_p() -> None:
-    assert places(hospital("privacy", 0, "k", to="4")) == ["privacy[0].k"]
+    assert problem_paths(hospital("privacy", 0, "k", to="4")) == ["privacy[0].k"]
 
 
 def test_a_wrong_weight_hides_no_other() -> None:
     algorithm = {"name": "greedy-lattice", "weights": {"agee": 1, "age": 2, "zipcode": "x"}, "seed": "x"}
-    found = places(hospital("algorithm", to=algorithm))
+    found = problem_paths(hospital("algorithm", to=algorithm))
     assert sorted(found) == ["algorithm.seed", *(f"algorithm.weights.{name}" for name in ("age", "agee", "zipcode"))]
 
 
@@ -135,16 +135,16 @@ def test_what_is_right_rides_along_with_the_error() -> None:
     content["privacy"] += [{"model": "p-sensitive", "p": "x"}, {"model": "p-sensitive", "p": 2}]
     with pytest.raises(PolicyError) as caught:
         Policy.model_validate(content)
-    draft = caught.value.draft
-    assert isinstance(draft, Draft)
-    assert list(draft.columns) == list(content["columns"])
-    assert draft.columns["age"].boundary is None
-    assert draft.columns["age"].hierarchy is not None
-    assert draft.data is not None
-    assert draft.data.path == "patients.csv"
-    assert [where for where, _ in draft.models] == ["privacy[0]", "privacy[1]", "privacy[3]"]
-    assert draft.models[0][1] == KAnonymity(4)
-    assert draft.models[2][1] == PSensitive(2, sensitive="condition")
+    partial = caught.value.partial
+    assert isinstance(partial, PartialPolicy)
+    assert list(partial.columns) == list(content["columns"])
+    assert partial.columns["age"].boundary is None
+    assert partial.columns["age"].hierarchy is not None
+    assert partial.data is not None
+    assert partial.data.path == "patients.csv"
+    assert [where for where, _ in partial.models] == ["privacy[0]", "privacy[1]", "privacy[3]"]
+    assert partial.models[0][1] == KAnonymity(4)
+    assert partial.models[2][1] == PSensitive(2, sensitive="condition")
 
 
 def told(folder: Path, policy: str, patients: str | None = PATIENTS, **options: Any) -> list[str]:

@@ -9,11 +9,11 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from policy_cases import HOSPITAL, load_problems, load_text
 
 from shoal.errors import PolicyError
 from shoal.policy import Policy
 from shoal.policy.yaml_text import dump_yaml, load_yaml, parse_yaml, read_yaml
+from support.policy_cases import HOSPITAL, load_problems, load_text
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from shoal.errors import PolicyError
 from shoal.evidence.describe import describe_policy
-from shoal.pipeline.compare import compare
+from shoal.pipeline.compare.compare import compare
 from shoal.policy import Policy
 
 COLUMNS: dict[str, Any] = {"age": {"role": "quasi", "hierarchy": {"intervals": [10]}}}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from shoal.errors import DataError, InputError
 from shoal.io.spark.cluster import is_spark_frame, session_of
-from shoal.policy.spark_location import Place
+from shoal.policy.spark_location import SparkLocation
 from support.raises import raises
 
 words = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=12)
@@ -20,26 +20,26 @@ options = st.lists(st.tuples(words, words), max_size=3).map(tuple)
 
 @given(path=words, given_options=options)
 def test_a_path_reads_back_from_its_address(path: str, given_options: tuple[tuple[str, str], ...]) -> None:
-    place = Place("csv", path, None, given_options)
-    found = Place.of(place.address)
-    assert found == place or path.startswith("table:")
+    location = SparkLocation("csv", path, None, given_options)
+    found = SparkLocation.of(location.address)
+    assert found == location or path.startswith("table:")
 
 
 def test_a_table_reads_back_from_its_address() -> None:
-    place = Place("delta", None, "clinic.patients", (("versionAsOf", "3"),))
-    assert place.address == "spark:delta:table:clinic.patients?versionAsOf=3"
-    assert Place.of(place.address) == place
+    location = SparkLocation("delta", None, "clinic.patients", (("versionAsOf", "3"),))
+    assert location.address == "spark:delta:table:clinic.patients?versionAsOf=3"
+    assert SparkLocation.of(location.address) == location
 
 
 @pytest.mark.parametrize("text", ["patients.csv", "postgresql://host/base#t", "/spark/x.parquet", "s3://spark:x"])
 def test_other_places_are_none_of_sparks(text: str) -> None:
-    assert Place.of(text) is None
+    assert SparkLocation.of(text) is None
 
 
 @pytest.mark.parametrize("text", ["spark:", "spark:parquet:", "spark::/x", "spark:parquet:table:"])
 def test_half_an_address_is_refused(text: str) -> None:
     with raises(DataError, "unreadable-address"):
-        Place.of(text)
+        SparkLocation.of(text)
 
 
 def test_other_tables_are_no_frames_of_spark() -> None:

@@ -95,6 +95,19 @@ def test_sections_of_other_releases(update_golden: bool) -> None:
 
 MIXED = UNPROTECTED | {"columns": ["ward", "room"], "records_in_mixed_classes": 3}
 GAIN = {"value": "HIV", "posterior": 0.9, "prior": 0.121}
+NARROW: dict[str, Any] = {"narrow_share": 0.05, "narrowest": {"records": 4, "from": "3000", "to": "3020"}}
+
+
+def _singled_out(*people: int, fewest: int) -> list[dict[str, int]]:
+    return [{"singled_out": each, "fewest": fewest, "people_looked_at": 500} for each in people]
+
+
+KNOWN = {
+    "k": 3,
+    "known": _singled_out(0, 0, 0, fewest=4),
+    "before": _singled_out(3, 8, 8, fewest=1),
+    "people_before": 9,
+}
 DOWN: dict[str, Any] = {"by_column": {}, "records_with_branches_without_people": 0, "columns_left_out_for_ranges": []}
 REGISTRY = {"values_required": 2, "categories_required": 0, "by_earlier_release": {"r": 1}}
 GONE = [
@@ -117,6 +130,19 @@ RESULTS = [
     attack("similarity", "illness", **LEAK, details={"by_category": {"Grave": 2, "Light": 1}}),
     attack("skewness", "illness", details={"largest_gains": []}),
     attack("skewness", "illness", **LEAK, details={"largest_gains": [GAIN]}),
+    attack("proximity", "salary", details=NARROW | {"narrowest": None}),
+    attack("proximity", "salary", outcome="explained", records=7, details=NARROW),
+    attack("proximity", "salary", **LEAK, details=NARROW),
+    attack("events", details=KNOWN, people=0, of_people=9),
+    attack("events", **LEAK, people=4, of_people=9, details=KNOWN | {"known": _singled_out(0, 1, 4, fewest=1)}),
+    attack(
+        "events",
+        **LEAK,
+        people=4,
+        of_people=9,
+        interval=(0.1, 0.2),
+        details=KNOWN | {"known": _singled_out(0, 1, 4, fewest=1)},
+    ),
     attack("background", "illness", details={"by_values_ruled_out": {1: 0, 2: 0}}),
     attack("background", "illness", outcome="explained", records=4, details={"by_values_ruled_out": {1: 4}}),
     attack("background", "illness", **LEAK, details={"by_values_ruled_out": {1: 0, 2: 1, 3: 3}}),

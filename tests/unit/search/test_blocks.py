@@ -70,16 +70,16 @@ def test_few_records_are_not_sent_anywhere() -> None:
 def test_blocks_are_of_about_the_same_size() -> None:
     from shoal.search.local.blocks import prepare
     from shoal.search.local.mondrian import class_sets
-    from shoal.search.local.partition import Entries, record_space
+    from shoal.search.local.partition import Tally, record_space
 
     leaves = [str(number) for number in range(12)]
     case = Case(({"*": dict.fromkeys(leaves)},), tuple((leaf,) for leaf in leaves), {}, (KAnonymity(1),))
     problem, engine = problem_of(case)
     space = record_space(prepare(problem, engine))
     owner = np.array([0] * 5 + [1] * 4 + [2] * 2 + [3])
-    active = Entries(np.arange(12), np.ones(12, dtype=np.int64), owner, 4)
+    active = Tally(owner, np.arange(12), np.ones(12, dtype=np.int64), 4)
     blocks = class_sets(space, active, 2)
-    assert [len(block.entries.kind) for block, _ in blocks] == [6, 6]
+    assert [len(classes.item) for (_, classes), _ in blocks] == [6, 6]
     assert sorted(np.concatenate([mine for _, mine in blocks]).tolist()) == list(range(12))
 
 

@@ -17,6 +17,7 @@ from oracles import lattice_oracle as oracle
 from shoal.edits import PolicyEdit
 from shoal.errors import InfeasibleError
 from shoal.models import (
+    MODELS,
     AlpDif,
     AlphaKAnonymity,
     EntropyLDiversity,
@@ -26,6 +27,7 @@ from shoal.models import (
     PSensitive,
     RecursiveCLDiversity,
 )
+from shoal.pipeline.forecast.forecast import forecast_of
 from shoal.present.diagnosis import diagnosis_text, shortfalls_text, suggestion
 from shoal.search import ALGORITHMS
 from shoal.search.diagnosis.diagnosis import Diagnosis
@@ -192,6 +194,7 @@ def test_reachable_is_the_strongest_that_the_most_general_node_reaches(case: Cas
     cases(
         max_rows=20,
         eased=False,
+        people=False,
         models=st.lists(
             st.sampled_from(SUPERSET_CLOSED).flatmap(lambda name: RANDOM[name]), min_size=1, max_size=2
         ).map(tuple),
@@ -413,3 +416,55 @@ def test_the_error_carries_its_diagnosis() -> None:
         ALGORITHMS["optimal"].run(problem, engine)
     assert raised.value.diagnosis.code == "no-release"
     assert (raised.value.exit_code, raised.value.code) == (1, "infeasible")
+
+
+@settings(max_examples=150)
+@given(cases(max_rows=16, eased=False), st.sampled_from(["optimal", "incognito", "mondrian", "top-down"]))
+def test_no_algorithm_claims_more_than_is_proven(case: Case, algorithm: str) -> None:
+    diagnosis = diagnosis_of(case, algorithm)
+    assume(diagnosis is not None)
+    assert diagnosis is not None
+    table = table_of(case)
+    closed = {"k-anonymity", "p-sensitive", "distinct-l-diversity", "k-e"}
+    if case.person is None:
+        closed |= {"p-alpha-sensitive", "p-plus-alpha-sensitive"}
+        closed |= set() if case.budget else set(MODELS) - {"alp-dif", "epsilon-m"}
+    if {model.name for model in case.models} <= closed:
+        assert diagnosis.code == "no-release"
+    else:
+        assert diagnosis.code == ("no-node" if algorithm in {"optimal", "incognito"} else "starts-at-top")
+    assert not (
+        feasible(case) if diagnosis.code != "starts-at-top" else oracle.judge(table, oracle.top(table)).satisfied
+    )
+
+
+SHARED = Case(
+    trees=({"*": {"a": None, "b": None}},),
+    rows=(("a",), ("a",), ("b",), ("b",)),
+    sensitive={COLUMN: ("HIV", "Flu", "Flu", "HIV")},
+    models=(AlphaKAnonymity(0.5, sensitive=COLUMN),),
+    person=(1, 2, 1, 2),
+)
+"""Half of the people of each value have HIV; of all together everybody has."""
+
+
+def test_in_people_a_failure_of_the_most_general_release_proves_nothing() -> None:
+    assert diagnosis_of(SHARED, "optimal") is diagnosis_of(SHARED, "greedy-lattice") is None
+    for algorithm in ("mondrian", "top-down", "greedy-clustering"):
+        diagnosis = diagnosis_of(SHARED, algorithm)
+        assert diagnosis is not None
+        assert diagnosis.code == "starts-at-top"
+        assert diagnosis.reachable == {f"alpha-k-anonymity({COLUMN}).alpha": 1}
+    told = forecast_of(problem_of(SHARED)[0], "mondrian")
+    assert (told.verdict, told.by_algorithm, told.least_suppressed) == ("open", "unreachable", False)
+    assert [note.code for note in told.notes] == ["starts-at-top"]
+    assert not told.models[0].reaches[0].proven
+
+
+def test_in_people_a_model_that_only_counts_still_decides_at_the_top() -> None:
+    case = replace(SHARED, models=(KAnonymity(3),))
+    diagnosis = diagnosis_of(case, "mondrian")
+    assert diagnosis is not None
+    assert diagnosis.code == "no-release"
+    assert diagnosis.reachable == {"k-anonymity.k": 2}
+    assert forecast_of(problem_of(case)[0], "mondrian").verdict == "unreachable"

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.errors import InputError, PolicyError
-from shoal.models import AlpDif, AlphaKAnonymity, KAnonymity, TCloseness
+from shoal.models import AlpDif, AlphaKAnonymity, KAnonymity, PSensitive, TCloseness
 from shoal.search import ALGORITHMS
 from shoal.search.evaluation import prunable_models
 from shoal.search.lattice.incognito import all_minimal_nodes
@@ -119,8 +119,16 @@ def test_what_may_prune_depends_on_the_declarations_and_the_budget() -> None:
         TCloseness(0.5, sensitive=COLUMN),
         AlpDif({"HIV": {"alp": 1, "dif": 1}}, sensitive=COLUMN),
     )
-    assert prunable_models(models, 0) == models[:3]
-    assert prunable_models(models, 1) == models[:1]
+    problem, _ = problem_of(CASE)
+    assert prunable_models(problem, models) == models[:3]
+    assert prunable_models(replace(problem, budget=1), models) == models[:1]
+
+
+def test_where_people_are_counted_only_counting_models_may_prune() -> None:
+    models = (KAnonymity(2), PSensitive(2, sensitive=COLUMN), AlphaKAnonymity(0.5, sensitive=COLUMN))
+    problem, _ = problem_of(CASE)
+    people = replace(problem, table=replace(problem.table, person=np.zeros(6, dtype=np.int32)))
+    assert prunable_models(people, models) == models[:2]
 
 
 @settings(max_examples=80)

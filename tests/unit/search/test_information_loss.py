@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.hierarchies.hierarchy import Hierarchy
-from shoal.search.local.information_loss import InformationLoss
+from shoal.search.local.pk_clustering import InformationLoss
 from support.builders import common_ancestor, hierarchy_of
 
 FLAT = hierarchy_of(["x", "y"])

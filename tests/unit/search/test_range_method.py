@@ -56,7 +56,7 @@ def problem_of(
         domain = domain_of(sorted(set(illness)), column="illness")
         domains["illness"] = domain
         codes = np.array([domain.values.index(each) for each in illness], dtype=np.int32)
-        secret["illness"] = (codes, len(domain.values))
+        secret["illness"] = codes
     return Problem(
         table=encode_table(quasi, secret, len(rows)),
         hierarchies=tuple(hierarchies),

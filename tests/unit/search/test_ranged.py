@@ -14,7 +14,7 @@ from shoal.errors import InfeasibleError, PolicyError, PolicyProblem
 from shoal.models import AlpDif, KAnonymity, Model
 from shoal.search import ALGORITHMS
 from shoal.search.local.blocks import prepare
-from shoal.search.local.finish import finish
+from shoal.search.local.finish import finish, merge_costs
 from shoal.search.local.ranged_columns import RangedColumn, ranged_columns
 from shoal.search.problem import SearchResult
 from support.model_cases import COLUMN
@@ -167,10 +167,11 @@ def test_a_column_of_one_value_loses_nothing() -> None:
 
 
 def test_merging_costs_what_the_union_loses_more() -> None:
-    column = column_of(case_of("21", None))
-    low, high, sizes = codes(0, 2, 5, 8), codes(1, 4, 5, 8), np.array([2, 3, 4, 5])
+    blocks = prepare(*problem_of(case_of("21", None)))
+    low, high, sizes = codes(0, 2, 5, 8)[:, None], codes(1, 4, 5, 8)[:, None], np.array([2, 3, 4, 5])
     expected = [(4 * 5 - 1 * 2 - 2 * 3) / 8, (5 * 6 - 1 * 2) / 8, (8 * 7 - 1 * 2) / 8]  # with missing: the root
-    assert column.merge_costs(low, high, sizes, 0, np.array([1, 2, 3])) == pytest.approx(expected)
+    losses = blocks.losses(0, low[:, 0], high[:, 0])[:, None]
+    assert merge_costs(blocks, low, high, losses, sizes, 0, np.array([1, 2, 3])) == pytest.approx(expected)
 
 
 def test_a_class_that_leaks_is_merged_with_the_class_whose_range_is_nearest() -> None:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.table.classes import ClassStats
+from shoal.table.classes import UNITS, ClassStats
+from shoal.table.people import PeopleRows, people_stats
 from shoal.table.recoding import Recoding
 from support.builders import hierarchy_of, stats_of
-from support.model_cases import CATEGORIES, COLUMN, DOMAIN, VALUES, classes
+from support.model_cases import CATEGORIES, COLUMN, DOMAIN, READINGS, VALUES, classes
 
 
 @settings(max_examples=80)
@@ -21,7 +23,7 @@ def test_statistics_of_some_classes_are_those_of_a_table_of_them_alone(
     given_classes: list[list[str | None]], mask: list[bool]
 ) -> None:
     kept = np.array(mask[: len(given_classes)])
-    part = stats_of(given_classes, DOMAIN).keep(kept)
+    part = stats_of(given_classes, DOMAIN).restricted_to(kept)
     alone = stats_of([each for each, stays in zip(given_classes, kept, strict=True) if stays], DOMAIN)
     assert part.sizes.tolist() == alone.sizes.tolist()
     one, other = part.histograms[COLUMN], alone.histograms[COLUMN]
@@ -67,3 +69,33 @@ def test_a_recoding_that_releases_nothing_has_no_classes() -> None:
     recoding = Recoding(("q",), (hierarchy,), rows, np.zeros((0, 1), dtype=np.int32))
     assert recoding.sizes.tolist() == []
     assert recoding.suppressed == 3
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.sampled_from(VALUES[:-1])), min_size=1, max_size=12),
+    READINGS,
+)
+def test_people_weigh_by_what_is_known_of_them(
+    rows: list[tuple[int, int, str | None]], unknown: frozenset[str | None]
+) -> None:
+    """A person counts, and divides a weight, over the values known of them in the class; the unknown take no part."""
+    number = {owner: place for place, owner in enumerate(sorted({owner for owner, _, _ in rows}))}
+    rows = [(number[owner], person, value) for owner, person, value in rows]
+    domain = replace(DOMAIN, unknown=unknown)
+    owner, person = (np.array([row[place] for row in rows]) for place in (0, 1))
+    codes = np.array([VALUES.index(value) for _, _, value in rows], dtype=np.int32)
+    records = np.bincount(owner, minlength=len(number)).astype(np.int64)
+    people = PeopleRows(owner.astype(np.int64), person.astype(np.int32), {COLUMN: codes})
+    view = people_stats(people, records, {COLUMN: domain}).view(COLUMN)
+    told = {(each, who, value) for each, who, value in rows if value not in unknown}
+    values_of = Counter((each, who) for each, who, _ in told)
+    assert view.known.tolist() == [sum(each == place for each, _ in values_of) for place in number.values()]
+    found = {}
+    for entry, (place, code) in enumerate(zip(view.histogram.class_of, view.histogram.values, strict=True)):
+        found[int(place), VALUES[code]] = (view.histogram.counts[entry], view.histogram.weights[entry] / UNITS)
+    expected = {}
+    for place, value in {(each, value) for each, _, value in told}:
+        having = [who for each, who, other in told if (each, other) == (place, value)]
+        weight = sum(1 / values_of[place, who] for who in having)
+        expected[place, value] = (len(having), pytest.approx(weight, abs=1e-4))
+    assert found == expected

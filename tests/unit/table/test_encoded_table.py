@@ -20,7 +20,7 @@ def columns(rows: Rows, width: int) -> list[np.ndarray[tuple[int], np.dtype[np.i
 
 def encoded(rows: Rows, secrets: list[int], radix: int = 5) -> EncodedTable:
     quasi = {f"q{j}": (column, radix) for j, column in enumerate(columns(rows, 2))}
-    return encode_table(quasi, {"s": (np.array(secrets, dtype=np.int32), 4)}, len(rows))
+    return encode_table(quasi, {"s": np.array(secrets, dtype=np.int32)}, len(rows))
 
 
 tables = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 3)), min_size=1, max_size=30)
@@ -78,7 +78,7 @@ def test_leaving_out_tuples_is_encoding_the_other_rows(given_rows: Rows, left_ou
 
 
 def test_a_table_without_quasi_identifiers_is_one_tuple() -> None:
-    table = encode_table({}, {"s": (np.array([1, 0, 1], dtype=np.int32), 2)}, 3)
+    table = encode_table({}, {"s": np.array([1, 0, 1], dtype=np.int32)}, 3)
     assert (table.n_tuples, table.counts.tolist(), table.row_tuple.tolist()) == (1, [3], [0, 0, 0])
     assert table.codes.shape == (0, 1)
 

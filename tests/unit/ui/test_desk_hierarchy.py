@@ -7,14 +7,13 @@ from typing import Any
 
 import pytest
 
-from shoal.errors import PolicyError
+from shoal.errors import PolicyError, ShoalError
 from shoal.policy.hierarchy_source import hierarchy_source
 from shoal.policy.spec import HierarchySpec
 from shoal.ui.desk import document
 from shoal.ui.desk import table as desk_table
 from shoal.ui.desk.desk import Desk
 from shoal.ui.desk.hierarchy import export_hierarchy, hierarchy, import_hierarchy
-from shoal.ui.desk.main import answer
 from shoal.ui.server.workspace import Workspace
 from support.ui_desk import refused, save_policy
 
@@ -170,9 +169,10 @@ def test_a_tree_with_a_value_twice_is_shown_with_its_problem(desk: Desk) -> None
     [("a.csv", ""), ("a.csv", "Ulm\nBonn\n"), ("a.csv", 'Ulm;"Süd\n'), ("a.yaml", "just a text"), ("a.yaml", "a: [")],
 )
 def test_what_is_no_hierarchy_is_refused_by_its_name(desk: Desk, file: str, text: str) -> None:
-    told = answer(desk, "import_hierarchy", {"name": "city", "file": file, "text": text})
-    assert file in told["error"]["message"]
-    assert told["error"]["exit_code"] == 2
+    with pytest.raises(ShoalError) as raised:
+        import_hierarchy(desk, {"name": "city", "file": file, "text": text})
+    assert file in str(raised.value)
+    assert raised.value.exit_code == 2
 
 
 def test_groups_named_by_numbers_keep_their_order_for_the_page(desk: Desk) -> None:
@@ -199,3 +199,22 @@ def test_another_missing_mark_is_seen_at_once(desk: Desk) -> None:
     content = desk.document()
     save_policy(desk, {**content, "data": {"path": "people.csv", "missing": ["", "Wien"]}})
     assert hierarchy(desk, {"name": "city"})["built"]
+
+
+def test_relative_dates_are_shown_in_days(desk: Desk) -> None:
+    """Each city has its records one month apart; Ulm has four of them."""
+    content = desk.document()
+    columns = {
+        **content["columns"],
+        "city": {"role": "identifier"},
+        "day": {"role": "quasi", "relative": "first", "hierarchy": {"intervals": {"widths": [50]}}},
+    }
+    spans = {**content, "columns": columns, "person": "city", "data": {"path": "people.csv", "missing": ["never"]}}
+    save_policy(desk, spans)
+    found = hierarchy(desk, {"name": "day"})
+    assert found["problems"] == []
+    assert found["levels"][1]["drawn"] == [["[0, 50)", 8], ["[50, 100)", 3]]
+    values = desk_table.column(desk, {"name": "day"})
+    assert values["kind"] == "whole numbers"
+    assert dict(values["values"])["0"] == 5
+    assert values["histogram"] is not None

@@ -25,8 +25,10 @@ from shoal.ui.desk import review as desk_review
 from shoal.ui.desk import table as desk_table
 from shoal.ui.desk.desk import Desk
 from shoal.ui.desk.main import ANSWERS, answer
-from shoal.ui.server.runs import STATUS, Runs
-from shoal.ui.server.workspace import Workspace, read_json, write_json
+from shoal.ui.run.main import run as do_run
+from shoal.ui.server.runs import Runs
+from shoal.ui.server.workspace import OUT, STATUS, Workspace, read_json, write_bytes, write_json
+from support.ui_desk import refused
 from support.ui_server import Client, serving
 
 K = {"model": "k-anonymity", "k": 5}
@@ -89,7 +91,8 @@ def edits_of(suggestion: dict[str, Any]) -> list[PolicyEdit]:
 
 def test_an_unknown_question_is_answered_with_its_code(desk: Desk) -> None:
     assert "review" in ANSWERS
-    assert answer(desk, "nothing", {})["error"]["code"] == "unknown-question"
+    with refused("unknown-question"):
+        answer(desk, "nothing", {})
 
 
 def test_everything_that_the_code_knows_can_be_chosen_and_is_explained(desk: Desk) -> None:
@@ -127,7 +130,10 @@ def number(name: str, parameter: str, value: float) -> Any:
 
 
 NUMBERS = [
-    (name, each) for name, model in MODELS.items() for each in model.parameters if each.kind is not ParameterKind.CHOICE
+    (name, each)
+    for name, model in MODELS.items()
+    for each in model.parameters
+    if each.kind not in {ParameterKind.CHOICE, ParameterKind.FLAG}
 ]
 
 
@@ -146,6 +152,9 @@ def test_the_bounds_of_a_number_are_those_of_its_model(name: str, bounds: Parame
 @pytest.mark.parametrize("name", MODEL_SPECS)
 def test_what_the_page_begins_with_is_a_policy_without_problems(desk: Desk, name: str) -> None:
     change(desk, privacy=[started(name)])
+    if MODELS[name].needs_numbers:  # the page names a column of numbers
+        columns = {**desk.document()["columns"], "age": {"role": "sensitive"}}
+        change(desk, columns=columns, privacy=[started(name, sensitive="age")])
     assert check(desk) == []
 
 
@@ -329,7 +338,12 @@ def test_a_failed_run_suggests_the_edits_that_would_help(desk: Desk) -> None:
     change(desk, privacy=[{"model": "k-anonymity", "k": 100}], suppression=0)
     with pytest.raises(InfeasibleError) as raised:
         anonymize(desk.workspace.table(), desk.policy())
-    suggestions = desk_review.suggestions_to_page(raised.value.diagnosis.relaxations)
+    folder = desk.workspace.runs / "001"
+    folder.mkdir()
+    write_bytes(folder / "policy.yaml", desk.workspace.policy.read_bytes())
+    failed = do_run(folder, desk.workspace, "release", lambda _, __: None)["error"]
+    assert (failed["code"], bool(failed["reasons"]), (folder / OUT).exists()) == (raised.value.code, True, False)
+    suggestions = failed["suggestions"]
     assert [each["code"] for each in suggestions][:2] == ["suppression", "parameters"]
     assert edits_of(suggestions[1]) == [PolicyEdit(("privacy", 0, "k"), 2)]
     assert raised.value.to_dict()["diagnosis"]["relaxations"][1]["edits"] == suggestions[1]["edits"]
@@ -383,3 +397,12 @@ def test_one_request_saves_a_policy_and_reviews_it(tmp_path: Path) -> None:
         assert again["policy"]["suppression"] == 0.1
         for wrong, code in (({"edits": "all"}, "edit-unreadable"), ({"edits": [], "run": "../x"}, "unknown-run")):
             assert client.ask("PUT", "/api/policy", wrong).json["error"]["code"] == code
+
+
+def test_households_and_weights_are_checked_against_the_table(desk: Desk) -> None:
+    """The same table with other columns named: what was read before is not taken for it."""
+    policy, problems = desk.document(), []
+    for key, column in (("household", "name"), ("household", "marital_status"), ("weight", "age"), ("weight", "sex")):
+        save(desk, {**policy, key: column})
+        problems.append([each["code"] for each in review(desk)["problems"]])
+    assert problems == [[], ["missing-household"], [], ["bad-weight"]]

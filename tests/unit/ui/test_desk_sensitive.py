@@ -9,10 +9,13 @@ from typing import Any
 
 import pytest
 
+from shoal.edits import PolicyEdit, apply_edits
 from shoal.policy import Policy
 from shoal.ui.desk import document
 from shoal.ui.desk import table as desk_table
 from shoal.ui.desk.desk import Desk
+from shoal.ui.desk.hierarchy import hierarchy
+from shoal.ui.desk.review import review
 from shoal.ui.desk.sensitive import sensitivity
 from shoal.ui.server.workspace import Workspace
 from support.ui_desk import refused, save_policy
@@ -65,7 +68,7 @@ def distances(desk: Desk, kind: str) -> dict[tuple[Any, Any], float]:
 
 
 def test_equal_and_hierarchical_distances_are_those_of_the_definition(desk: Desk) -> None:
-    declare(desk, categories=CATEGORIES)
+    declare(desk, categories=CATEGORIES, unknown_counts=True)
     values = ["HIV", "Cancer", "Asthma", "Flu", None]
     category = {value: name for name, group in CATEGORIES.items() for value in group}
     pairs = list(product(values, values))
@@ -76,10 +79,16 @@ def test_equal_and_hierarchical_distances_are_those_of_the_definition(desk: Desk
 
 def test_ordered_distances_count_only_places_that_occur(desk: Desk) -> None:
     order = ["HIV", "Plague", "Cancer", "Asthma", None, "Flu"]
-    declare(desk, hierarchy={"order": {"values": order}})
+    declare(desk, hierarchy={"order": {"values": order}}, unknown_counts=True)
     place = {value: at for at, value in enumerate(value for value in order if value != "Plague")}
     expected = {(a, b): abs(place[a] - place[b]) / 4 for a, b in product(place, place)}
     assert distances(desk, "ordered") == pytest.approx(expected)
+
+
+def test_unknown_values_have_no_distances(desk: Desk) -> None:
+    declare(desk, unknown=["Flu"])
+    known = ["Asthma", "Cancer", "HIV"]
+    assert distances(desk, "equal") == {pair: float(pair[0] != pair[1]) for pair in product(known, known)}
 
 
 def test_a_distance_that_the_column_does_not_have_says_why(desk: Desk) -> None:
@@ -154,3 +163,21 @@ def test_two_categories_of_one_name_do_not_become_one_in_silence() -> None:
     page = {"columns": {"illness": {"role": "sensitive", "categories": [["1", ["HIV"]], ["1", ["Flu"]]]}}}
     problems = document.check_document(document.from_page(page)).problems
     assert any(each.where.startswith("columns.illness.categories") for each in problems)
+
+
+def test_spellings_are_offered_and_one_edit_merges_them(tmp_path: Path) -> None:
+    desk = open_table(tmp_path, ["HIV", "HIV", "hiv", "HIV ", "Flu", "Flu", ""])
+    declare(desk, categories={"High": ["HIV"], "Low": ["Flu", None]}, hierarchy={"tree": {"v": ["HIV", "Flu"]}})
+    told = sensitivity(desk, {"name": "illness"})
+    (offered,) = [problem for problem in told["problems"] if problem["code"] == "spellings-of-one-value"]
+    assert (offered["column"], [each["label"] for each in offered["edits"]]) == (
+        "illness",
+        ["Merge the spellings", "Keep them as different values"],
+    )
+    merge = [PolicyEdit.from_dict(each) for each in offered["edits"][0]["edits"]]
+    save_policy(desk, apply_edits(desk.document(), merge))
+    told = sensitivity(desk, {"name": "illness"})
+    assert told["problems"] == []
+    assert set(told["distances"]["values"]) == {"HIV", "Flu"}
+    assert hierarchy(desk, {"name": "illness"})["problems"] == []
+    assert review(desk, {"forecast": True})["problems"] == []

@@ -9,8 +9,8 @@ import pytest
 
 from shoal.errors import InputError, PolicyError
 from shoal.policy.yaml_text import dump_yaml
-from shoal.ui.desk.document import check_document
-from shoal.ui.server.policy_limits import check_incoming, checked_document, load_session_policy
+from shoal.ui.desk.document import check_document, check_file
+from shoal.ui.server.policy_limits import check_incoming, checked_document
 
 OUTSIDE = [
     "/etc/passwd",
@@ -107,11 +107,26 @@ def test_what_lies_outside_is_a_problem(tmp_path: Path, changed: dict[str, Any],
     file = tmp_path / "policy.yaml"
     file.write_text(dump_yaml(changed))
     with pytest.raises(PolicyError):
-        load_session_policy(file)
+        check_file(file).valid()
 
 
 def test_the_table_of_the_session_is_none(tmp_path: Path) -> None:
     assert not check_document(POLICY).problems
     file = tmp_path / "policy.yaml"
     file.write_text(dump_yaml(POLICY))
-    assert load_session_policy(file).names("quasi") == ["age", "zip"]
+    assert check_file(file).valid().names("quasi") == ["age", "zip"]
+
+
+@pytest.mark.parametrize(
+    ("key", "allowed"),
+    [(None, True), ({"env": "SHOAL_PSEUDONYM_KEY"}, True), ({"env": "HOME"}, False), ({"file": "my.key"}, False)],
+)
+def test_the_key_of_pseudonyms_is_the_servers(key: Any, allowed: bool) -> None:
+    person = {"role": "pseudonym"} if key is None else {"role": "pseudonym", "key": key}
+    content = {
+        "columns": {"id": person, "age": {"role": "quasi"}},
+        "person": "id",
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+        "algorithm": "optimal",
+    }
+    assert [each.code for each in check_document(content).problems] == ([] if allowed else ["other-key"])

@@ -10,9 +10,8 @@ import pytest
 from shoal.ui.desk.desk import Desk
 from shoal.ui.desk.main import ANSWERS
 from shoal.ui.desk.table import open_example
-from shoal.ui.run.main import KINDS
-from shoal.ui.server.runs import OUT, STATUS, WORK
-from shoal.ui.server.workspace import Workspace, write_bytes, write_json
+from shoal.ui.run.main import run as do_run
+from shoal.ui.server.workspace import OUT, STATUS, Workspace, write_bytes, write_json
 from support.ui_desk import save_policy
 
 QUESTIONS: dict[str, dict[str, Any]] = {"before_after": {}, "classes": {}, "distributions": {}, "why": {"record": 17}}
@@ -25,10 +24,9 @@ def answers(folder: Path, algorithm: str) -> tuple[dict[str, Any], dict[str, byt
     open_example(desk, {})
     save_policy(desk, {**desk.document(), "algorithm": {"name": algorithm}})
     run = desk.workspace.runs / "001"
-    (run / WORK).mkdir(parents=True)
+    run.mkdir(parents=True)
     write_bytes(run / "policy.yaml", desk.workspace.policy.read_bytes())
-    KINDS["release"](run, run / WORK, desk.workspace, lambda _, __: None)
-    (run / WORK).rename(run / OUT)
+    do_run(run, desk.workspace, "release", lambda _, __: None)
     write_json(run / STATUS, {"kind": "release", "name": "", "state": "done", "started": 1.0})
     told = {question: ANSWERS[question](desk, {"run": "001", **asked}) for question, asked in QUESTIONS.items()}
     return told, {form: next((run / OUT / form).glob(f"*.{form}")).read_bytes() for form in ("csv", "parquet")}

@@ -8,21 +8,31 @@ from pathlib import Path
 
 import pytest
 
-from shoal.ui.server.worker import Worker, WorkerGoneError, kill
+from shoal.ui.server.worker import FAULT, Worker, WorkerGoneError
 
 PROGRAM = """
 import os, sys, time
+from pathlib import Path
 from shoal.ui.server.worker import serve
-def answer(question, arguments):
+from shoal.ui.server.workspace import Workspace
+def answer(question, arguments, progress):
     if question == "die":
         os._exit(3)
+    if question == "fail":
+        raise ValueError("the secret of patient 17")
+    if question == "panic":
+        raise SystemExit("no Exception, as a panic of a compiled library is none")
+    if question == "unwritable":
+        return {"number": {17}}
+    for share in (0.25, 0.5, 0.75):
+        progress("first" if share < 0.7 else "second", share)
     print("a library that prints")
     if question == "slow":
         while not os.path.exists(arguments["until"]):
             time.sleep(0.01)
     return {"question": question, "arguments": arguments}
 if __name__ == "__main__":
-    serve(answer, ("look",))
+    serve(answer, Workspace(Path.cwd()), ("look",))
 """
 
 
@@ -38,6 +48,17 @@ def test_each_question_gets_its_own_answer(module: str) -> None:
         worker = Worker(module)
         answers = await asyncio.gather(*(worker.ask("any", {"n": n}) for n in range(20)))
         assert [each["arguments"]["n"] for each in answers] == list(range(20))
+        await worker.end()
+
+    asyncio.run(way())
+
+
+def test_a_process_that_cannot_even_answer_with_an_error_ends(module: str) -> None:
+    async def way() -> None:
+        worker = Worker(module)
+        with pytest.raises(WorkerGoneError):
+            await asyncio.wait_for(worker.ask("panic", {}), timeout=30)
+        assert (await worker.ask("any", {}))["question"] == "any"
         await worker.end()
 
     asyncio.run(way())
@@ -59,10 +80,10 @@ def test_a_quick_question_does_not_wait_for_a_slow_one(module: str, tmp_path: Pa
 
 def test_of_waiting_questions_of_a_kind_only_the_newest_is_answered(module: str, tmp_path: Path) -> None:
     async def way() -> None:
-        worker = Worker(module)
+        worker = Worker(module, newest=("check",))
         slow = asyncio.create_task(worker.ask("slow", {"until": str(tmp_path / "now")}))
         await asyncio.sleep(0)
-        others = [asyncio.create_task(worker.ask("check", {"n": n}, newest="check")) for n in range(3)]
+        others = [asyncio.create_task(worker.ask("check", {"n": n})) for n in range(3)]
         await asyncio.sleep(0)
         (tmp_path / "now").touch()
         await slow
@@ -103,11 +124,11 @@ def test_ending_leaves_no_process(module: str) -> None:
     async def way() -> None:
         worker = Worker(module)
         await worker.ask("any", {})
-        assert worker._started is not None
-        process = worker._started.process
+        assert worker._process is not None
+        process = worker._process
         await worker.end()
         assert process.returncode is not None
-        kill(process)  # a second time does no harm
+        await worker.end()  # a second time does no harm
         deadline = time.monotonic() + 5
         while Path(f"/proc/{process.pid}").exists() and time.monotonic() < deadline:
             await asyncio.sleep(0.01)
@@ -127,6 +148,26 @@ def test_a_worker_runs_no_module_of_the_current_folder(
     async def way() -> None:
         worker = Worker(module)
         assert (await worker.ask("any", {}))["question"] == "any"
+        await worker.end()
+
+    asyncio.run(way())
+
+
+@pytest.mark.parametrize("question", ["fail", "unwritable"])
+def test_a_fault_says_nothing_of_the_data(module: str, question: str) -> None:
+    async def way() -> None:
+        worker = Worker(module)
+        assert await worker.ask(question, {}) == {"error": FAULT}
+        await worker.end()
+
+    asyncio.run(way())
+
+
+def test_progress_comes_at_each_stage_and_not_too_often(module: str) -> None:
+    async def way() -> None:
+        worker, shown = Worker(module), []
+        await worker.ask("any", {}, lambda stage, share: shown.append((stage, share)))
+        assert shown == [("first", 0.25), ("second", 0.75)]
         await worker.end()
 
     asyncio.run(way())

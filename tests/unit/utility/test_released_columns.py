@@ -21,7 +21,7 @@ def cells(columns: dict[str, Any], whole: dict[str, list[Any]], rows: list[int],
     distinct = DistinctRows.of(table)
     originals = original_columns(policy, table, resolve(policy, distinct).of_records(distinct))
     made = make_release(table.take(rows), policy)
-    found = released_columns(originals, table.take(rows), made.resolved.of_records(made.rows), made.record_recoding)
+    found = released_columns(originals, table.take(rows), made)
     named = {}
     for name, column in found.items():
         labels = column.domain.labels

@@ -70,7 +70,7 @@ def released(drawn: Sequence[Row], k: int, algorithm: str) -> Case:
     made = make_release(table, policy)
     resolved = made.resolved.of_records(made.rows)
     originals = original_columns(policy, table, resolved)
-    columns = released_columns(originals, table, resolved, made.record_recoding)
+    columns = released_columns(originals, table, made)
     return Case(table, made, originals, columns)
 
 

@@ -14,9 +14,9 @@ from verification_tables import failed
 from shoal.io import in_order_of_cells
 from shoal.pipeline.verify import verify
 from shoal.policy import Policy
-from shoal.verification.labels import labels_of
-from shoal.verification.matching import candidates as join
-from shoal.verification.matching import match as matching
+from shoal.verification import canonical_text
+from shoal.verification.declared_labels import labels_of
+from shoal.verification.matching import fitting_pairs as pairs
 from shoal.verification.matching import solve
 from shoal.verification.matching.match import Pairing, match
 from shoal.verification.stated_policy import stated
@@ -68,8 +68,8 @@ def test_no_assignment_matches_more_records(columns):
 def test_the_answer_does_not_depend_on_how_the_work_is_cut(columns):
     whole = match(columns).unmatched
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(join, "_PAIRS_AT_A_TIME", 1)
-        patch.setattr(matching, "_LARGEST_CODE", 8)
+        patch.setattr(pairs, "_PAIRS_AT_A_TIME", 1)
+        patch.setattr(canonical_text, "_LARGEST_CODE", 8)
         patch.setattr(solve, "_CHUNK", 1)
         assert match(columns).unmatched == whole
 

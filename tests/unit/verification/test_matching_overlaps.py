@@ -14,13 +14,13 @@ from verification_tables import failed
 from shoal.io import in_order_of_cells
 from shoal.pipeline.verify import verify
 from shoal.policy import Policy
-from shoal.verification.labels import labels_of
-from shoal.verification.matching import candidates as join
+from shoal.verification import canonical_text
+from shoal.verification.declared_labels import labels_of
 from shoal.verification.matching import fitting_pairs as pairs
 from shoal.verification.matching import label_sets as under
 from shoal.verification.matching import match as matching
 from shoal.verification.matching import solve
-from shoal.verification.matching.candidates import Side, Some, fitting
+from shoal.verification.matching.fitting_pairs import Side, Trie, fitting
 from shoal.verification.matching.label_sets import LabelSets
 from shoal.verification.matching.match import Pairing, match
 from shoal.verification.stated_policy import stated
@@ -96,13 +96,13 @@ def test_the_matching_is_of_greatest_size(columns):
     assert (found.example is None) == (found.unmatched == 0)
 
 
-def nothing(graph, found, flow):
+def nothing(found, flow):
     """No first matching: everything is left to paths."""
 
 
-def clumsy(graph, found, flow):
+def clumsy(found, flow):
     """A first matching in the order that is worst on average: records that many originals fit choose first."""
-    for record in np.argsort(-graph.right_share, kind="stable"):
+    for record in np.argsort(-found.right_share, kind="stable"):
         for left, _ in found.of_right(np.array([record]), flow.supply > 0):
             for original in left[flow.supply[left] > 0].tolist():
                 amount = min(flow.supply[original], flow.demand[record])
@@ -113,7 +113,11 @@ def clumsy(graph, found, flow):
 WAYS = {
     "pairs are sought": [(pairs, "_STORED", 0)],
     "pairs are searched for among keys": [(under, "_MOST_SLOTS", 0)],
-    "a few pairs at a time": [(join, "_PAIRS_AT_A_TIME", 1), (pairs, "_AT_A_TIME", 1), (matching, "_LARGEST_CODE", 8)],
+    "a few pairs at a time": [
+        (pairs, "_PAIRS_AT_A_TIME", 1),
+        (pairs, "_AT_A_TIME", 1),
+        (canonical_text, "_LARGEST_CODE", 8),
+    ],
     "sought from a few records at a time": [(pairs, "_STORED", 0), (solve, "_CHUNK", 1), (solve, "_PART", 1)],
     "paths alone": [(matching, "serve_greedily", nothing)],
     "after a clumsy start": [(matching, "serve_greedily", clumsy)],
@@ -138,21 +142,17 @@ def test_every_match_is_a_pair_that_fits_and_no_record_is_used_twice(columns, so
     opened = [column for column in columns if not column.exact]
     if not opened:
         return
-    graph, flow, _ = matching._posed(
-        [column for column in columns if column.exact],
-        opened,
-        np.ones(len(opened[0].released), dtype=np.int64),
-        np.ones(len(opened[0].original), dtype=np.int64),
-    )
-    supply, demand = flow.supply.copy(), flow.demand.copy()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pairs, "_STORED", 0 if sought else pairs._STORED)
-        found = pairs.pairs_of(graph)
-        assert found.at_hand != sought or not len(graph.left)
-        begin(graph, found, flow)
-        solve.serve_along_paths(graph, found, flow)
+        ones = [np.ones(len(codes), dtype=np.int64) for codes in (opened[0].released, opened[0].original)]
+        groups = matching.alike_records(columns, *ones)
+        found, flow = groups.pairs, solve.Flow(groups.supply, groups.demand)
+        assert found.at_hand != sought or not len(found.left)
+        supply, demand = flow.supply.copy(), flow.demand.copy()
+        begin(found, flow)
+        solve.serve_along_paths(found, flow)
     left, right, amount = flow.entries()
-    for column, sets, labels in zip(graph.under, graph.left.codes, graph.right.codes, strict=True):
+    for column, sets, labels in zip(found.under, found.left.codes, found.right.codes, strict=True):
         assert column.has(sets[left].astype(np.int64), labels[right].astype(np.int64)).all()
     assert (np.bincount(left, amount, len(supply)) + flow.supply == supply).all()
     assert (np.bincount(right, amount, len(demand)) + flow.demand == demand).all()
@@ -170,7 +170,7 @@ def test_the_join_finds_each_pair_that_fits_once(columns, data):
     index = [LabelSets.of([tuple(labels) for labels in column.under], column.n_labels) for column in columns]
     kept = [data.draw(st.sets(st.sampled_from(range(len(records))))) for records in sides]
     some = [
-        Some(Side.of([np.array(codes) for codes in zip(*records, strict=True)]), np.array(sorted(rows), dtype=np.int64))
+        Trie(Side([np.array(codes) for codes in zip(*records, strict=True)]), np.array(sorted(rows), dtype=np.int64))
         for records, rows in zip(sides, kept, strict=True)
     ]
     found = [pair for left, right in fitting(index, *some) for pair in zip(left.tolist(), right.tolist(), strict=True)]

@@ -15,7 +15,7 @@ from shoal.hierarchies import Dates, Flat, Intervals, Mask, OrderedValues, Tree,
 from shoal.io import canonical_text
 from shoal.policy import Policy
 from shoal.verification.canonical_text import text_column
-from shoal.verification.labels import labels_of
+from shoal.verification.declared_labels import labels_of
 from shoal.verification.stated_policy import stated
 
 NUMBERS = st.one_of(st.integers(-50, 150).map(str), st.decimals(-20, 120, places=2).map(str))

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from shoal.policy import Policy
-from shoal.verification.labels import labels_of
+from shoal.verification.declared_labels import labels_of
 from shoal.verification.stated_policy import stated
 
 

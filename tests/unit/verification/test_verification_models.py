@@ -229,3 +229,54 @@ def test_every_model_agrees_with_its_definition(records, model):
 def test_table_1_itself_is_open(make_policy):
     found = verify(table(rows_of(TABLE_1)), make_policy())
     assert facts(found, "k-anonymity")["failing_classes"] == 12
+
+
+class TestNumbers:
+    """(k, e)- and (ε, m)-anonymity, and numbers published in bins."""
+
+    def test_k_e_by_hand(self) -> None:
+        model = {"model": "k-e", "k": 3, "e": 20}
+        found = two_classes(["3000", "3010", "3020"], ["1", "2", "1e3"], model)
+        assert facts(found, "k-e[s]") == {"k": 3, "e": 20, "fewest_numbers": 3, "smallest_span": 20.0}
+        assert holds(["0.1", "0.2", "0.3"], ["1", "2", "3"], model | {"e": 0.2})
+        assert not holds(["3000", "3e3", "3020"], ["1", "2", "99"], model)
+        assert not holds(["3000", "3010", None], ["1", "2", "99"], model)
+        assert not holds(["3000", "3010", "3019.999"], ["1", "2", "99"], model)
+
+    def test_epsilon_m_by_hand(self) -> None:
+        model = {"model": "epsilon-m", "epsilon": 10, "m": 2, "relative": False}
+        found = two_classes(["0", "11", None], ["5", "50", "90"], model)
+        assert facts(found, "epsilon-m[s]")["largest_share"] == pytest.approx(0.5)
+        assert not holds(["0", "10"], ["5", "50"], model)
+        assert not holds(["0", "0", "0", "99", None, None], ["5", "50"], model)
+        assert not holds([None, None], ["5", "50"], model)
+        assert holds([None, None], ["5", "50"], model | {"m": 1})
+        relative = model | {"epsilon": 0.5, "relative": True}
+        assert not holds(["-10", "-15"], ["5", "50"], relative)
+        assert holds(["-10", "-16"], ["5", "50"], relative | {"epsilon": 0.3})
+
+    @pytest.mark.parametrize("model", [{"model": "k-e", "k": 1, "e": 0}, {"model": "epsilon-m", "epsilon": 0, "m": 1}])
+    def test_text_among_the_numbers_does_not_hold(self, model) -> None:
+        assert failed(two_classes(["1", "2"], ["3", "many"], model)) == {f"{model['model']}[s]"}
+
+    def test_bins_are_judged_and_nothing_else_is_published(self) -> None:
+        model = {"model": "p-sensitive", "p": 2}
+        assert holds(["[0, 10)", "[10, 20)"], ["[-10, 0)", "[0, 10)"], model, bins=10)
+        assert not holds(["[0, 10)", "[0, 10)"], ["[-10, 0)", "[0, 10)"], model, bins=10)
+        for strange in ("7", "[0, 5)", "[0, 10]", "text"):
+            assert failed(two_classes([strange, "[10, 20)"], ["[-10, 0)", "[0, 10)"], model, bins=10)) >= {"categories"}
+
+    def test_bins_are_in_the_order_of_their_numbers(self) -> None:
+        model = {"model": "t-closeness", "t": 1, "distance": "ordered"}
+        first, second = ["[0, 9)", "[9, 18)"], ["[90, 99)", "[9, 18)"]
+        found = two_classes(first, second, model, bins=9)
+        assert facts(found, "t-closeness[s]")["largest_distance"] == pytest.approx(0.25)
+
+    def test_a_record_in_another_bin_than_its_number_is_not_true(self) -> None:
+        columns = {"q": {"role": "quasi"}, "s": {"role": "sensitive", "bins": [5]}}
+        policy = Policy(columns=columns, privacy=[{"model": "k-anonymity", "k": 2}])
+        original = pa.table({"q": ["a", "a"], "s": [4, 5]})
+        right = pa.table({"q": ["a", "a"], "s": ["(-inf, 5)", "[5, inf)"]})
+        assert verify(right, policy, original=original).passed
+        wrong = pa.table({"q": ["a", "a"], "s": ["[5, inf)", "[5, inf)"]})
+        assert not verify(wrong, policy, original=original).passed

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from shoal.pipeline.verify import verify
 from shoal.policy import Policy
 from shoal.verification import Verification
-from shoal.verification.ranges import RangeLabels, quasi_labels
+from shoal.verification.declared_labels import quasi_labels
+from shoal.verification.ranges import RangeLabels
 from shoal.verification.stated_policy import stated
 
 Cells = list[str | None]

@@ -44,7 +44,8 @@ def test_a_failing_release_says_so_line_by_line_and_raises(release, make_policy)
     found = verify(table(release[1:]), make_policy({"model": "k-anonymity", "k": 4}, {"model": "p-sensitive", "p": 3}))
     assert failed(found) == {"k-anonymity", "p-sensitive[condition]"}
     assert len(str(found).splitlines()) == 3
-    assert "1 of 3 classes with 3 records" in str(found)
+    facts = next(check.facts for check in found.failures if check.name == "k-anonymity")
+    assert (facts["failing_classes"], facts["failing_records"]) == (1, 3)
     with pytest.raises(VerificationError) as raised:
         found.raise_if_failed()
     assert raised.value.verification is found
@@ -146,13 +147,15 @@ def test_a_value_in_no_category_is_found(release, make_policy):
     assert failed(verify(table(release), make_policy())) == {"categories"}
 
 
-def test_a_missing_sensitive_value_is_a_value_of_its_own(release, make_policy, original):
+def test_a_missing_sensitive_value_is_a_value_only_where_the_policy_says_so(release, make_policy, original):
     values = original.column("condition").to_pylist()
     policy = make_policy({"model": "p-sensitive", "p": 3}, changes={"condition": {"categories": None}})
+    counting = {"condition": {"categories": None, "unknown_counts": True}}
     for place in (0, 4, 8):
         values[place] = release[place]["condition"] = None
     nulls = original.set_column(4, "condition", pa.array(values))
-    assert verify(table(release), policy, nulls).passed
+    assert verify(table(release), make_policy({"model": "p-sensitive", "p": 3}, changes=counting), nulls).passed
+    assert failed(verify(table(release), policy, nulls)) == {"p-sensitive[condition]"}
 
 
 NAME_OF = {value: name for name, values in CATEGORIES.items() for value in values}

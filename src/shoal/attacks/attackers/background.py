@@ -2,11 +2,9 @@
 
 Machanavajjhala et al. 2006, section 2.2; D. Martin, D. Kifer, A. Machanavajjhala, J. Gehrke, J. Halpern, "Worst-case
 background knowledge for privacy-preserving data publishing", 2007: knowledge is counted in pieces. Here a piece rules
-out one value for one person ("he does not have diabetes"). Against m such pieces, the worst ones for that person, a
+out one value for one person ("no diabetes"). Against m such pieces, the worst ones for that person, a
 value is certain exactly in the classes with at most m + 1 values; p distinct values withstand p - 2 pieces.
 """
-
-from __future__ import annotations
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, tried
 from shoal.attacks.exposure import certain
@@ -27,21 +25,19 @@ class Background(Attack):
     on_sensitive = True
 
     @staticmethod
-    def run(scene: Scene, column: str | None) -> AttackResult:
+    def run(scene: Scene, column: str) -> AttackResult:
         """Records that become certain when values are ruled out for each person."""
-        assert column is not None
         steps = {m: certain(scene.released, column, m) for m in range(1, scene.ruled_out + 1)}
         worst = max(steps, key=lambda m: (steps[m].records - steps[m].without_classes, m))
-        found, of = steps[worst], scene.released.records
+        found, of = steps[worst], scene.released.known(column)
         return tried(
             records=found.records,
             of=of,
+            people=found.people,
             classes=found.classes,
-            rate=found.records / of,
             baseline=found.without_classes / of,
-            leak=found.records > found.without_classes,
             values_ruled_out=worst,
             by_values_ruled_out={m: step.records for m, step in steps.items()},
             without_classes={m: step.without_classes for m, step in steps.items()},
-            records_unprotected=steps[scene.ruled_out].unprotected,
+            records_unprotected=int(steps[scene.ruled_out].unprotected.sum()),
         )

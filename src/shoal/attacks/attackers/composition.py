@@ -1,34 +1,46 @@
-"""Composition: what this release reveals together with earlier ones that are at hand with their policies.
+"""Composition: what a release reveals together with earlier ones.
 
-With the original everybody is tried (`shoal.attacks.intersection`). Exposed is whose single candidate left is the true
-value although no release alone makes it certain, which is the baseline. Whoever fits no class of an earlier release was
-not in it and loses nothing; where what is left does not hold the true value, the person was not in it either, or the
-value has changed, and the attacker is misled. Without the original classes are compared with each other: a record of
-this release is *surely* exposed, if its person was in an earlier release, when every class there that can hold the same
-people has several values of which one is left, and *possibly* when some has.
+S. R. Ganta, S. P. Kasiviswanathan, A. Smith, "Composition attacks and auxiliary information in data privacy", 2008: the
+intersection attack. In each release the candidates of a person are the sensitive values in the classes that the person
+fits; what is left in all of them is the person's value. Each release may keep its promise and together they break it.
+Exposed is whoever is left with fewer candidates than promised, the true one among them, and with fewer than any release
+leaves alone, which is the baseline. One engine (`intersect`) answers two questions:
 
-Where a release publishes categories, a category stands for all its values.
+- **The attack** has earlier releases with their policies and, with the original, tries everybody in it. It trusts every
+  earlier release that a person fits, and two candidates are promised. Whoever fits no class of an earlier release was
+  not in it and loses nothing; where what is left does not hold the true value, the person was not in it either, or the
+  value has changed, and the attacker is misled. Without the original, classes are compared with each other: a record of
+  this release is *surely* exposed, if its person was in an earlier release, when every class there that can hold the
+  same people has several values of which one is left, and *possibly* when some has. Where a release publishes
+  categories, a category stands for all its values.
+- **A registry** knows who is in the new release, and of earlier ones only classes. A person was possibly in one when
+  the person fits a class there that holds the person's own value; others do not count, so no attacker whose belief is
+  right is left with fewer candidates. Promised is what the policy requires for the column - distinct values, and
+  distinct categories where a model counts those - and two at least: with one candidate the value is certain.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, tried
-from shoal.attacks.intersection import Promise, View, allowed_keys, intersect
+from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, not_tried, share, tried
+from shoal.attacks.class_fit import allowed_keys, fitting_pairs
 from shoal.attacks.linkable_records import VICTIMS, sampled_people
-from shoal.attacks.registry.people import EarlierRelease, NewRelease, allowed_values, people_of
-from shoal.attacks.registry.secrets import Secrets, promised
-from shoal.attacks.registry.signature import Signature
+from shoal.attacks.registry.folder import Entry, ReleaseIdentity
+from shoal.attacks.registry.people import EarlierRelease, NewRelease, People, Secrets, people_of, promised
 from shoal.attacks.released_classes import Ints
 from shoal.attacks.released_labels import overlapping_labels
 from shoal.attacks.statistics import wilson
-from shoal.policy import Policy
+from shoal.facts import Facts
 from shoal.table.classes import Mask
-from shoal.verification.ranges import quasi_labels
+from shoal.verification.declared_labels import quasi_labels
 from shoal.verification.stated_policy import stated
+
+_PEOPLE_AT_A_TIME = 100_000
 
 
 class CompositionAttack(Attack):
@@ -50,45 +62,173 @@ class CompositionAttack(Attack):
     needs_earlier = True
 
     @staticmethod
-    def run(scene: Scene, column: str | None) -> AttackResult:
+    def run(scene: Scene, column: str) -> AttackResult:
         """Compare with the earlier releases that publish the column."""
-        assert column is not None
         sharing = [each for each in scene.earlier if each.signature.secret(column) is not None]
         if not sharing:
             return not_applicable("not-published-earlier")
-        if scene.distinct is None or scene.problem is None:
-            return _bounds(scene, sharing, column)
-        new = NewRelease(scene.policy, scene.distinct, scene.problem, shown=scene.signature)
-        return _everybody(scene, new, sharing, column)
+        return _bounds(scene, sharing, column) if scene.original is None else _everybody(scene, sharing, column)
 
 
-def _everybody(scene: Scene, new: NewRelease, sharing: Sequence[EarlierRelease], column: str) -> AttackResult:
+NAME = CompositionAttack.name
+
+
+class RemainingValues(NamedTuple):
+    """What is left to people when releases are intersected."""
+
+    inside: Mask  # who fits a class of the new release
+    shared: Mask  # who fits, or was possibly in, an earlier release
+    values_left: Ints
+    values_alone: Ints  # the fewest values that any of these releases leaves alone
+    right: Mask  # whose true value is left
+    contradicted: Mask  # who fits an earlier release that does not hold the person's own value
+    exposed: Mask  # who has fewer candidates left than promised, as defined above
+    by_release: Mask  # ``by_release[r, i]``: whether earlier release ``r`` and the new one alone expose person ``i``
+
+
+def intersect(people: People, some: Ints, *, only_if_possible: bool) -> RemainingValues:
+    """Intersect what releases leave to some people.
+
+    ``only_if_possible``: an earlier release that does not hold a person's own value is left out for that person.
+    """
+    starts = range(0, max(len(some), 1), _PEOPLE_AT_A_TIME)
+    lots = [_intersect_lot(people, some[start : start + _PEOPLE_AT_A_TIME], only_if_possible) for start in starts]
+    return RemainingValues(*(np.concatenate(parts, axis=-1) for parts in zip(*lots, strict=True)))
+
+
+def _intersect_lot(people: People, some: Ints, only_if_possible: bool) -> RemainingValues:
+    n, secrets = len(some), people.secrets
+    width, required = len(secrets.category_of), secrets.required[:, None]
+    true_keys = np.arange(n) * width + people.truth[some]
+    own = people.this.keys(some, width)
+    left, mine = own, _candidates(own, secrets, n)
+    alone, shared, contradicted = mine, np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
+    by_release = np.zeros((len(people.views), n), dtype=np.bool_)
+    for index, view in enumerate(people.views):
+        keys = view.keys(some, width)
+        fits, holds = np.bincount(keys // width, minlength=n) > 0, np.isin(true_keys, keys)
+        believed = holds if only_if_possible else fits
+        contradicted |= fits & ~holds
+        shared |= believed
+        there = np.where(believed, _candidates(keys, secrets, n), mine)
+        alone = np.minimum(alone, there)
+        both = _candidates(_intersected(own, keys, believed, width), secrets, n)
+        by_release[index] = believed & ((both < required) & (both < np.minimum(mine, there))).any(axis=0)
+        left = _intersected(left, keys, believed, width)
+    remaining, inside, right = _candidates(left, secrets, n), mine[0] > 0, np.isin(true_keys, left)
+    exposed = inside & shared & right & ((remaining < required) & (remaining < alone)).any(axis=0)
+    return RemainingValues(inside, shared, remaining[0], alone[0], right, contradicted, exposed, by_release)
+
+
+def _intersected(left: Ints, keys: Ints, believed: Mask, width: int) -> Ints:
+    """What is left after a release, for those for whom it counts."""
+    concerned = believed[left // width]
+    return np.union1d(left[~concerned], np.intersect1d(left[concerned], keys, assume_unique=True))
+
+
+def _candidates(keys: Ints, secrets: Secrets, n: int) -> Ints:
+    """How many different values, and categories of them, each person has left, in two rows."""
+    person, value = np.divmod(keys, len(secrets.category_of))
+    kinds = int(secrets.category_of.max(initial=0)) + 1
+    pairs = np.unique(person * kinds + secrets.category_of[value])
+    return np.array([np.bincount(person, minlength=n), np.bincount(pairs // kinds, minlength=n)])
+
+
+@dataclass(frozen=True, eq=False)
+class Composition(Facts):
+    """What came of comparing a new release with those of a registry."""
+
+    earlier: tuple[ReleaseIdentity, ...]
+    """The releases that it was compared with."""
+    notes: tuple[Mapping[str, str], ...]
+    """What the reader should know about how labels were read: a ``code`` and its facts."""
+    results: tuple[AttackResult, ...]
+    """One for each sensitive column."""
+
+
+def compose_with(new: NewRelease, earlier: Sequence[Entry]) -> Composition:
+    """Compare a new release with the earlier ones of a registry, column by column.
+
+    A column that an earlier release publishes and whose labels can no longer be read is *not tried*, with the reason:
+    half an answer would look like a whole one.
+    """
+    notes = list[Mapping[str, str]]()
+    results = []
+    for column in new.problem.domains:
+        found = replace(_column(new, column, earlier, notes), name=NAME, sensitive=column)
+        results.append(replace(found, counted="records") if new.policy.person_columns else found)
+    if not results:
+        results = [replace(not_applicable("no-sensitive-column"), name=NAME)]
+    return Composition(tuple(entry.identity for entry in earlier), tuple(notes), tuple(results))
+
+
+def _column(new: NewRelease, column: str, earlier: Sequence[Entry], notes: list[Mapping[str, str]]) -> AttackResult:
+    sharing = [EarlierRelease(each.name, each.signature) for each in earlier if each.signature.secret(column)]
+    if not sharing:
+        return not_applicable("not-published-earlier" if earlier else "no-earlier-release")
+    people = people_of(new, column, sharing)
+    notes += [note for note in people.notes if note not in notes]
+    if people.unreadable:
+        return not_tried("unreadable-labels", unreadable=tuple(people.unreadable))
+    if not people.earlier:
+        return not_applicable("no-shared-columns")
+    everybody = _Sample(np.arange(len(people.counts)), people.counts, None)
+    found, records = intersect(people, everybody.some, only_if_possible=True), everybody.records
+    values, categories = people.secrets.required.tolist()
+    return tried(
+        records=records(found.exposed),
+        of=records(found.shared),
+        values_required=values,
+        categories_required=categories,
+        certain=records(found.exposed & (found.values_left == 1)),
+        not_in_an_earlier_release=records(~found.shared),
+        misled=records(found.contradicted),
+        by_earlier_release={each.name: records(found.by_release[index]) for index, each in enumerate(people.earlier)},
+    )
+
+
+class _Sample(NamedTuple):
+    """Some items with the records that they stand for: all of them, or a sample."""
+
+    some: Ints
+    weights: Ints
+    of: int | None  # the records that a sample is scaled up to
+
+    @staticmethod
+    def of_items(counts: Ints, seed: int) -> _Sample:
+        """All items, or a sample where there are too many."""
+        if len(counts) <= VICTIMS:
+            return _Sample(np.arange(len(counts)), counts, None)
+        return _Sample(*sampled_people(counts, VICTIMS, seed), int(counts.sum()))
+
+    def records(self, which: Mask) -> int:
+        """Records of some items; scaled up where they are a sample."""
+        some, tested = int(self.weights[which].sum()), int(self.weights.sum())
+        return some if self.of is None or not tested else round(some * self.of / tested)
+
+
+def _everybody(scene: Scene, sharing: Sequence[EarlierRelease], column: str) -> AttackResult:
     """With the original: everybody, or a sample of the people."""
+    assert scene.original is not None
+    new = NewRelease(scene.policy, scene.original.rows, scene.original.problem, shown=scene.signature)
     people = people_of(new, column, sharing, as_values=True)
     if not people.earlier:
         return not_applicable("no-shared-columns")
-    some, weights = np.arange(len(people.counts)), people.counts
-    sampled = len(some) > VICTIMS
-    if sampled:
-        some, weights = sampled_people(weights, VICTIMS, scene.seed)
-    promise = Promise(people.secrets.category_of)
-    found = intersect(people.this, people.views, people.truth, some, promise, only_if_possible=False)
+    sample = _Sample.of_items(people.counts, scene.seed)
+    found, weights, records = intersect(people, sample.some, only_if_possible=False), sample.weights, sample.records
     tested = found.inside & found.shared
     certain = tested & (found.values_left == 1) & found.right
+    alone = certain & (found.values_alone == 1)
     policies = [scene.policy, *(each.policy or scene.policy for each in people.earlier)]
     values = min(max(promised(policy.models(), column)) for policy in policies)
     weight, success = int(weights[tested].sum()), int(weights[certain].sum())
-    alone = certain & (found.values_alone == 1)
-
-    def records(which: Mask) -> int:
-        return _scaled(weights, which, new.rows.n_records if sampled else None)
-
+    sampled: dict[str, Any] = {} if sample.of is None else {"people_looked_up": int(weights.sum())}
     return tried(
         records=records(found.exposed),
         of=records(tested),
-        rate=success / weight if weight else 0.0,
-        baseline=int(weights[alone].sum()) / weight if weight else 0.0,
-        interval=wilson(success, weight) if sampled else None,
+        rate=share(success, weight),
+        baseline=share(int(weights[alone].sum()), weight),
+        interval=None if sample.of is None else wilson(success, weight),
         leak=bool(found.exposed.any()),
         people_in_several_releases=records(tested),
         certain_by_one_release_alone=records(alone),
@@ -97,87 +237,61 @@ def _everybody(scene: Scene, new: NewRelease, sharing: Sequence[EarlierRelease],
         values_promised=values,
         misled=records(tested & ~found.right),
         earlier_releases=len(people.earlier),
-        **({"people_looked_up": int(weights.sum())} if sampled else {}),
+        **sampled,
     )
-
-
-def _scaled(weights: Ints, which: Mask, of: int | None) -> int:
-    """Records of some people; scaled up to all records where they are a sample."""
-    some, tested = int(weights[which].sum()), int(weights.sum())
-    return some if of is None or not tested else round(some * of / tested)
 
 
 def _bounds(scene: Scene, sharing: Sequence[EarlierRelease], column: str) -> AttackResult:
     """Without the original: the classes of this release, or those of a sample of its records."""
-    this = scene.signature
-    releases = [(this, scene.policy), *((each.signature, each.policy or scene.policy) for each in sharing)]
-    published = [(secret, policy) for signature, policy in releases if (secret := signature.secret(column)) is not None]
+    this = EarlierRelease("", scene.signature, scene.policy)
+    shown = [(each.signature.secret(column), each.policy or scene.policy) for each in (this, *sharing)]
+    published = [(secret, policy) for secret, policy in shown if secret]
     secrets = Secrets.of(scene.policy, column, (), (), published, as_values=True)
-    width = len(secrets.number)
-    some, weights = np.arange(len(this.sizes)), this.sizes
-    sampled = len(some) > VICTIMS
-    if sampled:
-        some, weights = sampled_people(weights, VICTIMS, scene.seed)
-    own = allowed_keys(np.arange(len(some)), some, allowed_values(this, column, secrets.groups[0]), width)
-    views = [
-        view
-        for (signature, policy), groups in zip(releases[1:], secrets.groups[1:], strict=True)
-        if (view := _overlapping(scene, signature, policy, column, groups, some)) is not None
-    ]
-    if not views:
+    sample, width = _Sample.of_items(scene.signature.sizes, scene.seed), len(secrets.category_of)
+    releases = zip((this, *sharing), secrets.groups, strict=True)
+    allowed, *others = (each.signature.allowed_values(column, groups) for each, groups in releases)
+    n, own = len(sample.some), allowed_keys(np.arange(len(sample.some)), sample.some, allowed, width)
+    surely, possibly = np.zeros((2, n), dtype=np.bool_)
+    comparable = False
+    for each, leaves in zip(sharing, others, strict=True):
+        pairs = _overlapping(scene, each, sample.some)
+        if pairs is None:
+            continue
+        comparable, (item, cls) = True, pairs
+        common = allowed_keys(np.arange(len(item)), cls, leaves, width)
+        held = np.isin(item[common // width] * width + common % width, own)
+        left = np.bincount(common[held] // width, minlength=len(item))
+        one = (left == 1) & (leaves.lengths[cls] > 1)
+        single, more = np.bincount(item[one], minlength=n), np.bincount(item[(left > 0) & ~one], minlength=n)
+        possibly |= single > 0
+        surely |= (single > 0) & (more == 0)
+    if not comparable:
         return not_applicable("no-shared-columns")
-    surely, possibly = _exposed_classes(own, views, width, len(some))
-    of = scene.released.records if sampled else None
-    found, total = int(weights[surely].sum()), int(weights.sum())
-    least = _scaled(weights, surely, of)
+    several = np.bincount(own // width, minlength=n) != 1
+    surely, possibly = surely & several, possibly & several
+    found, total, least = int(sample.weights[surely].sum()), int(sample.weights.sum()), sample.records(surely)
     return tried(
         records=least,
         of=scene.released.records,
-        classes=None if sampled else int(np.count_nonzero(surely)),
+        classes=int(np.count_nonzero(surely)) if sample.of is None else None,
         rate=found / total,
-        baseline=0.0,
-        interval=wilson(found, total) if sampled else None,
-        leak=found > 0,
+        interval=None if sample.of is None else wilson(found, total),
         at_least=least,
-        at_most=_scaled(weights, possibly, of),
+        at_most=sample.records(possibly),
     )
 
 
-def _exposed_classes(own: Ints, views: Sequence[View], width: int, n: int) -> tuple[Mask, Mask]:
-    """The classes of this release that are surely exposed if their people are in an earlier one, and possibly."""
-    surely, possibly = np.zeros((2, n), dtype=np.bool_)
-    for view in views:
-        item, cls = view.pairs()
-        common = allowed_keys(np.arange(len(item)), cls, view.allowed, width)
-        held = np.isin(item[common // width] * width + common % width, own)
-        left = np.bincount(common[held] // width, minlength=len(item))
-        one = (left == 1) & (view.allowed.lengths[cls] > 1)
-        single, others = np.bincount(item[one], minlength=n), np.bincount(item[(left > 0) & ~one], minlength=n)
-        possibly |= single > 0
-        surely |= (single > 0) & (others == 0)
-    several = np.bincount(own // width, minlength=n) != 1
-    return surely & several, possibly & several
-
-
-def _overlapping(
-    scene: Scene, earlier: Signature, policy: Policy, column: str, groups: Sequence[Ints], some: Ints
-) -> View | None:
-    """An earlier release as the classes of this one see it: which of its classes can hold the same people."""
-    here = {each.name: index for index, each in enumerate(scene.signature.quasi)}
-    there = {each.name: index for index, each in enumerate(earlier.quasi)}
-    shared = [name for name in here if name in there]
+def _overlapping(scene: Scene, earlier: EarlierRelease, some: Ints) -> tuple[Ints, Ints] | None:
+    """Pairs of a class of this release and one of an earlier release that can hold the same people; None where the
+    two share no column."""
+    ours, theirs = quasi_labels(stated(scene.policy)), quasi_labels(stated(earlier.policy or scene.policy))
+    there = {each.name: index for index, each in enumerate(earlier.signature.quasi)}
+    shared = [(i, there[each.name]) for i, each in enumerate(scene.signature.quasi) if each.name in there]
     if not shared:
         return None
-    ours, theirs = quasi_labels(stated(scene.policy)), quasi_labels(stated(policy))
-    covers = [
-        overlapping_labels(
-            ours[name], scene.signature.quasi[here[name]].labels, theirs[name], earlier.quasi[there[name]].labels
-        )
-        for name in shared
-    ]
-    return View(
-        people=scene.signature.cells[[here[name] for name in shared]][:, some],
-        classes=earlier.cells[[there[name] for name in shared]],
-        covers=covers,
-        allowed=allowed_values(earlier, column, groups),
-    )
+    covers = []
+    for i, j in shared:
+        here, other = scene.signature.quasi[i], earlier.signature.quasi[j]
+        covers.append(overlapping_labels(ours[here.name], here.labels, theirs[here.name], other.labels))
+    own, others = (list(each) for each in zip(*shared, strict=True))
+    return fitting_pairs(scene.signature.cells[own][:, some], earlier.signature.cells[others], covers)

@@ -18,16 +18,14 @@ A label of which only one branch has any people is narrowed down by the attacker
 records show: ``0****`` where all codes begin with 021. That is the baseline and counted apart, unless a single value is
 left: then the label hides nothing. Exposed are cells that other records narrow down, or that come down to one value.
 
-Columns with ranges among their labels are left out: their labels do not nest (`shoal.attacks.inversion`). Not covered:
-what several columns tell together, and the choices of a particular algorithm.
+Columns with ranges among their labels are left out: their labels do not nest (see `inversion.py`). Not covered: what
+several columns tell together, and the choices of a particular algorithm.
 """
-
-from __future__ import annotations
 
 import numpy as np
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, tried
-from shoal.attacks.original import Original
+from shoal.attacks.original_people import Original
 from shoal.attacks.released_classes import Codes, Ints, Released
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.hierarchies.ranges import RangedHierarchy, ancestors
@@ -53,7 +51,7 @@ class Downcoding(Attack):
     needs_original = True
 
     @staticmethod
-    def run(scene: Scene, column: str | None) -> AttackResult:  # noqa: ARG004 - it is on no column
+    def run(scene: Scene, column: str) -> AttackResult:  # noqa: ARG004 - it is on no column
         """Records with a cell that can be narrowed down."""
         released, original = scene.released, scene.original
         assert original is not None
@@ -67,10 +65,8 @@ class Downcoding(Attack):
             exposed |= open_cells
             by_totals |= by_total & ~open_cells
             if open_cells.any():
-                columns[name] = {
-                    "records": int(released.sizes[open_cells].sum()),
-                    "labels": len(np.unique(released.cells[j][open_cells])),
-                }
+                labels = len(np.unique(released.cells[j][open_cells]))
+                columns[name] = {"records": int(released.sizes[open_cells].sum()), "labels": labels}
         if len(left_out) == len(released.quasi):
             return not_applicable("only-ranges")
         records = int(released.sizes[exposed].sum())
@@ -81,7 +77,6 @@ class Downcoding(Attack):
             classes=int(np.count_nonzero(exposed)),
             rate=(records + apart) / released.records,
             baseline=apart / released.records,
-            leak=bool(records),
             by_column=columns,
             records_with_branches_without_people=apart,
             columns_left_out_for_ranges=left_out,
@@ -93,10 +88,16 @@ def tightened(hierarchy: Hierarchy, people: Ints, records: Ints) -> Codes:
 
     ``people`` counts the original records by leaf, ``records`` the released ones by node.
     """
-    depth = _depths(hierarchy)
+    parents, depth = hierarchy.parents, _depths(hierarchy)
+    shown_under = np.array(records, dtype=np.int64)  # records that show a node or one below it
+    for level in range(int(depth.max(initial=0)), 0, -1):
+        nodes = np.flatnonzero(depth == level)
+        np.add.at(shown_under, parents[nodes], shown_under[nodes])
     before = np.concatenate([[0], np.cumsum(people)])
-    surplus = before[hierarchy.last + 1] - before[hierarchy.first] - _shown_under(hierarchy, depth, records)
-    top = _highest(hierarchy, surplus)
+    surplus = before[hierarchy.last + 1] - before[hierarchy.first] - shown_under
+    top = np.arange(hierarchy.n_leaves, dtype=np.int32)  # of each leaf the first node on its way up without a surplus
+    while (rising := np.flatnonzero((surplus[top] > 0) & (parents[top] >= 0))).size:
+        top[rising] = parents[top[rising]]
     result = np.arange(len(hierarchy.labels), dtype=np.int32)
     shown = np.flatnonzero(records)
     for node in shown[shown >= hierarchy.n_leaves].tolist():
@@ -116,31 +117,13 @@ def _depths(hierarchy: Hierarchy) -> Codes:
     return depth
 
 
-def _shown_under(hierarchy: Hierarchy, depth: Codes, records: Ints) -> Ints:
-    """Released records that show a node or one below it."""
-    total = np.array(records, dtype=np.int64)
-    for level in range(int(depth.max(initial=0)), 0, -1):
-        nodes = np.flatnonzero(depth == level)
-        np.add.at(total, hierarchy.parents[nodes], total[nodes])
-    return total
-
-
-def _highest(hierarchy: Hierarchy, surplus: Ints) -> Codes:
-    """For each leaf the highest node that it may be released as: the first on its way up that has no surplus."""
-    node = np.arange(hierarchy.n_leaves, dtype=np.int32)
-    while (rising := np.flatnonzero((surplus[node] > 0) & (hierarchy.parents[node] >= 0))).size:
-        node[rising] = hierarchy.parents[node[rising]]
-    return node
-
-
 def _open_cells(released: Released, original: Original, column: int) -> tuple[Mask, Mask]:
     """Which classes have a cell that other records tighten or that has one value left, and which one that is tightened
     by the people of its branches alone."""
     hierarchy, node = original.hierarchies[column], original.nodes[column][released.cells[column]]
-    people = np.bincount(original.codes[column], weights=original.counts, minlength=hierarchy.n_leaves)
-    records = np.bincount(node, weights=released.sizes, minlength=len(hierarchy.labels))
-    found = tightened(hierarchy, people.astype(np.int64), records.astype(np.int64))
-    alone = _holding_people(hierarchy, people.astype(np.int64), np.unique(node))
+    people = np.bincount(original.codes[column], original.counts, hierarchy.n_leaves).astype(np.int64)
+    records = np.bincount(node, released.sizes, len(hierarchy.labels)).astype(np.int64)
+    found, alone = tightened(hierarchy, people, records), _holding_people(hierarchy, people, np.unique(node))
     single = (found[node] < hierarchy.n_leaves) & (node >= hierarchy.n_leaves)
     return (found[node] != alone[node]) | single, alone[node] != node
 

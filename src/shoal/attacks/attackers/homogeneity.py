@@ -3,7 +3,8 @@
 A. Machanavajjhala, J. Gehrke, D. Kifer, M. Venkitasubramaniam, "ℓ-diversity: privacy beyond k-anonymity", 2006,
 section 2.1; Wang, Xu, Qu 2011, section IV, where the records in such classes are counted. Nothing else is needed than
 a person's quasi-identifiers. Values that the policy's models do not protect (not listed under (alp, dif), or under an
-(α, k) with a limit per value) are counted separately: their owner has said that they are not secret.
+(α, k) with a limit per value) are counted separately: their owner has said that they are not secret. An unknown value
+hides nobody: the attack is on the records whose value is known, and looks at these alone.
 
 Insensitive columns are released together with the sensitive value, and no model looks at them. Whoever knows them of a
 person looks for the value among the records of the class that agree in them too: if everybody in a ward has the same
@@ -11,14 +12,10 @@ illness, the ward reveals it, however mixed the classes are. That is a second at
 baseline.
 """
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, tried
-from shoal.attacks.exposure import Certain, certain
+from shoal.attacks.exposure import certain
 from shoal.attacks.statistics import expected_by_chance
 
 
@@ -35,19 +32,18 @@ class Homogeneity(Attack):
     on_sensitive = True
 
     @staticmethod
-    def run(scene: Scene, column: str | None) -> AttackResult:
+    def run(scene: Scene, column: str) -> AttackResult:
         """Records in classes with a single value of the column."""
-        assert column is not None
         released, found = scene.released, certain(scene.released, column, 0)
+        view, of = released.stats.view(column), released.known(column)
         return tried(
             records=found.records,
-            of=released.records,
+            of=of,
+            people=found.people,
             classes=found.classes,
-            rate=found.records / released.records,
-            baseline=found.without_classes / released.records,
-            leak=found.records > found.without_classes,
-            **_by_value(found),
-            expected_by_chance=expected_by_chance(released.sizes, released.stats.view(column).totals),
+            baseline=found.without_classes / of,
+            **found.by_values(),
+            expected_by_chance=expected_by_chance(view.known, view.totals),
         )
 
 
@@ -68,29 +64,20 @@ class HomogeneityInsensitive(Attack):
     needs_insensitive = True
 
     @staticmethod
-    def run(scene: Scene, column: str | None) -> AttackResult:
+    def run(scene: Scene, column: str) -> AttackResult:
         """Records whose value is certain from the class and the insensitive columns together."""
-        released, extras = scene.released, scene.released.extras
-        assert column is not None
-        assert extras is not None
-        alone, found = certain(released, column, 0), certain(released, column, 0, stats=extras.stats)
+        released, finer = scene.released, scene.released.with_insensitive
+        assert finer is not None
+        alone, found = certain(released, column, 0), certain(finer, column, 0)
+        view, of = finer.stats.view(column), released.known(column)
         return tried(
             records=found.records,
-            of=released.records,
-            rate=found.records / released.records,
-            baseline=alone.records / released.records,
-            leak=found.records > alone.records,
-            columns=list(extras.columns),
+            of=of,
+            people=found.people,
+            baseline=alone.records / of,
+            columns=list(scene.rows.insensitive),
             records_in_mixed_classes=found.records - alone.records,
-            unique_records=int(np.count_nonzero(extras.sizes == 1)),
-            **_by_value(found),
-            expected_by_chance=expected_by_chance(extras.sizes, released.stats.view(column).totals),
+            unique_records=int(np.count_nonzero(finer.sizes == 1)),
+            **found.by_values(),
+            expected_by_chance=expected_by_chance(view.known, view.totals),
         )
-
-
-def _by_value(found: Certain) -> dict[str, Any]:
-    return {
-        "by_value": found.by_value,
-        "records_unprotected": found.unprotected,
-        "by_value_unprotected": found.by_value_unprotected,
-    }

@@ -9,39 +9,20 @@ Much of what is guessed right so is statistics: that smokers have lung cancer mo
 release as well, and a release that did not tell it would be useless. So there is a **control**: half of the released
 records, drawn at random, are set aside; the attacker learns from the other half and guesses both. Only what is guessed
 better of those learnt from is due to being in the release, and only if so many more would be right there by a chance of
-at most 1 % (Fisher's exact test) it is a leak. The base rate, guessing the most frequent value, stands beside.
+at most 1% (Fisher's exact test) it is a leak. The base rate, guessing the most frequent value, stands beside.
 """
-
-from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, tried
+from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, share, tried
 from shoal.attacks.released_classes import Ints, Released
 from shoal.attacks.statistics import difference, rare_dealings, wilson
-from shoal.facts import Facts
 from shoal.table.classes import Histogram
 
 _SMOOTHING = 1.0  # laplace: one record more of each label with each value, so that nothing is held to be impossible
 _LEAST = 2
-_ONE_BY_ONE = 2_000_000
-"""Records up to which each is drawn by itself; of more, how many of each entry are in the half is drawn at once."""
+_ONE_BY_ONE = 2_000_000  # records up to which each is drawn by itself; of more, how many of each entry at once
 _CHANCE = 0.01
-
-
-@dataclass(frozen=True, eq=False)
-class Guesses(Facts):
-    """How many records of a half were guessed right, of how many."""
-
-    right: int
-    of: int
-
-    @property
-    def rate(self) -> float:
-        """Share guessed right."""
-        return self.right / self.of if self.of else 0.0
 
 
 class Inference(Attack):
@@ -60,39 +41,34 @@ class Inference(Attack):
     on_sensitive = True
 
     @staticmethod
-    def run(scene: Scene, column: str | None) -> AttackResult:
+    def run(scene: Scene, column: str) -> AttackResult:
         """Guess every value of the column by naive Bayes, with half of the records as control."""
-        released, view, of = scene.released, scene.released.stats.view(column), scene.released.records
+        released, view, of = scene.released, scene.released.stats.view(column), scene.released.known(column)
         if np.count_nonzero(view.totals) < _LEAST or not released.quasi or of < 2 * _LEAST:
             return not_applicable("one-value")
         inside = _half(view.histogram, scene.seed)
         guess = _learn(released, view.histogram, inside, len(view.domain.values))
         right = view.histogram.values == guess[view.histogram.class_of]
         outside = view.histogram.counts - inside
-        target = Guesses(int(inside[right].sum()), int(inside.sum()))
-        control = Guesses(int(outside[right].sum()), int(outside.sum()))
-        leak = _beyond_chance(target, control)
+        target, control = (int(inside[right].sum()), int(inside.sum())), (int(outside[right].sum()), int(outside.sum()))
+        rate, control_rate = share(*target), share(*control)
+        # a leak: so many of the right guesses lie among the targets as a random dealing of them seldom would give
+        found, drawn, marked = np.array([[target[0]], [target[1]], [target[0] + control[0]]], dtype=np.int64)
+        leak = bool(rare_dealings(found, drawn, marked, of, _CHANCE)[0])
         return tried(
-            records=round((target.rate - control.rate) * of) if leak else 0,
+            records=round((rate - control_rate) * of) if leak else 0,
             of=of,
-            rate=target.rate,
-            baseline=control.rate,
-            interval=wilson(target.right, target.of),
+            rate=rate,
+            baseline=control_rate,
+            interval=wilson(*target),
             leak=leak,
             base_rate=float(view.totals.max()) / of,
-            target=target,
-            control=control,
-            control_interval=wilson(control.right, control.of),
-            advantage=target.rate - control.rate,
-            advantage_interval=difference((target.right, target.of), (control.right, control.of)),
+            target={"right": target[0], "of": target[1]},
+            control={"right": control[0], "of": control[1]},
+            control_interval=wilson(*control),
+            advantage=rate - control_rate,
+            advantage_interval=difference(target, control),
         )
-
-
-def _beyond_chance(target: Guesses, control: Guesses) -> bool:
-    """Whether the right guesses lie so much more among the targets as a random dealing of them seldom would."""
-    figures = (target.right, target.of, target.right + control.right)
-    found, drawn, marked = (np.array([figure], dtype=np.int64) for figure in figures)
-    return bool(rare_dealings(found, drawn, marked, target.of + control.of, _CHANCE)[0])
 
 
 def _half(histogram: Histogram, seed: int) -> Ints:
@@ -104,8 +80,7 @@ def _half(histogram: Histogram, seed: int) -> Ints:
     drawn = np.random.default_rng(seed).permutation(total) < total // 2
     ends = np.cumsum(histogram.counts)
     before = np.concatenate([[0], np.cumsum(drawn)])
-    half: Ints = before[ends] - before[ends - histogram.counts]
-    return half
+    return np.asarray(before[ends] - before[ends - histogram.counts])
 
 
 def _learn(released: Released, histogram: Histogram, counts: Ints, n_values: int) -> Ints:

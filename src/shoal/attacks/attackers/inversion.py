@@ -11,31 +11,27 @@ In the safe form all records of a group share one range from the smallest to the
 from another, and nothing is inverted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, tried
+from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, share, tried
 from shoal.attacks.linkable_records import linkable_records
 from shoal.attacks.released_classes import Ints, Released
 from shoal.hierarchies.hierarchy import Label
-from shoal.hierarchies.labels import parse_decimal, range_ends
+from shoal.hierarchies.numbers_as_text import parse_decimal, range_ends
 from shoal.table.classes import Floats, Mask
 from shoal.table.encoded import combine_codes
 
 
-@dataclass(frozen=True, eq=False)
-class _Column:
+class _Column(NamedTuple):
     """One column of ranges: what could be read off."""
 
     ranged: Mask  # which classes show a range
-    value: Ints
-    """For each class the index of its value among ``texts``; -1 where it was not found."""
+    value: Ints  # for each class the index of its value among ``texts``; -1 where it was not found
     texts: tuple[str, ...]
     guess: Floats  # for each class the chance to guess its value among those that the group shows within the range
 
@@ -55,7 +51,7 @@ class Inversion(Attack):
     position = 60
 
     @staticmethod
-    def run(scene: Scene, column: str | None) -> AttackResult:  # noqa: ARG004 - it is on no column
+    def run(scene: Scene, column: str) -> AttackResult:  # noqa: ARG004 - it is on no column
         """Records with a range whose exact value can be read off."""
         asked, released = scene.policy.algorithm, scene.released
         if not asked.group:  # only the range method has groups
@@ -71,8 +67,7 @@ class Inversion(Attack):
             records=records,
             of=of,
             classes=int(np.count_nonzero(exposed)),
-            rate=records / of if of else 0.0,
-            baseline=float((guess * released.sizes)[ranged].sum()) / of if of else 0.0,
+            baseline=share(float((guess * released.sizes)[ranged].sum()), of),
             leak=bool(records),
             by_column={released.quasi[j]: int(released.sizes[each.value >= 0].sum()) for j, each in columns.items()},
             safe=asked.safe,
@@ -82,13 +77,11 @@ class Inversion(Attack):
 
 def _invert(released: Released, groups: Sequence[int], column: int, *, safe: bool) -> _Column:
     """Read the values of one column off its ranges; ``groups`` are the columns that make the groups."""
-    low, high, texts = _ends(released.labels[column])
-    cells = released.cells[column]
+    (low, high, texts), cells = _ends(released.labels[column]), released.cells[column]
     ranged = low[cells] < high[cells]
     keys, _ = combine_codes([released.cells[j] for j in groups], [len(released.labels[j]) for j in groups])
     group = np.unique(keys, return_inverse=True)[1].astype(np.int64)
-    shows = np.flatnonzero(ranged)
-    width = len(texts)
+    shows, width = np.flatnonzero(ranged), len(texts)
     lower, upper = group[shows] * width + low[cells[shows]], group[shows] * width + high[cells[shows]]
     held = np.unique(np.concatenate([lower, upper]))
     first, last = np.searchsorted(held, lower), np.searchsorted(held, upper)
@@ -106,20 +99,20 @@ def _invert(released: Released, groups: Sequence[int], column: int, *, safe: boo
 
 def _ends(labels: Sequence[Label]) -> tuple[Ints, Ints, tuple[str, ...]]:
     """The lower and the upper end of each label as ranks among all ends, and the texts of the ends; -1 without any."""
-    pairs = [_pair(label) for label in labels]
-    numbers: dict[Decimal, str] = {number: text for pair in pairs if pair for text, number in pair}
-    order = sorted(numbers)
+    texts: dict[Decimal, str] = {}
+    ends: dict[int, tuple[Decimal, Decimal]] = {}
+    for index, label in enumerate(labels):
+        low, high = range_ends(label) or ("", "")
+        lower, upper = parse_decimal(low), parse_decimal(high)
+        if lower is not None and upper is not None and lower < upper:
+            texts |= {lower: low, upper: high}
+            ends[index] = lower, upper
+    order = sorted(texts)
     rank = {number: index for index, number in enumerate(order)}
-    low = np.array([rank[pair[0][1]] if pair else -1 for pair in pairs], dtype=np.int64)
-    high = np.array([rank[pair[1][1]] if pair else -1 for pair in pairs], dtype=np.int64)
-    return low, high, tuple(numbers[number] for number in order)
-
-
-def _pair(label: Label) -> tuple[tuple[str, Decimal], tuple[str, Decimal]] | None:
-    """The ends of a range with their numbers; None for another label."""
-    low, high = range_ends(label) or ("", "")
-    lower, upper = parse_decimal(low), parse_decimal(high)
-    return None if lower is None or upper is None or lower >= upper else ((low, lower), (high, upper))
+    lows, highs = np.full((2, len(labels)), -1, dtype=np.int64)
+    for index, (lower, upper) in ends.items():
+        lows[index], highs[index] = rank[lower], rank[upper]
+    return lows, highs, tuple(texts[number] for number in order)
 
 
 def _blocks(first: Ints, last: Ints, n: int) -> Ints:

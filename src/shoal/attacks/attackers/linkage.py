@@ -8,13 +8,14 @@ and links are fewer. The baseline is a guess within a class: the most that anybo
 records at once, since within a class nothing tells records apart. Exposed is who fits fewer records than the k that the
 policy asks for (fewer than two where it asks for none).
 
+Where people have several records and the models count people, the attacker knows one record of a person and asks whose
+it may be: candidates are the different people with a record in the classes that it fits, and k is a number of people.
+
 Insensitive columns are released as they are and the models do not look at them. Whoever knows them of a person links
 by them as well: that is a second attack, and linking by the quasi-identifiers alone is its baseline.
 
 Not covered: people outside the original, who could be taken for those in it.
 """
-
-from __future__ import annotations
 
 from typing import Any
 
@@ -36,11 +37,13 @@ class Linkage(Attack):
     remedy = "Require a larger k, or choose a full-domain algorithm, where a person fits one class only."
     position = 90
     needs_original = True
+    finds_people = True
 
     @staticmethod
-    def run(scene: Scene, column: str | None) -> AttackResult:  # noqa: ARG004 - it is on no column
+    def run(scene: Scene, column: str) -> AttackResult:  # noqa: ARG004 - it is on no column
         """Link everybody, or a sample."""
-        return _result(scene, scene.linkable, len(scene.released.sizes) / scene.released.records)
+        of_class, released = scene.released.sizes / scene.released.class_people, scene.released
+        return _result(scene, scene.linkable, float(of_class.sum()) / released.records)
 
 
 class LinkageInsensitive(Attack):
@@ -57,32 +60,35 @@ class LinkageInsensitive(Attack):
     remedy = "Make those columns quasi-identifiers, or leave them out, unless nobody can know them."
     position = 91
     needs_original = True
+    finds_people = True
     needs_insensitive = True
 
     @staticmethod
-    def run(scene: Scene, column: str | None) -> AttackResult:  # noqa: ARG004 - it is on no column
+    def run(scene: Scene, column: str) -> AttackResult:  # noqa: ARG004 - it is on no column
         """Link everybody, or a sample, by all columns."""
-        assert scene.original is not None
-        assert scene.released.extras is not None
-        found = linkable_records(scene.released, scene.original, scene.seed, insensitive=True)
-        return _result(scene, found, scene.linkable.rate(), columns=list(scene.released.extras.columns))
+        released, original = scene.released.with_insensitive, scene.original
+        assert released is not None
+        assert original is not None
+        found = linkable_records(released, original, scene.seed, scene.rows.insensitive)
+        return _result(scene, found, scene.linkable.rate(), columns=list(scene.rows.insensitive))
 
 
-def _result(scene: Scene, found: LinkableRecords, baseline: float, **details: Any) -> AttackResult:
-    k, fewest = scene.released.k, found.fewest
+def _result(scene: Scene, linkable: LinkableRecords, baseline: float, **details: Any) -> AttackResult:
+    k, fewest = scene.released.k, linkable.fewest
     return tried(
-        records=found.below(k),
-        of=found.of,
-        rate=found.rate(),
+        records=linkable.below(k),
+        of=linkable.of,
+        rate=linkable.rate(),
         baseline=baseline,
-        interval=found.interval(),
-        leak=bool((found.sizes < k).any()),
+        interval=linkable.interval(),
+        leak=bool((linkable.sizes < k).any()),
+        people=linkable.people_below(k),
         **details,
         k=k,
-        people_looked_up=int(found.people.sum()),
-        matching_all_at_once=found.matching,
-        expected_right_links=found.rate() * found.of,
+        people_looked_up=int(linkable.people.sum()),
+        matching_all_at_once=linkable.matching,
+        expected_right_links=linkable.rate() * linkable.of,
         fewest_candidates=fewest,
         highest_probability=1 / fewest if fewest else 0.0,
-        linked_with_certainty=found.below(2),
+        linked_with_certainty=linkable.below(2),
     )

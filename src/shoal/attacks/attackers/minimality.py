@@ -19,16 +19,14 @@ one class that can only fail together, beliefs that rise without becoming certai
 the other algorithms, which do not release a least general node.
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, tried
-from shoal.attacks.original import Original
+from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, share, tried
+from shoal.attacks.original_people import Original
 from shoal.attacks.released_classes import Codes, Ints, Released
+from shoal.models import least_size
 from shoal.search import ALGORITHMS
 from shoal.table.classes import Mask
 from shoal.table.encoded import combine_codes
@@ -52,81 +50,68 @@ class Minimality(Attack):
     needs_original = True
 
     @staticmethod
-    def run(scene: Scene, column: str | None) -> AttackResult:  # noqa: ARG004 - it is on no column
+    def run(scene: Scene, column: str) -> AttackResult:  # noqa: ARG004 - it is on no column
         """Records of groups that must have failed a model at a less general node."""
         released, original = scene.released, scene.original
         assert original is not None
-        reason = _no_conclusion(released, original, scene.policy.algorithm.name)
-        node = None if reason else _released_node(released, original)
+        if not ALGORITHMS[scene.policy.algorithm.name].least_general:
+            return not_applicable("not-least-general")
+        if not any(model.column is not None for model in released.models):
+            return not_applicable("no-sensitive-model")
+        if scene.policy.person_columns:
+            return not_applicable("people-counted")
+        if original.problem.table.n_rows != released.records:
+            return not_applicable("records-suppressed")
+        node = _released_node(released, original)
         if node is None:
-            return not_applicable(reason or "not-one-node")
+            return not_applicable("not-one-node")
+        steps, owner = node
         exposed = np.zeros(len(original.counts), dtype=np.bool_)
         columns: dict[str, Any] = {}
         for j, name in enumerate(released.quasi):
-            if node.steps[j] > 0:
-                suspects, sole = _lower(released, original, node, j)
+            if steps[j] > 0:
+                suspects, sole = _lower(released, original, j, steps[j] - 1, owner)
                 columns[name] = {"explained_by_k": suspects is None, "groups_that_can_fail": suspects}
                 if sole is not None:
                     exposed |= sole
-                    columns[name] |= _truth(released, original, node, sole)
-        records, of = int(original.counts[exposed].sum()), original.records
-        return tried(records=records, of=of, rate=records / of, baseline=0.0, leak=bool(records), by_column=columns)
+                    columns[name] |= _truth(released, original, owner, sole)
+        return tried(records=int(original.counts[exposed].sum()), of=original.problem.table.n_rows, by_column=columns)
 
 
-def _no_conclusion(released: Released, original: Original, algorithm: str) -> str | None:
-    """Why nothing can be concluded at all."""
-    if not ALGORITHMS[algorithm].least_general:
-        return "not-least-general"
-    if not any(model.column is not None for model in released.models):
-        return "no-sensitive-model"
-    return "records-suppressed" if original.records != released.records else None
-
-
-class _Node(NamedTuple):
-    """The released node of the lattice."""
-
-    steps: Sequence[int]  # step of each quasi-identifier on its ladder
-    owner: Ints  # class of each tuple
-
-
-def _released_node(released: Released, original: Original) -> _Node | None:
-    """The least general node that releases these labels; None where there is none."""
-    steps = []
-    for j, ladder in enumerate(original.ladders):
-        shown = np.unique(original.nodes[j])
-        fitting = (step for step, row in enumerate(ladder.nodes)
-                   if np.array_equal(np.unique(row[original.codes[j]]), shown))  # fmt: skip
-        step = next(fitting, None)
+def _released_node(released: Released, original: Original) -> tuple[list[int], Ints] | None:
+    """The least general node that releases these labels, by the step of each quasi-identifier on its ladder, and the
+    class of each tuple; None where there is none."""
+    steps, tuples = [], []
+    for ladder, codes, shown in zip(original.problem.ladders, original.codes, original.nodes, strict=True):
+        released_at = (np.array_equal(np.unique(row[codes]), np.unique(shown)) for row in ladder.nodes)
+        step = next((step for step, same in enumerate(released_at) if same), None)
         if step is None:
             return None
         steps.append(step)
+        tuples.append(ladder.nodes[step][codes])
     widths = [len(hierarchy.labels) for hierarchy in original.hierarchies]
-    steps_of = zip(original.ladders, steps, original.codes, strict=True)
-    tuples = [ladder.nodes[step][codes] for ladder, step, codes in steps_of]
     classes = [nodes[cells] for nodes, cells in zip(original.nodes, released.cells, strict=True)]
     keys, _ = combine_codes([np.concatenate([a, b]) for a, b in zip(classes, tuples, strict=True)], widths)
-    n_classes = len(released.sizes)
-    order = np.argsort(keys[:n_classes], kind="stable")
-    ranked = keys[:n_classes][order]
-    at = np.minimum(np.searchsorted(ranked, keys[n_classes:]), n_classes - 1)
-    owner = order[at].astype(np.int64)
-    sizes = np.bincount(owner, weights=original.counts, minlength=n_classes)
-    if not np.array_equal(ranked[at], keys[n_classes:]) or not np.array_equal(sizes, released.sizes):
-        return None
-    return _Node(steps, owner)
+    n_classes, (distinct, index) = len(released.sizes), np.unique(keys, return_inverse=True)
+    class_of = np.full(len(distinct), n_classes, dtype=np.int64)
+    class_of[index[:n_classes]] = np.arange(n_classes)
+    owner = class_of[index[n_classes:]]
+    sizes = np.bincount(owner, weights=original.counts, minlength=n_classes)  # longer where a tuple is in no class
+    return (steps, owner) if np.array_equal(sizes, released.sizes) else None
 
 
-def _lower(released: Released, original: Original, node: _Node, column: int) -> tuple[int | None, Mask | None]:
+def _lower(
+    released: Released, original: Original, column: int, step: int, owner: Ints
+) -> tuple[int | None, Mask | None]:
     """Groups that can have failed a model with one column a level lower, and the tuples of the only one that can.
 
     None where k alone explains that this was not released.
     """
-    ladder = original.ladders[column]
-    below: Codes = ladder.nodes[node.steps[column] - 1][original.codes[column]]
+    below: Codes = original.problem.ladders[column].nodes[step][original.codes[column]]
     width = len(original.hierarchies[column].labels)
-    keys, group = np.unique(node.owner * width + below, return_inverse=True)
+    keys, group = np.unique(owner * width + below, return_inverse=True)
     sizes = np.bincount(group, weights=original.counts, minlength=len(keys)).astype(np.int64)
-    if (sizes < released.asked_k).any():
+    if (sizes < least_size(released.models)).any():
         return None, None
     suspects = np.zeros(len(keys), dtype=np.bool_)
     for model in released.models:
@@ -135,18 +120,16 @@ def _lower(released: Released, original: Original, node: _Node, column: int) -> 
     return len(found), group == found[0] if len(found) == 1 else None
 
 
-def _truth(released: Released, original: Original, node: _Node, sole: Mask) -> dict[str, Any]:
-    """How the group looks in truth: the largest share of one secret in it and in its class."""
-    owner = int(node.owner[sole][0])
-    size = int(original.counts[sole].sum())
-    shares = {}
+def _truth(released: Released, original: Original, class_of: Ints, sole: Mask) -> dict[str, Any]:
+    """How the group looks in truth: the largest share of one known secret in it and in its class."""
+    owner, size, shares = int(class_of[sole][0]), int(original.counts[sole].sum()), {}
     for name, (tuples, values, counts) in original.secrets.items():
-        inside = sole[tuples]
-        most = int(np.bincount(values[inside], weights=counts[inside]).max())
-        histogram = released.stats.histograms[name]
-        in_class = int(histogram.counts[histogram.starts[owner] : histogram.starts[owner + 1]].max())
+        view = released.stats.view(name)
+        inside = sole[tuples] & view.domain.known[values]
+        in_group = np.bincount(values[inside], weights=counts[inside], minlength=1)
+        in_class = view.histogram.per_class_max(view.histogram.counts)[owner]
         shares[name] = {
-            "largest_share_in_group": most / size,
-            "largest_share_in_class": in_class / int(released.sizes[owner]),
+            "largest_share_in_group": share(float(in_group.max()), float(in_group.sum())),
+            "largest_share_in_class": share(float(in_class), float(view.known[owner])),
         }
     return {"records": size, "by_sensitive": shares}

@@ -1,18 +1,15 @@
 """Similarity: a class in which every sensitive value is of one category reveals how grave it is, though values differ.
 
 Sun, Wang, Li, Truta 2008, section 6: classes whose records all fall in one category of sensitivity, and the records in
-them. Whoever is placed among {HIV, Cancer} has a top secret, whichever it is. The attack is about declared categories;
-without them there is nothing to be similar in.
+them. Whoever is known to be among {HIV, Cancer} has a top secret, whichever it is. The attack is about declared
+categories; without them there is nothing to be similar in.
 """
-
-from __future__ import annotations
 
 import numpy as np
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, tried
 from shoal.attacks.exposure import similarity
 from shoal.attacks.statistics import expected_by_chance
-from shoal.models.sensitivity import category_histogram
 
 
 class Similarity(Attack):
@@ -28,24 +25,20 @@ class Similarity(Attack):
     on_sensitive = True
 
     @staticmethod
-    def run(scene: Scene, column: str | None) -> AttackResult:
+    def run(scene: Scene, column: str) -> AttackResult:
         """Records in classes with a single category of the column."""
-        view, of = scene.released.stats.view(column), scene.released.records
-        found = similarity(view)
+        view, of, everybody = scene.released.stats.view(column), scene.released.known(column), scene.released.people
+        found = similarity(view, everybody)
         if found is None:
             return not_applicable("no-categories")
-        counts, histogram = category_histogram(view)
-        totals, by_category = counts.sum(axis=0), counts[histogram.distinct == 1].sum(axis=0)
-        without_classes = of if np.count_nonzero(totals) == 1 else 0
+        counts = view.category_counts
+        totals, by_category = counts.sum(axis=0), counts[np.count_nonzero(counts, axis=1) == 1].sum(axis=0)
         return tried(
             records=found.records,
             of=of,
+            people=None if everybody is None or found.people is None else (found.people, everybody.total),
             classes=found.classes,
-            rate=found.records / of,
-            baseline=without_classes / of,
-            leak=found.records > without_classes,
-            by_category={
-                name: int(count) for name, count in zip(view.domain.categories, by_category, strict=True) if count
-            },
-            expected_by_chance=expected_by_chance(scene.released.sizes, totals),
+            baseline=1.0 if np.count_nonzero(totals) == 1 else 0.0,
+            by_category={name: n for name, n in zip(view.domain.categories, by_category.tolist(), strict=True) if n},
+            expected_by_chance=expected_by_chance(view.known, totals),
         )

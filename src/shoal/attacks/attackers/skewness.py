@@ -6,13 +6,11 @@ posterior, c/n). The gain is given as their difference and as their ratio, by va
 
 In small classes large gains come about by mere chance: one record in a class of five makes 20 %. So gains are held
 against a random dealing of the same secrets over the same classes. A cell (class, value) counts only if so many records
-of the value, or more, would come together there with a chance of at most 5 % over *all* cells of the column
+of the value, or more, would come together there with a chance of at most 5% over *all* cells of the column
 (hypergeometric, Bonferroni): if nothing ties the secret to the classes, any cell at all is reported in one release of
 twenty at most. The rate is the mean belief in a record's true value, Σ c²/n over all cells; its baseline is what that
-is on average when the secrets are dealt at random.
+is on average when the secrets are dealt at random. Records whose value is unknown are left out of all of this.
 """
-
-from __future__ import annotations
 
 from typing import Any
 
@@ -45,38 +43,30 @@ class Skewness(Attack):
     on_sensitive = True
 
     @staticmethod
-    def run(scene: Scene, column: str | None) -> AttackResult:
+    def run(scene: Scene, column: str) -> AttackResult:
         """Cells of class and value in which the value is more frequent than chance explains."""
-        view, of = scene.released.stats.view(column), scene.released.records
-        histogram = view.histogram
-        prior = view.totals[histogram.values] / of
-        posterior = histogram.counts / view.sizes[histogram.class_of]
-        cells = len(view.sizes) * int(np.count_nonzero(view.totals))
-        rare = rare_dealings(
-            histogram.counts, view.sizes[histogram.class_of], view.totals[histogram.values], of, _CHANCE / cells
-        )
+        view, of = scene.released.stats.view(column), scene.released.known(column)
+        histogram, sizes = view.histogram, view.known[view.known > 0]
+        cells = len(sizes) * int(np.count_nonzero(view.totals))
+        drawn, marked = view.known[histogram.class_of], view.totals[histogram.values]
+        prior, posterior = marked / of, histogram.counts / drawn
+        rare = rare_dealings(histogram.counts, drawn, marked, of, _CHANCE / cells)
         records = int(histogram.counts[rare].sum())
+        # dealt at random, E c² = n²p² + n·p·(1 - p)·(N - n)/(N - 1)
+        alike, apart = float(((view.totals / of) ** 2).sum()), (of - sizes) / max(of - 1, 1)
         return tried(
             records=records,
             of=of,
             classes=len(np.unique(histogram.class_of[rare])),
             rate=float((posterior * histogram.counts).sum()) / of,
-            baseline=_dealt(view, of),
+            baseline=float((sizes * alike + (1 - alike) * apart).sum()) / of,
             leak=bool(records),
-            without_release=float(((view.totals / of) ** 2).sum()),
+            without_release=alike,
             cells=cells,
             cells_beyond_chance=int(np.count_nonzero(rare)),
             largest_gains=_worst(scene.released, view, posterior, prior, rare),
             by_value=_by_value(view, posterior, rare),
         )
-
-
-def _dealt(view: ClassView, of: int) -> float:
-    """The mean of Σ c²/n over N when secrets are dealt at random: E c² = n²p² + n·p·(1 - p)·(N - n)/(N - 1)."""
-    shares = view.totals / of
-    alike = float((shares**2).sum())
-    apart = (of - view.sizes) / max(of - 1, 1)
-    return float((view.sizes * alike + (1 - alike) * apart).sum()) / of
 
 
 def _worst(released: Released, view: ClassView, posterior: Floats, prior: Floats, rare: Mask) -> list[dict[str, Any]]:
@@ -89,7 +79,7 @@ def _worst(released: Released, view: ClassView, posterior: Floats, prior: Floats
             "value": value_name(view.domain.values[histogram.values[entry]]),
             "class": released.labels_of(int(histogram.class_of[entry])),
             "records": int(histogram.counts[entry]),
-            "of": int(view.sizes[histogram.class_of[entry]]),
+            "of": int(view.known[histogram.class_of[entry]]),
             "posterior": float(posterior[entry]),
             "prior": float(prior[entry]),
             "gain": float(posterior[entry] - prior[entry]),

@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -65,13 +66,8 @@ class Entry:
 
     def to_json(self) -> str:
         """The entry as it is written to disk."""
-        content = {
-            **self.identity,
-            "policy_sha256": self.policy_sha256,
-            "replaces": list(self.replaces),
-            "records": self.records,
-            "classes": self.signature.to_dict(),
-        }
+        content = {**self.identity, "policy_sha256": self.policy_sha256, "replaces": list(self.replaces),
+                   "records": self.records, "classes": self.signature.to_dict()}  # fmt: skip
         head = {"format": ENTRY_FORMAT, "version": VERSION, "sha256": _digest(content)}
         return json.dumps({**head, **content}, ensure_ascii=False, allow_nan=False) + "\n"
 
@@ -84,14 +80,9 @@ class Entry:
             raise ValueError("its content is not what was written: it is damaged, or was edited")
         try:
             datetime.date.fromisoformat(content["date"])
-            return Entry(
-                name=name,
-                date=content["date"],
-                release_sha256=str(content["release_sha256"]),
-                policy_sha256=str(content["policy_sha256"]),
-                signature=Signature.from_dict(content["classes"]),
-                replaces=tuple(map(str, content["replaces"])),
-            )
+            release, policy = str(content["release_sha256"]), str(content["policy_sha256"])
+            signature, replaces = Signature.from_dict(content["classes"]), tuple(map(str, content["replaces"]))
+            return Entry(name, content["date"], release, policy, signature, replaces)
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"it lacks or mistakes {error}") from None
 
@@ -115,6 +106,7 @@ def _digest(content: Mapping[str, Any]) -> str:
 
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+_order = attrgetter("date", "name")
 
 
 @dataclass(frozen=True)
@@ -176,26 +168,31 @@ class Registry:
         base = f"{date}-{_UNSAFE.sub('-', stem).strip('.-') or 'release'}"
         taken = {entry.name for entry in self.entries}
         names = (base if number == 1 else f"{base}-{number}" for number in range(1, len(taken) + 2))
-        return next(name for name in names if name not in taken and not self._file(name).exists())
-
-    def _file(self, name: str) -> Path:
-        return self.path / f"{name}.json"
+        return next(name for name in names if name not in taken and not (self.path / f"{name}.json").exists())
 
     @contextmanager
     def adding(self, entry: Entry) -> Iterator[Path]:
-        """Put an entry in place; it is taken back when what is done meanwhile fails."""
-        file, index = self._file(entry.name), self.path / INDEX
+        """Add an entry; it is removed again when what is done meanwhile fails."""
+        file, index = self.path / f"{entry.name}.json", self.path / INDEX
         before = index.read_bytes() if index.is_file() else None
-        created, placed = _make(self.path), False
+        listed = [{**each.identity, "records": each.records} for each in sorted((*self.entries, entry), key=_order)]
+        content = {"format": FORMAT, "version": VERSION, "entries": listed}
+        created, written = not self.path.is_dir(), False
+        if created:
+            try:
+                self.path.mkdir()
+            except OSError as error:
+                message = f"The registry {self.path} cannot be created: {error.strerror or error}."
+                raise OutputError(message, code="registry-not-created") from None
         try:
             with Staged([index, file], force=True) as stage:
                 _write(stage.path(file), entry.to_json().encode())
-                _write(stage.path(index), _index((*self.entries, entry)).encode())
+                _write(stage.path(index), (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode())
                 stage.commit()
-            placed = True
+            written = True
             yield file
         except BaseException:
-            if placed:
+            if written:
                 file.unlink(missing_ok=True)
                 index.unlink(missing_ok=True)
                 if before is not None:
@@ -206,10 +203,6 @@ class Registry:
             raise
 
 
-def _order(entry: Entry) -> tuple[str, str]:
-    return entry.date, entry.name
-
-
 def _read(file: Path) -> Entry:
     if file.is_dir() or file.suffix != ".json":
         message = f"{file} is not an entry of a registry, and nothing else belongs there. Move it away."
@@ -217,10 +210,8 @@ def _read(file: Path) -> Entry:
     try:
         return Entry.from_json(file.read_bytes(), file.stem)
     except ValueError as error:
-        raise InputError(
-            f"{file} is not an entry of a registry: {error}. Restore the file, or move it away.",
-            code="registry-entry-damaged",
-        ) from None
+        message = f"{file} is not an entry of a registry: {error}. Restore the file, or move it away."
+        raise InputError(message, code="registry-entry-damaged") from None
 
 
 def _listed(index: Path) -> list[str]:
@@ -233,23 +224,6 @@ def _listed(index: Path) -> list[str]:
             "from the entries.",
             code="registry-index-damaged",
         ) from None
-
-
-def _index(entries: Sequence[Entry]) -> str:
-    listed = [{**entry.identity, "records": entry.records} for entry in sorted(entries, key=_order)]
-    return json.dumps({"format": FORMAT, "version": VERSION, "entries": listed}, ensure_ascii=False, indent=1) + "\n"
-
-
-def _make(folder: Path) -> bool:
-    """Make the folder where it is not there; whether that was so."""
-    try:
-        if folder.is_dir():
-            return False
-        folder.mkdir()
-    except OSError as error:
-        message = f"The registry {folder} cannot be created: {error.strerror or error}."
-        raise OutputError(message, code="registry-not-created") from None
-    return True
 
 
 def _write(path: Path, raw: bytes) -> None:

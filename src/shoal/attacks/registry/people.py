@@ -3,6 +3,11 @@
 People are told apart by what an attacker may know of them: the quasi-identifiers of all releases, and their sensitive
 value, to compare with. An earlier quasi-identifier that the data does not have tells nothing, and the classes there are
 then as wide as what is left of them.
+
+Releases may publish a sensitive column in different ways; what a person may have in it is numbered once for all of
+them, as finely as the new release publishes the column: where that shows categories, a value of an earlier release
+counts as its category; where it shows values, a category of an earlier release stands for all its values. What the
+categories hold is read from the new policy.
 """
 
 from __future__ import annotations
@@ -14,19 +19,23 @@ from typing import Any
 
 import numpy as np
 
-from shoal.attacks.fitting import CodePairs
-from shoal.attacks.intersection import View
-from shoal.attacks.registry.secrets import Secrets, categories_read_as_now
-from shoal.attacks.registry.signature import Signature, signature_of
-from shoal.attacks.released_classes import Codes, Ints, as_written, rows_of_release
+from shoal.attacks.class_fit import CodePairs, View
+from shoal.attacks.registry.signature import ReleasedSecret, Signature, categories_fingerprint, signature_of
+from shoal.attacks.released_classes import Codes, Ints, as_written, by_text, rows_of_release
 from shoal.attacks.released_labels import UnreadableError, reads_as_now, values_of_labels
+from shoal.hierarchies.bins import overlapping
 from shoal.hierarchies.hierarchy import Label
+from shoal.models import Model
 from shoal.policy import Policy
 from shoal.search.problem import Problem
 from shoal.table.classes import Histogram
 from shoal.table.distinct_rows import DistinctRows
 from shoal.table.encoded import combine_codes
 from shoal.table.recoding import Recoding
+
+Key = tuple[str, Label]  # a category or a value, and its text: a category may be called like a value
+_CATEGORY, _VALUE = "category", "value"
+Known = Mapping[str, tuple[Sequence[Label], Codes]]  # what the data tells of a column: its texts, and each row's code
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +61,96 @@ class NewRelease:
     rows: DistinctRows  # the columns of the data that the releases name, one row per row of the recoding
     problem: Problem
     recoding: Recoding | None = None  # none where all that is known of the release is what it shows
-    shown: Signature | None = None
-    """What readers see of it where that is more than the recoding: records that were published before it."""
+    shown: Signature | None = None  # what readers see where that is more than the recoding: records published before
+
+
+@dataclass(frozen=True, eq=False)
+class Secrets:
+    """One numbering of what a person may have in a sensitive column, and how many different secrets are promised."""
+
+    own: Ints  # the number of each value of the new release's domain
+    category_of: Ints  # the category of each number, counted from 0; a value in none has one of its own
+    required: Ints  # distinct values required, two at least, and distinct categories, 0 where no model counts them
+    groups: Sequence[CodePairs]  # for each earlier release the numbers that each of its values stands for
+
+    @staticmethod
+    def of(
+        policy: Policy,
+        column: str,
+        own_values: Sequence[Label],
+        models: Sequence[Model],
+        earlier: Sequence[tuple[ReleasedSecret, Policy]],
+        *,
+        as_values: bool = False,
+    ) -> Secrets:
+        """Number the values of a column; `UnreadableError` where an earlier release cannot be read.
+
+        Each earlier release comes with the policy that its categories are read by. ``as_values`` numbers values even
+        where categories are published, which then stand for all their values.
+        """
+        as_categories = policy.published(column) == "categories" and not as_values
+        own: list[Key] = [(_CATEGORY if as_categories else _VALUE, value) for value in own_values]
+        in_bins = policy.published(column) == "bins"
+        stands = [
+            [[(_VALUE, value) for value in values] for values in overlapping(each.values, own_values)]
+            if in_bins or each.published == "bins"
+            else _stands_for(its_policy, each, as_categories)
+            for each, its_policy in earlier
+        ]
+        every = sorted({*own, *(key for groups in stands for keys in groups for key in keys)}, key=_order)
+        number = {key: index for index, key in enumerate(every)}
+        known = _category_of(policy, column)
+        categories = [(_CATEGORY, known[text]) if kind == _VALUE and text in known else (kind, text)
+                      for kind, text in every]  # fmt: skip
+        rank = {key: index for index, key in enumerate(sorted(set(categories), key=_order))}
+        least = promised(models, column)
+        return Secrets(
+            own=np.array([number[key] for key in own], dtype=np.int64),
+            category_of=np.array([rank[key] for key in categories], dtype=np.int64),
+            required=np.array([max(2, *least), 0] if as_categories else [max(2, least[0]), least[1]]),
+            groups=[
+                CodePairs.of_set({(value, number[key]) for value, keys in enumerate(each) for key in keys}, len(each))
+                for each in stands
+            ],
+        )
+
+
+def promised(models: Sequence[Model], column: str) -> tuple[int, int]:
+    """Distinct values and distinct categories that the models on a column promise in each class."""
+    on_column = [model for model in models if model.column == column]
+    values = max((model.least_values for model in on_column), default=1)
+    return values, max((model.least_categories for model in on_column), default=0)
+
+
+def _stands_for(policy: Policy, released: ReleasedSecret, as_categories: bool) -> list[list[Key]]:
+    """What each value of an earlier release stands for; an unknown one for nothing."""
+    category_of, unknown = _category_of(policy, released.name), policy.columns[released.name].unknown_values
+    declared = policy.columns[released.name].category_values
+    gone = [value for value in released.values if value not in declared and value not in unknown]
+    if released.published == "categories" and gone:
+        raise UnreadableError("categories-gone", released.name, labels=gone)
+
+    def keys(value: Label) -> list[Key]:
+        if value in unknown:
+            return []
+        if released.published != "categories":
+            return [(_CATEGORY, category_of[value]) if as_categories and value in category_of else (_VALUE, value)]
+        if as_categories:
+            return [(_CATEGORY, value)]
+        return [(_VALUE, each) for each, of in category_of.items() if of == value]
+
+    return [keys(value) for value in released.values]
+
+
+def _category_of(policy: Policy, column: str) -> dict[Label, str]:
+    """The category of each value as a release writes it: a hierarchy writes values in its own way."""
+    declared, unknown = policy.columns[column].category_values.items(), policy.columns[column].unknown_values
+    found = {value: category for category, values in declared for value in as_written(policy, column, values)}
+    return {value: category for value, category in found.items() if value not in unknown}
+
+
+def _order(key: Key) -> tuple[str, bool, str]:
+    return key[0], *by_text(key[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,64 +161,56 @@ class People:
     counts: Ints  # records that each distinct person stands for
     truth: Ints  # everybody's own sensitive value, as numbered
     this: View
-    views: tuple[View, ...]  # the earlier releases
-    earlier: tuple[EarlierRelease, ...]
-    notes: tuple[Mapping[str, str], ...] = ()
-    """What the reader should know about how labels were read: a ``code`` and its facts."""
-    unreadable: tuple[Mapping[str, Any], ...] = ()
-    """Why earlier releases cannot be compared with this one: a ``code`` and its facts."""
-
-
-Known = Mapping[str, tuple[tuple[Label, ...], Codes]]
-"""For each column that an earlier release shows and the data has: its texts, and the code of each row."""
+    views: Sequence[View]  # the earlier releases
+    earlier: Sequence[EarlierRelease]
+    notes: Sequence[Mapping[str, str]]  # how labels were read, as far as it matters: a ``code`` and its facts
+    unreadable: Sequence[Mapping[str, Any]]  # why earlier releases cannot be compared: a ``code`` and its facts
 
 
 def people_of(new: NewRelease, column: str, earlier: Sequence[EarlierRelease], *, as_values: bool = False) -> People:
-    """Everybody by one sensitive column.
+    """Everybody whose value of a sensitive column is known: who has no known secret has none to lose.
 
-    ``as_values``: by the values of the data as they are, even where categories are published; the policies that earlier
-    releases were made by are then at hand.
+    ``as_values``: by the values of the data as they are, even where categories are published, and two candidates are
+    all that is promised; the policies that earlier releases were made by are then at hand.
     """
     known = _known(new, earlier, as_values=as_values)
     usable = [each for each in earlier if any(quasi.name in known for quasi in each.signature.quasi)]
     released = [(secret, each.policy or new.policy) for each in usable if (secret := each.signature.secret(column))]
     if new.shown is not None and (own := new.shown.secret(column)) is not None:
         released.append((own, new.policy))
+    values: Sequence[Label] = new.problem.domains[column].values
+    codes, models = new.problem.table.row_sensitive[column], new.problem.models
+    if as_values:
+        values = as_written(new.policy, column, new.rows.columns[column].labels)
+        codes, models = new.rows.columns[column].codes, ()
     unreadable = list[Mapping[str, Any]]()
-    values, codes = _values(new, column, as_values=as_values)
-    numbering = (new.policy, column, values, new.problem.models)
     try:
-        secrets = Secrets.of(*numbering, released, as_values=as_values)
+        secrets = Secrets.of(new.policy, column, values, models, released, as_values=as_values)
     except UnreadableError as error:
         unreadable.append(error.facts)
         released, usable = released[len(usable) :], []
-        secrets = Secrets.of(*numbering, released, as_values=as_values)
+        secrets = Secrets.of(new.policy, column, values, models, released, as_values=as_values)
     rows, counts = _distinct(new, (codes, len(values)), known)
-    covers: dict[int, dict[str, CodePairs]] = {}
-    for index, each in enumerate(usable):
+    of_value = np.array([value not in new.policy.columns[column].unknown_values for value in values], dtype=np.bool_)
+    rows, counts = rows[of_value[codes[rows]]], counts[of_value[codes[rows]]]
+    views = []
+    for each, groups in zip(usable, secrets.groups, strict=False):
         try:
-            covers[index] = _covers(each.policy or new.policy, each.signature, known, own=each.policy is not None)
+            policy, has_own = each.policy or new.policy, each.policy is not None
+            views.append(_view(each.signature, policy, column, groups, known, rows, own=has_own))
         except UnreadableError as error:
             unreadable.append({**error.facts, "release": each.name})
-    views = [] if unreadable else [
-        _view_of(each.signature, column, secrets.groups[index], covers[index], known, rows)
-        for index, each in enumerate(usable)
-    ]  # fmt: skip
-    return People(
-        secrets=secrets,
-        counts=counts,
-        truth=secrets.own[codes[rows]],
-        this=_own_view(new, column, secrets, known, rows, as_values=as_values),
-        views=tuple(views),
-        earlier=tuple(usable),
-        notes=tuple(_notes(new.policy, column, usable, known)),
-        unreadable=tuple(unreadable),
-    )
+    if new.shown is None:
+        this = _own_view(new, column, secrets, rows)
+    else:
+        this = _view(new.shown, new.policy, column, secrets.groups[-1], known, rows, own=as_values)
+    notes = _notes(new.policy, column, usable, known)
+    return People(secrets, counts, secrets.own[codes[rows]], this, views, usable, notes, unreadable)
 
 
 def _known(new: NewRelease, earlier: Sequence[EarlierRelease], *, as_values: bool) -> Known:
     """What the data tells of the quasi-identifiers of the releases, as the new policy writes it or as it is."""
-    found = {}
+    found: dict[str, tuple[Sequence[Label], Codes]] = {}
     table = new.problem.table
     for name in dict.fromkeys([*table.quasi, *(each.name for one in earlier for each in one.signature.quasi)]):
         if name in table.quasi and not as_values:
@@ -133,14 +222,6 @@ def _known(new: NewRelease, earlier: Sequence[EarlierRelease], *, as_values: boo
     return found
 
 
-def _values(new: NewRelease, column: str, *, as_values: bool) -> tuple[Sequence[Label], Codes]:
-    """The values of a sensitive column as published, or as they are, and the code of each row."""
-    if not as_values:
-        return new.problem.domains[column].values, new.problem.table.row_sensitive[column]
-    values = new.rows.columns[column]
-    return as_written(new.policy, column, values.labels), values.codes
-
-
 def _distinct(new: NewRelease, values: tuple[Codes, int], known: Known) -> tuple[Ints, Ints]:
     """A row for each distinct person who is (or may be) in the new release, and the records they stand for."""
     table = new.problem.table
@@ -150,15 +231,11 @@ def _distinct(new: NewRelease, values: tuple[Codes, int], known: Known) -> tuple
     keys, _ = combine_codes([codes[rows] for codes, _ in columns], [max(width, 1) for _, width in columns])
     _, first, index = np.unique(keys, return_index=True, return_inverse=True)
     weights = None if table.weights is None else table.weights[rows]
-    counts = np.bincount(index, weights=weights, minlength=len(first))
-    return rows[first], counts.astype(np.int64)
+    return rows[first], np.bincount(index, weights=weights, minlength=len(first)).astype(np.int64)
 
 
-def _own_view(new: NewRelease, column: str, secrets: Secrets, known: Known, rows: Ints, *, as_values: bool) -> View:
-    """The new release itself."""
-    if new.shown is not None:
-        covers = _covers(new.policy, new.shown, known, own=as_values)
-        return _view_of(new.shown, column, secrets.groups[-1], covers, known, rows)
+def _own_view(new: NewRelease, column: str, secrets: Secrets, rows: Ints) -> View:
+    """The new release by its recoding."""
     recoding, table = new.recoding, new.problem.table
     assert recoding is not None
     cells, pairs = [], []
@@ -168,43 +245,24 @@ def _own_view(new: NewRelease, column: str, secrets: Secrets, known: Known, rows
         first, last = hierarchy.first[nodes], hierarchy.last[nodes]
         pairs.append(CodePairs.of_stretches(first, last, np.arange(len(nodes)), hierarchy.n_leaves))
     kept = np.flatnonzero(recoding.row_class >= 0)
-    owner = recoding.row_class[kept].astype(np.int64)
-    values = table.row_sensitive[column][kept]
-    held = Histogram.of(owner, values, recoding.n_classes, len(new.problem.domains[column].values))
+    owner, values = recoding.row_class[kept].astype(np.int64), table.row_sensitive[column][kept]
+    domain = new.problem.domains[column]
+    held = Histogram.of(owner, values, recoding.n_classes, len(domain.values)).of_values(domain.known)
     allowed = CodePairs.of((held.class_of, secrets.own[held.values]), recoding.n_classes)
-    people = table.codes[:, table.row_tuple[rows]]
-    return View(people, np.array(cells, dtype=np.int32), pairs, allowed)
+    return View(table.codes[:, table.row_tuple[rows]], np.array(cells, dtype=np.int32), pairs, allowed)
 
 
-def _covers(policy: Policy, signature: Signature, known: Known, *, own: bool = False) -> dict[str, CodePairs]:
-    """For each column of a release that counts, which of its labels each value of the data fits."""
-    return {
-        each.name: values_of_labels(each, known[each.name][0], policy, own=own)
-        for each in signature.quasi
-        if each.name in known
-    }
-
-
-def _view_of(
-    signature: Signature, column: str, groups: Sequence[Ints], covers: Mapping[str, CodePairs], known: Known, rows: Ints
+def _view(
+    signature: Signature, policy: Policy, column: str, groups: CodePairs, known: Known, rows: Ints, *, own: bool
 ) -> View:
-    """A release, by its signature, as the people see it."""
-    names = [each.name for each in signature.quasi if each.name in covers]
+    """A release, by its signature, as the people see it; its labels are read by a policy, which may be its own."""
+    shared = {index: each for index, each in enumerate(signature.quasi) if each.name in known}
     return View(
-        people=np.array([known[name][1][rows] for name in names], dtype=np.int32),
-        classes=signature.cells[[index for index, each in enumerate(signature.quasi) if each.name in covers]],
-        covers=[covers[name] for name in names],
-        allowed=allowed_values(signature, column, groups),
+        people=np.array([known[each.name][1][rows] for each in shared.values()], dtype=np.int32),
+        classes=signature.cells[list(shared)],
+        covers=[values_of_labels(each, known[each.name][0], policy, own=own) for each in shared.values()],
+        allowed=signature.allowed_values(column, groups),
     )
-
-
-def allowed_values(signature: Signature, column: str, groups: Sequence[Ints]) -> CodePairs:
-    """The values that each class of a release allows; ``groups`` are the values that each published one stands for."""
-    held = signature.histograms[column]
-    lengths = np.array([len(group) for group in groups], dtype=np.int64)
-    every = CodePairs(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), np.concatenate(groups))
-    index, repeats = every.indices(held.values.astype(np.int64))
-    return CodePairs.of((np.repeat(held.class_of, repeats), every.others[index]), len(signature.sizes))
 
 
 def _notes(policy: Policy, column: str, earlier: Sequence[EarlierRelease], known: Known) -> list[Mapping[str, str]]:
@@ -218,6 +276,7 @@ def _notes(policy: Policy, column: str, earlier: Sequence[EarlierRelease], known
                 fact = {"release": one.name, "column": each.name, "kind": each.kind}
                 notes.append({"code": "hierarchy-changed", **fact})
         secret = one.signature.secret(column)
-        if secret is not None and categories_read_as_now(policy, secret):
+        declared = categories_fingerprint(policy, column)
+        if secret and secret.published == "categories" and declared != secret.categories:
             notes.append({"code": "categories-changed", "release": one.name, "column": column})
     return notes

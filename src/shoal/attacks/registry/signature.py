@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.attacks.released_classes import Rows
+from shoal.attacks.class_fit import CodePairs
+from shoal.attacks.released_classes import Codes, Ints, Rows, by_text
 from shoal.errors import PolicyError
 from shoal.hierarchies import HierarchyError, read_levels, scalar_text
 from shoal.hierarchies.hierarchy import Label
@@ -27,18 +28,28 @@ from shoal.policy import Policy
 from shoal.policy.yaml_text import read_yaml
 from shoal.table.classes import Histogram
 
-FLAT = "flat"
-
 
 def hierarchy_kind(policy: Policy, column: str) -> str:
     """The kind of a column's hierarchy; flat where none is declared."""
     spec = policy.columns[column].hierarchy
-    return FLAT if spec is None else spec.kinds[0]
+    return "flat" if spec is None else spec.kinds[0]
 
 
 def hierarchy_fingerprint(policy: Policy, column: str) -> str:
-    """Hash of a column's hierarchy as declared."""
-    return _hashed([hierarchy_kind(policy, column), _declared(policy, column)])
+    """Hash of a column's hierarchy as declared, files replaced by what is in them."""
+    spec = policy.columns[column].hierarchy
+    declared: Any = None
+    if spec is not None and spec.tree is not None:
+        declared = read_yaml(policy.path(spec.tree))[0] if isinstance(spec.tree, str) else spec.tree
+    elif spec is not None and spec.levels is not None:
+        try:
+            path, separator = policy.path(spec.levels.path), spec.levels.separator
+            declared = read_levels(path, separator, where=f"columns.{column}").rows
+        except HierarchyError as error:
+            raise PolicyError(error.problems, policy.source) from None
+    elif spec is not None and not spec.flat:
+        declared = spec.model_dump(exclude_none=True)
+    return _hashed([hierarchy_kind(policy, column), declared])
 
 
 def categories_fingerprint(policy: Policy, column: str) -> str | None:
@@ -47,38 +58,32 @@ def categories_fingerprint(policy: Policy, column: str) -> str | None:
     return _hashed(list(declared.items())) if declared else None  # in order: the first is the most sensitive
 
 
+_NEWER = ("bins", "relative", "key")
+"""Keys that earlier fingerprints do not know: left out where a policy does not use them, so that those stay valid."""
+
+
 def policy_fingerprints(policy: Policy) -> dict[str, Any]:
     """Hashes of what a policy says of each column and of the privacy asked: what a recoding stands on.
 
-    Where data and output lie, the algorithm and its options, suppression and tasks may change without a harm.
+    Where data and output lie, the algorithm and its options, suppression and tasks may change without a harm; and so
+    may spellings of values, as long as what is published is not merged (`shoal.pipeline.apply.published`). Which
+    values are unknown matters, where a policy says it.
     """
     columns = {}
     for name, column in policy.columns.items():
-        said = column.model_dump(exclude={"hierarchy", "categories"})
+        left_out = {"hierarchy", "categories", "same", "different", "unknown", "unknown_counts"}
+        said = column.model_dump(exclude=left_out | {key for key in _NEWER if getattr(column, key) is None})
+        if column.unknown or column.unknown_counts:
+            said["unknown"] = sorted(column.unknown_values, key=by_text)
         columns[name] = _hashed([said, hierarchy_fingerprint(policy, name), categories_fingerprint(policy, name)])
     return {"columns": columns, "privacy": _hashed([spec.model_dump() for spec in policy.privacy])}
 
 
 def differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
-    """The places in which two policies differ, by their fingerprints."""
+    """The paths at which two policies differ, by their fingerprints."""
     names = sorted({*one["columns"], *other["columns"]})
     columns = [f"columns.{name}" for name in names if one["columns"].get(name) != other["columns"].get(name)]
     return [*columns, *(["privacy"] if one["privacy"] != other["privacy"] else [])]
-
-
-def _declared(policy: Policy, column: str) -> Any:
-    """What a hierarchy says, files replaced by what is in them."""
-    spec = policy.columns[column].hierarchy
-    if spec is None or spec.flat:
-        return None
-    if spec.tree is not None:
-        return read_yaml(policy.path(spec.tree))[0] if isinstance(spec.tree, str) else spec.tree
-    if spec.levels is not None:
-        try:
-            return read_levels(policy.path(spec.levels.path), spec.levels.separator, where=f"columns.{column}").rows
-        except HierarchyError as error:
-            raise PolicyError(error.problems, policy.source) from None
-    return spec.model_dump(exclude_none=True)
 
 
 def _hashed(content: Any) -> str:
@@ -94,10 +99,6 @@ def _canonical(content: Any) -> Any:
     if isinstance(content, (list, tuple)):
         return [_canonical(each) for each in content]
     return repr(content) if isinstance(content, float) else scalar_text(content)
-
-
-Codes = NDArray[np.int32]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -135,21 +136,21 @@ class Signature:
         """A sensitive column; None where the release has none of that name."""
         return next((each for each in self.secrets if each.name == name), None)
 
+    def allowed_values(self, column: str, groups: CodePairs) -> CodePairs:
+        """The sensitive values that each class allows; ``groups`` are those that each published one stands for."""
+        held = self.histograms[column]
+        values, repeats = groups.lookup(held.values.astype(np.int64))
+        return CodePairs.of((np.repeat(held.class_of, repeats), values), len(self.sizes))
+
     def to_dict(self) -> dict[str, Any]:
         """The signature as plain data, as an entry of a registry keeps it."""
-        quasi = {
-            each.name: {**_described(each), "cells": self.cells[index].tolist()}
-            for index, each in enumerate(self.quasi)
-        }
-        secrets = {
-            each.name: {
-                **_described(each),
-                "starts": self.histograms[each.name].starts.tolist(),
-                "codes": self.histograms[each.name].values.tolist(),
-                "counts": self.histograms[each.name].counts.tolist(),
-            }
-            for each in self.secrets
-        }
+        quasi, secrets = {}, {}
+        for each, cells in zip(self.quasi, self.cells, strict=True):
+            quasi[each.name] = {**_described(each), "cells": cells.tolist()}
+        for secret in self.secrets:
+            held = self.histograms[secret.name]
+            starts, codes, counts = held.starts.tolist(), held.values.tolist(), held.counts.tolist()
+            secrets[secret.name] = {**_described(secret), "starts": starts, "codes": codes, "counts": counts}
         return {"sizes": self.sizes.tolist(), "quasi": quasi, "sensitive": secrets}
 
     @staticmethod
@@ -164,16 +165,13 @@ class Signature:
             cells.append(codes)
         secrets, histograms = [], {}
         for name, each in content["sensitive"].items():
-            values = tuple(each["values"])
-            histogram = Histogram(
-                np.array(each["starts"], dtype=np.int64),
-                np.array(each["codes"], dtype=np.int32),
-                np.array(each["counts"], dtype=np.int64),
-            )
-            _require(len(histogram.starts) == len(sizes) + 1 and _within(histogram.values, len(values)))
-            _require(len(histogram.values) == len(histogram.counts) == int(histogram.starts[-1]))
-            _require(bool((np.diff(histogram.starts) > 0).all()) and histogram.starts[0] == 0)
-            _require(bool((histogram.per_class_sum(histogram.counts) == sizes).all()))
+            values, codes = tuple(each["values"]), np.array(each["codes"], dtype=np.int32)
+            starts, counts = (np.array(each[key], dtype=np.int64) for key in ("starts", "counts"))
+            histogram = Histogram(starts, codes, counts)
+            _require(len(starts) == len(sizes) + 1 and _within(codes, len(values)))
+            _require(len(codes) == len(counts) == int(starts[-1]))
+            _require(bool((np.diff(starts) > 0).all()) and starts[0] == 0)
+            _require(bool((histogram.per_class_sum(counts) == sizes).all()))
             secrets.append(ReleasedSecret(name, str(each["published"]), each["categories"], values))
             histograms[name] = histogram
         _require(bool(quasi) and len(sizes) > 0)
@@ -197,27 +195,13 @@ def _within(codes: NDArray[Any], count: int) -> bool:
 
 def signature_of(policy: Policy, rows: Rows) -> Signature:
     """The signature of released records."""
-    quasi = [
-        ReleasedQuasi(
-            name=name,
-            kind=hierarchy_kind(policy, name),
-            ranged=name in policy.algorithm.ranges,
-            fingerprint=hierarchy_fingerprint(policy, name),
-            labels=tuple(labels),
-        )
-        for name, labels in zip(policy.names("quasi"), rows.labels, strict=True)
+    quasi = []
+    for name, labels in zip(policy.names("quasi"), rows.labels, strict=True):
+        fingerprint, ranged = hierarchy_fingerprint(policy, name), name in policy.algorithm.ranges
+        quasi.append(ReleasedQuasi(name, hierarchy_kind(policy, name), ranged, fingerprint, tuple(labels)))
+    secrets = [
+        ReleasedSecret(name, policy.published(name), categories_fingerprint(policy, name), values)
+        for name, (values, _) in rows.sensitive.items()
     ]
-    n_classes = rows.cells.shape[1]
-    return Signature(
-        quasi=tuple(quasi),
-        secrets=tuple(
-            ReleasedSecret(name, policy.published(name), categories_fingerprint(policy, name), values)
-            for name, (values, _) in rows.sensitive.items()
-        ),
-        cells=rows.cells.astype(np.int32),
-        sizes=np.bincount(rows.owner, weights=rows.weights, minlength=n_classes).astype(np.int64),
-        histograms={
-            name: Histogram.of(rows.owner, codes, n_classes, len(values), rows.weights)
-            for name, (values, codes) in rows.sensitive.items()
-        },
-    )
+    stats = rows.stats(rows.owner, rows.cells.shape[1], {})
+    return Signature(tuple(quasi), tuple(secrets), rows.cells.astype(np.int32), stats.sizes, stats.histograms)

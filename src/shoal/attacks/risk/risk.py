@@ -15,37 +15,34 @@ needs classes of 5; one of 0.09 (European Medicines Agency, policy 0070) for 12,
 The population may be a table with the same quasi-identifiers. A class of which it has fewer records than the table
 shows that it is not the whole population; the class then counts as large as it is in the table.
 
-Otherwise the uniques of the population are estimated (L. Zayatz, "Estimation of the percent of unique population
-elements on a microdata file using the sample", U.S. Bureau of the Census, 1991). With every record drawn with the
-probability π, a class of i people leaves one record with the probability iπ(1-π)^(i-1), so by Bayes
+Otherwise the uniques of the population are estimated (`shoal.attacks.risk.population_uniques`).
 
-    P(unique in the population | unique in the table) = s_1 π / Σ_i s_i iπ(1-π)^(i-1),    s_i classes of size i.
-
-The estimate is good for large sampling fractions and mostly too high for small ones (F. K. Dankar, K. El Emam,
-A. Neisa, T. Roffey, "Estimating the re-identification risk of clinical data sets", 2012).
+By default a missing quasi-identifier is a value of its own, and a class is what shares it. An attacker may as well
+think that a record whose age is missing could be anybody's of any age: then a record hides among all records that agree
+with it wherever both have a value. Reports show both figures.
 """
-
-from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import permutations
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.attacks.risk.people import PeopleRisk
+from shoal.attacks.risk.population_uniques import PopulationUniques
 from shoal.attacks.risk.subsets import ColumnRisk, ExtraColumnRisk, SubsetRisk
+from shoal.attacks.risk.survey import SurveyRisk
 from shoal.facts import Facts
 from shoal.formatting import number, percent, pluralize
 from shoal.hierarchies.hierarchy import Label
-from shoal.table.encoded import combine_codes
+from shoal.table.classes import Mask
+from shoal.table.encoded import Codes, Counts, combine_codes
+from shoal.table.recoding import Recoding
 
-Codes = NDArray[np.int32]
-Counts = NDArray[np.int64]
 
-
-@dataclass(frozen=True, eq=False)
-class CodedColumn:
+class CodedColumn(NamedTuple):
     """A column as its distinct values and the code of every row (or of every class)."""
 
     labels: Sequence[Label]
@@ -63,16 +60,6 @@ class PopulationFacts(Facts):
     classes_with_fewer: int
     """Classes of which the population has some records, but fewer than the table."""
     records_with_fewer: int
-
-
-@dataclass(frozen=True, eq=False)
-class UniquesEstimate(Facts):
-    """How many uniques of the table are thought to be unique in the population."""
-
-    sampling_fraction: float
-    probability_that_a_unique_is_unique_in_the_population: float
-    expected_population_uniques_in_the_table: float
-    estimator: str = "Zayatz 1991"
 
 
 def population_of(
@@ -104,15 +91,6 @@ def population_of(
         records_with_fewer=int(sizes[short].sum()),
     )
     return facts, np.maximum(found, sizes)
-
-
-def estimate_uniques(sizes: Counts, sampling_fraction: float) -> UniquesEstimate:
-    """Zayatz's estimate from the class sizes of the table."""
-    size, classes = np.unique(sizes, return_counts=True)
-    leaving_one = classes * size * sampling_fraction * (1 - sampling_fraction) ** (size - 1.0)
-    uniques = int(classes[0]) if size[0] == 1 else 0
-    probability = float(leaving_one[0] / leaving_one.sum()) if uniques else 0.0
-    return UniquesEstimate(sampling_fraction, probability, uniques * probability)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +148,13 @@ class Risk(Facts):
     journalist: Scenario | None
     """None where no population is known: then at most the prosecutor's risk."""
     population: PopulationFacts | None
-    population_uniques: UniquesEstimate | None
+    population_uniques: PopulationUniques | None
+    survey: SurveyRisk | None = None
+    """The risk of households and with sampling weights, where these columns are named."""
+    people: PeopleRisk | None = None
+    """The risk of people with several records, where the policy names the person and the table tells who that is."""
+    not_in_the_table: tuple[str, ...] | None = None
+    """Those of the columns ``household`` and ``weight`` of the policy that the table, a release, does not have."""
 
     def __repr__(self) -> str:
         """The counts in one line."""
@@ -196,3 +180,36 @@ def scenario(classes: Counts, among: Counts, threshold: float) -> Scenario:
 def expected_share_linked(classes: Counts, among: Counts) -> float:
     """The expected share of records that are linked rightly."""
     return float((classes / among).sum() / classes.sum())
+
+
+def smallest_if_missing_matches(recoding: Recoding) -> int:
+    """The fewest released records that any released record could be, when missing cells match anything."""
+    if not recoding.n_classes:
+        return 0
+    unlabelled = [np.array([label is None for label in hierarchy.labels]) for hierarchy in recoding.hierarchies]
+    missing = np.stack([each[recoding.nodes[:, j]] for j, each in enumerate(unlabelled)])
+    return int(company_if_missing_matches(recoding.nodes.T, missing, recoding.sizes).min())
+
+
+def company_if_missing_matches(cells: Codes, missing: Mask, sizes: Counts) -> Counts:
+    """For each class, the records that agree with it in every column where neither lacks the value.
+
+    ``cells[j, c]`` is what class ``c`` has in column ``j`` and ``missing[j, c]`` whether that is the missing value; no
+    two classes are equal. Classes are taken together by which of their cells are missing. Classes of two such patterns
+    match where the columns agree that neither lacks: one join for each pair of patterns, never class against class.
+    """
+    keys, _ = combine_codes(list(missing.astype(np.int32)), [2] * len(missing))
+    _, first, pattern_of = np.unique(keys, return_index=True, return_inverse=True)
+    patterns = missing[:, first]
+    members = [np.flatnonzero(pattern_of == pattern) for pattern in range(len(first))]
+    company = np.array(sizes, dtype=np.int64)  # of its own pattern a class matches itself alone
+    for pattern, beside in permutations(range(len(members)), 2):
+        one, other = members[pattern], members[beside]
+        both = cells[~(patterns[:, pattern] | patterns[:, beside])][:, np.concatenate([one, other])]
+        keys = np.zeros(both.shape[1], dtype=np.int64)
+        if len(both):
+            keys, _ = combine_codes(list(both), [int(column.max()) + 1 for column in both])
+        _, group = np.unique(keys, return_inverse=True)
+        records = np.bincount(group[len(one) :], weights=sizes[other], minlength=int(group.max()) + 1)
+        company[one] += records[group[: len(one)]].astype(np.int64)
+    return company

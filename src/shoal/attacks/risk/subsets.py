@@ -23,17 +23,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from math import comb
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.facts import Facts
 from shoal.hierarchies.boundaries import Ladder
 from shoal.search.engine import DROPPED, LocalEngine
 from shoal.search.problem import Progress, no_progress
-from shoal.table.encoded import EncodedTable
+from shoal.table.encoded import Codes, Counts, EncodedTable
+
+ColumnIndices = tuple[int, ...]  # some columns, ascending
+_WAIT = 1.0  # seconds after which the progress says how many are left
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,10 +65,13 @@ def measure_extra_column(
     """What a column, one of the table's ``pairs``, adds to the quasi-identifiers; ``known`` is what they do alone."""
     pairs, counts = table.pairs[column], np.bincount(table.row_sensitive[column])
     added = int((pairs.counts == 1).sum()) - int((table.counts == 1).sum())
-    grouper, last = Grouper(_joined(table, column), [*radices, len(counts)]), len(radices)
+    codes = np.ascontiguousarray(np.vstack([table.codes[:, pairs.tuples], pairs.values]))
+    rows = np.repeat(np.arange(len(pairs.counts), dtype=np.int32), pairs.counts)  # in the order of the distinct rows
+    joined = EncodedTable((*table.quasi, column), codes, pairs.counts, rows, {}, {})
+    grouped, last = grouper(joined, [*radices, len(counts)]), len(radices)
 
-    def increase(columns: Places) -> int:
-        return len(grouper.sizes((*columns, last))[1]) - known.uniques[columns]
+    def increase(columns: ColumnIndices) -> int:
+        return len(grouped((*columns, last))[1]) - known.uniques[columns]
 
     mean, alone = contribution(range(last), known.max_columns, increase), int((counts == 1).sum())
     outcomes = {
@@ -86,18 +92,6 @@ def measure_extra_column(
         acts_as_quasi_identifier=added > 0 or mean > 0,
         outcome=next(code for code, holds in outcomes.items() if holds),
     )
-
-
-def _joined(table: EncodedTable, column: str) -> EncodedTable:
-    """The table with one more column, its records in the order of their distinct rows."""
-    pairs = table.pairs[column]
-    codes = np.ascontiguousarray(np.vstack([table.codes[:, pairs.tuples], pairs.values]))
-    rows = np.repeat(np.arange(len(pairs.counts), dtype=np.int32), pairs.counts)
-    return EncodedTable((*table.quasi, column), codes, pairs.counts, rows, {}, {})
-
-
-Places = tuple[int, ...]  # some columns, by place, ascending
-_WAIT = 1.0  # seconds after which the progress says how many are left
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,55 +132,22 @@ class SubsetRisks:
     subsets: tuple[SubsetRisk, ...]  # smaller ones first, then in column order
     columns: tuple[ColumnRisk, ...]
     singled_out: Mapping[int, int]  # for each size the records that so many columns single out, and no fewer
-    uniques: Mapping[Places, int]  # uniques on every subset, the empty one included
+    uniques: Mapping[ColumnIndices, int]  # uniques on every subset, the empty one included
 
 
-class Grouper:
-    """Groups a table by some of its columns."""
+def grouper(table: EncodedTable, radices: Sequence[int]) -> Callable[[ColumnIndices], tuple[Counts, Codes]]:
+    """Groups a table by some of its columns: the class sizes, and the tuples that are alone."""
+    ladders = [Ladder(np.arange(radix, dtype=np.int32)[None, :], (0,)) for radix in radices]
+    engine = LocalEngine(table, ladders, {})
 
-    def __init__(self, table: EncodedTable, radices: Sequence[int]) -> None:
-        self.table, self.width = table, len(radices)
-        ladders = [Ladder(np.arange(radix, dtype=np.int32)[None, :], (0,)) for radix in radices]
-        self._engine = LocalEngine(table, ladders, {})
-
-    def sizes(self, places: Places) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """The class sizes by some columns, and the tuples that are alone."""
-        grouping = self._engine.classes([0 if j in places else DROPPED for j in range(self.width)])
+    def grouped(columns: ColumnIndices) -> tuple[Counts, Codes]:
+        grouping = engine.classes([0 if j in columns else DROPPED for j in range(len(radices))])
         return grouping.sizes, grouping.representatives[grouping.sizes == 1]
 
-
-class _Measuring(Grouper):
-    """The subsets of one table, from small to large."""
-
-    def __init__(self, table: EncodedTable, radices: Sequence[int]) -> None:
-        super().__init__(table, radices)
-        self.uniques: dict[Places, int] = {(): int(table.n_rows == 1)}
-        alone = np.zeros(int(table.n_rows == 1), dtype=np.int32)
-        self.smaller: dict[Places, NDArray[np.int32]] = {(): alone}
-        self._scratch = np.zeros(table.n_tuples, dtype=np.bool_)
-        self.in_minimal = np.zeros((self.width, table.n_tuples), dtype=np.bool_)
-        self.first_size = np.zeros(table.n_tuples, dtype=np.int64)
-        self.first_size[alone] = -1  # a single record is singled out by nothing at all
-
-    def measure(self, places: Places, found: dict[Places, NDArray[np.int32]]) -> SubsetRisk:
-        """One subset, given what was found of all subsets that are one column smaller."""
-        sizes, alone = self.sizes(places)
-        found[places] = alone
-        self.uniques[places] = len(alone)
-        smaller = [self.smaller[places[:axis] + places[axis + 1 :]] for axis in range(len(places))]
-        for part in smaller:
-            self._scratch[part] = True
-        minimal = alone[~self._scratch[alone]]
-        for part in smaller:
-            self._scratch[part] = False
-        self.in_minimal[np.array(places)[:, None], minimal] = True
-        self.first_size[minimal[self.first_size[minimal] == 0]] = len(places)
-        names = tuple(self.table.quasi[j] for j in places)
-        average = len(sizes) / self.table.n_rows
-        return SubsetRisk(names, len(sizes), len(alone), int(sizes.min()), average, len(minimal))
+    return grouped
 
 
-def contribution(others: Sequence[int], most: int, increase: Callable[[Places], int]) -> float:
+def contribution(others: Sequence[int], most: int, increase: Callable[[ColumnIndices], int]) -> float:
     """The mean increase of uniques as defined at the top of this file, over subsets of the other columns.
 
     Where there are fewer other columns than subsets may have, there is nothing larger to add to.
@@ -200,35 +161,45 @@ def measure_subsets(
     table: EncodedTable, radices: Sequence[int], max_columns: int, progress: Progress = no_progress
 ) -> SubsetRisks:
     """Every subset of at most so many columns; ``radices`` says how many codes each column has."""
-    width, most = len(radices), min(max_columns, len(radices))
-    measuring = _Measuring(table, radices)
-    subsets: list[SubsetRisk] = []
+    width, most, grouped = len(radices), min(max_columns, len(radices)), grouper(table, radices)
     everything = tuple(range(width))
-    measuring.sizes(everything)  # the finest groupings first: coarser ones start from them
-    without = [len(measuring.sizes(everything[:j] + everything[j + 1 :])[1]) for j in range(width)]
+    grouped(everything)  # the finest groupings first: coarser ones start from them
+    without = [len(grouped(everything[:j] + everything[j + 1 :])[1]) for j in range(width)]
+    nobody = np.zeros(int(table.n_rows == 1), dtype=np.int32)  # a single record is singled out by nothing at all
+    uniques: dict[ColumnIndices, int] = {(): len(nobody)}
+    smaller: dict[ColumnIndices, Codes] = {(): nobody}
+    first_size = np.zeros(table.n_tuples, dtype=np.int64)
+    first_size[nobody] = -1
+    covered, in_minimal = np.zeros(table.n_tuples, dtype=np.bool_), np.zeros((width, table.n_tuples), dtype=np.bool_)
+    subsets: list[SubsetRisk] = []
     total, started = sum(comb(width, size) for size in range(1, most + 1)), time.monotonic()
     for size in range(1, most + 1):
-        found: dict[Places, NDArray[np.int32]] = {}
-        for places in combinations(range(width), size):
+        found: dict[ColumnIndices, Codes] = {}
+        for subset in combinations(everything, size):
             progress(_progress(len(subsets), total, time.monotonic() - started), len(subsets) / total)
-            subsets.append(measuring.measure(places, found))
-        measuring.smaller = found
-    columns = tuple(_column(measuring, j, subsets[j], without[j], most) for j in range(width))
-    singled = {size: int((measuring.first_size == size).sum()) for size in range(1, most + 1)}
-    return SubsetRisks(most, tuple(subsets), columns, singled, measuring.uniques)
+            sizes, alone = grouped(subset)
+            found[subset], uniques[subset] = alone, len(alone)
+            by_fewer = np.concatenate([smaller[subset[:axis] + subset[axis + 1 :]] for axis in range(size)])
+            covered[by_fewer] = True
+            minimal = alone[~covered[alone]]
+            covered[by_fewer] = False
+            in_minimal[np.array(subset)[:, None], minimal] = True
+            first_size[minimal[first_size[minimal] == 0]] = size
+            names, average = tuple(table.quasi[j] for j in subset), len(sizes) / table.n_rows
+            subsets.append(SubsetRisk(names, len(sizes), len(alone), int(sizes.min()), average, len(minimal)))
+        smaller = found
+    columns = []
+    for j, name in enumerate(table.quasi):
+        mean = contribution([other for other in everything if other != j], most, partial(_increase, uniques, j))
+        values, alone_by = subsets[j].classes, subsets[j].uniques
+        columns.append(ColumnRisk(name, values, alone_by, without[j], mean, int(in_minimal[j].sum())))
+    singled = {size: int((first_size == size).sum()) for size in range(1, most + 1)}
+    return SubsetRisks(most, tuple(subsets), tuple(columns), singled, uniques)
 
 
-def _column(measuring: _Measuring, column: int, alone: SubsetRisk, without: int, most: int) -> ColumnRisk:
-    uniques = measuring.uniques
-
-    def increase(rest: Places) -> int:
-        return uniques[tuple(sorted((*rest, column)))] - uniques[rest]
-
-    others = [j for j in range(measuring.width) if j != column]
-    in_minimal = int(measuring.in_minimal[column].sum())
-    return ColumnRisk(
-        alone.columns[0], alone.classes, alone.uniques, without, contribution(others, most, increase), in_minimal
-    )
+def _increase(uniques: Mapping[ColumnIndices, int], column: int, rest: ColumnIndices) -> int:
+    """How many uniques a column adds to those of other columns."""
+    return uniques[tuple(sorted((*rest, column)))] - uniques[rest]
 
 
 def _progress(done: int, total: int, seconds: float) -> str:

@@ -4,14 +4,15 @@ The header is read with the standard library, the records with Arrow. Three prop
 with here: it takes a quote that is never closed for a long cell (a record appended at the end goes missing then), it
 cannot hold a record larger than its block (the block grows), and it skips empty lines (which in a file of one column
 are missing values).
-"""
 
-from __future__ import annotations
+CSV is written in UTF-8 with commas and line feeds. A missing value is an empty cell, an empty text is ``""``.
+"""
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import pyarrow as pa
@@ -19,16 +20,21 @@ import pyarrow.compute as pc
 
 from shoal.errors import DataError
 from shoal.formatting import pluralize
+from shoal.io.bounded_slices import repeated_rows, slice_bounds, text_sizes
 from shoal.io.columns import check_names, chosen
-from shoal.io.formats.csv_writer import CsvWriter
 from shoal.io.formats.file_format import FileFormat
 from shoal.io.formats.text_stream import STAND_IN, TextStream
 from shoal.policy.data_source import DataSource
 from shoal.policy.file_kinds import FileKind
+from shoal.table.canonical_text import canonical_text
+from shoal.table.encoded import Counts
 
 END: Final = "\x1eend\x1e"
 BLOCKS: Final = (1 << 20, 1 << 24, 1 << 28, (1 << 31) - 1)
 _BATCH: Final = 1 << 22  # bytes of text that are parsed at once for a batch, at first
+_ROWS: Final = 1 << 16  # lines that are repeated at once for a release
+_BYTES: Final = 1 << 23  # bytes of them
+_NEEDS_QUOTES: Final = '[",\r\n]|^\ufeff|^$'
 _DICTIONARY: Final = pa.dictionary(pa.int32(), pa.string())
 Rows = TypeVar("Rows", pa.Table, pa.RecordBatch)
 _ROWS_COUNT = "the header counts as a row"
@@ -36,10 +42,16 @@ _ROWS_COUNT = "the header counts as a row"
 
 @dataclass(frozen=True)
 class Header:
-    """The column names and how many empty lines precede them."""
+    """The column names of a text file and how many empty lines precede them."""
 
+    source: DataSource
     names: list[str]
     empty_lines: int
+
+    @property
+    def end(self) -> str:
+        """The record appended at the end of the text."""
+        return _separator(self.source).join([END] * len(self.names))
 
 
 def read_header(source: DataSource) -> Header:
@@ -53,17 +65,23 @@ def read_header(source: DataSource) -> Header:
             strict=True,
         )
         try:
-            for empty_lines, row in enumerate(rows):
-                if row:
-                    return Header(_names(row, source), empty_lines)
+            empty_lines, row = next(((index, row) for index, row in enumerate(rows) if row), (0, []))
         except csv.Error as error:
-            raise DataError(
-                f"{source.path}: the header cannot be read ({error}). Check for a quote {source.quote} that is never "
-                "closed.",
-                code="header-unreadable",
-            ) from None
-    message = f"{source.path} is empty: it has no header. The first line must name the columns."
-    raise DataError(message, code="empty-file")
+            message = f"{source.path}: the header cannot be read ({error})."
+            fix = f"Check for a quote {source.quote} that is never closed."
+            raise DataError(f"{message} {fix}", code="header-unreadable") from None
+    if not row:
+        message = f"{source.path} is empty: it has no header. The first line must name the columns."
+        raise DataError(message, code="empty-file")
+    names = check_names([name.replace(_separator(source), source.separator) for name in row], str(source.path))
+    if any("\0" in name for name in names):
+        message = f"{source.path}: the header contains NUL characters. Most likely the file is in UTF-16:"
+        raise DataError(f"{message} give encoding: utf-16-le (or utf-16-be) in the policy.", code="wrong-encoding")
+    return Header(source, names, empty_lines)
+
+
+def _separator(source: DataSource) -> str:
+    return source.separator if source.separator.isascii() else STAND_IN
 
 
 def read_csv(source: DataSource, columns: Sequence[str] | None) -> pa.Table:
@@ -72,12 +90,12 @@ def read_csv(source: DataSource, columns: Sequence[str] | None) -> pa.Table:
     wanted = chosen(header.names, columns, str(source.path))
     for block in BLOCKS:
         try:
-            table = _parse(source, header, wanted or header.names[:1], block)
+            table = _parse(header, wanted or header.names[:1], block)
         except pa.ArrowInvalid as error:
             if "straddling" in str(error):
                 continue
-            raise _explained(source, header, block, error) from None
-        return _without_end(source, header, table, block).select(wanted)
+            raise _explained(header, block, error) from None
+        return _without_end(header, table, block).select(wanted)
     raise _too_long(source)
 
 
@@ -89,7 +107,7 @@ def csv_batches(source: DataSource, columns: Sequence[str]) -> Iterator[tuple[pa
     for block in (_BATCH, *(each for each in BLOCKS if each > _BATCH)):
         skipped = 0
         try:
-            for batch, share in _blocks(source, header, wanted or header.names[:1], block):
+            for batch, share in _blocks(header, wanted or header.names[:1], block):
                 left = max(given - skipped, 0)  # what was given before a record was found too long
                 skipped += batch.num_rows
                 if batch.num_rows > left:
@@ -98,95 +116,56 @@ def csv_batches(source: DataSource, columns: Sequence[str]) -> Iterator[tuple[pa
         except pa.ArrowInvalid as error:
             if "straddling" in str(error):
                 continue
-            raise _explained(source, header, block, error) from None
+            raise _explained(header, block, error) from None
         return
     raise _too_long(source)
 
 
-def _blocks(
-    source: DataSource, header: Header, wanted: Sequence[str], block: int
-) -> Iterator[tuple[pa.RecordBatch, float]]:
-    """The blocks without the record appended at the end; where that is swallowed, a quote was never closed."""
+def _blocks(header: Header, wanted: Sequence[str], block: int) -> Iterator[tuple[pa.RecordBatch, float]]:
+    """The blocks without the record appended at the end, each with the share of the file read so far."""
     from pyarrow import csv as arrow_csv  # noqa: PLC0415  only text files need it
 
-    kind = _DICTIONARY if source.separator.isascii() else pa.string()
+    kind = _DICTIONARY if header.source.separator.isascii() else pa.string()
     last: pa.RecordBatch | None = None
-    with TextStream(source, _end_of(source, header)) as stream:
-        for batch in arrow_csv.open_csv(stream, **_options(source, header, wanted, block, kind)):
+    with TextStream(header.source, header.end) as stream:
+        for batch in arrow_csv.open_csv(stream, **_options(header, wanted, block, kind)):
             if not batch.num_rows:  # a block may hold no more than a part of a record
                 continue
             if last is not None:
                 yield last, stream.share()
-            last = _restored(batch, source)
-    end = last.num_rows - 1 if last is not None else -1
-    if last is None or any(column[end].as_py() != END for column in last.columns):
-        raise _never_closed(source, _records_seen(source, header, block))
-    if end:
-        yield last.slice(0, end), 1.0
+            last = _restored(batch, header.source)
+    yield _without_end(header, last, block), 1.0
 
 
-def _separator(source: DataSource) -> str:
-    return source.separator if source.separator.isascii() else STAND_IN
+def _parse(header: Header, wanted: Sequence[str], block: int, invalid_row: Any = None) -> pa.Table:
+    from pyarrow import csv as arrow_csv  # noqa: PLC0415  only text files need it
 
-
-def _names(row: list[str], source: DataSource) -> list[str]:
-    if not source.separator.isascii():
-        row = [name.replace(STAND_IN, source.separator) for name in row]
-    names = check_names(row, str(source.path))
-    if any("\0" in name for name in names):
-        raise DataError(
-            f"{source.path}: the header contains NUL characters. "
-            "Most likely the file is in UTF-16: give encoding: utf-16-le (or utf-16-be) in the policy.",
-            code="wrong-encoding",
-        )
-    return names
+    with TextStream(header.source, header.end) as stream:
+        table = arrow_csv.read_csv(stream, **_options(header, wanted, block, pa.string(), invalid_row))
+    return _restored(table, header.source)
 
 
 def _options(
-    source: DataSource, header: Header, wanted: Sequence[str], block: int, kind: pa.DataType, invalid_row: Any = None
+    header: Header, wanted: Sequence[str], block: int, kind: pa.DataType, invalid_row: Any = None
 ) -> dict[str, Any]:
     """How the parser is to read: the columns wanted, as one type of text."""
     from pyarrow import csv as arrow_csv  # noqa: PLC0415  only text files need it
 
-    names = header.names
+    names, source = header.names, header.source
     return {
         "read_options": arrow_csv.ReadOptions(
-            column_names=names,
-            skip_rows=header.empty_lines,
-            skip_rows_after_names=1,
-            block_size=block,
+            column_names=names, skip_rows=header.empty_lines, skip_rows_after_names=1, block_size=block,
             use_threads=invalid_row is None,
         ),
         "parse_options": arrow_csv.ParseOptions(
-            delimiter=_separator(source),
-            quote_char=source.quote or False,
-            newlines_in_values=True,
-            ignore_empty_lines=len(names) > 1,
-            invalid_row_handler=invalid_row,
+            delimiter=_separator(source), quote_char=source.quote or False, newlines_in_values=True,
+            ignore_empty_lines=len(names) > 1, invalid_row_handler=invalid_row,
         ),
         "convert_options": arrow_csv.ConvertOptions(
-            column_types=dict.fromkeys(names, kind),
-            include_columns=list(wanted),
-            strings_can_be_null=bool(source.missing),
-            quoted_strings_can_be_null=source.quoted_missing,
-            null_values=list(source.missing),
+            column_types=dict.fromkeys(names, kind), include_columns=list(wanted), null_values=list(source.missing),
+            strings_can_be_null=bool(source.missing), quoted_strings_can_be_null=source.quoted_missing,
         ),
-    }
-
-
-def _end_of(source: DataSource, header: Header) -> str:
-    """The record appended at the end of the text."""
-    return _separator(source).join([END] * len(header.names))
-
-
-def _parse(
-    source: DataSource, header: Header, wanted: Sequence[str], block: int, *, invalid_row: Any = None
-) -> pa.Table:
-    from pyarrow import csv as arrow_csv  # noqa: PLC0415  only text files need it
-
-    with TextStream(source, _end_of(source, header)) as stream:
-        table = arrow_csv.read_csv(stream, **_options(source, header, wanted, block, pa.string(), invalid_row))
-    return _restored(table, source)
+    }  # fmt: skip
 
 
 def _restored(rows: Rows, source: DataSource) -> Rows:
@@ -197,17 +176,13 @@ def _restored(rows: Rows, source: DataSource) -> Rows:
     return type(rows).from_arrays(restored, rows.schema.names)
 
 
-def _without_end(source: DataSource, header: Header, table: pa.Table, block: int) -> pa.Table:
-    """The table without the record appended at its end; where that is swallowed, a quote was never closed."""
-    last = table.num_rows - 1
-    if last >= 0 and all(column[last].as_py() == END for column in table.columns):
-        return table.slice(0, last)
-    raise _never_closed(source, _records_seen(source, header, block))
-
-
-def _records_seen(source: DataSource, header: Header, block: int) -> int:
-    """How many records the parser sees, the header being one of them and empty lines before it too."""
-    return int(_parse(source, header, header.names[:1], block).num_rows) + 1 + header.empty_lines
+def _without_end(header: Header, rows: Rows | None, block: int) -> Rows:
+    """The rows without the record appended at the end; where that is swallowed, a quote was never closed."""
+    last = -1 if rows is None else rows.num_rows - 1
+    if rows is not None and last >= 0 and all(column[last].as_py() == END for column in rows.columns):
+        return rows.slice(0, last)
+    seen = int(_parse(header, header.names[:1], block).num_rows)
+    raise _never_closed(header.source, seen + 1 + header.empty_lines)
 
 
 def _too_long(source: DataSource) -> DataError:
@@ -223,10 +198,10 @@ def _never_closed(source: DataSource, row: int) -> DataError:
     )
 
 
-def _explained(source: DataSource, header: Header, block: int, error: pa.ArrowInvalid) -> DataError:
+def _explained(header: Header, block: int, error: pa.ArrowInvalid) -> DataError:
     """Parse once more, in order, to say which record has too many or too few fields."""
+    source, count = header.source, 0
     first: Any = None
-    count = 0
 
     def note(row: Any) -> str:
         nonlocal first, count
@@ -235,7 +210,7 @@ def _explained(source: DataSource, header: Header, block: int, error: pa.ArrowIn
         return "skip"
 
     try:
-        _parse(source, header, header.names[:1], block, invalid_row=note)
+        _parse(header, header.names[:1], block, note)
     except pa.ArrowInvalid as again:
         error = again
     if first is None:
@@ -243,7 +218,7 @@ def _explained(source: DataSource, header: Header, block: int, error: pa.ArrowIn
         return DataError(f"{source.path} cannot be read as a table: {reason}.", code="not-a-table")
     if first.text.rstrip("\r\n").endswith(END):
         return _never_closed(source, first.number)
-    more = f" The same is true of {pluralize(count - 1, 'more row', 'more rows')}." if count > 1 else ""
+    more = f" The same is true of {pluralize(count - 1, 'more row')}." if count > 1 else ""
     return DataError(
         f"{source.path}: row {first.number} ({_ROWS_COUNT}) has {pluralize(first.actual_columns, 'field')} where the "
         f"header has {first.expected_columns}.{more} Quote cells that contain the separator {source.separator!r}, and "
@@ -252,11 +227,47 @@ def _explained(source: DataSource, header: Header, block: int, error: pa.ArrowIn
     )
 
 
+def write_csv(parts: Iterable[tuple[pa.Table, Counts]], path: Path, schema: pa.Schema) -> None:
+    """Write tables one after the other, each row as often as its count says."""
+    with path.open("wb") as file:
+        file.write(_bytes(_lines([pa.array([name]) for name in schema.names])) if len(schema) else b"\n")
+        for table, counts in parts if len(schema) else ():
+            lines = _lines([canonical_text(column) for column in table.columns])
+            if (counts == 1).all():
+                file.write(_bytes(lines))
+                continue
+            bounds = slice_bounds(text_sizes(pa.table({"line": lines})), rows=_ROWS, nbytes=_BYTES, counts=counts)
+            for rows in repeated_rows(counts, bounds):
+                file.write(_bytes(lines.take(pa.array(rows))))
+
+
+def _lines(columns: list[pa.Array]) -> pa.Array:
+    """The columns side by side, one line per row."""
+    cells = [_quoted(column.cast(pa.large_string())) for column in columns]
+    lines = pc.binary_join_element_wise(*cells, _large(","), null_handling="replace", null_replacement="")
+    return pc.binary_join_element_wise(lines, _large(""), _large("\n"))
+
+
+def _bytes(lines: pa.Array) -> memoryview:
+    """The text of lines that lie one after the other."""
+    _, _, text = lines.buffers()
+    return memoryview(text)[: pc.sum(pc.binary_length(lines)).as_py()]
+
+
+def _quoted(texts: pa.Array) -> pa.Array:
+    """Quotes only where a cell would be misread without them."""
+    needs = pc.match_substring_regex(texts, _NEEDS_QUOTES)
+    if not pc.any(needs).as_py():
+        return texts
+    doubled = pc.replace_substring(texts, '"', '""')
+    around = pc.binary_join_element_wise(_large('"'), doubled, _large('"'), _large(""))
+    return pc.if_else(needs, around, texts)
+
+
+def _large(text: str) -> pa.Scalar:
+    return pa.scalar(text, pa.large_string())
+
+
 CSV = FileFormat(
-    kinds=(FileKind.TEXT,),
-    column_names=lambda source: read_header(source).names,
-    read=read_csv,
-    read_batches=csv_batches,
-    writer=CsvWriter(),
-    written_suffixes=(".csv",),
+    (FileKind.TEXT,), lambda source: read_header(source).names, read_csv, csv_batches, write_csv, (".csv",)
 )

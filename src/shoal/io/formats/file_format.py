@@ -1,35 +1,20 @@
-"""What a file format declares: how its column names, its table and batches of its records are read, and its writers."""
-
-from __future__ import annotations
+"""What a file format declares: how its column names, its table and batches of its records are read, and how written."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from shoal.policy.data_source import DataSource
 from shoal.policy.file_kinds import FileKind
+from shoal.table.encoded import Counts
 
-Progress = Callable[[float], None]  # called with the share that is done, from 0 to 1
+Done = Callable[[float], None]  # called with the share that has been read or written, from 0 to 1
 ROWS_AT_A_TIME = 1 << 17  # rows of a batch at most
-
-
-class FormatWriter(Protocol):
-    """Writes tables as files that carry the table and nothing else; the same rows always give the same bytes."""
-
-    def write(
-        self, table: pa.Table, counts: NDArray[np.int64] | None, path: Path, progress: Progress | None, /
-    ) -> None:
-        """Write a table of which each row stands for as many equal ones as its count."""
-        ...
-
-    def write_all(self, tables: Iterable[pa.Table], path: Path, schema: pa.Schema, /) -> None:
-        """Write tables one after the other: the bytes are those of one table with all their rows."""
-        ...
+Writer = Callable[[Iterable[tuple[pa.Table, Counts]], Path, pa.Schema], None]
+"""Writes tables one after the other, each row as often as its count says, and nothing else: the bytes are those of one
+table with all their rows."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +26,7 @@ class FileFormat:
     read: Callable[[DataSource, Sequence[str] | None], pa.Table]  # reads the columns asked for, or all
     read_batches: Callable[[DataSource, Sequence[str]], Iterator[tuple[pa.RecordBatch, float]]] | None = None
     """Reads batches of records, each with the share of the file read so far; None where a file is read as a whole."""
-    writer: FormatWriter | None = None
+    write: Writer | None = None
     written_suffixes: tuple[str, ...] = ()
 
     def batches(self, source: DataSource, columns: Sequence[str]) -> Iterator[tuple[pa.RecordBatch, float]]:

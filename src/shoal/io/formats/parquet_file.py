@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from shoal.errors import DataError
+from shoal.io.bounded_slices import repeated_rows, slice_bounds, text_sizes
 from shoal.io.columns import check_names, chosen, plain, without_unnamed_index
-from shoal.io.formats.file_format import ROWS_AT_A_TIME, FileFormat, Progress
-from shoal.io.pieces import pieces, repeated_rows, text_sizes
+from shoal.io.formats.file_format import ROWS_AT_A_TIME, FileFormat
 from shoal.policy.data_source import DataSource
 from shoal.policy.file_kinds import FileKind
+from shoal.table.encoded import Counts
 
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
@@ -25,15 +26,17 @@ _BYTES: Final = 1 << 25  # bytes of text that a batch has at most, unless one re
 _BUFFER: Final = 1 << 20  # bytes of a column that are read at once, where a page is not longer
 _ROW_GROUP: Final = 1 << 20  # rows of a row group at most
 _BYTES_OF_A_GROUP: Final = 1 << 24  # bytes of text in a row group at most, unless one row has more
-Result = TypeVar("Result")
 
 
-def _with_file(source: DataSource, use: Callable[[ParquetFile], Result]) -> Result:
+@contextmanager
+def _opened(source: DataSource, columns: Sequence[str] | None = None) -> Iterator[tuple[ParquetFile, list[str]]]:
+    """The file and the names of the columns asked for, or of all."""
     from pyarrow.parquet import ParquetFile  # noqa: PLC0415  start-up is quicker without it
 
     try:
         with ParquetFile(source.path) as file:
-            return use(file)
+            names = without_unnamed_index(check_names(file.schema_arrow.names, str(source.path)))
+            yield file, chosen(names, columns, str(source.path))
     except (pa.ArrowException, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise  # what the operating system says
@@ -41,42 +44,38 @@ def _with_file(source: DataSource, use: Callable[[ParquetFile], Result]) -> Resu
         raise DataError(f"{source.path} is not a readable Parquet file: {reason}.", code="not-parquet") from None
 
 
-def _names(file: ParquetFile, source: DataSource) -> list[str]:
-    return without_unnamed_index(check_names(file.schema_arrow.names, str(source.path)))
-
-
 def parquet_names(source: DataSource) -> list[str]:
     """The names of the columns, from the footer."""
-    return _with_file(source, lambda file: _names(file, source))
+    with _opened(source) as (_, names):
+        return names
 
 
 def read_parquet(source: DataSource, columns: Sequence[str] | None) -> pa.Table:
     """The columns asked for."""
-
-    def read(file: ParquetFile) -> pa.Table:
-        wanted = chosen(_names(file, source), columns, str(source.path))
+    with _opened(source, columns) as (file, wanted):
         table = file.read(columns=wanted).select(wanted)
-        return plain(table, str(source.path), source.missing if source.quoted_missing else ())
-
-    return _with_file(source, read)
+        return plain(table, str(source.path), source.marks)
 
 
 def parquet_batches(source: DataSource, columns: Sequence[str]) -> Iterator[tuple[pa.RecordBatch, float]]:
     """The records some rows at a time; text may come with a dictionary."""
     from pyarrow.parquet import ParquetFile  # noqa: PLC0415  start-up is quicker without it
 
-    missing = source.missing if source.quoted_missing else ()
     group = 0
     try:
         with ParquetFile(source.path) as file:
-            text = _with_dictionary(file, columns)
-        with ParquetFile(source.path, read_dictionary=text, buffer_size=_BUFFER) as file:
+            groups = [_sizes(file.metadata.row_group(each), columns) for each in range(file.num_row_groups)]
+            text = [field.name for field in file.schema_arrow if pa.types.is_string(field.type)]
+        # of a column that is not small the reader would hold a dictionary of all values of a row group
+        coded = [name for name in text if name in columns and all(each.get(name, 0) <= _BYTES for each in groups)]
+        with ParquetFile(source.path, read_dictionary=coded, buffer_size=_BUFFER) as file:
             given, total = 0, max(file.metadata.num_rows, 1)
-            for group in range(file.num_row_groups):
-                rows = _rows_at_once(file.metadata.row_group(group), columns)
+            for group, sizes in enumerate(groups):
+                fitting = _BYTES * file.metadata.row_group(group).num_rows // max(sum(sizes.values()), 1)
+                rows = max(min(ROWS_AT_A_TIME, fitting), 1)
                 for batch in file.iter_batches(batch_size=rows, row_groups=[group], columns=list(columns)):
-                    read = _plain_batch(batch.select(list(columns)), source, missing)
-                    for start, end in pieces(text_sizes(read), rows=ROWS_AT_A_TIME, nbytes=_BYTES):
+                    read = _plain_batch(batch.select(list(columns)), source)
+                    for start, end in slice_bounds(text_sizes(read), rows=ROWS_AT_A_TIME, nbytes=_BYTES):
                         given += end - start
                         yield read.slice(start, end - start), given / total
     except (pa.ArrowException, OSError) as error:
@@ -85,36 +84,20 @@ def parquet_batches(source: DataSource, columns: Sequence[str]) -> Iterator[tupl
         raise DataError(message, code="not-parquet") from None
 
 
-def _with_dictionary(file: Any, columns: Sequence[str]) -> list[str]:
-    """The columns of text that are read with a dictionary: those that are small in every row group.
-
-    Of others the reader would hold all values of a row group, which is more than the batches that it gives.
-    """
-    groups = [_sizes(file.metadata.row_group(group)) for group in range(file.num_row_groups)]
-    text = [field.name for field in file.schema_arrow if pa.types.is_string(field.type) and field.name in columns]
-    return [name for name in text if all(sizes.get(name, 0) <= _BYTES for sizes in groups)]
-
-
-def _rows_at_once(group: Any, columns: Sequence[str]) -> int:
-    """Rows of a row group that take no more than a batch may, by what its footer says of the columns."""
-    size = sum(size for name, size in _sizes(group).items() if name in columns)
-    return int(max(min(ROWS_AT_A_TIME, _BYTES * group.num_rows // max(size, 1)), 1))
-
-
-def _sizes(group: Any) -> dict[str, int]:
-    """Bytes of each column of a row group before they were compressed."""
+def _sizes(group: Any, columns: Sequence[str]) -> dict[str, int]:
+    """Bytes of some columns of a row group before they were compressed."""
     chunks = (group.column(index) for index in range(group.num_columns))
-    return {chunk.path_in_schema: chunk.total_uncompressed_size for chunk in chunks}
+    return {each.path_in_schema: each.total_uncompressed_size for each in chunks if each.path_in_schema in columns}
 
 
-def _plain_batch(batch: pa.RecordBatch, source: DataSource, missing: Sequence[str]) -> pa.RecordBatch:
+def _plain_batch(batch: pa.RecordBatch, source: DataSource) -> pa.RecordBatch:
     """Plain columns, as in `shoal.io.columns.plain`, but text with its dictionary."""
     arrays = []
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         if pa.types.is_dictionary(column.type) and pa.types.is_string(column.type.value_type):
-            arrays.append(_without_marks(column, missing))
+            arrays.append(_without_marks(column, source.marks))
         else:
-            table = plain(pa.table({name: column}), str(source.path), missing)
+            table = plain(pa.table({name: column}), str(source.path), source.marks)
             arrays.append(pa.concat_arrays(table.column(0).chunks) if table.num_rows else table.column(0).chunk(0))
     return pa.RecordBatch.from_arrays(arrays, batch.schema.names)
 
@@ -129,50 +112,34 @@ def _without_marks(column: pa.DictionaryArray, missing: Sequence[str]) -> pa.Dic
     return pa.DictionaryArray.from_arrays(pa.array(np.asarray(indices), mask=gone), column.dictionary)
 
 
-class ParquetWriter:
-    """Writes Parquet files with no metadata of the input's and no dictionary that lists values which no row holds."""
+def write_parquet(parts: Iterable[tuple[pa.Table, Counts]], path: Path, schema: pa.Schema) -> None:
+    """Write tables one after the other, each row as often as its count says, with the row groups of all their rows.
 
-    def write(
-        self, table: pa.Table, counts: NDArray[np.int64] | None, path: Path, progress: Progress | None, /
-    ) -> None:
-        """Write a table of which each row stands for as many equal ones as its count."""
-        from pyarrow import parquet  # noqa: PLC0415  start-up is quicker without it
+    The file has no metadata of the input's and no dictionary that lists values which no row holds.
+    """
+    from pyarrow import parquet  # noqa: PLC0415  start-up is quicker without it
 
-        repeats = np.ones(table.num_rows, dtype=np.int64) if counts is None else counts
-        with path.open("wb") as file, parquet.ParquetWriter(file, table.schema, compression="zstd") as writer:
-            for share, rows in repeated_rows(repeats, _row_groups(text_sizes(table), repeats)):
+    waiting, sizes, counts = schema.empty_table(), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    with path.open("wb") as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+
+        def write(bounds: Iterable[tuple[int, int]]) -> None:
+            for rows in repeated_rows(counts, bounds):
                 first = int(rows[0])
-                some = table.slice(first, int(rows[-1]) - first + 1).take(pa.array(rows - first))
-                writer.write_table(some.combine_chunks(), row_group_size=_ROW_GROUP)
-                if progress is not None:
-                    progress(share)
+                some = waiting.slice(first, int(rows[-1]) - first + 1).combine_chunks().take(pa.array(rows - first))
+                writer.write_table(some, row_group_size=_ROW_GROUP)
 
-    def write_all(self, tables: Iterable[pa.Table], path: Path, schema: pa.Schema, /) -> None:
-        """Write tables one after the other, with the row groups that one table of all their rows has."""
-        from pyarrow import parquet  # noqa: PLC0415  start-up is quicker without it
-
-        waiting, sizes = schema.empty_table(), np.zeros(0, dtype=np.int64)
-        with path.open("wb") as file, parquet.ParquetWriter(file, schema, compression="zstd") as writer:
-            for table in tables:
-                waiting = pa.concat_tables([waiting, table])
-                sizes = np.append(sizes, text_sizes(table))
-                *full, (last, _) = list(_row_groups(sizes)) or [(0, 0)]
-                for start, end in full:  # the last may go on in the next table
-                    writer.write_table(waiting.slice(start, end - start).combine_chunks(), row_group_size=_ROW_GROUP)
-                waiting, sizes = waiting.slice(last), sizes[last:]
-            if waiting.num_rows:
-                writer.write_table(waiting.combine_chunks(), row_group_size=_ROW_GROUP)
-
-
-def _row_groups(sizes: NDArray[np.int64], counts: NDArray[np.int64] | None = None) -> Iterator[tuple[int, int]]:
-    return pieces(sizes, rows=_ROW_GROUP, nbytes=_BYTES_OF_A_GROUP, counts=counts)
+        for table, repeats in parts:
+            waiting, counts = pa.concat_tables([waiting, table]), np.append(counts, repeats)
+            sizes = np.append(sizes, text_sizes(table))
+            bounds = list(slice_bounds(sizes, rows=_ROW_GROUP, nbytes=_BYTES_OF_A_GROUP, counts=counts))
+            write(bounds[:-1])  # the last may go on in the next table
+            ends, start = np.cumsum(counts), bounds[-1][0]
+            first = int(np.searchsorted(ends, start, side="right"))
+            waiting, sizes, counts = waiting.slice(first), sizes[first:], counts[first:]
+            counts[0] = ends[first] - start
+        write([(0, int(counts.sum()))] if len(counts) else [])
 
 
 PARQUET = FileFormat(
-    kinds=(FileKind.PARQUET,),
-    column_names=parquet_names,
-    read=read_parquet,
-    read_batches=parquet_batches,
-    writer=ParquetWriter(),
-    written_suffixes=(".parquet", ".pq"),
+    (FileKind.PARQUET,), parquet_names, read_parquet, parquet_batches, write_parquet, (".parquet", ".pq")
 )

@@ -1,11 +1,10 @@
 """Connections to a PostgreSQL server: their transaction, their errors, and Ctrl-C while the server works."""
 
-from __future__ import annotations
-
 import re
 import signal
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from typing import Any, Final, TypeVar
 
@@ -50,15 +49,15 @@ _KINDS: Final = {
 @contextmanager
 def connected(table: DatabaseTable, what: str, refuse: type[ShoalError] = DataError) -> Iterator[Any]:
     """A connection with a transaction that is rolled back unless it is committed; its errors become ours."""
-    connection = opened(table, what, refuse)
+    connection = open_connection(table, what, refuse)
     try:
-        with explained(table, what, refuse):
+        with server_errors(table, what, refuse):
             yield connection
     finally:
         close(connection)
 
 
-def opened(table: DatabaseTable, what: str, refuse: type[ShoalError] = DataError) -> Any:
+def open_connection(table: DatabaseTable, what: str, refuse: type[ShoalError] = DataError) -> Any:
     """A connection that somebody has to `close`. What fails before there is one never names a password or a value."""
     try:
         from adbc_driver_manager import Error  # noqa: PLC0415  only for those who use a database
@@ -66,14 +65,14 @@ def opened(table: DatabaseTable, what: str, refuse: type[ShoalError] = DataError
     except ImportError:
         raise MissingExtraError(f"{what} a PostgreSQL database", "postgresql") from None
     try:
-        return called(lambda: dbapi.connect(table.url, autocommit=False), lambda: None)
+        return run_interruptible(lambda: dbapi.connect(table.url, autocommit=False), lambda: None)
     except Error as error:
         said = re.sub(r"^[A-Z_ ]+: (\[libpq\] )?", "", " ".join(str(error).split()))
         raise refuse(f"{what} {table} failed: {said.rstrip('. ')}.") from None
 
 
 @contextmanager
-def explained(table: DatabaseTable, what: str, refuse: type[ShoalError] = DataError) -> Iterator[None]:
+def server_errors(table: DatabaseTable, what: str, refuse: type[ShoalError] = DataError) -> Iterator[None]:
     """Errors of the server and on the way to it become ours, without the values that they may hold."""
     from adbc_driver_manager import Error  # noqa: PLC0415  there is a connection
 
@@ -83,7 +82,7 @@ def explained(table: DatabaseTable, what: str, refuse: type[ShoalError] = DataEr
         raise refuse(f"{what} {table} failed: {kind_of(error)}.") from None
 
 
-def called(work: Callable[[], Result], cancel: Callable[[], object] | None) -> Result:
+def run_interruptible(work: Callable[[], Result], cancel: Callable[[], object] | None) -> Result:
     """What a call to the server gives; Ctrl-C cancels it there, and is raised here.
 
     The driver takes the signal for itself while it is called on the main thread, and it may be lost then. So the call
@@ -92,15 +91,14 @@ def called(work: Callable[[], Result], cancel: Callable[[], object] | None) -> R
     """
     if threading.current_thread() is not threading.main_thread():
         return work()
-    results: list[Result] = []
-    errors: list[BaseException] = []
+    future: Future[Result] = Future()
     asked: list[int] = []
 
     def run() -> None:
         try:
-            results.append(work())
-        except BaseException as error:  # raised again where it was called
-            errors.append(error)
+            future.set_result(work())
+        except BaseException as error:  # raised again by the main thread
+            future.set_exception(error)
 
     def note(number: int, _: object) -> None:
         asked.append(number)
@@ -120,16 +118,11 @@ def called(work: Callable[[], Result], cancel: Callable[[], object] | None) -> R
             signal.signal(signal.SIGINT, before)
     if asked and cancel is not None:
         raise KeyboardInterrupt
-    if errors:
-        raise errors[0]
-    return results[0]
+    return future.result()
 
 
 def kind_of(error: Exception) -> str:
-    """What went wrong, without values of the data, which the words of the server may hold.
-
-    So only words that are known to hold no values are repeated; of others the kind is named.
-    """
+    """What went wrong, in words that are known to hold no values of the data; of others the kind is named."""
     if isinstance(error, OSError) and error.errno is not None and error.strerror:
         return error.strerror  # of a file, not of the server
     words = re.search(r"(?:ERROR|FATAL|failed|transaction|rollback|commit):\s+(.*)", str(error))
@@ -152,9 +145,9 @@ def close(connection: Any) -> None:
             step()
 
 
-def fetched(connection: Any, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
+def fetch_rows(connection: Any, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
     """The rows of a small query."""
     with connection.cursor() as cursor:
-        called(lambda: cursor.execute(sql, parameters or None), cursor.adbc_cancel)
+        run_interruptible(lambda: cursor.execute(sql, parameters or None), cursor.adbc_cancel)
         rows: list[tuple[Any, ...]] = cursor.fetchall()
         return rows

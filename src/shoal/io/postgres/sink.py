@@ -1,4 +1,4 @@
-"""A release into a table of a database: written and verified as a file first, then placed in one transaction."""
+"""A release into a table of a database: written and verified as a file first, then renamed in one transaction."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import re
 import secrets
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -16,12 +15,12 @@ import pyarrow as pa
 
 from shoal.encode.result import ReleasedRows, Result
 from shoal.errors import OutputError
-from shoal.io.postgres.connection import called, connected, fetched, kind_of
-from shoal.io.postgres.tables import batches_within, database_columns
+from shoal.io.postgres.connection import connected, fetch_rows, kind_of, run_interruptible
+from shoal.io.postgres.tables import database_batches, database_columns
 from shoal.io.read import column_names, read_batches
-from shoal.io.sink import ReleaseData, WrittenRelease, document_paths, policy_files, write_documents, write_result
+from shoal.io.sink import ReleaseData, StagedSink, WrittenRelease, document_paths, policy_files, write_result
 from shoal.io.source import Reading
-from shoal.io.staging import FORCE, Staged
+from shoal.io.staging import FORCE
 from shoal.io.write import sha256_of, write_table
 from shoal.policy import Policy
 from shoal.policy.data_source import DataSource, release_source
@@ -38,23 +37,25 @@ SELECT n.oid IS NOT NULL, n.oid IS NOT NULL AND has_schema_privilege(n.oid, 'CRE
 _IDENTITY = """
 SELECT pg_postmaster_start_time()::text, (SELECT oid::bigint FROM pg_database WHERE datname = current_database()),
        to_regclass($1)::oid::bigint"""
+"""What tells one table from every other: its server, its database and its number, null where there is none."""
 
 
 def check_target(target: DatabaseTable, source: DatabaseTable | None, *, force: bool) -> None:
     """Raise `OutputError` where the table cannot be written, before any work: it is there, or may not be created."""
     with connected(target, "writing to", OutputError) as connection:
         _check(connection, target, force=force)
-        own = _identity(connection, target)
-    if source is not None and own is not None:
-        with connected(source, "reading") as connection:
-            if _identity(connection, source) == own:
-                message = f"{target} is the input as well and would be overwritten. Choose another output."
-                raise OutputError(message, code="output-is-input")
+        own = fetch_rows(connection, _IDENTITY, quoted(*target.parts))[0]
+    if source is None or own[-1] is None:
+        return
+    with connected(source, "reading") as connection:
+        if fetch_rows(connection, _IDENTITY, quoted(*source.parts))[0] == own:
+            message = f"{target} is the input as well and would be overwritten. Choose another output."
+            raise OutputError(message, code="output-is-input")
 
 
 @dataclass(frozen=True)
 class PostgresWriter:
-    """A table on its way into a database, under a name of its own until `place` renames it."""
+    """A table on its way into a database, under a name of its own until `rename_to_target`."""
 
     connection: Any
     target: DatabaseTable
@@ -63,13 +64,12 @@ class PostgresWriter:
 
     @staticmethod
     def begin(connection: Any, target: DatabaseTable, types: Mapping[str, str]) -> PostgresWriter:
-        """Create the table with its columns, each with the SQL type of `DatabaseColumn.kept`."""
+        """Create the table with its columns, each with the SQL type of `DatabaseColumn.released_type`."""
         with connection.cursor() as cursor:  # so that checks see what others have committed meanwhile
             cursor.execute("SET TRANSACTION ISOLATION LEVEL READ COMMITTED")
-        schema = _schema(connection, target)
-        writer = PostgresWriter(connection, target, schema, f"shoal_{secrets.token_hex(8)}")
+        writer = PostgresWriter(connection, target, _schema(connection, target), f"shoal_{secrets.token_hex(8)}")
         columns = ", ".join(f"{quoted(name)} {kind}" for name, kind in types.items())
-        writer._run(f"CREATE TABLE {quoted(schema, writer.name)} ({columns})")
+        writer._run(f"CREATE TABLE {quoted(writer.schema, writer.name)} ({columns})")
         return writer
 
     def write(self, batches: Iterable[pa.RecordBatch], types: Mapping[str, str]) -> None:
@@ -87,10 +87,10 @@ class PostgresWriter:
         """What stands in the table now, as this transaction sees it."""
         written = replace(self.target, table=quoted(self.schema, self.name))
         source = DataSource(Path(str(self.target)), missing=(), database=written)
-        return pa.Table.from_batches(list(batches_within(self.connection, source)))
+        return pa.Table.from_batches(list(database_batches(source, within=self.connection)))
 
-    def place(self, *, force: bool) -> None:
-        """Give the table its name, in the place of the one that is there if that may be replaced."""
+    def rename_to_target(self, *, force: bool) -> None:
+        """Give the table its name, instead of the one that is there if that may be replaced."""
         table = self.target.parts[1]
         if _check(self.connection, self.target, force=force):
             old = quoted(self.schema, table)
@@ -102,7 +102,7 @@ class PostgresWriter:
     def commit(self) -> None:
         """Make it last."""
         try:
-            called(self.connection.commit, None)
+            run_interruptible(self.connection.commit, None)
         except Exception as error:
             raise OutputError(
                 f"the connection broke while {self.target} was committed ({kind_of(error)}). Check whether the table "
@@ -112,37 +112,36 @@ class PostgresWriter:
 
     def _run(self, sql: str) -> None:
         with self.connection.cursor() as cursor:
-            called(lambda: cursor.execute(sql), cursor.adbc_cancel)
+            run_interruptible(lambda: cursor.execute(sql), cursor.adbc_cancel)
 
     def _ingest(self, name: str, batches: Iterable[pa.RecordBatch], names: Iterable[str], **how: Any) -> None:
+        """Send rows; what fails in making them is raised, since Arrow turns it into text on its way to the server."""
         failed: list[BaseException] = []
-        reader = pa.RecordBatchReader.from_batches(
-            pa.schema([(each, pa.string()) for each in names]), _watched(batches, failed)
-        )
+
+        def watched() -> Iterator[pa.RecordBatch]:
+            try:
+                yield from batches
+            except GeneratorExit:
+                raise
+            except BaseException as error:
+                failed.append(error)
+                raise
+
+        schema = pa.schema([(each, pa.string()) for each in names])
+        reader = pa.RecordBatchReader.from_batches(schema, watched())
         try:
             with self.connection.cursor() as cursor:
-                called(lambda: cursor.adbc_ingest(name, reader, **how), cursor.adbc_cancel)
+                run_interruptible(lambda: cursor.adbc_ingest(name, reader, **how), cursor.adbc_cancel)
         except Exception:
-            if failed:  # not the server: what made the rows
+            if failed:
                 raise failed[0] from None
             raise
-
-
-def _watched(batches: Iterable[pa.RecordBatch], failed: list[BaseException]) -> Iterator[pa.RecordBatch]:
-    """The batches; what fails in making them is kept, since Arrow turns it into text on its way through the driver."""
-    try:
-        yield from batches
-    except GeneratorExit:
-        raise
-    except BaseException as error:
-        failed.append(error)
-        raise
 
 
 def _schema(connection: Any, target: DatabaseTable) -> str:
     """The schema that is named, or the one in which the server creates tables."""
     schema, _ = target.parts
-    found = schema if schema is not None else fetched(connection, "SELECT current_schema()::text")[0][0]
+    found = schema if schema is not None else fetch_rows(connection, "SELECT current_schema()::text")[0][0]
     if found is None:
         message = f"{target}: the database has no schema to create tables in. Name one: schema.table."
         raise OutputError(message, code="no-schema")
@@ -152,7 +151,7 @@ def _schema(connection: Any, target: DatabaseTable) -> str:
 def _check(connection: Any, target: DatabaseTable, *, force: bool) -> bool:
     """Whether the table is there and may be replaced; `OutputError` where it may not or cannot be created."""
     schema, table = _schema(connection, target), target.parts[1]
-    there, allowed, kind, inherits = fetched(connection, _STATE, schema, table)[0]
+    there, allowed, kind, inherits = fetch_rows(connection, _STATE, schema, table)[0]
     if not there:
         message = f"{target}: there is no schema {schema!r} in the database. Create it first."
         raise OutputError(message, code="no-schema")
@@ -162,102 +161,67 @@ def _check(connection: Any, target: DatabaseTable, *, force: bool) -> bool:
         message = f"{target} is not an ordinary table, so it is never replaced. Choose another output."
         raise OutputError(message, code="not-a-table")
     if inherits:
-        raise OutputError(
-            f"{target} is a partition, or inherits from a table or is inherited by one: its rows are read there too, "
-            "so it is never replaced. Choose another output.",
-            code="not-a-table",
-        )
+        message = f"{target} is a partition, or inherits from a table or is inherited by one:"
+        why = "its rows are read there too, so it is never replaced. Choose another output."
+        raise OutputError(f"{message} {why}", code="not-a-table")
     if kind is not None and not force:
         raise OutputError(f"{target} exists already. Choose another output, or {FORCE}.", code="output-exists")
     return kind is not None
 
 
-def _identity(connection: Any, table: DatabaseTable) -> tuple[Any, ...] | None:
-    """What tells one table from every other: its server, its database and its number; None where there is none."""
-    found = fetched(connection, _IDENTITY, quoted(*table.parts))[0]
-    return found if found[-1] is not None else None
-
-
-class PostgresSink:
+class PostgresSink(StagedSink):
     """A table of a PostgreSQL database; evidence and report go beside the policy, or to ``evidence``."""
 
+    _file = Path()
+    _streamed = False
+
     def __init__(
-        self,
-        policy: Policy,
-        target: DatabaseTable,
-        source: DataSource,
-        *,
-        evidence: str | Path | None = None,
-        force: bool = False,
+        self, policy: Policy, target: DatabaseTable, source: DataSource, *, evidence: str | Path | None, force: bool
     ) -> None:
-        self.location: Any = target
-        self.stem = file_name(target)
-        self.documents: Mapping[str, Path] = document_paths(policy.path("."), self.stem, evidence)
-        self._force = force
+        # what is no letter, digit, dash or dot in the name of the table is an underscore in those of files
+        stem = re.sub(r"[^\w.-]", "_", target.parts[1]).lstrip(".") or "release"
+        documents = document_paths(policy.path("."), stem, evidence)
         inputs = policy_files(policy) if source.database is not None else [source.path, *policy_files(policy)]
         check_target(target, source.database, force=force)
-        self._types = _kept_types(policy, source)
-        self._stage = Staged(list(self.documents.values()), inputs=inputs, force=force)
-        self._open = ExitStack()
-        self._file = Path()
-        self._streamed = False
+        self._force, self._types = force, {}
+        if source.database is not None:  # the types of columns whose values are released as they are
+            sensitive = [
+                name
+                for name in policy.names("sensitive")
+                if policy.published(name) != "categories" and not policy.columns[name].same
+            ]
+            shown = {*policy.names("insensitive"), *sensitive}
+            self._types = {each.name: each.released_type for each in database_columns(source) if each.name in shown}
+            self._types |= {name: "bigint" for name in policy.relative_columns if name in self._types}
+        super().__init__(target, stem, documents, inputs=inputs, force=force)
 
     def __enter__(self) -> Self:
-        self._open.enter_context(self._stage)
+        super().__enter__()
         folder = tempfile.TemporaryDirectory(prefix=".shoal-", dir=self.documents["evidence"].parent)
         self._file = Path(self._open.enter_context(folder)) / f"{self.stem}.csv"
         return self
 
-    def __exit__(self, *error: object) -> None:
-        self._open.close()
-
     def write(self, result: Result, reading: Reading, progress: Progress) -> WrittenRelease:
         """Write the release to a hidden file, where it is verified."""
         self._streamed = reading.table is None
-        write_result(result, reading, self._file, progress)
-        return WrittenRelease(self._file, sha256_of(self._file))
+        return write_result(result, reading, self._file, progress)
 
-    def commit(self, texts: Mapping[str, str]) -> ReleaseData | None:
-        """Write the table, read it back, and commit it together with its documents."""
-        write_documents(self._stage, self.documents, texts)
-        with connected(self.location, "writing to", OutputError) as connection:
-            writer = self._written(connection)
-            table = self._read_back(writer)
-            writer.place(force=self._force)
-            self._stage.commit(writer.commit)
-        return ReleasedRows(table, np.ones(table.num_rows, dtype=np.int64)) if self._streamed else None
-
-    def _written(self, connection: Any) -> PostgresWriter:
-        """The release in the database, in the order of the file, not yet committed."""
+    def _put_in_place(self) -> ReleaseData | None:
+        """Write the table in the order of the file, read it back, and commit it together with its documents."""
         names = column_names(release_source(self._file))
         types = {name: self._types.get(name, "text") for name in names}
-        writer = PostgresWriter.begin(connection, self.location, types)
-        writer.write(_texts(self._file, names), types)
-        return writer
-
-    def _read_back(self, writer: PostgresWriter) -> pa.Table:
-        """What the table holds, in the order of a release; it must be the very file that was verified."""
-        table = in_order_of_cells(writer.read_back())
-        again = self._file.with_name("read back.csv")
-        write_table(table, again)
-        if sha256_of(again) != sha256_of(self._file):
-            message = f"{writer.target} does not hold what was written to it, so it is removed again."
-            raise OutputError(message, code="not-as-written")
-        return table
-
-
-def file_name(target: DatabaseTable) -> str:
-    """The table's name as the name of a file: what is no letter, digit, dash or dot becomes an underscore."""
-    return re.sub(r"[^\w.-]", "_", target.parts[1]).lstrip(".") or "release"
-
-
-def _kept_types(policy: Policy, source: DataSource) -> dict[str, str]:
-    """The SQL types of columns whose values are released as they are, where the input is a database."""
-    if source.database is None:
-        return {}
-    sensitive = [name for name in policy.names("sensitive") if policy.published(name) != "categories"]
-    shown = {*policy.names("insensitive"), *sensitive}
-    return {column.name: column.kept for column in database_columns(source) if column.name in shown}
+        with connected(self.location, "writing to", OutputError) as connection:
+            writer = PostgresWriter.begin(connection, self.location, types)
+            writer.write(_texts(self._file, names), types)
+            table = in_order_of_cells(writer.read_back())
+            again = self._file.with_name("read back.csv")
+            write_table(table, again)
+            if sha256_of(again) != sha256_of(self._file):  # it must be the very file that was verified
+                message = f"{self.location} does not hold what was written to it, so it is removed again."
+                raise OutputError(message, code="not-as-written")
+            writer.rename_to_target(force=self._force)
+            self._stage.commit(writer.commit)
+        return ReleasedRows(table, np.ones(table.num_rows, dtype=np.int64)) if self._streamed else None
 
 
 def _texts(release: Path, names: Sequence[str]) -> Iterator[pa.RecordBatch]:

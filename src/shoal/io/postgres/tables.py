@@ -1,10 +1,8 @@
 """Tables of a PostgreSQL database, read in batches of records through ADBC: Arrow in, Arrow out, nothing row by row."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Final
@@ -14,7 +12,7 @@ import pyarrow.compute as pc
 
 from shoal.errors import DataError, did_you_mean
 from shoal.io.columns import check_names, chosen, plain
-from shoal.io.postgres.connection import called, close, connected, explained, fetched, opened
+from shoal.io.postgres.connection import close, connected, fetch_rows, open_connection, run_interruptible, server_errors
 from shoal.policy.data_source import DataSource
 from shoal.policy.location import DatabaseTable, quoted
 from shoal.table.canonical_text import decimal_text
@@ -63,21 +61,11 @@ class DatabaseColumn:
         return self.base in _AS_TEXT | _AS_IT_IS or self.base == "numeric"
 
     @property
-    def kept(self) -> str:
+    def released_type(self) -> str:
         """The type under which its values are released: its own where every database has it, else text."""
-        own = self.base in _AS_IT_IS or _NUMERIC.fullmatch(self.declared) is not None
-        return (self.base if self.base in _AS_IT_IS else self.declared) if own else "text"
-
-    @property
-    def selected(self) -> str:
-        """The column as it is asked for."""
-        return quoted(self.name) if self.base in _AS_IT_IS else f"{quoted(self.name)}::text"
-
-
-def database_names(source: DataSource) -> list[str]:
-    """The names of the columns of a table."""
-    with _reading(source) as connection:
-        return [column.name for column in _columns(connection, source)]
+        if self.base in _AS_IT_IS:
+            return self.base
+        return self.declared if _NUMERIC.fullmatch(self.declared) else "text"
 
 
 def database_columns(source: DataSource) -> list[DatabaseColumn]:
@@ -86,42 +74,31 @@ def database_columns(source: DataSource) -> list[DatabaseColumn]:
         return _columns(connection, source)
 
 
-def database_batches(source: DataSource, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-    """The columns asked for, in batches as the server sends them; a table without records gives one empty batch."""
-    with _reading(source) as connection:
-        yield from batches_within(connection, source, columns)
-
-
-def batches_within(
-    connection: Any, source: DataSource, columns: Sequence[str] | None = None
+def database_batches(
+    source: DataSource, columns: Sequence[str] | None = None, within: Any = None
 ) -> Iterator[pa.RecordBatch]:
-    """The same in a transaction that has begun, so that it sees what was written there."""
-    known = {column.name: column for column in _columns(connection, source)}
-    wanted = [known[name] for name in chosen(list(known), columns, str(source.database))]
-    for column in wanted:
-        if not column.readable:
-            raise DataError(
-                f"{source.database}: column {column.name!r} has the type {column.declared}, which has no single value "
-                "per cell. Leave the column out of the policy, or read a view with text, numbers or dates instead.",
-                code="unreadable-type",
-            )
-    with connection.cursor() as cursor:
-        names = ", ".join(column.selected for column in wanted) or "NULL"
-        query = f"SELECT {names} FROM {_quoted_name(source)}"  # noqa: S608  every name is quoted
-        called(lambda: cursor.execute(query), cursor.adbc_cancel)
-        reader = cursor.fetch_record_batch()
-        given = False
-        for batch in reader:
-            given = True
-            yield _plain(batch, wanted, source)
-        if not given:
-            empty = [pa.array([], field.type) for field in reader.schema]
-            yield _plain(pa.RecordBatch.from_arrays(empty, reader.schema.names), wanted, source)
+    """The columns asked for, in batches as the server sends them; a table without records gives one empty batch.
 
-
-def read_database(source: DataSource, columns: Sequence[str] | None = None) -> pa.Table:
-    """The columns asked for, as one table."""
-    return pa.Table.from_batches(list(database_batches(source, columns)))
+    ``within`` is a connection whose transaction has begun, so that it sees what was written there.
+    """
+    with _reading(source) if within is None else nullcontext(within) as connection:
+        known = {column.name: column for column in _columns(connection, source)}
+        wanted = [known[name] for name in chosen(list(known), columns, str(source.database))]
+        for column in wanted:
+            if not column.readable:
+                message = f"{source.database}: column {column.name!r} has the type {column.declared},"
+                fix = "Leave the column out of the policy, or read a view with text, numbers or dates instead."
+                raise DataError(f"{message} which has no single value per cell. {fix}", code="unreadable-type")
+        with connection.cursor() as cursor:
+            cells = [quoted(each.name) + ("" if each.base in _AS_IT_IS else "::text") for each in wanted]
+            query = f"SELECT {', '.join(cells) or 'NULL'} FROM {_quoted_name(source)}"  # noqa: S608  names are quoted
+            run_interruptible(lambda: cursor.execute(query), cursor.adbc_cancel)
+            reader = cursor.fetch_record_batch()
+            batch = None
+            for batch in reader:
+                yield _plain(batch, wanted, source)
+            if batch is None:
+                yield _plain(pa.RecordBatch.from_pylist([], reader.schema), wanted, source)
 
 
 @contextmanager
@@ -133,16 +110,16 @@ def _reading(source: DataSource) -> Iterator[Any]:
 
 
 @contextmanager
-def held_still(source: DataSource) -> Iterator[DataSource]:
+def snapshot_of(source: DataSource) -> Iterator[DataSource]:
     """The source as its table is now, however often it is read: a transaction stays open and lends its snapshot."""
     if source.database is None:
         yield source
         return
-    connection = opened(source.database, "reading")
+    connection = open_connection(source.database, "reading")
     try:
-        with explained(source.database, "reading"):
+        with server_errors(source.database, "reading"):
             _begin(connection, source.database)
-            snapshot = fetched(connection, "SELECT pg_export_snapshot()")[0][0]
+            snapshot = fetch_rows(connection, "SELECT pg_export_snapshot()")[0][0]
         yield replace(source, database=replace(source.database, snapshot=snapshot))
     finally:
         close(connection)
@@ -157,12 +134,9 @@ def _begin(connection: Any, table: DatabaseTable) -> None:
         try:
             cursor.execute("SET TRANSACTION SNAPSHOT '" + table.snapshot.replace("'", "''") + "'")
         except Exception:
-            raise DataError(
-                f"{table}: the server has ended the transaction that kept the table as it was when it was counted, so "
-                "it cannot be read a second time. Start again, with more memory or a longer "
-                "idle_in_transaction_session_timeout.",
-                code="transaction-ended",
-            ) from None
+            message = f"{table}: the server has ended the transaction that kept the table as it was when it was counted"
+            fix = "Start again, with more memory or a longer idle_in_transaction_session_timeout."
+            raise DataError(f"{message}, so it cannot be read a second time. {fix}", code="transaction-ended") from None
 
 
 def _quoted_name(source: DataSource) -> str:
@@ -171,15 +145,12 @@ def _quoted_name(source: DataSource) -> str:
 
 
 def _columns(connection: Any, source: DataSource) -> list[DatabaseColumn]:
-    columns = [DatabaseColumn(*row) for row in fetched(connection, _COLUMNS, _quoted_name(source))]
+    columns = [DatabaseColumn(*row) for row in fetch_rows(connection, _COLUMNS, _quoted_name(source))]
     if not columns:
         assert source.database is not None
-        known = [name for (name,) in fetched(connection, _TABLES)]
-        raise DataError(
-            f"{source.database}: there is no such table, or it has no columns. "
-            f"{did_you_mean(source.database.table, known)}",
-            code="unknown-column",
-        )
+        known = [name for (name,) in fetch_rows(connection, _TABLES)]
+        message = f"{source.database}: there is no such table, or it has no columns."
+        raise DataError(f"{message} {did_you_mean(source.database.table, known)}", code="unknown-column")
     check_names([column.name for column in columns], str(source.database))
     return columns
 
@@ -189,18 +160,21 @@ def _plain(batch: pa.RecordBatch, columns: Sequence[DatabaseColumn], source: Dat
     where = str(source.database)
     arrays = [_typed(array, column, where) for array, column in zip(batch.columns, columns, strict=False)]
     table = pa.Table.from_arrays(arrays, [column.name for column in columns])
-    table = plain(table, where, source.missing if source.quoted_missing else ()).combine_chunks()
+    table = plain(table, where, source.marks).combine_chunks()
     found = table.to_batches()
     return found[0] if found else pa.RecordBatch.from_pylist([], table.schema)
 
 
 def _typed(array: pa.Array, column: DatabaseColumn, where: str) -> pa.Array:
+    """The column with its type, refusing values that it cannot hold."""
     if column.base == "numeric":
         return _numeric(array, column, where)
-    if pa.types.is_date(array.type):
-        _refuse_beyond(array.cast(pa.int32()), 1, column, where)
-    elif pa.types.is_timestamp(array.type):
-        _refuse_beyond(array.cast(pa.int64()), _MICROSECONDS, column, where)
+    if pa.types.is_date(array.type) or pa.types.is_timestamp(array.type):
+        days = pa.types.is_date(array.type)
+        a_day = 1 if days else _MICROSECONDS
+        low, high = pc.min_max(array.cast(pa.int32() if days else pa.int64())).as_py().values()
+        if low is not None and (low < _FIRST_DAY * a_day or high >= (_LAST_DAY + 1) * a_day):
+            raise _unreadable_value("a date that lies outside the years 1 to 9999, or infinity", column, where)
     elif pa.types.is_time(array.type):
         latest = pc.max(array.cast(pa.time64("us")).cast(pa.int64())).as_py()
         if latest is not None and latest >= _MICROSECONDS:
@@ -213,29 +187,19 @@ def _unreadable_value(what: str, column: DatabaseColumn, where: str) -> DataErro
     return DataError(message, code="unreadable-value")
 
 
-def _refuse_beyond(counts: pa.Array, a_day: int, column: DatabaseColumn, where: str) -> None:
-    low, high = pc.min_max(counts).as_py().values()
-    if low is not None and (low < _FIRST_DAY * a_day or high >= (_LAST_DAY + 1) * a_day):
-        raise _unreadable_value("a date that lies outside the years 1 to 9999, or infinity", column, where)
-
-
 def _numeric(texts: pa.Array, column: DatabaseColumn, where: str) -> pa.Array:
     """Decimals of the declared precision, or else canonical text; NaN is missing."""
     known = texts.dictionary_encode()
-    values = [_decimal(text, column, where) for text in known.dictionary.to_pylist()]
-    declared = _NUMERIC.fullmatch(column.declared)
-    kind = pa.string()
+    values = [Decimal(text) for text in known.dictionary.to_pylist()]
+    for value in values:
+        if value.is_infinite():
+            raise _unreadable_value(f"{value}, which is not a number", column, where)
+    kind, declared = pa.string(), _NUMERIC.fullmatch(column.declared)
     if declared is not None and declared.group(1) is not None:
         scale = int(declared.group(2))
         digits = max(int(declared.group(1)), scale)  # numeric(3,5) has three digits of five behind the point
         kind = pa.decimal128(digits, scale) if digits <= 38 else kind
-    show: Callable[[Decimal], Any] = decimal_text if kind == pa.string() else lambda value: value
-    shown = pa.array([None if value is None else show(value) for value in values], kind)
-    return shown.take(known.indices)
-
-
-def _decimal(text: str, column: DatabaseColumn, where: str) -> Decimal | None:
-    value = Decimal(text)
-    if value.is_infinite():
-        raise _unreadable_value(f"{text}, which is not a number", column, where)
-    return None if value.is_nan() else value
+    numbers = [None if value.is_nan() else value for value in values]
+    if kind == pa.string():
+        return pa.array([None if each is None else decimal_text(each) for each in numbers], kind).take(known.indices)
+    return pa.array(numbers, kind).take(known.indices)

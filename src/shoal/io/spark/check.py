@@ -1,7 +1,5 @@
 """What a verification asks Spark for. It shares nothing with what made the release but Spark itself."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
@@ -18,7 +16,7 @@ _N = "n"
 def counted_rows(frame: Any) -> tuple[pa.Table, NDArray[np.int64]]:
     """The distinct rows of a frame and how often each occurs; moments in universal time."""
     names = list(frame.columns)
-    plain = frame.toDF(*(f"r{place}" for place in range(len(names))))
+    plain = frame.toDF(*(f"r{index}" for index in range(len(names))))
     table = plain.groupBy(plain.columns).count().toArrow()
     columns = [_universal(column) for column in table.columns[:-1]]
     return pa.table(columns, names=names), table.columns[-1].to_numpy().astype(np.int64)
@@ -35,11 +33,11 @@ def rows_not_in(released: Any, original: Any, text: Text) -> int:
     from pyspark.sql import functions as f  # noqa: PLC0415
 
     names = list(released.columns)
-    keys = [f"r{place}" for place in range(len(names))]
+    keys = [f"r{index}" for index in range(len(names))]
     left = _texts(released, names, keys, text).groupBy(keys).agg(f.count(f.lit(1)).alias("more"))
     right = _texts(original, names, keys, text).groupBy(keys).agg(f.count(f.lit(1)).alias("there"))
-    right = right.toDF(*(f"o{place}" for place in range(len(names))), "there")
-    same = [left[key].eqNullSafe(right[f"o{place}"]) for place, key in enumerate(keys)]
+    right = right.toDF(*(f"o{index}" for index in range(len(names))), "there")
+    same = [left[key].eqNullSafe(right[f"o{index}"]) for index, key in enumerate(keys)]
     lacking = left.join(right, same, "left").select(f.col("more") - f.coalesce(f.col("there"), f.lit(0)))
     lacking = lacking.toDF("lacking").where("lacking > 0")
     return int(lacking.agg(f.coalesce(f.sum("lacking"), f.lit(0)).alias(_N)).toArrow().column(_N)[0].as_py())
@@ -63,25 +61,22 @@ def _text_of(text: Text, column: Any, name: str) -> pa.Array:
 def rows_out_of_order(frame: Any, text: Text) -> int:
     """How many rows of a frame's files stand before one that sorts ahead of them, files in the order of their names."""
     names = list(frame.columns)
-    placed = frame.select("*", "_metadata.file_name", "_metadata.file_block_start")
-    plain = placed.toDF(*(f"r{place}" for place in range(len(names))), "file", "start")
-    kinds = "file string, start bigint, place bigint, first array<string>, last array<string>, wrong bigint"
+    located = frame.select("*", "_metadata.file_name", "_metadata.file_block_start")
+    plain = located.toDF(*(f"r{index}" for index in range(len(names))), "file", "start")
+    kinds = "file string, start bigint, batch bigint, first array<string>, last array<string>, wrong bigint"
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for place, batch in enumerate(batches):
-            yield from _stretches(batch, place, names, text)
+        for index, batch in enumerate(batches):
+            yield from _stretches(batch, index, names, text)
 
     found = plain.mapInArrow(run, kinds).toArrow().to_pylist()
-    found.sort(key=lambda each: (each["file"], each["start"], each["place"]))
-    between = sum(_sortable(one["last"]) > _sortable(two["first"]) for one, two in pairwise(found))
+    found.sort(key=lambda each: (each["file"], each["start"], each["batch"]))
+    ends = [[[(cell is None, cell or "") for cell in each[end]] for end in ("first", "last")] for each in found]
+    between = sum(last > first for (_, last), (first, _) in pairwise(ends))
     return int(sum(each["wrong"] for each in found) + between)
 
 
-def _sortable(row: Sequence[str | None]) -> tuple[tuple[bool, str], ...]:
-    return tuple((cell is None, cell or "") for cell in row)
-
-
-def _stretches(batch: pa.RecordBatch, place: int, names: Sequence[str], text: Text) -> Iterator[pa.RecordBatch]:
+def _stretches(batch: pa.RecordBatch, index: int, names: Sequence[str], text: Text) -> Iterator[pa.RecordBatch]:
     """The rows of a batch, file by file: the first and the last of each file, and how many stand wrong."""
     if not batch.num_rows:
         return
@@ -91,15 +86,9 @@ def _stretches(batch: pa.RecordBatch, place: int, names: Sequence[str], text: Te
     new = [0, *(row for row in range(1, batch.num_rows) if (file[row], start[row]) != (file[row - 1], start[row - 1]))]
     for begin, end in pairwise([*new, batch.num_rows]):
         first, last = ([column[row].as_py() for column in columns] for row in (begin, end - 1))
-        stretch = {
-            "file": [file[begin]],
-            "start": [start[begin]],
-            "place": [place],
-            "first": pa.array([first], pa.list_(pa.string())),
-            "last": pa.array([last], pa.list_(pa.string())),
-            "wrong": [int(later[begin : end - 1].sum())],
-        }
-        yield pa.RecordBatch.from_pydict(stretch)
+        ends = {"first": pa.array([first], pa.list_(pa.string())), "last": pa.array([last], pa.list_(pa.string()))}
+        where = {"file": [file[begin]], "start": [start[begin]], "batch": [index]}
+        yield pa.RecordBatch.from_pydict({**where, **ends, "wrong": [int(later[begin : end - 1].sum())]})
 
 
 def _later(columns: Sequence[pa.Array]) -> NDArray[np.bool_]:

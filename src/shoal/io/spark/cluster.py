@@ -37,38 +37,31 @@ def session_of(settings: Mapping[str, str]) -> Any:
     try:
         from pyspark.sql import SparkSession  # noqa: PLC0415  only for those who use it
     except ImportError:
-        raise InputError(
-            'engine: spark needs PySpark 4 and Java 17 or newer: pip install "shoal[spark]". '
-            "Where the data fits on this machine, leave engine out of the policy.",
-            code="no-spark",
-        ) from None
+        message = 'engine: spark needs PySpark 4 and Java 17 or newer: pip install "shoal[spark]".'
+        fix = "Where the data fits on this machine, leave engine out of the policy."
+        raise InputError(f"{message} {fix}", code="no-spark") from None
     builder = SparkSession.builder.appName(settings.get("spark.app.name", "shoal"))
     for key, value in settings.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
 
 
-def is_from_spark(error: BaseException) -> bool:
-    """Whether an error is Spark's own."""
-    return any(kind.__module__.startswith(("pyspark.", "py4j.")) for kind in type(error).__mro__)
-
-
-def error_line(error: BaseException) -> str:
-    """The line of a Spark error that says what was wrong, among long traces: the last that names an error."""
-    lines = [line.strip() for line in str(error).split("JVM stacktrace")[0].splitlines() if line.strip()]
-    named = [_NAMED.sub(r"\2", line) for line in lines if _NAMED.match(line)]
-    return ((named[-1:] or lines or [type(error).__name__])[0])[:600]
-
-
 @contextmanager
-def spark_errors(kind: type[DataError] | type[OutputError] = DataError) -> Iterator[None]:
-    """Errors of Spark's as errors of Shoal's: the line that says what was wrong, without traces."""
+def spark_errors(
+    kind: type[DataError | OutputError] = DataError,
+    what: str = "Spark could not do its part",
+    code: str = "spark-failed",
+) -> Iterator[None]:
+    """Errors of Spark's as errors of Shoal's: among long traces, the last line that names an error."""
     try:
         yield
     except Exception as error:
-        if not is_from_spark(error):
+        if not any(each.__module__.startswith(("pyspark.", "py4j.")) for each in type(error).__mro__):
             raise
-        raise kind(f"Spark could not do its part: {error_line(error)}", code="spark-failed") from error
+        lines = [line.strip() for line in str(error).split("JVM stacktrace")[0].splitlines() if line.strip()]
+        named = [_NAMED.sub(r"\2", line) for line in lines if _NAMED.match(line)]
+        reason = (named[-1:] or lines or [type(error).__name__])[0]
+        raise kind(f"{what}: {reason[:600]}", code=code) from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +77,7 @@ class Named:
     def of(cls, frame: Any) -> Named:
         """A frame as it was handed over."""
         names = tuple(frame.columns)
-        return cls(frame.toDF(*(f"c{place}" for place in range(len(names)))), names)
+        return cls(frame.toDF(*(f"c{index}" for index in range(len(names)))), names)
 
     @property
     def session(self) -> Any:
@@ -98,7 +91,7 @@ class Named:
     def select(self, names: Sequence[str]) -> Named:
         """Some of the columns."""
         chosen = self.frame.select([self.cell(name) for name in names])
-        return Named(chosen.toDF(*(f"c{place}" for place in range(len(names)))), tuple(names))
+        return Named(chosen.toDF(*(f"c{index}" for index in range(len(names)))), tuple(names))
 
     def public(self) -> Any:
         """The frame with its own names."""
@@ -110,52 +103,59 @@ class Named:
 
     def collect(self) -> pa.Table:
         """All rows on the driver."""
-        table = self.frame.toArrow()
-        columns = [column if column.num_chunks == 0 else pa.chunked_array([in_utc(each) for each in column.chunks])
-                   for column in table.columns]  # fmt: skip
-        return pa.table(columns, names=list(self.names))
+        return pa.table([in_utc(column) for column in self.frame.toArrow().columns], names=list(self.names))
 
 
-def cleaned(given: Named, columns: Sequence[str], missing: Sequence[str]) -> Named:
+def cleaned(table: Named, columns: Sequence[str], missing: Sequence[str]) -> Named:
     """Some columns, without NaN and without marks of missing values: the same cells that a file is read into."""
     from pyspark.sql import functions as f  # noqa: PLC0415
 
-    chosen = given.select(columns)
+    chosen = table.select(columns)
     numbers = [float(mark) for mark in missing if _NUMBER.fullmatch(mark)]
     cells = []
-    for place, (_, kind) in enumerate(chosen.frame.dtypes):
-        cell = chosen.frame[f"c{place}"]
+    for index, (_, kind) in enumerate(chosen.frame.dtypes):
+        cell = chosen.frame[f"c{index}"]
         if kind in _FLOATING:
             cell = f.when(~f.isnan(cell), cell + f.lit(0.0).cast(kind))  # -0.0 and 0.0 are one value
         if kind == "string" and missing:
             cell = f.when(~cell.isin(list(missing)), cell)
         if kind in _WHOLE | _FLOATING and numbers:
             cell = f.when(~cell.cast("double").isin(numbers), cell)
-        cells.append(cell.alias(f"c{place}"))
+        cells.append(cell.alias(f"c{index}"))
     return Named(chosen.frame.select(cells), chosen.names)
 
 
-def in_utc(values: pa.Array) -> pa.Array:
+def in_utc(values: pa.Array | pa.ChunkedArray) -> Any:
     """Moments in universal time: the time zone of a session must decide nothing."""
     kind = values.type
-    if pa.types.is_timestamp(kind) and kind.tz is not None:
-        return values.cast(pa.timestamp(kind.unit, "UTC"))
-    return values
+    zoned = pa.types.is_timestamp(kind) and kind.tz is not None
+    return values.cast(pa.timestamp(kind.unit, "UTC")) if zoned else values
 
 
-def mapped(given: Named, function: OnBatch, empty: pa.Table) -> Named:
+def mapped(table: Named, function: OnBatch, empty: pa.Table) -> Named:
     """A function of Arrow batches, pickled and run where the records lie; ``empty`` has its columns."""
-    inside = [f"c{place}" for place in range(empty.num_columns)]
+    inside = [f"c{index}" for index in range(empty.num_columns)]
     kinds = _schema(empty.rename_columns(inside))
-    names = list(given.names)
+    names = list(table.names)
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            given = pa.RecordBatch.from_arrays([in_utc(column) for column in batch.columns], names)
-            for made in function(given).to_batches():
+            named = pa.RecordBatch.from_arrays([in_utc(column) for column in batch.columns], names)
+            for made in function(named).to_batches():
                 yield pa.RecordBatch.from_arrays(made.columns, inside)
 
-    return Named(given.frame.mapInArrow(run, kinds), tuple(empty.column_names))
+    return Named(table.frame.mapInArrow(run, kinds), tuple(empty.column_names))
+
+
+def folded(frame: Any, function: Callable[[Iterable[pa.RecordBatch]], Iterable[Any]]) -> list[Any]:
+    """What a function says of the batches of each partition, pickled and run where the records lie."""
+
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for answer in function(batches):
+            yield pa.RecordBatch.from_arrays([pa.array([pickle.dumps(answer)], pa.binary())], ["content"])
+
+    done = frame.mapInArrow(run, "content binary").toArrow()
+    return [pickle.loads(each) for each in done.column("content").to_pylist()]  # noqa: S301 - our own workers' answers
 
 
 def _schema(table: pa.Table) -> Any:
@@ -181,17 +181,17 @@ def _schema(table: pa.Table) -> Any:
     return t.StructType([t.StructField(field.name, kind(field)) for field in table.schema])
 
 
-def in_order(given: Named, keys: Sequence[str], columns: Sequence[str]) -> Named:
+def in_order(table: Named, keys: Sequence[str], columns: Sequence[str]) -> Named:
     """The rows sorted over all partitions by texts, by code point and missing ones last; then only some columns."""
-    ordered = given.frame.orderBy([given.cell(name).asc_nulls_last() for name in keys])
-    return Named(ordered, given.names).select(columns)
+    ordered = table.frame.orderBy([table.cell(name).asc_nulls_last() for name in keys])
+    return Named(ordered, table.names).select(columns)
 
 
 def unfolded(session: Any, table: pa.Table, counts: Counts) -> Named:
     """The records of distinct rows on the driver: each row as often as its count says."""
     from pyspark.sql import functions as f  # noqa: PLC0415
 
-    inside = [f"c{place}" for place in range(table.num_columns)]
+    inside = [f"c{index}" for index in range(table.num_columns)]
     counted = table.rename_columns(inside).append_column(COUNT, pa.array(counts))
     frame = session.createDataFrame(counted, _schema(counted))
     repeated = frame.withColumn(COUNT, f.explode(f.sequence(f.lit(1).cast("bigint"), frame[COUNT])))
@@ -208,14 +208,13 @@ class SparkWorkers:
 
     def __call__(self, work: Callable[[Any], Any], blocks: Sequence[Any]) -> list[Any]:
         """Do the work on each block where there is room for it."""
-        kinds = "place bigint, content binary"
-        sent = pa.table({"place": list(range(len(blocks))), "content": pa.array([pickle.dumps(each) for each in blocks],
-                                                                               pa.binary())})  # fmt: skip
+        kinds, content = "block bigint, content binary", pa.array([pickle.dumps(each) for each in blocks], pa.binary())
+        sent = pa.table({"block": list(range(len(blocks))), "content": content})
 
         def run(group: pa.Table) -> pa.Table:
             answer = [pickle.dumps(work(pickle.loads(each.as_py()))) for each in group.column("content")]  # noqa: S301
             return group.set_column(1, "content", pa.array(answer, pa.binary()))
 
-        done = self.session.createDataFrame(sent, kinds).groupBy("place").applyInArrow(run, kinds).toArrow()
-        answers = dict(zip(done.column("place").to_pylist(), done.column("content").to_pylist(), strict=True))
-        return [pickle.loads(answers[place]) for place in range(len(blocks))]  # noqa: S301 - our own workers' answers
+        done = self.session.createDataFrame(sent, kinds).groupBy("block").applyInArrow(run, kinds).toArrow()
+        answers = dict(zip(done.column("block").to_pylist(), done.column("content").to_pylist(), strict=True))
+        return [pickle.loads(answers[index]) for index in range(len(blocks))]  # noqa: S301 - our own workers' answers

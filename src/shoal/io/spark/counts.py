@@ -25,41 +25,29 @@ from shoal.table.encoded import Codes
 from shoal.table.recoding import Recoding
 
 
-@dataclass(frozen=True, eq=False)
-class CountedFrame:
-    """The distinct combinations of some columns, each with how many records have it."""
+def grouped(table: Named, names: Sequence[str]) -> Named:
+    """The distinct combinations of some columns, each with how many records have it as `COUNT` beside them.
 
-    frame: Any  # the columns c0, c1, … and `COUNT`
-    names: tuple[str, ...]
-
-    def total(self) -> tuple[int, int]:
-        """How many combinations there are, and of how many records."""
-        from pyspark.sql import functions as f  # noqa: PLC0415
-
-        row = self.frame.agg(f.count(f.lit(1)).alias("rows"), f.sum(COUNT).alias("records")).toArrow().to_pylist()[0]
-        return int(row["rows"]), int(row["records"] or 0)
-
-
-def grouped(given: Named, names: Sequence[str]) -> CountedFrame:
-    """Count the records by some columns: one shuffle, of the distinct rows and not of the records."""
+    One shuffle, of the distinct rows and not of the records.
+    """
     from pyspark.sql import functions as f  # noqa: PLC0415
 
-    chosen = given.select(names)
-    return CountedFrame(chosen.frame.groupBy(chosen.frame.columns).agg(f.count(f.lit(1)).alias(COUNT)), tuple(names))
+    chosen = table.select(names)
+    return Named(chosen.frame.groupBy(chosen.frame.columns).agg(f.count(f.lit(1)).alias(COUNT)), chosen.names)
 
 
-def distinct_values(counted: CountedFrame) -> dict[str, pa.Array]:
-    """The distinct values of each column, null last where there is one, in one pass over the distinct rows."""
+def distinct_values(counted: Named, names: Sequence[str]) -> dict[str, pa.Array]:
+    """The distinct values of some columns, null last where there is one, in one pass over the distinct rows."""
     from pyspark.sql import functions as f  # noqa: PLC0415
 
-    cells = [counted.frame[f"c{place}"] for place in range(len(counted.names))]
-    sets = [f.collect_set(cell).alias(f"v{place}") for place, cell in enumerate(cells)]
-    nulls = [f.max(cell.isNull()).alias(f"n{place}") for place, cell in enumerate(cells)]
+    cells = [counted.cell(name) for name in names]
+    sets = [f.collect_set(cell).alias(f"v{index}") for index, cell in enumerate(cells)]
+    nulls = [f.max(cell.isNull()).alias(f"n{index}") for index, cell in enumerate(cells)]
     table = counted.frame.agg(*sets, *nulls).toArrow()
     found = {}
-    for place, name in enumerate(counted.names):
-        values = in_utc(table.column(f"v{place}").combine_chunks().flatten())
-        null = pa.nulls(1 if table.column(f"n{place}")[0].as_py() else 0, values.type)
+    for index, name in enumerate(names):
+        values = in_utc(table.column(f"v{index}").combine_chunks().flatten())
+        null = pa.nulls(1 if table.column(f"n{index}")[0].as_py() else 0, values.type)
         found[name] = pa.concat_arrays([values, null])
     return found
 
@@ -74,30 +62,35 @@ class Codebook:
     typed: pa.Array  # a value of each code, in the type of the data
 
     @staticmethod
-    def of(values: pa.Array) -> Codebook:
-        """The codes of a column's distinct values by their canonical text."""
-        labels, typed, codes = encode_values(values)
+    def of(values: pa.Array, become: pa.Array | None = None) -> Codebook:
+        """The codes of a column's distinct values by their canonical text, or that of what they become."""
+        labels, typed, codes = encode_values(values if become is None else become)
         return Codebook(values, codes, labels, typed)
 
     def encode(self, column: pa.Array) -> pa.Array:
         """The code of each cell."""
-        places = pc.index_in(in_utc(column).cast(self.values.type), value_set=self.values)
-        if places.null_count:
+        indices = pc.index_in(in_utc(column).cast(self.values.type), value_set=self.values)
+        if indices.null_count:
             message = "the data changed while it was read: a value has appeared that was not there before."
             raise DataError(message, code="data-changed")
-        return pa.array(self.codes[places.to_numpy()])
+        return pa.array(self.codes[indices.to_numpy()])
 
 
-def coded(counted: CountedFrame, books: Mapping[str, Codebook]) -> Any:
-    """The distinct rows of a counted frame by the codes of their values, which take less room than texts."""
+def coded(counted: Named, books: Mapping[str, Codebook]) -> Any:
+    """The distinct rows of a counted frame by the codes of their values, which take less room than texts.
+
+    Columns without a codebook stay as they are: a book of all people in each task would take more room than it saves.
+    """
     from pyspark.sql import functions as f  # noqa: PLC0415
 
-    by = [f"c{place}" for place in range(len(books))]
-    kinds = ", ".join([*(f"{name} int" for name in by), f"{COUNT} bigint"])
+    by, book_of = [f"c{index}" for index in range(len(counted.names))], [books.get(name) for name in counted.names]
+    types = ["int" if book else kind for book, (_, kind) in zip(book_of, counted.frame.dtypes, strict=False)]
+    kinds = ", ".join([*(f"{name} {kind}" for name, kind in zip(by, types, strict=True)), f"{COUNT} bigint"])
 
     def encode(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            codes = [book.encode(batch.column(place)) for place, book in enumerate(books.values())]
+            cells = zip(book_of, batch.columns, strict=False)
+            codes = [book.encode(column) if book else column for book, column in cells]
             yield pa.RecordBatch.from_arrays([*codes, batch.column(len(by)).cast(pa.int64())], [*by, COUNT])
 
     frame = counted.frame.mapInArrow(encode, kinds)
@@ -105,14 +98,18 @@ def coded(counted: CountedFrame, books: Mapping[str, Codebook]) -> Any:
     return frame.groupBy(by).agg(f.sum(COUNT).alias(COUNT)) if shared else frame
 
 
-def collect_rows(frame: Any, books: Mapping[str, Codebook]) -> DistinctRows:
-    """The distinct rows of a frame of codes on the driver, in the order of their content."""
-    table = frame.toArrow()
-    columns = {
-        name: DistinctColumn(book.labels, book.typed, table.column(place).to_numpy().astype(np.int32))
-        for place, (name, book) in enumerate(books.items())
-    }
-    return DistinctRows(columns, table.column(COUNT).to_numpy().astype(np.int64)).in_order()
+def collect_rows(
+    frame: Any, names: Sequence[str], books: Mapping[str, Codebook], first: tuple[str, ...]
+) -> DistinctRows:
+    """The distinct rows of a frame of codes on the driver, in the order of their content, some columns first."""
+    table, columns = frame.toArrow(), {}
+    for index, name in enumerate(names):
+        if name in books:
+            codes = table.column(index).to_numpy().astype(np.int32)
+            columns[name] = DistinctColumn(books[name].labels, books[name].typed, codes)
+        else:
+            columns[name] = DistinctColumn.of(in_utc(table.column(index)))
+    return DistinctRows(columns, table.column(COUNT).to_numpy().astype(np.int64), None, first).in_order()
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,10 +142,7 @@ class CoarseColumn:
 
     def book(self) -> Codebook:
         """The codes of the values by what they become."""
-        if not self.step:
-            return Codebook.of(self.values)
-        labels, typed, codes = encode_values(self.labels)
-        return Codebook(self.values, codes, labels, typed)
+        return Codebook.of(self.values, self.labels if self.step else None)
 
     def raised(self, column: pa.Array) -> pa.Array:
         """The values of the data, made coarser."""
@@ -156,31 +150,26 @@ class CoarseColumn:
 
     def declared(self) -> dict[str, Any]:
         """The hierarchy from here on, and its boundary, as a policy declares them."""
+        hierarchy, labels = self.hierarchy, self.hierarchy.labels
         starts = set(self.ladder.nodes[self.step].tolist())
-        caps = set(self.ladder.nodes[-1].tolist()) - {self.hierarchy.root}
-        tree = {self.hierarchy.labels[self.hierarchy.root]: self._below(self.hierarchy.root, starts)}
-        boundary = sorted((self.hierarchy.labels[cap] for cap in caps), key=lambda label: (label is None, label or ""))
+        caps = set(self.ladder.nodes[-1].tolist()) - {hierarchy.root}
+
+        def below(node: int) -> dict[Label, Any]:
+            children = sorted(
+                np.flatnonzero(hierarchy.parents == node).tolist(), key=lambda child: hierarchy.first[child]
+            )
+            return {labels[child]: None if child in starts else below(child) for child in children}
+
+        boundary = sorted((labels[cap] for cap in caps), key=lambda label: (label is None, label or ""))
+        tree = {labels[hierarchy.root]: below(hierarchy.root)}
         return {"hierarchy": {"tree": tree}, **({"boundary": boundary} if boundary else {})}
 
-    def _below(self, node: int, starts: set[int]) -> dict[Label, Any]:
-        children = np.flatnonzero(self.hierarchy.parents == node)
-        ordered = sorted(children.tolist(), key=lambda child: int(self.hierarchy.first[child]))
-        labels = self.hierarchy.labels
-        return {labels[child]: None if child in starts else self._below(child, starts) for child in ordered}
 
-
-@dataclass(frozen=True, eq=False)
-class CoarseRows:
-    """Distinct rows that fit, and the policy with which they are searched."""
-
-    rows: DistinctRows
-    policy: Policy
-    columns: Mapping[str, CoarseColumn]
-
-
-def coarsen(counted: CountedFrame, policy: Policy, allowed: int, progress: Progress) -> CoarseRows:
-    """Make quasi-identifiers coarser until the distinct rows fit; `DataError` where they never do."""
-    values = distinct_values(counted)
+def coarsen(
+    counted: Named, policy: Policy, allowed: int, progress: Progress
+) -> tuple[DistinctRows, dict[str, CoarseColumn]]:
+    """The distinct rows with quasi-identifiers made coarser until they fit; `DataError` where they never do."""
+    values = distinct_values(counted, counted.names)
     quasi = [name for name in counted.names if policy.columns[name].role == "quasi"]
     columns = {name: _column(name, values[name], policy) for name in quasi}
     fixed = {*policy.algorithm.ranges, *policy.algorithm.group}
@@ -202,7 +191,7 @@ def coarsen(counted: CountedFrame, policy: Policy, allowed: int, progress: Progr
         widest = max(rising, key=lambda name: (len(books[name].labels), name))
         columns[widest] = replace(columns[widest], step=columns[widest].step + 1)
     raised = {name: column for name, column in columns.items() if column.step}
-    return CoarseRows(collect_rows(frame, books), _policy_of(policy, raised), raised)
+    return collect_rows(frame, counted.names, books, ()), raised
 
 
 def _column(name: str, values: pa.Array, policy: Policy) -> CoarseColumn:
@@ -211,20 +200,20 @@ def _column(name: str, values: pa.Array, policy: Policy) -> CoarseColumn:
     try:
         source = hierarchy_source(spec.hierarchy, policy.path("."), where)
         built = source.build(labels, [1] * len(labels), where)
-        caps = boundary_caps(built.hierarchy, spec.boundary_labels, f"columns.{name}.boundary")
+        caps = boundary_caps(built.hierarchy, spec.boundary, f"columns.{name}.boundary")
     except HierarchyError as error:
         raise PolicyError(error.problems, policy.source) from None
     leaves = np.asarray(built.codes[codes], dtype=np.int32)
     return CoarseColumn(name, values, leaves, built.hierarchy, capped_levels(built.hierarchy, caps))
 
 
-def _policy_of(policy: Policy, raised: Mapping[str, CoarseColumn]) -> Policy:
-    """The policy for rows of which some columns were made coarser."""
+def coarse_policy(policy: Policy, raised: Mapping[str, CoarseColumn]) -> Policy:
+    """The policy to search with, where some columns were made coarser."""
     columns = policy.model_dump(exclude_unset=True)["columns"]
     for name, column in raised.items():
-        kept = {key: value for key, value in columns[name].items() if key not in {"hierarchy", "boundary"}}
-        columns[name] = {**kept, **column.declared()}
-    return policy.changed(columns=columns) if raised else policy
+        others = {key: value for key, value in columns[name].items() if key not in {"hierarchy", "boundary"}}
+        columns[name] = {**others, **column.declared()}
+    return policy.changed(columns=columns)
 
 
 def in_full(recoding: Recoding, coarse: Mapping[str, CoarseColumn]) -> Recoding:
@@ -238,15 +227,11 @@ def in_full(recoding: Recoding, coarse: Mapping[str, CoarseColumn]) -> Recoding:
         hierarchies[index] = column.hierarchy
         numbers = np.array([column.hierarchy.by_label.get(label, -1) for label in labels], dtype=np.int32)
         nodes[:, index] = numbers[recoding.nodes[:, index]]
-        if levels is not None:
+        if levels is not None:  # counted from the values of the data
             shown = {labels[node] for node in np.unique(recoding.nodes[:, index]).tolist()}
-            levels[name] = _full_level(column, shown, levels[name])
+            for step in range(column.step, len(column.ladder.nodes)):
+                at_step = np.unique(column.ladder.nodes[step]).tolist()
+                if shown <= {column.hierarchy.labels[node] for node in at_step}:
+                    levels[name] = column.ladder.nominal[step]
+                    break
     return replace(recoding, hierarchies=tuple(hierarchies), nodes=nodes, levels=levels)
-
-
-def _full_level(column: CoarseColumn, shown: set[Label], level: int) -> int:
-    """The level of a full-domain recoding, counted from the values of the data."""
-    for step in range(column.step, len(column.ladder.nodes)):
-        if shown <= {column.hierarchy.labels[node] for node in np.unique(column.ladder.nodes[step]).tolist()}:
-            return column.ladder.nominal[step]
-    return level

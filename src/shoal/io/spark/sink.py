@@ -3,13 +3,12 @@
 Files go to a hidden folder that is renamed after the check; tables with commits of their own are compared afterwards.
 """
 
-from __future__ import annotations
-
 import hashlib
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any, Self
 
@@ -25,71 +24,33 @@ from shoal.errors import DataError, OutputError
 from shoal.io.sink import (
     MemorySink,
     ReleaseData,
+    StagedSink,
     TextOf,
     WrittenRelease,
     document_paths,
     no_output,
     policy_files,
-    write_documents,
 )
 from shoal.io.source import CountedTable, Reading
 from shoal.io.spark import check
 from shoal.io.spark import cluster as spark
 from shoal.io.spark.cluster import Named, spark_errors
-from shoal.io.spark.counts import CoarseColumn
-from shoal.io.spark.source import NO_TEXT, SparkReading, place_of
-from shoal.io.staging import FORCE, Staged
+from shoal.io.spark.source import NO_TEXT, SparkReading, spark_location
+from shoal.io.staging import FORCE
 from shoal.policy import Policy
-from shoal.policy.spark_location import Place, read, write
+from shoal.policy.spark_location import SparkLocation, read, write
 from shoal.search.problem import Progress
 from shoal.table.canonical_text import canonical_text, order_of_cells
 
 ORDER = "\0order of "  # begins the names of columns that only put rows in order: the texts of values that are no text
 
 _FILES = frozenset({"csv", "parquet", "orc"})  # formats whose tables are folders of files, which a rename moves
-_TEXT = {
-    "header": "true",
-    "quote": '"',
-    "escape": '"',
-    "nullValue": "",
-    "emptyValue": '""',
-    "lineSep": "\n",
-    "ignoreLeadingWhiteSpace": "false",
-    "ignoreTrailingWhiteSpace": "false",
-}
-_READ_BACK = {
-    **{key: value for key, value in _TEXT.items() if key != "lineSep"},
-    "nullValue": NO_TEXT,  # a cell without anything is missing, and "" an empty text
-    "emptyValue": "",
-    "mode": "FAILFAST",
-    "multiLine": "true",
-    "inferSchema": "false",
-}
-
-
-@dataclass(frozen=True, eq=False)
-class OnWorkers:
-    """What the workers need to recode records: a recoder, the columns made coarser, and how values are written."""
-
-    recoder: Recoder
-    coarse: Mapping[str, CoarseColumn]
-    as_text: bool  # whether all values are written in their canonical text, as files of text are
-
-    def __call__(self, batch: pa.RecordBatch) -> pa.Table:
-        """The released rows of a batch, and texts to order them by."""
-        columns = {name: batch.column(name) for name in batch.schema.names}
-        for name, coarse in self.coarse.items():
-            columns[name] = coarse.raised(columns[name])
-        return with_order(self.recoder.recode(pa.table(columns)), as_text=self.as_text)
-
-    def empty(self, types: Mapping[str, pa.DataType]) -> pa.Table:
-        """A table of no rows with the columns that a batch gives."""
-        return self(pa.RecordBatch.from_arrays([pa.array([], kind) for kind in types.values()], list(types)))
-
-    def stars(self, empty: pa.Table) -> pa.Table:
-        """One suppressed record as the policy may keep it: ``*`` and nothing else."""
-        shown = [field for field in empty.schema if not field.name.startswith(ORDER)]
-        return with_order(self.recoder.stars(1, pa.schema(shown)), as_text=self.as_text)
+_CELLS = {"header": "true", "quote": '"', "escape": '"', "ignoreLeadingWhiteSpace": "false",
+          "ignoreTrailingWhiteSpace": "false"}  # fmt: skip
+_TEXT = {**_CELLS, "nullValue": "", "emptyValue": '""', "lineSep": "\n"}
+_READ_BACK = {**_CELLS, "nullValue": NO_TEXT, "emptyValue": "", "mode": "FAILFAST", "multiLine": "true",
+              "inferSchema": "false"}  # fmt: skip
+"""A cell without anything is missing, and ``""`` an empty text."""
 
 
 def with_order(table: pa.Table, *, as_text: bool) -> pa.Table:
@@ -121,7 +82,7 @@ class SparkData:
         """The released rows in the order of a release; nothing is computed before they are used."""
         if splits_duplicates(self.result.policy):  # only counts say how many of each distinct row go to which class
             table = with_order(self.result.released.table, as_text=as_text)
-            rows = spark.unfolded(self.reading.given.frame.session, table, self.result.released.counts)
+            rows = spark.unfolded(self.reading.source.frame.session, table, self.result.released.counts)
         else:
             rows = self._recoded(as_text)
         shown = [name for name in rows.names if not name.startswith(ORDER)]
@@ -129,13 +90,23 @@ class SparkData:
         return spark.in_order(rows, keys, shown)
 
     def _recoded(self, as_text: bool) -> Named:
-        given, result = self.reading.given.frame, self.result
-        workers = OnWorkers(Recoder.of(result, list(given.names)), self.reading.coarse, as_text)
-        empty = workers.empty(given.arrow_types())
-        rows, suppressed = spark.mapped(given, workers, empty), result.recoding.suppressed
+        """The released rows, recoded by the workers where the records lie."""
+        given, result, coarse = self.reading.source.frame, self.result, self.reading.coarse
+        recoder = Recoder.of(result, list(given.names))
+
+        def recode(batch: pa.RecordBatch) -> pa.Table:
+            columns = {name: batch.column(name) for name in batch.schema.names}
+            raised = {name: column.raised(columns[name]) for name, column in coarse.items()}
+            return with_order(recoder.recode(pa.table({**columns, **raised})), as_text=as_text)
+
+        types = given.arrow_types()
+        empty = recode(pa.RecordBatch.from_arrays([pa.array([], kind) for kind in types.values()], list(types)))
+        rows, suppressed = spark.mapped(given, recode, empty), result.recoding.suppressed
         if result.policy.suppressed != "star" or not suppressed:
             return rows
-        more = spark.unfolded(given.session, workers.stars(empty), np.array([suppressed], dtype=np.int64))
+        shown = pa.schema([field for field in empty.schema if not field.name.startswith(ORDER)])
+        stars = with_order(recoder.stars(1, shown), as_text=as_text)
+        more = spark.unfolded(given.session, stars, np.array([suppressed], dtype=np.int64))
         return Named(rows.frame.union(more.frame), rows.names)
 
 
@@ -143,7 +114,8 @@ def counted_release(released: Any, reading: SparkReading, *, files: bool) -> Wri
     """A released frame as the verifier gets it: its distinct rows in order, counted; of files the order, too."""
     names = [name for name in released.columns if name not in reading.uncounted]
     others = [name for name in released.columns if name in reading.uncounted]
-    table, counts = check.counted_rows(_columns(released, names))
+    frame = Named.of(released)
+    table, counts = check.counted_rows(frame.select(names).public())
     order = order_of_cells(table)
     table, counts = table.take(pa.array(order)), counts[order]
 
@@ -152,21 +124,12 @@ def counted_release(released: Any, reading: SparkReading, *, files: bool) -> Wri
             return check.rows_out_of_order(released, text_of)
 
     def not_in_original(text_of: TextOf) -> int:
-        theirs = reading.given.frame.select(others).public()
+        theirs = reading.source.frame.select(others).public()
         with spark_errors():
-            return check.rows_not_in(_columns(released, others), theirs, text_of)
+            return check.rows_not_in(frame.select(others).public(), theirs, text_of)
 
-    return WrittenRelease(
-        CountedTable(table, counts),
-        content_hash(table, counts),
-        rows_out_of_order=out_of_order if files else None,
-        rows_not_in_original=not_in_original if others else None,
-    )
-
-
-def _columns(frame: Any, names: Sequence[str]) -> Any:
-    """Some columns of a frame, whatever signs their names have."""
-    return Named.of(frame).select(names).public()
+    checks = out_of_order if files else None, not_in_original if others else None
+    return WrittenRelease(CountedTable(table, counts), content_hash(table, counts), *checks)
 
 
 def content_hash(table: pa.Table, counts: NDArray[np.int64]) -> str:
@@ -189,7 +152,8 @@ class SparkMemorySink(MemorySink):
 
     def write(self, result: Result, reading: Reading, progress: Progress) -> WrittenRelease:  # noqa: ARG002
         """A count of all released rows."""
-        self._data = _data_of(result, reading)
+        assert isinstance(reading, SparkReading), "a cluster's release comes from a cluster"
+        self._data = SparkData(result, reading)
         with spark_errors():
             written = counted_release(self._data.frame(), self._data.reading, files=False)
         return replace(written, sha256=None)
@@ -199,155 +163,105 @@ class SparkMemorySink(MemorySink):
         return self._data
 
 
-class SparkSink:
+class SparkSink(StagedSink):
     """A folder of files, or a table that Spark writes; documents go beside a local folder, else beside the policy."""
+
+    _hidden: SparkLocation | None = None
+    _data: SparkData | None = None
+    _sha256: str | None = None
 
     def __init__(
         self, policy: Policy, out: str | Path | None, *, evidence: str | Path | None = None, force: bool = False
     ) -> None:
-        self._target = Target.of(policy, out, force=force)
-        folder = self._target.folder
-        self.documents: Mapping[str, Path] = document_paths(
-            folder if folder is not None else policy.path("."), self._target.stem, evidence
+        if out is None and policy.output is None:
+            raise no_output()
+        try:
+            location = spark_location(
+                str(policy.output if out is None else out), policy if out is None else None, "output"
+            )
+        except DataError as error:
+            raise OutputError(str(error), code=error.code) from None
+        self._target, self._force, self._as_text = location, force, location.format == "csv"
+        self._is_files = location.format in _FILES and location.path is not None
+        if self._is_files:
+            self._check_folder()
+        local = location.path is not None and (":/" not in location.path or location.path.startswith("file:"))
+        folder = Path(str(location.path).removeprefix("file:")).parent if local else policy.path(".")
+        stem = PurePosixPath(location.path or str(location.table)).name.removesuffix(f".{location.format}")
+        documents = document_paths(folder, stem, evidence)
+        super().__init__(
+            Path(location.path or str(location)), stem, documents, inputs=policy_files(policy), force=force
         )
-        self.location: Any = Path(self._target.place.path or str(self._target.place))
-        self.stem = self._target.stem
-        self._stage = Staged(list(self.documents.values()), inputs=policy_files(policy), force=force)
-        self._open = ExitStack()
-        self._hidden: Place | None = None
-        self._data: SparkData | None = None
-        self._sha256: str | None = None
 
     def __enter__(self) -> Self:
-        self._open.enter_context(self._stage)
-        if self._target.is_files:
-            self._hidden = self._open.enter_context(self._target.hidden())
+        super().__enter__()
+        if self._is_files:
+            self._hidden = self._open.enter_context(self.hidden_folder())
         return self
-
-    def __exit__(self, *error: object) -> None:
-        self._open.close()
 
     def write(self, result: Result, reading: Reading, progress: Progress) -> WrittenRelease:  # noqa: ARG002
         """Write files under a hidden name; of a table that commits by itself, count the rows that it will have."""
-        self._data = _data_of(result, reading)
-        target, session = self._target, self._data.reading.given.frame.session
-        released = self._data.released(as_text=target.as_text)
+        assert isinstance(reading, SparkReading), "a cluster's release comes from a cluster"
+        self._data = SparkData(result, reading)
+        released = self._data.released(as_text=self._as_text)
         if self._hidden is not None:
             with spark_errors(OutputError):
-                target.write(released, self._hidden)
+                self._write(released, self._hidden)
         with spark_errors():
-            frame = released.public() if self._hidden is None else target.read(session, self._hidden)
+            frame = released.public() if self._hidden is None else self._read(self._hidden)
             written = counted_release(frame, self._data.reading, files=self._hidden is not None)
         self._sha256 = written.sha256
         return written
 
-    def commit(self, texts: Mapping[str, str]) -> ReleaseData | None:
-        """Put release and documents in place together."""
-        write_documents(self._stage, self.documents, texts)
-        self._stage.commit(self._put)
+    def _put_in_place(self) -> ReleaseData | None:
+        self._stage.commit(self._put_table if self._hidden is None else partial(self.put_folder, self._hidden))
         return self._data
 
-    def _put(self) -> None:
+    def _put_table(self) -> None:
         assert self._data is not None, "written before"
-        target = self._target
-        if self._hidden is not None:
-            target.put(self._hidden)
-            return
         with spark_errors(OutputError):
-            target.write(self._data.released(as_text=target.as_text), target.place)
-            frame = target.read(self._data.reading.given.frame.session, target.place)
-            again = counted_release(frame, self._data.reading, files=False)
+            self._write(self._data.released(as_text=self._as_text), self._target)
+            again = counted_release(self._read(self._target), self._data.reading, files=False)
         if again.sha256 != self._sha256:
-            message = f"{target.place} does not hold what was written to it. Do not publish it: remove it."
+            message = f"{self._target} does not hold what was written to it. Do not publish it: remove it."
             raise OutputError(message, code="not-as-written")
 
+    def _write(self, released: Named, location: SparkLocation) -> None:
+        write(released.public(), location, _TEXT if self._as_text else None, replace=self._force)
 
-def _data_of(result: Result, reading: Reading) -> SparkData:
-    assert isinstance(reading, SparkReading), "a cluster's release comes from a cluster"
-    return SparkData(result, reading)
+    def _read(self, location: SparkLocation) -> Any:
+        assert self._data is not None, "written before"
+        return read(self._data.reading.source.frame.session, location, _READ_BACK if self._as_text else None)
 
-
-@dataclass(frozen=True)
-class Target:
-    """Where a release goes."""
-
-    place: Place
-    force: bool
-
-    @classmethod
-    def of(cls, policy: Policy, out: str | Path | None, *, force: bool) -> Target:
-        """The output given, or that of the policy; checked before any work."""
-        if out is None and policy.output is None:
-            raise no_output()
-        text = str(out) if out is not None else str(policy.output)
-        try:
-            place = place_of(text, policy if out is None else None, "output")
-        except DataError as error:
-            raise OutputError(str(error), code=error.code) from None
-        target = cls(place, force)
-        if target.is_files:
-            target.check()
-        return target
-
-    @property
-    def is_files(self) -> bool:
-        """Whether it is a folder of files."""
-        return self.place.format in _FILES and self.place.path is not None
-
-    @property
-    def as_text(self) -> bool:
-        """Whether all values are written in their canonical text."""
-        return self.place.format == "csv"
-
-    @property
-    def folder(self) -> Path | None:
-        """The local folder that it lies in; None where it lies elsewhere."""
-        path = self.place.path
-        local = path is not None and (":/" not in path or path.startswith("file:"))
-        return Path(str(path).removeprefix("file:")).parent if local else None
-
-    @property
-    def stem(self) -> str:
-        """How evidence and report beside it are called."""
-        return PurePosixPath(self.place.path or str(self.place.table)).name.removesuffix(f".{self.place.format}")
-
-    def check(self) -> None:
-        """Raise `OutputError` where the folder cannot be written."""
-        system, path = self._system()
-        above = system.get_file_info(str(PurePosixPath(path).parent))
+    def _check_folder(self) -> None:
+        """Raise `OutputError` before any work where the folder cannot be written."""
+        system, path = _file_system(self._target)
+        above, name = system.get_file_info(str(PurePosixPath(path).parent)), PurePosixPath(path).name
         if above.type != fs.FileType.Directory:
-            message = f"The folder {above.path} for {PurePosixPath(path).name} does not exist. Create it first."
+            message = f"The folder {above.path} for {name} does not exist. Create it first."
             raise OutputError(message, code="no-folder")
-        if system.get_file_info(path).type != fs.FileType.NotFound and not self.force:
-            raise OutputError(f"{self.place} exists already. Choose another output, or {FORCE}.", code="output-exists")
-
-    def read(self, session: Any, place: Place) -> Any:
-        """What was written."""
-        return read(session, place, _READ_BACK if self.as_text else None)
-
-    def write(self, released: Named, place: Place) -> None:
-        """Write a release."""
-        write(released.public(), place, _TEXT if self.as_text else None, replace=self.force)
+        if _exists(system, path) and not self._force:
+            message = f"{self._target} exists already. Choose another output, or {FORCE}."
+            raise OutputError(message, code="output-exists")
 
     @contextmanager
-    def hidden(self) -> Iterator[Place]:
-        """A place beside the target for the while; whatever lies there at the end is removed."""
-        system, path = self._system()
-        aside = _beside(path)
+    def hidden_folder(self) -> Iterator[SparkLocation]:
+        """A location beside the target, to write to meanwhile; whatever is there at the end is removed."""
+        location = replace(self._target, path=_beside(str(self._target.path)))
+        system, path = _file_system(location)
         try:
-            yield replace(self.place, path=self._before(path) + aside)
+            yield location
         finally:
             with suppress(OSError, ArrowException):
-                if system.get_file_info(aside).type != fs.FileType.NotFound:
-                    system.delete_dir(aside)
+                if _exists(system, path):
+                    system.delete_dir(path)
 
-    def put(self, hidden: Place) -> None:
+    def put_folder(self, hidden: SparkLocation) -> None:
         """Give the hidden folder its name; an old one is kept until the new one is there."""
-        system, path = self._system()
-        new, old = str(hidden.path).removeprefix(self._before(path)), _beside(path)
-        replaced = system.get_file_info(path).type != fs.FileType.NotFound
-        if replaced and not self.force:
-            message = f"{self.place} was created in the meantime. Choose another output, or {FORCE}."
+        (system, path), (_, new) = _file_system(self._target), _file_system(hidden)
+        old, replaced = _beside(path), _exists(system, path)
+        if replaced and not self._force:
+            message = f"{self._target} was created in the meantime. Choose another output, or {FORCE}."
             raise OutputError(message, code="output-exists")
         try:
             if replaced:
@@ -359,33 +273,28 @@ class Target:
                     system.move(old, path)
                 raise
         except (OSError, ArrowException) as error:
-            message = f"{self.place} cannot be put in place: {error}. Nothing was changed."
+            message = f"{self._target} cannot be put in place: {error}. Nothing was changed."
             raise OutputError(message, code="not-placed") from error
         if replaced:
-            _remove(system, old)
+            folder = system.get_file_info(old).type == fs.FileType.Directory
+            (system.delete_dir if folder else system.delete_file)(old)
 
-    def _system(self) -> tuple[Any, str]:
-        try:
-            system, path = fs.FileSystem.from_uri(str(self.place.path))
-            return system, str(path)
-        except (OSError, ArrowException) as error:
-            raise OutputError(
-                f"{self.place} cannot be reached from here: {error}. Write a table of a catalog, Delta or Iceberg.",
-                code="not-reachable",
-            ) from None
 
-    def _before(self, path: str) -> str:
-        """What an address has before the path within its system: ``hdfs://namenode``."""
-        return str(self.place.path).removesuffix(path)
+def _file_system(location: SparkLocation) -> tuple[Any, str]:
+    """The file system of a location, and the path within it."""
+    try:
+        system, path = fs.FileSystem.from_uri(str(location.path))
+    except (OSError, ArrowException) as error:
+        message = f"{location} cannot be reached from here: {error}. Write a table of a catalog, Delta or Iceberg."
+        raise OutputError(message, code="not-reachable") from None
+    return system, str(path)
+
+
+def _exists(system: Any, path: str) -> bool:
+    return bool(system.get_file_info(path).type != fs.FileType.NotFound)
 
 
 def _beside(path: str) -> str:
-    whole = PurePosixPath(path)
-    return str(whole.with_name(f".shoal-{secrets.token_hex(8)}{whole.suffix}"))
-
-
-def _remove(system: Any, path: str) -> None:
-    if system.get_file_info(path).type == fs.FileType.Directory:
-        system.delete_dir(path)
-    else:
-        system.delete_file(path)
+    """A hidden name in the same folder, with the same suffix."""
+    folder, slash, name = path.rpartition("/")
+    return f"{folder}{slash}.shoal-{secrets.token_hex(8)}{PurePosixPath(name).suffix}"

@@ -1,28 +1,28 @@
 """A table in a cluster: a DataFrame, a file or folder, or a table of a catalog, counted where the records are."""
 
-from __future__ import annotations
-
 import codecs
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from shoal.encode.resolve import unknown_columns, used_columns
-from shoal.encode.result import Result, splits_duplicates
+from shoal.encode.result import splits_duplicates
+from shoal.encode.spellings import merge_rows, merged_spellings
+from shoal.encode.survey import survey_columns
 from shoal.errors import DataError, PolicyError
-from shoal.formatting import listing
+from shoal.formatting import number
 from shoal.io.columns import check_names
 from shoal.io.frames import to_arrow
-from shoal.io.source import CountedTable, Reading, Source
+from shoal.io.source import CountedTable, Reading, Source, data_spec
 from shoal.io.spark import cluster as spark
 from shoal.io.spark.check import counted_rows
 from shoal.io.spark.cluster import Named
 from shoal.io.spark.counts import (
     CoarseColumn,
-    CoarseRows,
     Codebook,
+    coarse_policy,
     coarsen,
     coded,
     collect_rows,
@@ -30,9 +30,10 @@ from shoal.io.spark.counts import (
     grouped,
     in_full,
 )
+from shoal.io.spark.survey import ClusterSurvey
 from shoal.policy import Policy
 from shoal.policy.engine_spec import BLOCKS, CELLS, LEAST
-from shoal.policy.spark_location import Place, read, with_empty_texts
+from shoal.policy.spark_location import SparkLocation, read, with_empty_texts
 from shoal.policy.spec import DataSpec
 from shoal.search.problem import Progress
 from shoal.table.canonical_text import has_text
@@ -43,8 +44,7 @@ _CHARSETS = {"utf-8": "UTF-8", "utf-8-sig": "UTF-8", "ascii": "US-ASCII", "iso88
              "utf-16-le": "UTF-16LE", "utf-16-be": "UTF-16BE", "utf-32": "UTF-32"}  # fmt: skip
 _ONE_SLASH = re.compile(r"^(?!file:|dbfs:)([a-z][a-z0-9+.-]*):/(?!/)", re.IGNORECASE)
 """An address that went through a `Path`, which takes two slashes for one."""
-NO_TEXT = "\ufdd0\ufdd1"
-"""Stands in no file of text: Spark's sign for a cell without anything, so that an empty text is none."""
+NO_TEXT = "\ufdd0\ufdd1"  # is in no text: Spark's sign for a cell without anything, so that an empty text is none
 
 
 @dataclass(frozen=True)
@@ -67,110 +67,91 @@ class SparkInput:
     frame: Named  # without NaN and marks of missing values
     names: list[str]
     missing: tuple[str, ...]
-
-    def counted(self, names: Sequence[str]) -> CountedTable:
-        """Some columns as they are in the cluster, counted anew."""
-        wanted = [name for name in self.raw.names if name in names]
-        table, counts = counted_rows(self.raw.select(wanted).public())
-        plain, _ = to_arrow(table, wanted, missing=self.missing)
-        return CountedTable(plain, counts)
+    with_survey: Named  # the frame, and the columns of households and weights
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SparkReading(Reading):
     """The distinct rows that the driver holds, and the table in the cluster."""
 
-    given: SparkInput
+    source: SparkInput
     coarse: Mapping[str, CoarseColumn] = field(default_factory=dict)  # the quasi-identifiers that were made coarser
-    n_distinct: int = 0  # how many distinct rows there are before anything is left out or made coarser
-    allowed: int = 0
-
-    def engine_facts(self, result: Result) -> Mapping[str, Any]:
-        """How Spark went about it."""
-        from_counts = splits_duplicates(result.policy)
-        return {
-            "engine": {
-                "name": "spark",
-                "cells": self.n_distinct,
-                "cells_held": self.rows.n_rows,
-                "cells_allowed": self.allowed,
-                "left_out_of_cells": list(self.uncounted),
-                "coarsened": {name: column.level for name, column in sorted(self.coarse.items())},
-                "recoded": "from counts" if from_counts else "where the records lie",
-            }
-        }
 
     def in_full(self, recoding: Recoding) -> Recoding | None:
         """The recoding in the hierarchies as declared, where columns were made coarser."""
         return in_full(recoding, self.coarse) if self.coarse else None
 
 
-def _fit(given: SparkInput, policy: Policy, progress: Progress) -> SparkReading:
-    """Count the distinct rows, and bring as many to the driver as it may hold."""
-    allowed = policy.engine.cells or CELLS
+def _fit(source: SparkInput, policy: Policy, progress: Progress) -> SparkReading:
+    """Count the distinct rows, and bring as many to the driver as it may hold.
+
+    Where they are too many, insensitive columns are not counted; where that is not enough, quasi-identifiers are made
+    coarser.
+    """
+    allowed, blocks = policy.engine.cells or CELLS, policy.engine.blocks
     progress("counting distinct rows", 0.0)
-    names = list(given.frame.names)
-    insensitive = [name for name in names if policy.columns[name].role == "insensitive"]
+    names = list(source.frame.names)
+    insensitive = tuple(name for name in names if policy.columns[name].role == "insensitive")
     uncounted: tuple[str, ...] = ()
-    found: int | None = None
+    coarse: Mapping[str, CoarseColumn] = {}
+    n_distinct: int | None = None
     while True:
-        counted = grouped(given.frame, [name for name in names if name not in uncounted])
+        counted = grouped(source.frame, [name for name in names if name not in uncounted])
         counted.frame.persist()
         try:
-            here = counted.total()[0]
-            found = here if found is None else found
-            if here <= allowed:
-                books = {name: Codebook.of(values) for name, values in distinct_values(counted).items()}
-                rows = CoarseRows(collect_rows(coded(counted, books), books), policy, {})
-                return _reading(given, policy, rows, uncounted, found, allowed)
-            if uncounted or not insensitive or splits_duplicates(policy):
-                coarse = coarsen(counted, policy, allowed, progress)
-                return _reading(given, policy, coarse, uncounted, found, allowed)
+            found = int(counted.frame.count())
+            n_distinct = found if n_distinct is None else n_distinct
+            if found > allowed and insensitive and not uncounted and not splits_duplicates(policy):
+                uncounted = insensitive
+                continue
+            if found <= allowed:
+                others = [name for name in counted.names if name not in policy.person_columns]
+                books = {name: Codebook.of(values) for name, values in distinct_values(counted, others).items()}
+                rows = collect_rows(coded(counted, books), counted.names, books, policy.person_columns)
+            elif policy.person_columns:
+                raise _too_many_rows_of_people(found, allowed)
+            else:
+                rows, coarse = coarsen(counted, policy, allowed, progress)
+            break
         finally:
             counted.frame.unpersist()
-        uncounted = tuple(insensitive)
-
-
-def _reading(
-    given: SparkInput, policy: Policy, found: CoarseRows, uncounted: tuple[str, ...], n_distinct: int, allowed: int
-) -> SparkReading:
-    counted = [name for name in policy.columns if name not in uncounted]
+    recoded = "from counts" if splits_duplicates(policy) else "where the records lie"
+    levels = {name: column.level for name, column in sorted(coarse.items())}
+    engine = {"name": "spark", "cells": n_distinct, "cells_held": rows.n_rows, "cells_allowed": allowed,
+              "left_out_of_cells": list(uncounted), "coarsened": levels, "recoded": recoded}  # fmt: skip
+    lacking = {"utility-in-cluster": policy.utility is not None, "insensitive-in-cluster": bool(uncounted),
+               "truthfulness-in-cluster": bool(coarse),
+               "survey-coarse": bool(coarse and survey_columns(policy))}  # fmt: skip
+    merged, survey = merge_rows(rows, policy.columns), {} if coarse else survey_columns(policy)
 
     def original() -> CountedTable | None:
+        """The columns that were counted as they are in the cluster, counted anew."""
+        if coarse:
+            return None
+        wanted = [name for name in source.raw.names if name in policy.columns and name not in uncounted]
         with spark.spark_errors():
-            return None if found.columns else given.counted(counted)
+            table, counts = counted_rows(source.raw.select(wanted).public())
+        return CountedTable(to_arrow(table, wanted, missing=source.missing)[0], counts)
 
-    blocks = policy.engine.blocks
     return SparkReading(
-        rows=found.rows,
-        names=given.names,
-        original=original,
-        coarse_policy=found.policy if found.columns else None,
-        uncounted=uncounted,
-        not_done=_not_done(policy, uncounted, coarse=bool(found.columns)),
-        workers=spark.SparkWorkers(given.frame.session, blocks or BLOCKS, 0 if blocks else LEAST),
-        given=given,
-        coarse=found.columns,
-        n_distinct=n_distinct,
-        allowed=allowed,
+        merged, source.names, original,
+        survey=ClusterSurvey(survey, source.with_survey, merged, policy.source) if survey else None,
+        uncounted=uncounted, engine=engine, source=source, coarse=coarse,
+        merged_spellings=merged_spellings(rows, policy.columns),
+        coarse_policy=coarse_policy(policy, coarse) if coarse else None,
+        not_done=tuple(code for code, is_so in lacking.items() if is_so),
+        workers=spark.SparkWorkers(source.frame.session, blocks or BLOCKS, 0 if blocks else LEAST),
+    )  # fmt: skip
+
+
+def _too_many_rows_of_people(found: int, allowed: int) -> DataError:
+    """With coarser quasi-identifiers nobody could check who is in which class, so people are counted in full or not."""
+    return DataError(
+        f"the data has {number(found)} distinct rows of people, and the driver may hold {number(allowed)} "
+        "(engine.cells). People do not add up over parts of a table, so the driver needs every row of everybody. "
+        "Raise engine.cells and give the driver memory for them, leave columns out, or round values in the data.",
+        code="too-many-rows-of-people",
     )
-
-
-def _not_done(policy: Policy, uncounted: Sequence[str], *, coarse: bool) -> dict[str, str]:
-    found = {}
-    if policy.utility is not None:
-        found["utility"] = "models are trained on records, and these are in a cluster."
-    if uncounted:
-        found["insensitive"] = (
-            f"that each record has its own values of {listing(uncounted)} was not compared with the original, only "
-            "that no combination of them is released more often than the original has it."
-        )
-    if coarse:
-        found["truthfulness"] = (
-            "the driver does not hold the values of columns that were made coarser, so records were not matched to "
-            "originals."
-        )
-    return found
 
 
 def _input(data: Any, policy: Policy) -> SparkInput:
@@ -184,92 +165,59 @@ def _input(data: Any, policy: Policy) -> SparkInput:
     used = raw.select(wanted)
     for name, kind in used.arrow_types().items():
         if not has_text(kind):
-            raise DataError(
-                f"column {name!r} has the type {kind}, which has no single value per cell. "
-                "Turn it into text, numbers or dates, or leave the column out of the policy.",
-                code="unreadable-type",
-            )
+            message = f"column {name!r} has the type {kind}, which has no single value per cell."
+            fix = "Turn it into text, numbers or dates, or leave the column out of the policy."
+            raise DataError(f"{message} {fix}", code="unreadable-type")
     missing = tuple(policy.data.missing) if policy.data is not None else ("",)
-    return SparkInput(used, spark.cleaned(raw, wanted, missing), names, missing)
+    survey = [name for name in survey_columns(policy).values() if name not in wanted]
+    with_survey = spark.cleaned(raw, [*wanted, *survey], missing)
+    return SparkInput(used, spark.cleaned(raw, wanted, missing), names, missing, with_survey)
 
 
 def _read(data: Any, policy: Policy) -> Any:
-    spec = policy.data if policy.data is not None else DataSpec(path="")
     if data is not None and not isinstance(data, str | Path):
-        raise DataError(
-            f"engine: spark cannot read a table from {type(data).__name__}: pass a DataFrame of Spark, a path or "
-            "spark:FORMAT:PATH, or leave engine out.",
-            code="not-a-table",
-        )
-    if data is None and not spec.path:
-        message = "the policy names no data and none was given. Set data: in the policy or pass --data."
-        raise DataError(message, code="no-data")
-    place = place_of(str(data) if data is not None else spec.path, policy if data is None else None, "data")
+        fix = "pass a DataFrame of Spark, a path or spark:FORMAT:PATH, or leave engine out."
+        raise DataError(f"engine: spark cannot read a table from {type(data).__name__}: {fix}", code="not-a-table")
+    spec = data_spec(policy, data)
+    location = spark_location(str(data) if data is not None else spec.path, policy if data is None else None, "data")
     session = spark.session_of(policy.engine.settings)
-    try:
-        if place.format != "csv":
-            return read(session, place)
-        frame = read(session, place, text_options(spec, place))
-        return with_empty_texts(frame).toDF(*_without_mark(list(frame.columns)))
-    except Exception as error:
-        if not spark.is_from_spark(error):
-            raise
-        reason = spark.error_line(error)
-        raise DataError(f"{place} cannot be read as {place.format}: {reason}", code="not-readable") from None
+    with spark.spark_errors(DataError, f"{location} cannot be read as {location.format}", "not-readable"):
+        if location.format != "csv":
+            return read(session, location)
+        frame = read(session, location, text_options(spec, location))
+        # some programs put a byte order mark first in a file of text
+        names = [name.removeprefix("\ufeff") if not index else name for index, name in enumerate(frame.columns)]
+        return with_empty_texts(frame).toDF(*names)
 
 
-def place_of(text: str, policy: Policy | None, what: str) -> Place:
+def spark_location(text: str, policy: Policy | None, what: str) -> SparkLocation:
     """A location of Spark's, from its address or from a path whose suffix says the format; relative to the policy."""
-    place = Place.of(text)
-    if place is None:
+    location = SparkLocation.of(text)
+    if location is None:
         suffix = next((each for each in _FORMATS if text.rstrip("/").lower().endswith(each)), None)
         if suffix is None:
-            raise DataError(
-                f"the format of {text} is not known. Write {what}: {{spark: {{format: …, path: {text}}}}}, or let "
-                f"the name end in one of {', '.join(_FORMATS)}.",
-                code="unknown-format",
-            )
+            written = f"{what}: {{spark: {{format: …, path: {text}}}}}"
+            fix = f"Write {written}, or let the name end in one of {', '.join(_FORMATS)}."
+            raise DataError(f"the format of {text} is not known. {fix}", code="unknown-format")
         options = (("sep", "\t"),) if suffix == ".tsv" else ()
-        place = Place(_FORMATS[suffix], text, None, options)
-    if place.path is None:
-        return place
-    if ":/" in place.path:
-        return replace(place, path=_ONE_SLASH.sub(r"\1://", place.path).rstrip("/"))
-    path = Path(place.path) if policy is None else policy.path(place.path)
-    return replace(place, path=str(path.absolute()))
+        location = SparkLocation(_FORMATS[suffix], text, None, options)
+    if location.path is None:
+        return location
+    if ":/" in location.path:
+        return replace(location, path=_ONE_SLASH.sub(r"\1://", location.path).rstrip("/"))
+    path = Path(location.path) if policy is None else policy.path(location.path)
+    return replace(location, path=str(path.absolute()))
 
 
-def text_options(spec: DataSpec, place: Place) -> dict[str, str]:
+def text_options(spec: DataSpec, location: SparkLocation) -> dict[str, str]:
     """How Spark reads text as Shoal does: every cell as it stands, a record of another length an error."""
-    separator = spec.separator if spec.separator is not None else dict(place.options).get("sep", ",")
+    separator = spec.separator if spec.separator is not None else dict(location.options).get("sep", ",")
+    charset = _CHARSETS.get(codecs.lookup(spec.encoding).name)
+    if charset is None:
+        message = f"Spark does not read text in {spec.encoding}; it reads {', '.join(_CHARSETS.values())}."
+        raise DataError(f"{message} Convert the file, or leave engine out.", code="unknown-encoding")
     return {
-        "header": "true",
-        "sep": separator,
-        "encoding": _charset(spec.encoding),
-        "quote": spec.quote,
-        "escape": spec.quote,
-        "mode": "FAILFAST",
-        "inferSchema": "false",
-        "nullValue": NO_TEXT,
-        "emptyValue": "",
-        "columnPruning": "false",
-        "ignoreLeadingWhiteSpace": "false",
-        "ignoreTrailingWhiteSpace": "false",
-    }
-
-
-def _charset(encoding: str) -> str:
-    """Spark's name for a text encoding, of which it reads few."""
-    name = codecs.lookup(encoding).name
-    if name not in _CHARSETS:
-        raise DataError(
-            f"Spark does not read text in {encoding}; it reads {', '.join(_CHARSETS.values())}. Convert the file, or "
-            "leave engine out.",
-            code="unknown-encoding",
-        )
-    return _CHARSETS[name]
-
-
-def _without_mark(names: list[str]) -> list[str]:
-    """The names without the byte order mark that some programs put first in a file of text."""
-    return [names[0].removeprefix("\ufeff"), *names[1:]] if names else names
+        "header": "true", "sep": separator, "encoding": charset, "quote": spec.quote, "escape": spec.quote,
+        "mode": "FAILFAST", "inferSchema": "false", "columnPruning": "false", "nullValue": NO_TEXT, "emptyValue": "",
+        "ignoreLeadingWhiteSpace": "false", "ignoreTrailingWhiteSpace": "false",
+    }  # fmt: skip

@@ -6,8 +6,6 @@ is withdrawn (``replaces``) is the union all that counts. Records that cannot be
 reason.
 """
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,27 +19,32 @@ import pyarrow as pa
 from shoal.attacks.battery import AttackReport, attack_rows
 from shoal.attacks.registry.people import NewRelease
 from shoal.attacks.registry.signature import signature_of
-from shoal.attacks.released_classes import rows_of_release
+from shoal.attacks.released_classes import Rows, histograms_in, released_scene, rows_of_release
+from shoal.attacks.risk.survey import survey_risk_of_release
 from shoal.encode.resolve import Resolved, unknown_columns, used_columns
 from shoal.encode.result import Result
+from shoal.encode.survey import survey_columns
 from shoal.errors import OutputError, PolicyError, WithheldError
+from shoal.evidence.describe import describe_exposure, describe_models, shown_recoding
 from shoal.evidence.evidence import Evidence, sealed
+from shoal.evidence.people import describe_sizes
 from shoal.formatting import number, pluralize
 from shoal.io import FrameKind, from_arrow, in_order_of_cells
 from shoal.io.sink import FileSink, MemorySink, WrittenRelease, policy_files
 from shoal.io.source import Reading, TableSource, read_columns
-from shoal.pipeline.apply.applied_evidence import Withheld, applied_evidence, row_reasons, withheld_reasons
 from shoal.pipeline.apply.encode_new import NewRecords, encode_new
 from shoal.pipeline.apply.fitting_classes import Fitting, fitting
 from shoal.pipeline.apply.published import Base, read_base, together
+from shoal.pipeline.apply.withheld import Withheld, joined_stats, withheld_reasons
 from shoal.pipeline.registry_options import RegistryOptions
-from shoal.pipeline.run import Clock, Job, commit, run
+from shoal.pipeline.run import Clock, Job, RowsOnce, commit, run
 from shoal.pipeline.verify import verify
 from shoal.policy import Policy
-from shoal.search.extension.extend import Extension, ExtensionResult
-from shoal.search.extension.published_classes import PublishedClasses
+from shoal.present.not_done import not_done_reasons
+from shoal.present.terminal import none_released_text
+from shoal.search.extension import Extension, ExtensionResult
 from shoal.search.problem import Progress, no_progress
-from shoal.table.classes import Histogram
+from shoal.table.classes import ClassStats, Mask
 from shoal.table.recoding import SUPPRESSED, Recoding
 from shoal.verification import Verification
 
@@ -57,7 +60,7 @@ class Applied:
     base: Base = field(repr=False)
     facts: Evidence = field(repr=False)
     withheld: tuple[Withheld, ...]  # every reason for which records are withheld, with their number
-    reasons: tuple[str | None, ...] = field(repr=False)
+    reasons: tuple[Withheld | None, ...] = field(repr=False)
     """For each new record, in the order of the data, why it is withheld; None for one that is released."""
     registry: RegistryOptions = field(repr=False)
     replaces: bool = False
@@ -91,7 +94,7 @@ class Applied:
     def write(self, path: str | Path, *, union: bool = False, force: bool = False) -> Mapping[str, Path]:
         """Write the new records (or the union) with evidence, report and recoding, verified as written; their paths.
 
-        Where the earlier release is withdrawn the union is written: it is what takes its place.
+        Where the earlier release is withdrawn the union is written: it replaces that one.
         """
         whole = union or self.replaces
         if not whole and not self.base.files:
@@ -141,17 +144,22 @@ def apply(
         base = read_base(recoding, policy)
         options = RegistryOptions.of(base.policy, registry=registry, as_of=as_of, fail_on=fail_on)
         source = _load(data, base)
-    job = ApplyJob(base.policy, _replacing(options, base) if replaces else options, base=base, replaces=replaces)
+    if replaces and options.registry is not None:  # the entry of the union replaces those of the earlier release
+        known = [options.registry.of_release(file.sha256) for file in base.files]
+        options = replace(options, replaces=tuple(entry for entry in known if entry is not None))
+    job = ApplyJob(base.policy, options, base=base, replaces=replaces)
     done = run(job, source, MemorySink(), clock=clock, progress=progress)
+    original = done.reading.table
+    assert original is not None, "the records are held"
     inputs = [Path(each) for each in (recoding, data) if isinstance(each, (str, Path))]
     return Applied(
         policy=base.policy,
         table=done.result.table,
-        original=source.table.select([name for name in source.names if name in source.table.column_names]),
+        original=original.select([name for name in source.names if name in original.column_names]),
         base=base,
         facts=done.evidence,
-        withheld=job.joining.withheld,
-        reasons=job.joining.reasons(done.reading),
+        withheld=tuple(reason for _, reason in job.reasons),
+        reasons=job.reason_of_records(done.reading),
         registry=job.registry,
         replaces=replaces,
         kind=source.kind,
@@ -161,47 +169,14 @@ def apply(
 
 def _load(data: Any, base: Base) -> TableSource:
     """The new records, columns in the order of the release that they join; identifiers need not be there."""
-    wanted = used_columns(base.policy)
-    loaded, hint = read_columns(data, base.policy, wanted)
+    wanted, survey = used_columns(base.policy), survey_columns(base.policy).values()
+    loaded, hint = read_columns(data, base.policy, [*wanted, *survey])
     lacking = unknown_columns({name: base.policy.columns[name] for name in wanted}, loaded.names, hint)
     if lacking:
         raise PolicyError(lacking, base.policy.source)
-    ordered = [name for name in base.table.column_names if name in loaded.table.column_names]
+    named = dict.fromkeys([*base.table.column_names, *survey])
+    ordered = [name for name in named if name in loaded.table.column_names]
     return replace(loaded, table=loaded.table.select(ordered))
-
-
-def _replacing(options: RegistryOptions, base: Base) -> RegistryOptions:
-    """Where the earlier release is withdrawn, its entries are replaced by that of the union."""
-    if options.registry is None:
-        return options
-    known = [options.registry.of_release(file.sha256) for file in base.files]
-    return replace(options, replaces=tuple(entry for entry in known if entry is not None))
-
-
-@dataclass(frozen=True, eq=False)
-class Joining:
-    """New records beside the classes that they may join, and which of them do."""
-
-    new: NewRecords
-    fits: Fitting
-    extension: Extension
-    extended: ExtensionResult
-
-    @cached_property
-    def withheld(self) -> tuple[Withheld, ...]:
-        """Every reason for which records are withheld."""
-        return tuple(withheld_reasons(self.new, self.extension, self.extended))
-
-    def reasons(self, reading: Reading) -> tuple[str | None, ...]:
-        """Each record's reason in words, in the order of the data."""
-        numbers = row_reasons(self.new, self.extended)
-        words = dict(zip(np.unique(numbers[numbers >= 0]).tolist(), map(str, self.withheld), strict=True))
-        found: list[str | None] = [None] * len(numbers)
-        assert reading.rows.of_record is not None, "the records are held"
-        order = np.argsort(reading.rows.of_record, kind="stable")
-        for record, code in zip(order.tolist(), numbers.tolist(), strict=True):
-            found[record] = words.get(code)
-        return tuple(found)
 
 
 @dataclass(eq=False, kw_only=True)
@@ -210,40 +185,60 @@ class ApplyJob(Job):
 
     base: Base
     replaces: bool
-    joining: Joining = field(init=False)  # which records join which classes, once they are encoded
+    new: NewRecords = field(init=False)
+    fits: Fitting = field(init=False)  # the classes that each of them may join
+    extension: Extension = field(init=False)
+    extended: ExtensionResult = field(init=False)  # which of them do
 
     def encode(self, reading: Reading) -> Resolved:
         """The new records in codes, and the classes that each may join."""
-        new = encode_new(reading.rows, self.base)
-        fits = fitting(new, self.base)
-        extension = _extension(new, self.base, len(fits.nodes), alone=not self.replaces)
-        self.joining = Joining(new, fits, extension, extension.extend(fits.candidates))
-        return new.resolved
+        if reading.survey is not None:
+            reading.survey.check()
+        self.new = encode_new(reading.rows, self.base)
+        self.fits = fitting(self.new, self.base)
+        problem, rows, n_classes = self.new.records.problem, self.base.rows, len(self.fits.nodes)
+        domains = {name: problem.domains[name] for name in problem.sensitive_columns}
+        sizes = np.bincount(rows.owner, weights=rows.weights, minlength=n_classes).astype(np.int64)
+        before = ClassStats(sizes, histograms_in(rows, domains, n_classes), problem.domains)
+        secrets = {name: problem.table.row_sensitive[name] for name in domains}
+        self.extension = Extension(problem.models, before, secrets, alone=not self.replaces)
+        self.extended = self.extension.extend(self.fits.candidates)
+        return self.new.resolved
+
+    @cached_property
+    def reasons(self) -> list[tuple[Mask, Withheld]]:
+        """Every reason for which records are withheld, and which these are."""
+        return list(withheld_reasons(self.new, self.extension, self.extended))
+
+    def reason_of_records(self, reading: Reading) -> tuple[Withheld | None, ...]:
+        """Each record's reason, in the order of the data; None for one that is released."""
+        found: list[Withheld | None] = [None] * len(self.new.reason)
+        assert reading.rows.of_record is not None, "the records are held"
+        order = np.argsort(reading.rows.of_record, kind="stable")
+        for rows, reason in self.reasons:
+            for record in order[rows].tolist():
+                found[record] = reason
+        return tuple(found)
 
     def search(self, reading: Reading, resolved: Resolved, clock: Clock, progress: Progress) -> Result:
         """The recoding of the new records, classes in the order of their nodes; `WithheldError` where none fits."""
         progress("recoding", 0.0)
         with clock.stage("recode"):
-            row_class, nodes = self.joining.extended.row_class, self.joining.fits.nodes
+            row_class, nodes = self.extended.row_class, self.fits.nodes
             if not (row_class >= 0).any():
-                withheld = self.joining.withheld
-                reasons = "; ".join(f"{number(each.records)}: {each}" for each in withheld)
-                raise WithheldError(
-                    f"none of the {pluralize(len(row_class), 'new record')} can be released without weakening what is "
-                    f"published ({reasons}). Gather more records first, or make a new release with `shoal anonymize`.",
-                    [each.to_dict() for each in withheld],
-                )
+                reasons = [reason for _, reason in self.reasons]
+                raise WithheldError(none_released_text(len(row_class), reasons), reasons)
             used = np.unique(row_class[row_class >= 0])
             order = np.lexsort(nodes[used].T[::-1])
             class_of = np.full(len(nodes) + 1, SUPPRESSED, dtype=np.int32)
             class_of[used[order]] = np.arange(len(used), dtype=np.int32)
             recoding = Recoding(
                 tuple(resolved.quasi),
-                self.joining.fits.hierarchies,
+                self.fits.hierarchies,
                 class_of[row_class],
                 nodes[used][order],
                 self.base.levels,
-                entry=self.joining.new.entry,
+                entry=self.new.entry,
             )
             return Result.of(
                 self.policy,
@@ -259,45 +254,54 @@ class ApplyJob(Job):
         """The independent check of everything together, and of the new records."""
         return verify_joined(self.base, result.table, written.release, reading.table, replaces=self.replaces)
 
-    def attack(self, result: Result, written: WrittenRelease, progress: Progress) -> AttackReport | None:  # noqa: ARG002
+    def rows_of(self, result: Result) -> Rows:
+        """What is new to readers: the union where that replaces the earlier release, else the records."""
+        return self._union(result) if self.replaces else rows_of_release(result.table, self.policy)
+
+    def _union(self, result: Result) -> Rows:
+        return rows_of_release(together([self.base.table, result.table]), self.policy)
+
+    def attack(self, result: Result, rows: RowsOnce, progress: Progress) -> AttackReport | None:  # noqa: ARG002
         """What attackers get out of what is published."""
-        table = together([self.base.table, result.table]) if self.replaces else result.table
-        rows = rows_of_release(table, self.policy)
-        return attack_rows(self.policy, rows, seed=abs(self.policy.algorithm.seed), progress=progress)
+        return attack_rows(self.policy, rows(), seed=abs(self.policy.algorithm.seed), progress=progress)
 
     def measure(self, result: Result, reading: Reading, progress: Progress) -> dict[str, Any] | None:  # noqa: ARG002
         """A task is measured on whole releases only."""
         return None
 
-    def new_release(self, result: Result) -> NewRelease:
-        """What is new to readers: the union where that takes the place of the earlier release, else the records."""
-        new = replace(super().new_release(result), policy=self.policy)
+    def new_release(self, result: Result, rows: RowsOnce) -> NewRelease:
+        """The release as earlier ones are compared with it."""
+        shown = signature_of(self.policy, rows()) if self.replaces else None
+        return replace(super().new_release(result, rows), policy=self.policy, shown=shown)
+
+    def more_evidence(self, result: Result, reading: Reading, facts: Evidence, rows: RowsOnce) -> dict[str, Any]:  # noqa: ARG002
+        """What the records joined, what is true of everything together, and why records are withheld.
+
+        All other figures are those of the new records, except where the union is what is published.
+        """
+        union = rows() if self.replaces else self._union(result)
+        sizes, row_class = self.extension.before.sizes, self.extended.row_class
+        before = sizes[np.unique(row_class[row_class >= 0])]
+        _, stats = joined_stats(self.extension, row_class, together=True)
+        models = tuple(replace(each, weakest={}) for each in describe_models(result.resolved.problem.models, stats))
+        applied = {
+            "to": [file.sha256 for file in self.base.files],
+            "replaces": self.replaces,
+            "records_before": int(sizes.sum()),
+            "classes_joined": int(np.count_nonzero(before)),
+            "classes_added": int(np.count_nonzero(before == 0)),
+            "together": {"records": int(union.weights.sum()), "classes": union.cells.shape[1], "models": models},
+            "withheld": [reason for _, reason in self.reasons],
+        }
         if not self.replaces:
-            return new
-        rows = rows_of_release(together([self.base.table, result.table]), self.policy)
-        return replace(new, shown=signature_of(self.policy, rows))
-
-    def more_evidence(self, result: Result, reading: Reading, facts: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002
-        """What the records joined, what is true of everything together, and why records are withheld."""
-        union, joining = together([self.base.table, result.table]), self.joining
-        return applied_evidence(
-            result, union, self.base, joining.extension, joining.extended, joining.withheld, replaces=self.replaces
-        )
-
-
-def _extension(new: NewRecords, base: Base, n_classes: int, *, alone: bool) -> Extension:
-    """The published classes beside the new records."""
-    problem, rows = new.records.problem, base.rows
-    sizes = np.bincount(rows.owner, weights=rows.weights, minlength=n_classes).astype(np.int64)
-    entries = {}
-    for name in problem.sensitive_columns:
-        values, codes = rows.sensitive[name]
-        code_of = {value: code for code, value in enumerate(problem.domains[name].values)}
-        numbers = np.array([code_of[value] for value in values], dtype=np.int32)
-        held = Histogram.of(rows.owner, numbers[codes], n_classes, len(code_of), rows.weights)
-        entries[name] = (held.class_of, held.values, held.counts)
-    secrets = {name: problem.table.row_sensitive[name] for name in problem.sensitive_columns}
-    return Extension(problem.models, problem.domains, PublishedClasses(sizes, entries), secrets, alone)
+            survey = None if reading.survey is None else survey_risk_of_release(reading.survey, result)
+            return {"applied": applied, "survey": survey}
+        exposure = describe_exposure(released_scene(union, self.policy).stats)
+        class_sizes = describe_sizes(shown_recoding(union))
+        added = {"applied": applied, "models": models, "class_sizes": class_sizes, "exposure": exposure}
+        if survey_columns(self.policy):
+            added["not_done"] = not_done_reasons(["survey-of-union"], ())
+        return added
 
 
 def verify_joined(

@@ -5,22 +5,22 @@ column and left aside. Everything else is encoded as for a release of its own, e
 values published before in its domain, too, and that a boundary may name groups which the new records do not have.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.attacks.released_classes import as_written
-from shoal.encode.resolve import QuasiColumn, Resolved, encode_rows, problem_of
-from shoal.encode.sensitive import SensitiveColumn, Values, encode_sensitive
+from shoal.attacks.released_classes import as_written, by_text
+from shoal.encode.resolve import QuasiColumn, Resolved
+from shoal.encode.sensitive import SensitiveColumn, Values, encode_sensitive, in_bins, with_unknown
+from shoal.encode.spellings import Spellings
 from shoal.errors import DataError, PolicyError
-from shoal.hierarchies import BuiltHierarchy, Hierarchy, HierarchyError, HierarchySource, boundary_caps
+from shoal.hierarchies import Hierarchy, HierarchyError, boundary_caps
 from shoal.hierarchies.hierarchy import Label
-from shoal.hierarchies.labels import range_ends
+from shoal.hierarchies.numbers_as_text import parse_decimal, range_ends
 from shoal.pipeline.apply.published import Base
 from shoal.policy import Policy
 from shoal.policy.hierarchy_source import hierarchy_source
@@ -28,18 +28,6 @@ from shoal.policy.spec import ColumnSpec
 from shoal.table.distinct_rows import DistinctRows
 
 Codes = NDArray[np.int32]
-Mask = NDArray[np.bool_]
-NOT_IN_HIERARCHY, NOT_IN_CATEGORY = "not in the hierarchy", "in no category"
-
-
-@dataclass(frozen=True)
-class Unreadable:
-    """Why some records cannot be recoded."""
-
-    column: str
-    what: str
-    """`NOT_IN_HIERARCHY` or `NOT_IN_CATEGORY`."""
-    values: int  # how many different values that is
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +36,8 @@ class NewRecords:
 
     resolved: Resolved  # codes of the distinct rows; those of unreadable values mean nothing
     entry: NDArray[np.int64]  # the distinct row of each record
-    unreadable: tuple[Unreadable, ...]
+    unreadable: tuple[Mapping[str, Any], ...]
+    """Why records cannot be recoded: the ``column``, ``what`` is wrong with how many different ``values``."""
     reason: Codes
     """For each record the first reason why it cannot be recoded, as an index of ``unreadable``; -1 where none."""
 
@@ -65,7 +54,7 @@ def encode_new(rows: DistinctRows, base: Base) -> NewRecords:
     encoder, policy = _Encoder(base, rows), base.policy
     quasi = {name: encoder.quasi(name) for name in policy.names("quasi")}
     sensitive = {name: encoder.sensitive(name) for name in policy.names("sensitive")}
-    resolved = Resolved(problem_of(policy, encode_rows(rows, quasi, sensitive), quasi, sensitive), quasi, sensitive)
+    resolved = Resolved.of(policy, rows, quasi, sensitive)
     entry = np.repeat(np.arange(rows.n_rows), rows.counts)
     return NewRecords(resolved, entry, tuple(encoder.unreadable), encoder.reason[entry])
 
@@ -75,100 +64,115 @@ class _Encoder:
 
     def __init__(self, base: Base, rows: DistinctRows) -> None:
         self._base, self._policy, self._rows = base, base.policy, rows
-        self.unreadable: list[Unreadable] = []
+        self.unreadable: list[Mapping[str, Any]] = []
         self.reason: Codes = np.full(rows.n_rows, -1, dtype=np.int32)
-
-    def _note(self, column: str, what: str, labels: Sequence[Label], strange: set[Label], codes: Codes) -> None:
-        if not strange:
-            return
-        rows = np.array([label in strange for label in labels], dtype=np.bool_)[codes] & (self.reason < 0)
-        self.reason[rows] = len(self.unreadable)
-        self.unreadable.append(Unreadable(column, what, len(strange)))
 
     def quasi(self, name: str) -> QuasiColumn:
         """A quasi-identifier; the ends of published ranges are leaves, too, whether a new record has them or not."""
-        spec, where = self._policy.columns[name], f"columns.{name}.hierarchy"
-        labels, codes = self._rows.columns[name].labels, self._rows.columns[name].codes
-        source = hierarchy_source(spec.hierarchy, self._policy.path("."), where)
-        ends = list(self._range_ends(name))
-        built, good = _built(source, [*labels, *(end for end in ends if end not in labels)], where, self._policy)
-        self._note(name, NOT_IN_HIERARCHY, labels, set(labels) - set(good), codes)
-        leaf = dict(zip(good, built.codes.tolist(), strict=False))
-        of_label = np.array([leaf.get(label, 0) for label in labels], dtype=np.int32)
-        return QuasiColumn(built.hierarchy, of_label[codes], _caps(built.hierarchy, spec, f"columns.{name}.boundary"))
-
-    def _range_ends(self, name: str) -> Iterator[str]:
-        if name not in self._policy.algorithm.ranges:
-            return
-        for label in self._base.rows.labels[self._policy.names("quasi").index(name)]:
-            yield from range_ends(label) or ()
+        column, spec = self._rows.columns[name], self._policy.columns[name]
+        ends: list[str] = []
+        if name in self._policy.algorithm.ranges:
+            published = self._base.rows.labels[self._policy.names("quasi").index(name)]
+            ends = [end for label in published for end in range_ends(label) or () if end not in column.labels]
+        hierarchy, leaf = self._hierarchy(name, [*column.labels, *ends])
+        of_label = np.array([leaf.get(label, 0) for label in column.labels], dtype=np.int32)
+        boundary = spec.boundary  # groups and levels that the new records are too few to have bound nothing
+        if isinstance(boundary, int):
+            boundary = min(boundary, hierarchy.height)
+        elif boundary is not None:
+            boundary = [label for label in boundary if label in hierarchy.by_label] or None
+        caps = boundary_caps(hierarchy, boundary, f"columns.{name}.boundary")
+        return QuasiColumn(hierarchy, of_label, column.codes, caps)
 
     def sensitive(self, name: str) -> SensitiveColumn:
-        """A sensitive column, with the values published before in its domain."""
-        spec, publish = self._policy.columns[name], self._policy.published(name)
-        labels, codes = self._rows.columns[name].labels, self._rows.columns[name].codes
-        declared = {value for group in spec.category_values.values() for value in group}
-        strange = {label for label in labels if label not in declared} if declared else set()
-        self._note(name, NOT_IN_CATEGORY, labels, strange, codes)
-        read: dict[Label, Label] = {label: label for label in labels if label not in strange}
+        """A sensitive column, with the values published before in its domain, and those that a model names."""
+        policy, spec, publish = self._policy, self._policy.columns[name], self._policy.published(name)
+        column = self._rows.columns[name]
+        self._check_spellings(name, publish)
+        if spec.bins is not None:
+            return self._in_bins(name)
+        declared = dict.fromkeys(value for group in spec.category_values.values() for value in group)
+        unknown = [label for label in column.labels if label in spec.unknown_values]
+        good = [label for label in column.labels if label not in unknown and (not declared or label in declared)]
+        self._note(name, "in no category", set(column.labels) - {*good, *unknown})
+        shown: dict[Label, Label] = {label: label for label in good}
         if spec.hierarchy is not None:
-            where = f"columns.{name}.hierarchy"
-            source = hierarchy_source(spec.hierarchy, self._policy.path("."), where)
-            built, good = _built(source, list(read), where, self._policy)
-            self._note(name, NOT_IN_HIERARCHY, labels, set(read) - set(good), codes)
-            leaves = built.hierarchy.labels
-            read = {value: leaves[code] for value, code in zip(good, built.codes.tolist(), strict=False)}
-        shown: Mapping[Label, Label] = read
+            hierarchy, leaf = self._hierarchy(name, good)
+            shown = {label: hierarchy.labels[code] for label, code in leaf.items()}
+        shown |= {label: label for label in unknown}
         if publish == "categories":
-            shown = {label: label for label in read}
-            texts = list(read) or [next(value for group in spec.category_values.values() for value in group)]
+            before = [label for label in self._base.rows.sensitive[name][0] if label in spec.unknown_values]
+            shown = {label: label for label in shown}
+            texts = list(dict.fromkeys([*(shown or list(declared)[:1]), *before]))
         else:
-            known = {*read.values(), *self._base.rows.sensitive[name][0], *self._limited(name)}
-            texts = sorted(known, key=lambda text: (text is None, text or ""))
-            spec = _as_released(self._policy, name, spec, texts)
-        place = {text: number for number, text in enumerate(texts)}
-        of_label = np.array([place[shown[label]] if label in shown else 0 for label in labels], dtype=np.int32)
-        coded = of_label[codes]
-        counts = np.bincount(coded, weights=self._rows.counts, minlength=len(texts)).astype(np.int64)
-        values = Values(tuple(texts), coded, counts)
-        column, problems = encode_sensitive(name, spec, values, publish, self._policy.path("."))
-        if column is None or problems:
+            named = [value for model in policy.models() if model.column == name for value in model.named_values()]
+            known = {*shown.values(), *self._base.rows.sensitive[name][0], *as_written(policy, name, named)}
+            texts = sorted(known, key=by_text)
+            spec = _as_released(policy, name, spec, texts)
+        code_of = {text: number for number, text in enumerate(texts)}
+        of_label = np.array([code_of[shown[label]] if label in shown else 0 for label in column.labels], dtype=np.int32)
+        codes = of_label[column.codes]
+        counts = np.bincount(codes, weights=self._rows.counts, minlength=len(texts)).astype(np.int64)
+        found, problems = encode_sensitive(name, spec, Values(tuple(texts), codes, counts), publish, policy.path("."))
+        if found is None or problems:
+            raise PolicyError(problems, policy.source)
+        return found
+
+    def _check_spellings(self, name: str, publish: str) -> None:
+        """Raise `PolicyError` where new values are spelled like others, among them or in what is published."""
+        column = self._rows.columns[name]
+        counts = np.bincount(column.codes, weights=self._rows.counts, minlength=len(column.labels)).astype(np.int64)
+        published = () if publish in {"categories", "bins"} else self._base.rows.sensitive[name][0]
+        values = dict.fromkeys(published, 0) | dict(zip(column.labels, counts.tolist(), strict=True))
+        problems = Spellings.of(name, self._policy.columns[name], values.items(), published).problems()
+        if problems:
             raise PolicyError(problems, self._policy.source)
-        return column
 
-    def _limited(self, name: str) -> Iterator[Label]:
-        """The values that a model names: it asks for them whether they occur or not."""
-        for model in self._policy.models():
-            if model.column == name:
-                yield from as_written(self._policy, name, list(model.named_values()))
+    def _in_bins(self, name: str) -> SensitiveColumn:
+        """A column of numbers in bins; those that were published before are in its domain, and those a model names."""
+        column, policy = self._rows.columns[name], self._policy
+        unknown = policy.columns[name].unknown_values
+        good = [
+            label
+            for label in column.labels
+            if label not in unknown and (label is None or parse_decimal(label) is not None)
+        ]
+        self._note(name, "not a number", set(column.labels) - {*good, *unknown})
+        shown = dict(zip(good, as_written(policy, name, good), strict=True))
+        named = [value for model in policy.models() if model.column == name for value in model.named_values()]
+        before = [value for value in self._base.rows.sensitive[name][0] if value not in unknown]
+        domain, _ = in_bins(name, list(shown.values()), (*before, *named))
+        there = {*column.labels, *self._base.rows.sensitive[name][0]}
+        domain = with_unknown(domain, [label for label in there if label in unknown])
+        code_of = {value: code for code, value in enumerate(domain.values)}
+        of_label = [code_of.get(shown.get(label, label), 0) for label in column.labels]
+        return SensitiveColumn(domain, np.array(of_label, dtype=np.int32)[column.codes])
 
+    def _hierarchy(self, name: str, values: Sequence[Label]) -> tuple[Hierarchy, dict[Label, int]]:
+        """The hierarchy of those values that it can have, and their leaves; `PolicyError` where it is wrong itself.
 
-def _built(
-    source: HierarchySource, values: Sequence[Label], where: str, policy: Policy
-) -> tuple[BuiltHierarchy, list[Label]]:
-    """The hierarchy of those values that it can have, and these values; `PolicyError` where it is wrong itself.
+        Where none is left it is built for the missing value alone.
+        """
+        where, good = f"columns.{name}.hierarchy", list(values)
+        source = hierarchy_source(self._policy.columns[name].hierarchy, self._policy.path("."), where)
+        while True:
+            try:
+                built = source.build(good or [None], [1] * max(len(good), 1), where)
+                break
+            except HierarchyError as error:
+                strange = {value for problem in error.problems for value in problem.facts.get("values", ())}
+                if not strange & set(good):
+                    raise PolicyError(error.problems, self._policy.source) from None
+                good = [value for value in good if value not in strange]
+        self._note(name, "not in the hierarchy", set(values) - set(good))
+        return built.hierarchy, dict(zip(good, built.codes.tolist(), strict=False))
 
-    Where none is left it is built for the missing value alone, which is then not among the values given back.
-    """
-    good = list(values)
-    while True:
-        try:
-            return source.build(good or [None], [1] * max(len(good), 1), where), good
-        except HierarchyError as error:
-            strange = {value for problem in error.problems for value in problem.facts.get("values", ())}
-            if not strange & set(good):
-                raise PolicyError(error.problems, policy.source) from None
-            good = [value for value in good if value not in strange]
-
-
-def _caps(hierarchy: Hierarchy, spec: ColumnSpec, where: str) -> Codes:
-    """The boundary of each leaf. Groups and levels that the new records are too few to have bound nothing."""
-    boundary = spec.boundary_labels
-    if isinstance(boundary, int):
-        boundary = min(boundary, hierarchy.height)
-    elif boundary is not None:
-        boundary = [label for label in boundary if label in hierarchy.by_label]
-    return boundary_caps(hierarchy, boundary or (boundary if boundary == 0 else None), where)
+    def _note(self, name: str, what: str, strange: set[Label]) -> None:
+        column = self._rows.columns[name]
+        unreadable = np.array([label in strange for label in column.labels], dtype=np.bool_)
+        if unreadable.any():
+            self.reason[unreadable[column.codes] & (self.reason < 0)] = len(self.unreadable)
+            self.unreadable.append({"column": name, "what": what, "values": int(unreadable.sum())})
 
 
 def _as_released(policy: Policy, name: str, spec: ColumnSpec, texts: Sequence[Label]) -> ColumnSpec:
@@ -177,7 +181,7 @@ def _as_released(policy: Policy, name: str, spec: ColumnSpec, texts: Sequence[La
         return spec
     hierarchy, categories = spec.hierarchy, spec.category_values
     if hierarchy.dates is not None:
-        lengths = {len(text) for text in texts if text is not None}
+        lengths = {len(text) for text in texts if text is not None and text not in spec.unknown_values}
         form = {7: "%Y-%m", 4: "%Y"}.get(max(lengths, default=0))
         hierarchy = hierarchy.model_copy(update={"dates": hierarchy.dates.model_copy(update={"format": form})})
     written = {category: as_written(policy, name, values) for category, values in categories.items()}

@@ -1,7 +1,5 @@
 """What was published by a recoding: classes with all their records, the levels, and the policy that it stands on."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,8 +10,10 @@ import pyarrow as pa
 
 from shoal.attacks.registry.signature import differing, policy_fingerprints
 from shoal.attacks.released_classes import Rows, rows_of_release
+from shoal.encode.pseudonyms import refuse_joining
 from shoal.errors import DataError, InputError
 from shoal.evidence.describe import describe_policy
+from shoal.facts import plain
 from shoal.formatting import listing
 from shoal.io import canonical_text, read_table, release_source, sha256_of
 from shoal.pipeline.recoding_file import PublishedFile, heights_of, read_recoding
@@ -22,6 +22,7 @@ from shoal.pipeline.run import as_policy
 from shoal.policy import Policy
 
 _TABLES = (".csv", ".parquet", ".pq")
+_SAID = ("columns", "privacy")  # what a policy must say alike
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,37 +43,68 @@ def read_base(recoding: Any, policy: Policy | str | Path | None) -> Base:
 
     Raises `InputError` where the policy is another one, or a published file is not what it was.
     """
+    algorithm: Any = None
+    levels: Mapping[str, int] | None
+    heights: Mapping[str, int]
+    files: tuple[PublishedFile, ...] = ()
     if isinstance(recoding, Release):
-        heights = zip(recoding.recoding.quasi, recoding.recoding.hierarchies, strict=True)
-        return _base(
-            recoding.policy if policy is None else _same(as_policy(policy), policy_fingerprints(recoding.policy)),
-            recoding.table,
-            levels=recoding.recoding.levels,
-            heights={name: hierarchy.height for name, hierarchy in heights},
+        asked = recoding.policy if policy is None else _same(as_policy(policy), policy_fingerprints(recoding.policy))
+        levels, table = recoding.recoding.levels, recoding.table
+        columns = zip(recoding.recoding.quasi, recoding.recoding.hierarchies, strict=True)
+        heights = {name: hierarchy.height for name, hierarchy in columns}
+    elif (path := Path(recoding)).suffix.lower() in _TABLES:
+        if policy is None:
+            raise InputError(f"{path} is a release: pass its policy as --policy.", code="no-policy")
+        asked = as_policy(policy)
+        levels, heights, algorithm, digest = _evidence_beside(path, asked)
+        files = (PublishedFile(path, digest),)
+    else:
+        file = read_recoding(path)
+        if policy is None and file["policy"] is None:
+            message = f"{path} names no policy, since its policy was built in Python. Pass it as --policy."
+            raise InputError(message, code="no-policy")
+        asked = _same(as_policy(file["policy"] if policy is None else policy), file["fingerprints"])
+        levels, heights, algorithm, files = (file[key] for key in ("levels", "heights", "algorithm", "published"))
+    if files:
+        table = together([_read(each) for each in files])
+        asked = asked.changed(algorithm=algorithm)
+    refuse_joining(asked)
+    if asked.person is not None:
+        raise InputError(
+            "The policy counts people, and published files do not say whose their records are: whether somebody is in "
+            "them already cannot be told. Make a new release of all records with `shoal anonymize`.",
+            code="apply-with-person",
         )
-    path = Path(recoding)
-    if path.suffix.lower() in _TABLES:
-        return _from_release(path, policy)
-    file = read_recoding(path)
-    if policy is None and file.policy is None:
-        message = f"{path} names no policy, since its policy was built in Python. Pass it as --policy."
-        raise InputError(message, code="no-policy")
-    asked = _same(as_policy(file.policy if policy is None else policy), file.fingerprints)
-    table = together([_read(each) for each in file.published])
-    changed = asked.changed(algorithm=file.algorithm or None)
-    return _base(changed, table, levels=file.levels, heights=file.heights, files=file.published)
+    rows = rows_of_release(table, asked)
+    _check_spellings(asked, rows)
+    lacking = [name for name in asked.names("quasi") if name not in heights or (levels and name not in levels)]
+    if lacking:
+        message = f"The recoding does not have the quasi-identifier {lacking[0]!r}: it belongs to another policy."
+        raise DataError(message, code="another-policy")
+    return Base(asked, table, rows, levels, heights, files)
 
 
-def _from_release(path: Path, policy: Policy | str | Path | None) -> Base:
-    """A release with the evidence beside it, which says at which levels it was recoded."""
-    if policy is None:
-        raise InputError(f"{path} is a release: pass its policy as --policy.", code="no-policy")
-    asked, beside = as_policy(policy), path.with_name(f"{path.stem}.evidence.json")
+def _check_spellings(policy: Policy, rows: Rows) -> None:
+    """Refuse to merge what is published: the same value would stand under two names in the release."""
+    for name, (values, _) in rows.sensitive.items():
+        value_of = policy.columns[name].value_of
+        merged = [value for value in values if value in value_of]
+        if merged and policy.published(name) != "categories":
+            raise InputError(
+                f"columns.{name}.same reads {merged[0]!r} as {value_of[str(merged[0])]!r}, and it is published "
+                "already. Let the published spelling be the value, or make a new release with "
+                "`shoal anonymize`.",
+                code="published-value-merged",
+            )
+
+
+def _evidence_beside(release: Path, policy: Policy) -> tuple[Mapping[str, int] | None, Mapping[str, int], Any, str]:
+    """Levels, heights and algorithm of a release by the evidence beside it, and the hash of its file."""
+    beside = release.with_name(f"{release.stem}.evidence.json")
     try:
         evidence = json.loads(beside.read_bytes())
-        levels, heights, digest = evidence["levels"], heights_of(evidence), str(evidence["release_sha256"])
-        stated = {key: evidence["policy"][key] for key in ("columns", "privacy")}
-        algorithm = evidence["policy"].get("algorithm")
+        found = evidence["levels"], heights_of(evidence), evidence["policy"].get("algorithm")
+        digest, stated = str(evidence["release_sha256"]), {key: evidence["policy"][key] for key in _SAID}
     except OSError as error:
         raise DataError(
             f"The evidence {beside} beside the release cannot be read: {error.strerror or error}. It says how the "
@@ -82,44 +114,24 @@ def _from_release(path: Path, policy: Policy | str | Path | None) -> Base:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         message = f"{beside} is not the evidence of a release: {error} is missing or wrong."
         raise DataError(message, code="not-evidence") from None
-    given = json.loads(json.dumps(describe_policy(asked)))
-    differs = [key for key, value in stated.items() if given.get(key) != value]
-    if differs:
-        raise _another(asked, differs)
-    file = PublishedFile(path, digest)
-    table = _read(file)
-    return _base(asked.changed(algorithm=algorithm), table, levels=levels, heights=heights, files=(file,))
-
-
-def _base(
-    policy: Policy,
-    table: pa.Table,
-    *,
-    levels: Mapping[str, int] | None,
-    heights: Mapping[str, int],
-    files: tuple[PublishedFile, ...] = (),
-) -> Base:
-    lacking = [name for name in policy.names("quasi") if name not in heights or (levels and name not in levels)]
-    if lacking:
-        message = f"The recoding does not have the quasi-identifier {lacking[0]!r}: it belongs to another policy."
-        raise DataError(message, code="another-policy")
-    return Base(policy, table, rows_of_release(table, policy), levels, heights, files)
+    given = plain(describe_policy(policy))
+    _refuse(policy, [key for key, value in stated.items() if given.get(key) != value])
+    return *found, digest
 
 
 def _same(policy: Policy, fingerprints: Mapping[str, Any]) -> Policy:
     """The policy, if it says the same of the columns and the privacy as the one that the recoding stands on."""
-    differs = differing(policy_fingerprints(policy), fingerprints)
-    if differs:
-        raise _another(policy, differs)
+    _refuse(policy, differing(policy_fingerprints(policy), fingerprints))
     return policy
 
 
-def _another(policy: Policy, places: list[str]) -> InputError:
-    return InputError(
-        f"{policy.source} is not the policy of the published recoding: they differ in {listing(places)}. Pass the "
-        "policy as it was, or make a new release with `shoal anonymize`.",
-        code="another-policy",
-    )
+def _refuse(policy: Policy, differences: list[str]) -> None:
+    if differences:
+        raise InputError(
+            f"{policy.source} is not the policy of the published recoding: they differ in {listing(differences)}. Pass "
+            "the policy as it was, or make a new release with `shoal anonymize`.",
+            code="another-policy",
+        )
 
 
 def _read(file: PublishedFile) -> pa.Table:

@@ -4,34 +4,59 @@ The verifier judges the file by its policy and knows nothing of evidence but the
 is compared with what was recorded when the release was made, and attacks are made again as far as they can be. So a
 release that was changed after it was published is found even where it still satisfies the policy, and so is evidence
 that was changed.
+
+What the release shows of itself follows from the file and the policy; with the original also the measures and the
+columns. How the search went, bounds and distributions over values that are not released follow from neither.
 """
 
-from __future__ import annotations
-
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from shoal.attacks.battery import ATTACKS
+from shoal.attacks.released_classes import Rows, histograms_in, released_scene, rows_of_release
+from shoal.attacks.released_labels import label_nodes
+from shoal.encode.resolve import Resolved, resolve, used_columns
+from shoal.encode.result import release_columns
 from shoal.errors import DataError, InputError
-from shoal.evidence.describe import describe_policy
+from shoal.evidence.describe import (
+    column_ncp,
+    describe_exposure,
+    describe_models,
+    describe_policy,
+    describe_sensitive,
+    measure,
+    shown_recoding,
+)
 from shoal.evidence.evidence import evidence_problems, seal
+from shoal.evidence.people import describe_sizes
 from shoal.facts import plain
-from shoal.formatting import listing, pluralize
 from shoal.io import sha256_of
 from shoal.io.sink import output_paths
+from shoal.io.source import read_distinct
+from shoal.metrics import ReleaseSummary
+from shoal.models.near_numbers import warnings_of
 from shoal.pipeline.attack import attack
 from shoal.pipeline.audit.differences import Difference, differing_attacks, differing_facts, differing_figures
-from shoal.pipeline.audit.recomputed import BY_ORIGINAL, NEVER, shown_beside_original, shown_by_release
 from shoal.pipeline.registry_options import Condition, exceeded
 from shoal.pipeline.verify import verify
 from shoal.policy import Policy
+from shoal.present.audit import audit_message
 from shoal.search.problem import Progress, no_progress
+from shoal.table.classes import ClassStats
+from shoal.table.recoding import Recoding
 from shoal.verification import Check, Verification
+from shoal.verification.declared_labels import quasi_labels
+from shoal.verification.stated_policy import stated
 
-_LISTED = 3
+NEVER = ("bound-but-reached", "distributions", "search", "seed", "utility", "composition", "versions")
+"""What is compared with nothing: only making the release again would tell."""
+BY_ORIGINAL = ("records", "measures", "column-figures", "data-columns", "bound")
+"""What only the original tells."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +65,7 @@ class Audit:
 
     verification: Verification
     source: Path | None  # the file of the evidence; None where there is none
-    evidence: Mapping[str, Any] | None
+    evidence: Mapping[str, Any] | None  # None also where the file is no evidence
 
     def exceeded(self, conditions: Sequence[Condition]) -> list[dict[str, Any]]:
         """The conditions that the recorded attacks exceed; `InputError` where there is no evidence."""
@@ -63,108 +88,174 @@ def audit(
 ) -> Audit:
     """Verify a release file and compare it with its evidence: the one named, or the one beside it if there is one."""
     path = Path(release)
-    source = _evidence_file(path, evidence)
+    if policy.tables is not None:  # with the hash that their evidence claims; its figures are of the tables as one
+        progress("verifying", 0.0)
+        return Audit(verify(path, policy, original), None, None)
+    source = output_paths(path)["evidence"] if evidence is None else Path(evidence)
+    if evidence is not None and not source.is_file():
+        raise DataError(f"The evidence file {evidence} does not exist.", code="evidence-not-found")
     progress("verifying", 0.0)
     verification = verify(path, policy, original)
-    if source is None:
+    if not source.is_file():
         return Audit(verification, None, None)
     content, problems = _read(source)
-    checks = [_check("evidence", problems, f"{source.name} is evidence of version 1")]
-    if content is None or problems:
-        return Audit(replace(verification, checks=(*verification.checks, *checks)), source, None)
-    checks.append(_same("evidence-seal", content["evidence_sha256"], seal(content), "the seal", "the evidence"))
-    if not any(check.name == "hash" for check in verification.checks):  # the verifier looks beside the release
-        checks.append(
-            _same("hash", content["release_sha256"], sha256_of(path), "the hash in the evidence", "the release")
-        )
-    checks += [_policy(policy, content), _figures(path, policy, original, verification, content)]
-    if verification.passed and all(check.passed for check in checks) and not content.get("applied"):
-        checks.append(_attacked(path, policy, original, content, progress))
-    return Audit(replace(verification, checks=(*verification.checks, *checks)), source, content)
+    checks = [_check("evidence", not problems, file=source.name, problems=problems)]
+    if not problems:
+        checks += _claims(path, policy, original, verification, content)
+        if verification.passed and all(check.passed for check in checks) and not content.get("applied"):
+            checks.append(_attacked(path, policy, original, content, progress))
+    audited = replace(verification, checks=(*verification.checks, *checks))
+    return Audit(audited, source, None if problems else content)
 
 
-def _evidence_file(release: Path, named: str | Path | None) -> Path | None:
-    if named is not None:
-        if not Path(named).is_file():
-            raise DataError(f"The evidence file {named} does not exist.", code="evidence-not-found")
-        return Path(named)
-    beside = output_paths(release)["evidence"]
-    return beside if beside.is_file() else None
+def _check(name: str, passed: bool, **facts: Any) -> Check:
+    known = plain(facts)
+    return Check(name, passed, audit_message(name, passed, known), known)
 
 
-def _read(source: Path) -> tuple[Mapping[str, Any] | None, list[str]]:
+def _read(source: Path) -> tuple[Any, list[Mapping[str, str]]]:
     """The evidence and what is wrong with it."""
     try:
         content = json.loads(source.read_bytes())
     except (OSError, ValueError) as error:
-        return None, [f"{source.name} cannot be read: {error}"]
-    problems = [f"{source.name} is not evidence: {each}" for each in evidence_problems(content)]
-    return content if isinstance(content, Mapping) else None, problems
+        return None, [{"code": "unreadable", "detail": str(error)}]
+    return content, [{"code": "not-evidence", "detail": each} for each in evidence_problems(content)]
 
 
-def _check(name: str, problems: Sequence[str | Difference], good: str, **facts: Any) -> Check:
-    more = f"; and {len(problems) - _LISTED} more" if len(problems) > _LISTED else ""
-    message = "; ".join(map(str, problems[:_LISTED])) + more
-    return Check(name, not problems, message or good, {"problems": plain(list(problems)), **facts})
-
-
-def _same(name: str, claimed: str | None, found: str, what: str, of: str) -> Check:
-    words = "is that of" if claimed == found else "is not that of"
-    return Check(name, claimed == found, f"{what} {words} {of}", {"claimed": claimed, "found": found})
-
-
-def _policy(policy: Policy, content: Mapping[str, Any]) -> Check:
-    """The same policy: the same file, or another one that says the same."""
-    claimed, found = content["policy_sha256"], policy.sha256
+def _claims(
+    release: Path, policy: Policy, original: Any, verification: Verification, content: Mapping[str, Any]
+) -> Iterator[Check]:
+    """The seal, the hash, the policy and the figures."""
+    sealed, found = content["evidence_sha256"], seal(content)
+    yield _check("evidence-seal", sealed == found, claimed=sealed, found=found)
+    if not any(check.name == "hash" for check in verification.checks):  # the verifier looks beside the release
+        claimed, found = content["release_sha256"], sha256_of(release)
+        yield _check("hash", claimed == found, claimed=claimed, found=found)
     given, recorded = plain(describe_policy(policy)), content["policy"]
     differing = sorted(key for key in {*given, *recorded} if given.get(key) != recorded.get(key))
-    good = not differing or (claimed == found and differing == ["algorithm"])
-    message = "the release was made under this policy"
-    if not good:
-        message = f"the evidence is of a policy with another {listing(differing)}"
-    elif claimed != found:
-        message = f"{message}, from another file"
-    elif differing:
-        message = f"{message}, by another algorithm ({content['algorithm']})"
-    return Check("evidence-policy", good, message, {"claimed": claimed, "found": found, "differing": differing})
-
-
-def _figures(
-    release: Path, policy: Policy, original: Any, verification: Verification, content: Mapping[str, Any]
-) -> Check:
-    """What the evidence says against what the release shows, and what could not be compared."""
+    same_file = content["policy_sha256"] == policy.sha256  # else another one that says the same
+    yield _check(
+        "evidence-policy",
+        not differing or (same_file and differing == ["algorithm"]),
+        claimed=content["policy_sha256"],
+        found=policy.sha256,
+        differing=differing,
+        algorithm=content["algorithm"],
+    )
     problems = differing_figures(verification, content, original=original is not None)
-    left: list[str] = list(NEVER)
+    left = [*(BY_ORIGINAL if original is None else ()), *NEVER, *(["survey"] if "survey" in content else [])]
     if content.get("applied"):
-        left = ["all but counts, and models of everything together"]
+        left = ["all-of-applied"]
     elif not verification.passed:
-        left = ["all but counts, models and checks, since the release is not verified"]
+        left = ["all-of-unverified"]
     else:
-        asked = _asked(policy, content)
-        if original is not None:
-            shown = shown_beside_original(release, asked, original)
-        else:
-            shown, left = shown_by_release(release, asked), [*BY_ORIGINAL, *left]
+        shown = shown_facts(release, _with_recorded_algorithm(policy, content), original)
+        if policy.person_columns:
+            shown = _without_people(shown)
+            left += ["exposure", "unknown-values", "weakest-classes" if verification.people_counted else "models"]
         if sum(plain(shown["class_sizes"])["classes_by_size"].values()) == verification.classes:
-            problems += differing_facts(shown, content)
+            problems += differing_facts(shown, _as_shown(content))
         else:
-            left = ["all but counts, models and checks, since rows of * can be read in two ways"]
+            left = ["all-of-ambiguous-stars"]
     distinct = list({each.fact: each for each in problems}.values())
-    message = f"what was compared is what the file shows; not compared: {', '.join(left)}"
-    return _check("evidence-figures", distinct, message, not_compared=left)
+    yield _check("evidence-figures", not distinct, problems=distinct, not_compared=left)
 
 
-def _asked(policy: Policy, content: Mapping[str, Any]) -> Policy:
+def _without_people(shown: Mapping[str, Any]) -> dict[str, Any]:
+    """Without the facts that are recorded in people: the file does not say whose its records are."""
+    columns = {
+        name: {key: fact for key, fact in column.items() if key != "unknown"}
+        for name, column in shown["columns"].items()
+    }
+    others = {key: fact for key, fact in shown.items() if key != "exposure"}
+    return others | {"models": (), "columns": columns}
+
+
+def _as_shown(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The evidence without warnings about columns that are not released."""
+    warnings = [each for each in content.get("warnings") or () if each["code"] != "several-records-per-person"]
+    return {**content, "warnings": warnings or None}
+
+
+def _with_recorded_algorithm(policy: Policy, content: Mapping[str, Any]) -> Policy:
     """The policy with the algorithm that the release was made by, which a command may have named instead."""
     return policy.changed(algorithm=content["policy"]["algorithm"]) if "algorithm" in content["policy"] else policy
 
 
 def _attacked(release: Path, policy: Policy, original: Any, content: Mapping[str, Any], progress: Progress) -> Check:
     """The attacks once more: all that the file, and the original where it is given, are enough for."""
-    report = attack(release, _asked(policy, content), original=original, seed=content["attack_seed"], progress=progress)
+    report = attack(
+        release,
+        _with_recorded_algorithm(policy, content),
+        original=original,
+        seed=content["attack_seed"],
+        progress=progress,
+    )
     by_insensitive = [name for name, each in ATTACKS.items() if each.needs_insensitive]
     lacking = by_insensitive if "insensitive columns" in (content.get("not_done") or {}) else ()
-    problems, compared = differing_attacks(
-        report["attacks"], content["attacks"], original=original is not None, lacking=lacking
-    )
-    return _check("evidence-attacks", problems, f"{pluralize(compared, 'attack')} made again find what is recorded")
+    again, exactly = report["attacks"], original is not None
+    if policy.person_columns:  # the file does not say whose its records are, so people are not counted again
+        again, exactly = [each for each in again if not ATTACKS[each["name"]].finds_people], False
+    pairs = differing_attacks(again, content["attacks"], original=exactly, lacking=lacking)
+    problems: list[Difference] = [each for found in pairs for each in found]
+    return _check("evidence-attacks", not problems, problems=problems, compared=len(pairs))
+
+
+def shown_facts(release: Path, policy: Policy, original: Any = None) -> dict[str, Any]:
+    """The facts that the file and the policy tell, and the hierarchies that the original's values build, if given.
+
+    ``wrong_levels`` are those that a column cannot have.
+    """
+    rows = rows_of_release(release, policy)
+    columns: dict[str, dict[str, Any]] = {name: {"role": column.role} for name, column in policy.columns.items()}
+    for name, labels in zip(rows.quasi, rows.labels, strict=True):
+        columns[name]["labels_released"] = len(labels)
+    more: dict[str, Any] = {}
+    if original is None:
+        recoding, stats = shown_recoding(rows), released_scene(rows, policy).stats
+        models = [model for model in policy.models() if not model.needs_order]
+        kinds = quasi_labels(stated(policy))  # by labels alone: below the level at which one first stands
+        wrong_levels = {
+            name: list(range(max(kinds[name].level(label, labels) for label in labels)))
+            for name, labels in zip(rows.quasi, rows.labels, strict=True)
+        }
+    else:
+        people, names, _ = read_distinct(original, policy, used_columns(policy))
+        resolved = resolve(policy, people)
+        recoding = _recoding(rows, policy, resolved)
+        domains = {name: secret.domain for name, secret in resolved.sensitive.items()}
+        stats = ClassStats(recoding.sizes, histograms_in(rows, domains, recoding.n_classes), domains)
+        models, wrong_levels = list(resolved.problem.models), {}
+        records = resolved.problem.table.n_rows
+        summary = ReleaseSummary(recoding.hierarchies, recoding.nodes, recoding.sizes, records)
+        more = {"records": records, "measures": measure(summary)}
+        for index, (name, hierarchy) in enumerate(zip(recoding.quasi, recoding.hierarchies, strict=True)):
+            ncp = column_ncp(summary, index)
+            columns[name] |= {"height": hierarchy.height, "hierarchy_values": hierarchy.n_leaves, "ncp": ncp}
+            released, levels = np.unique(recoding.nodes[:, index]), enumerate(hierarchy.levels)
+            wrong_levels[name] = [level for level, nodes in levels if not np.isin(released, nodes, kind="sort").all()]
+        if set(policy.columns) <= set(names):  # else the original is not all of the data
+            more["not_released"] = sorted(set(names) - set(release_columns(policy, names)))
+            more["not_named"] = sorted(set(names) - set(policy.columns))
+    for name, secret in describe_sensitive(policy, stats).items():
+        columns[name] |= secret
+    return {
+        "class_sizes": describe_sizes(recoding),
+        "exposure": describe_exposure(stats),
+        "models": describe_models([model for model in models if not model.needs_people], stats, recoding),
+        "columns": columns,
+        "warnings": warnings_of(policy.models(), stats) or None,
+        "wrong_levels": wrong_levels,
+        **more,
+    }
+
+
+def _recoding(rows: Rows, policy: Policy, resolved: Resolved) -> Recoding:
+    """The release as classes of nodes; every label is known, since the verifier has passed it beside the original."""
+    hierarchies, nodes = [], []
+    for j, (name, hierarchy) in enumerate(zip(rows.quasi, resolved.problem.hierarchies, strict=True)):
+        extended, of_label = label_nodes(hierarchy, rows.labels[j], name, policy)
+        hierarchies.append(extended)
+        nodes.append(of_label[rows.cells[j]])
+    of_class = np.array(nodes, dtype=np.int32).T
+    return Recoding(rows.quasi, tuple(hierarchies), rows.owner.astype(np.int32), of_class, weights=rows.weights)

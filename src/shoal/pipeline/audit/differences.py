@@ -1,8 +1,5 @@
 """Where recorded facts differ from facts found again: the fact, what the release shows, and what is recorded."""
 
-from __future__ import annotations
-
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +9,7 @@ from shoal.facts import Facts, plain
 from shoal.verification import Check, Verification
 
 _SAME = 1e-9
+_LESS_OR_MORE = frozenset({"not_compared", "compared", "identifiers"})  # facts that depend on what was at hand
 _REACHED = {
     "smallest_class": ("k",),
     "fewest_values": ("p", "l"),
@@ -19,13 +17,16 @@ _REACHED = {
     "smallest_weight": ("alpha",),
     "smallest_l": ("l",),
     "largest_distance": ("t",),
+    "fewest_numbers": ("k",),
+    "fewest_people": ("k",),
+    "smallest_span": ("e",),
     "largest_share[any value]": ("alpha",),
 }
 """For a figure of the verifier, the parameters of a model whose reached value it is."""
 _ATTACK_FIGURES = ("status", "records", "of", "classes", "rate", "baseline", "leak")
+_ASKED = ("model", "sensitive", "asked")  # the facts by which a model is found again
 _BY_ORIGINAL = frozenset({"truthfulness", "boundaries", "suppression"})
 """Checks that say more with the original than without it."""
-_LONGEST = 60  # characters of a fact that a message shows
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,15 +38,16 @@ class Difference(Facts):
     shown: Any
     recorded: Any
 
-    def __str__(self) -> str:
-        shown, recorded = (json.dumps(plain(each), ensure_ascii=False) for each in (self.shown, self.recorded))
-        return f"{self.fact} is {shown[:_LONGEST]}, recorded as {recorded[:_LONGEST]}"
-
 
 def differing_figures(verification: Verification, evidence: Mapping[str, Any], *, original: bool) -> list[Difference]:
     """Figures of the verifier, who had the original or not, that are recorded otherwise."""
-    if evidence.get("applied"):
-        return list(_applied(verification, evidence))
+    if evidence.get("applied"):  # the file has the new records alone, or everything together
+        together = evidence["applied"]["together"]
+        found, alone = (verification.records, verification.classes), (evidence["released"], evidence["classes"])
+        if found not in {alone, (together["records"], together["classes"])}:
+            return [Difference("records and classes", found, alone)]
+        return [] if found == alone else list(_models(verification, together["models"]))
+    people, judged = verification.people_counted, {_model_name(model) for model in evidence["models"]}
     sizes = [each.facts["smallest_class"] for each in verification.checks if "smallest_class" in each.facts]
     figures = {
         "verified": True,
@@ -53,26 +55,17 @@ def differing_figures(verification: Verification, evidence: Mapping[str, Any], *
         "released": verification.records,
         "classes": verification.classes,
         "suppressed": verification.suppressed,
-        "class_sizes": {"smallest": sizes[0]} if sizes else None,
+        "class_sizes": {"smallest": sizes[0]} if sizes and not people else None,
     }
     known = {name: value for name, value in figures.items() if value is not None}
-    checks = [check for check in verification.checks if original or check.name not in _BY_ORIGINAL]
+    unlike = frozenset() if original else _BY_ORIGINAL
+    unlike |= judged | {"people"} if people is False else set()  # recorded in people, who were not counted now
+    checks = [check for check in verification.checks if check.name not in unlike]
     return [
         *_differences("", known, evidence, partly=True),
         *_checks(checks, evidence["checks"]),
-        *_models(verification, evidence["models"]),
+        *(() if people is False else _models(verification, evidence["models"])),
     ]
-
-
-def _applied(verification: Verification, evidence: Mapping[str, Any]) -> Iterator[Difference]:
-    """Of new records that joined a published release, the file has these alone or everything together."""
-    together = evidence["applied"]["together"]
-    alone = (evidence["released"], evidence["classes"])
-    found = (verification.records, verification.classes)
-    if found not in {alone, (together["records"], together["classes"])}:
-        yield Difference("records and classes", found, alone)
-    elif found != alone:
-        yield from _models(verification, together["models"])
 
 
 def _checks(checks: Sequence[Check], recorded: Sequence[Mapping[str, Any]]) -> Iterator[Difference]:
@@ -86,9 +79,8 @@ def _checks(checks: Sequence[Check], recorded: Sequence[Mapping[str, Any]]) -> I
             yield Difference(f"checks.{check.name}", check.passed, None)
             continue
         left.remove(before)
-        then, now = ({"passed": each["passed"], "facts": {key: fact for key, fact in each["facts"].items()
-                     if key != "not_compared"}} for each in (before, plain(check)))  # fmt: skip
-        if _differ(then, now):  # a streamed release may have been compared by fewer columns than now
+        then, now = _compared(before), _compared(plain(check))
+        if _differ(then, now):
             yield Difference(f"checks.{check.name}", now, then)
 
 
@@ -96,13 +88,14 @@ def _models(verification: Verification, models: Sequence[Mapping[str, Any]]) -> 
     """What each model reaches, by the verifier's figures."""
     for model in models:
         name = _model_name(model)
-        facts = next((check.facts for check in verification.checks if check.name == name), {})
-        for figure, value in facts.items():
+        found = [check.facts for check in verification.checks if check.name in {name, f"linked {name}"}]
+        for figure, value in found[0].items() if found else ():
             if figure not in _REACHED and "[" not in figure:
                 continue
+            values = [facts[figure] for facts in found if figure in facts]  # of linked records the worse is recorded
             for parameter in _REACHED.get(figure, (figure.replace("largest_share[", "alpha["),)):
                 reached = model["reached"].get(parameter)
-                if reached is not None and _differ(reached, value):
+                if reached is not None and all(_differ(reached, each) for each in values):
                     yield Difference(f"models.{name}.reached.{parameter}", value, reached)
 
 
@@ -110,9 +103,9 @@ def _model_name(model: Mapping[str, Any]) -> str:
     return str(model["model"]) if model["sensitive"] is None else f"{model['model']}[{model['sensitive']}]"
 
 
-def differing_facts(shown: Mapping[str, Any], evidence: Mapping[str, Any]) -> Iterator[Difference]:
+def differing_facts(facts: Mapping[str, Any], evidence: Mapping[str, Any]) -> Iterator[Difference]:
     """Facts of the evidence that are not what a release shows."""
-    known = plain(shown)
+    known = plain(facts)
     wrong_levels, models, columns = known.pop("wrong_levels"), known.pop("models"), known.pop("columns")
     algorithm = evidence["policy"].get("algorithm", {})
     name = algorithm.get("name") if isinstance(algorithm, Mapping) else algorithm
@@ -126,17 +119,13 @@ def differing_facts(shown: Mapping[str, Any], evidence: Mapping[str, Any]) -> It
                 yield Difference(f"levels.{column}", "another level", level)
     recorded = list(evidence["models"])
     for model in models:  # the same may be required twice
-        same = [
-            each
-            for each in recorded
-            if not any(_differ(model[key], each[key]) for key in ("model", "sensitive", "asked"))
-        ]
-        if same:
-            recorded.remove(same[0])
-        yield from _differences(f"models.{_model_name(model)}", model, same[0] if same else None)
+        alike = (each for each in recorded if not any(_differ(model[key], each[key]) for key in _ASKED))
+        if (same := next(alike, None)) is not None:
+            recorded.remove(same)
+        yield from _differences(f"models.{_model_name(model)}", model, same)
     yield from _differences("columns", columns, evidence["columns"], partly=True)
     for key, value in known.items():
-        yield from _differences(key, value, evidence[key])
+        yield from _differences(key, value, evidence.get(key))
     if "measures" in known and evidence["bound"] is not None:
         yield from _differences("bound.reached", known["measures"]["ncp"], evidence["bound"]["reached"])
 
@@ -147,32 +136,37 @@ def differing_attacks(
     *,
     original: bool,
     lacking: Sequence[str] = (),
-) -> tuple[list[Difference], int]:
-    """The attacks that find something else than is recorded, and how many could be compared.
+) -> list[list[Difference]]:
+    """For each attack that could be compared, what it finds otherwise than is recorded.
 
     With the original all facts of an attack must be the same; without it details may say less. Those ``lacking`` may be
     recorded as not tried.
     """
     before = {(each["name"], each["sensitive"]): each for each in recorded}
-    found, compared = list[Difference](), 0
+    found = []
     for each in again:
         other = before.get((each["name"], each["sensitive"]))
         untried = other is not None and other["status"] == "not tried" and each["name"] in lacking
         if each["status"] != "not tried" and not untried:
-            compared += 1
             facts = each if original else {key: each[key] for key in _ATTACK_FIGURES}
-            found += _differences(f"attacks.{each['name']}", facts, other, partly=True)
-    return found, compared
+            found.append(list(_differences(f"attacks.{each['name']}", facts, other, partly=True)))
+    return found
 
 
-def _differences(path: str, shown: Any, recorded: Any, *, partly: bool = False) -> Iterator[Difference]:
+def _differences(path: str, fact: Any, recorded: Any, *, partly: bool = False) -> Iterator[Difference]:
     """Each fact that is recorded otherwise; ``partly``: what is not shown is not compared."""
-    if isinstance(shown, Mapping) and isinstance(recorded, Mapping):
-        for key in shown if partly else {**shown, **recorded}:
+    if isinstance(fact, Mapping) and isinstance(recorded, Mapping):
+        for key in fact if partly else {**fact, **recorded}:
             where = f"{path}.{key}" if path else str(key)
-            yield from _differences(where, shown.get(key), recorded.get(key), partly=partly)
-    elif _differ(shown, recorded):
-        yield Difference(path, shown, recorded)
+            yield from _differences(where, fact.get(key), recorded.get(key), partly=partly)
+    elif _differ(fact, recorded):
+        yield Difference(path, fact, recorded)
+
+
+def _compared(check: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a check is compared: a release may have been checked by fewer columns than now, or without a key."""
+    facts = {key: fact for key, fact in check["facts"].items() if key not in _LESS_OR_MORE}
+    return {"passed": check["passed"], "facts": facts}
 
 
 def _differ(one: Any, other: Any) -> bool:

@@ -2,8 +2,6 @@
 a table, the frontier among them, and both as files.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import math
@@ -14,18 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InfeasibleError, PolicyError, VerificationError
-from shoal.evidence.evidence import to_json
 from shoal.evidence.machine import peak_memory_bytes, reset_peak_memory, versions
 from shoal.io.sink import FileSink, MemorySink
 from shoal.metrics import METRICS
-from shoal.pipeline.compare.axes import Number
-from shoal.pipeline.compare.folder import KIND
-from shoal.pipeline.compare.grid import GridPoint
+from shoal.pipeline.compare.comparison_folder import KIND
+from shoal.pipeline.compare.grid import GridPoint, Number
 from shoal.pipeline.prepare import Prepared
 from shoal.pipeline.run import Clock, Job, run
 from shoal.policy import Policy
-from shoal.present.comparison import write_comparison
 from shoal.present.diagnosis import blocker_text, suggestion, verdict
+from shoal.present.people import class_sizes_of
 from shoal.search.problem import Progress
 
 RISKS = ("average", "highest", "homogeneity", "similarity")
@@ -89,13 +85,8 @@ class Comparison:
         writer.writerows(rows)
         return out.getvalue()
 
-    def texts(self) -> dict[str, str]:
-        """The files of the comparison by their kind."""
-        content = self.to_dict()
-        return {"json": to_json(content), "csv": self.to_csv(), "html": write_comparison(content)}
-
     def _row(self, point: Mapping[str, Any]) -> dict[str, Any]:
-        sizes, measures, risk = (point.get(key) or {} for key in ("class_sizes", "measures", "risk"))
+        sizes, (measures, risk) = class_sizes_of(point), (point.get(key) or {} for key in ("measures", "risk"))
         return {
             "name": point["name"],
             "algorithm": point["algorithm"],
@@ -124,27 +115,42 @@ def frontier(points: Sequence[tuple[float, float]]) -> list[int]:
 
 
 VERIFIED, INFEASIBLE, CONTRADICTORY, UNVERIFIED = "verified", "infeasible", "contradictory", "unverified"
-_FACTS = ("records", "released", "suppressed", "classes", "levels", "measures", "exposure", "class_sizes", "models")
+_FACTS = ("records", "released", "suppressed", "classes", "levels", "measures", "exposure", "class_sizes", "models",
+          "people")  # fmt: skip
 """What a result has of the evidence."""
 
 
 def run_point(
-    point: GridPoint, policy: Policy | None, ready: Prepared, *, release: Path | None, progress: Progress
+    point: GridPoint, path: Path, ready: Prepared, *, release: Path | None, progress: Progress
 ) -> dict[str, Any]:
-    """The result of a point as plain data; ``policy`` is None where the point contradicts itself."""
+    """The result of a point, whose policy lies at a path, as plain data; only evidence that is written has attacks."""
     clock, counted = Clock(), reset_peak_memory()
-    if policy is None:
-        found: dict[str, Any] = {"status": CONTRADICTORY, "reason": point.contradiction}
-    else:
-        try:
-            found = _released(policy.changed(utility=None), ready, clock, release, progress)
-        except InfeasibleError as error:
-            found = _infeasible(error)
-        except PolicyError as error:
-            found = {"status": CONTRADICTORY, "reason": "; ".join(str(problem) for problem in error.problems)}
-        except VerificationError as error:
-            failed = [f"{check.name}: {check.message}" for check in error.verification.checks if not check.passed]
-            found = {"status": UNVERIFIED, "reason": f"the independent check fails: {'; '.join(failed)}"}
+    try:
+        if point.contradiction is not None:
+            raise point.contradiction
+        sink = MemorySink() if release is None else FileSink(release, force=True)
+        job = Job(Policy.load(path).changed(utility=None), with_attacks=release is not None)
+        evidence = run(job, ready, sink, clock=clock, progress=progress).evidence
+        written = {} if release is None else {"release_sha256": evidence["release_sha256"]}
+        found = {
+            "status": VERIFIED,
+            **{key: evidence[key] for key in _FACTS if key in evidence},
+            "risk": risks(evidence),
+            **written,
+        }
+    except InfeasibleError as error:
+        blockers, nearest = "; ".join(map(blocker_text, error.diagnosis.blockers)), error.diagnosis.relaxations[:1]
+        found = {
+            "status": INFEASIBLE,
+            "reason": f"{verdict(error.diagnosis)} {blockers}".strip(),
+            "nearest_relaxation": suggestion(nearest[0]) if nearest else None,
+            "diagnosis": error.diagnosis.to_dict(),
+        }
+    except PolicyError as error:
+        found = {"status": CONTRADICTORY, "reason": "; ".join(str(problem) for problem in error.problems)}
+    except VerificationError as error:
+        failed = "; ".join(f"{check.name}: {check.message}" for check in error.verification.failures)
+        found = {"status": UNVERIFIED, "reason": f"the independent check fails: {failed}"}
     return {
         "name": point.name,
         "algorithm": point.algorithm,
@@ -158,39 +164,21 @@ def run_point(
     }
 
 
-def _released(policy: Policy, ready: Prepared, clock: Clock, target: Path | None, progress: Progress) -> dict[str, Any]:
-    """Run the point; only evidence that is written has attacks."""
-    sink = MemorySink() if target is None else FileSink(target, force=True)
-    job = Job(policy, with_attacks=target is not None)
-    evidence = run(job, ready, sink, clock=clock, progress=progress).evidence
-    written = {} if target is None else {"release_sha256": evidence["release_sha256"]}
-    return {"status": VERIFIED, **{key: evidence[key] for key in _FACTS}, "risk": risks(evidence), **written}
-
-
-def _infeasible(error: InfeasibleError) -> dict[str, Any]:
-    diagnosis = error.diagnosis
-    blockers = "; ".join(map(blocker_text, diagnosis.blockers))
-    nearest = suggestion(diagnosis.relaxations[0]) if diagnosis.relaxations else None
-    return {
-        "status": INFEASIBLE,
-        "reason": f"{verdict(diagnosis)} {blockers}".strip(),
-        "nearest_relaxation": nearest,
-        "diagnosis": diagnosis.to_dict(),
-    }
-
-
 def risks(evidence: Mapping[str, Any]) -> dict[str, float]:
     """The risk that a release leaves, as figures from 0 to 1.
 
     ``highest`` and ``average`` are the prosecutor's: the chance 1 / (size of the class) that a released record is
     taken for the right one, of the smallest class and on average over the records. ``homogeneity`` and ``similarity``
     are the shares of records whose class has a single sensitive value, or a single category; of several sensitive
-    columns the worst counts.
+    columns the worst counts. Where the models count people, sizes and shares are those of people.
     """
-    released, exposure = evidence["released"], evidence["exposure"].values()
+    released, exposure, counted = evidence["released"], evidence["exposure"].values(), "records"
     found = {"average": evidence["classes"] / released, "highest": 1 / evidence["class_sizes"]["smallest"]}
+    if people := evidence.get("people"):
+        released, counted = people["released"], "people"
+        found = {"average": 1 / people["class_sizes"]["mean"], "highest": 1 / people["class_sizes"]["smallest"]}
     for attack in ("homogeneity", "similarity"):
-        shares = [each[attack]["records"] / released for each in exposure if attack in each]
+        shares = [each[attack][counted] / released for each in exposure if attack in each]
         if shares:
             found[attack] = max(shares)
     return {name: round(value, 12) for name, value in found.items()}

@@ -6,25 +6,27 @@ Properties 5 and 6). Other models may hold at a less general node, or with parts
 the top nor the models' own bounds decide, the verdict is ``open``. `shoal.present.forecast` says it in words.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
+from shoal.draft.several_records import person_candidates, several_records
+from shoal.evidence.evidence import Warnings
 from shoal.io.source import TableSource
 from shoal.models.base import Model, Shortfall
-from shoal.pipeline.prepare import Prepared, prepare_again
+from shoal.models.near_numbers import warnings_of
+from shoal.pipeline.prepare import Prepared, prepare
 from shoal.policy import Policy
 from shoal.present.forecast import forecast_text
 from shoal.search import ALGORITHMS
-from shoal.search.diagnosis.diagnosis import EXHAUSTIVE, BlockedClass, Blocker, TopClasses, largest_failing
+from shoal.search.diagnosis.diagnosis import EXHAUSTIVE
+from shoal.search.diagnosis.failures import BlockedClass, Blocker, TopClasses, largest_failing
 from shoal.search.diagnosis.relaxations import Relaxation, relaxations, strongest
 from shoal.search.engine import LocalEngine
-from shoal.search.evaluation import Evaluator, evaluate_stats, prunable_models
+from shoal.search.evaluation import Evaluator, class_holds, evaluate_stats, prunable_models
 from shoal.search.lattice.nodes import MOST_NODES
 from shoal.search.problem import Problem
 from shoal.table.classes import Mask
@@ -76,6 +78,8 @@ class ForecastFacts:
     top_classes: int
     smallest_at_top: int  # records of the smallest class when everything is generalized as far as the boundaries allow
     may_suppress: int
+    people: int | None = None  # different people, where the models count these
+    fewest_people_at_top: int | None = None  # people of the smallest class then, which is the one with fewest people
 
 
 @dataclass(frozen=True)
@@ -105,6 +109,7 @@ class Forecast:
     notes: tuple[AlgorithmNote, ...]
     relaxations: tuple[Relaxation, ...]
     """Single changes that were tried and make a release possible; empty where nothing need change."""
+    warnings: Warnings  # what is no error and should be known
 
     def __str__(self) -> str:
         return forecast_text(self)
@@ -115,16 +120,31 @@ def forecast(table: Prepared | TableSource, policy: Policy) -> Forecast:
 
     Raises `PolicyError` where the policy does not fit the table.
     """
-    return forecast_of(prepare_again(table, policy).resolved.problem, policy.algorithm.name)
+    ready = prepare(table, policy)
+    found = forecast_of(ready.resolved.problem, policy.algorithm.name)
+    columns = person_candidates(policy)
+    more = several_records(columns, ready.identifiers(policy, columns)) if columns else ()
+    return replace(found, warnings=(*found.warnings, *more))
 
 
 def forecast_of(problem: Problem, algorithm: str) -> Forecast:
     """The forecast of a problem that some algorithm is asked to solve."""
     top = TopClasses.of(problem, LocalEngine(problem.table, problem.ladders, problem.domains))
-    verdict = _verdict(top, problem.models)
+    verdict, table, smallest = _verdict(top, problem.models), problem.table, int(np.argmin(top.stats.sizes))
     by_algorithm, notes, changes = _by_algorithm(top, algorithm, verdict)
     return Forecast(
-        facts=_facts(top),
+        facts=ForecastFacts(
+            records=table.n_rows,
+            distinct_rows=table.n_tuples,
+            unique=int(np.count_nonzero(table.counts == 1)),
+            lattice=math.prod(problem.shape),
+            levels=dict(zip(table.quasi, problem.shape, strict=True)),
+            top_classes=top.stats.n_classes,
+            smallest_at_top=int(top.stats.records[smallest]),
+            people=None if table.person is None else len(np.unique(table.person)),
+            fewest_people_at_top=None if table.person is None else int(top.stats.sizes[smallest]),
+            may_suppress=problem.budget,
+        ),
         verdict=verdict,
         by_algorithm=by_algorithm,
         models=tuple(_judge_model(top, index) for index in range(len(problem.models))),
@@ -132,6 +152,7 @@ def forecast_of(problem: Problem, algorithm: str) -> Forecast:
         least_suppressed=_decides(top, problem.models),
         notes=tuple(notes),
         relaxations=tuple(changes),
+        warnings=warnings_of(problem.models, top.stats),
     )
 
 
@@ -146,40 +167,35 @@ def _verdict(top: TopClasses, models: Sequence[Model]) -> Verdict:
 def _suppressed(top: TopClasses, models: Sequence[Model]) -> int | None:
     """Records in classes that the models leave out at the top; None where they do not hold on the rest either."""
     satisfied, kept = evaluate_stats(models, top.stats, top.problem.table.n_rows)
-    return int(top.stats.sizes[~kept].sum()) if satisfied else None
+    return int(top.stats.records[~kept].sum()) if satisfied else None
 
 
 def _decides(top: TopClasses, models: Sequence[Model]) -> bool:
     """Whether failing at the top proves failing everywhere."""
-    return len(prunable_models(models, top.problem.budget)) == len(models)
-
-
-def _facts(top: TopClasses) -> ForecastFacts:
-    problem, table = top.problem, top.problem.table
-    return ForecastFacts(
-        records=table.n_rows,
-        distinct_rows=table.n_tuples,
-        unique=int(np.count_nonzero(table.counts == 1)),
-        lattice=math.prod(problem.shape),
-        levels=dict(zip(table.quasi, problem.shape, strict=True)),
-        top_classes=top.stats.n_classes,
-        smallest_at_top=int(top.stats.sizes.min()),
-        may_suppress=problem.budget,
-    )
+    return len(prunable_models(top.problem, models)) == len(models)
 
 
 def _by_algorithm(
     top: TopClasses, name: str, verdict: Verdict
 ) -> tuple[Verdict, list[AlgorithmNote], Sequence[Relaxation]]:
     """What the policy's own algorithm makes of it: its verdict, what must be said about it, and what would help."""
-    algorithm, problem = ALGORITHMS[name], top.problem
+    algorithm, problem, nodes = ALGORITHMS[name], top.problem, math.prod(top.problem.shape)
     if algorithm.judge is not None:
         found = algorithm.judge(problem, top.engine)
         if found is None:
             return "reachable", [AlgorithmNote("one-result-holds", name, EXHAUSTIVE)], ()
         note = AlgorithmNote("one-result-fails", name, EXHAUSTIVE, blockers=found.blockers)
         return "unreachable", [note], found.relaxations
-    by_algorithm, notes = _found_by(top, name, verdict)
+    by_algorithm, notes = verdict, list[AlgorithmNote]()
+    # a path ends at a satisfying top, unless models on the whole see a remainder only
+    ends_at_top = _decides(top, problem.models) and not any(model.whole_table for model in problem.models)
+    if algorithm.search in {"best-node", "minimal-nodes"} and nodes > MOST_NODES:
+        by_algorithm = "unreachable"
+        notes = [AlgorithmNote("too-many-nodes", name, EXHAUSTIVE, nodes=nodes, most_nodes=MOST_NODES)]
+    elif algorithm.search == "classes" and verdict == "open":
+        by_algorithm, notes = "unreachable", [AlgorithmNote("starts-at-top", name, EXHAUSTIVE)]
+    elif algorithm.search == "one-path" and verdict != "unreachable" and not ends_at_top:
+        by_algorithm, notes = "open", [AlgorithmNote("may-miss", name, EXHAUSTIVE)]
     if verdict == "reachable":
         return by_algorithm, notes, ()
     changes, missed = relaxations(problem, top.stats, algorithm.finds)
@@ -188,24 +204,11 @@ def _by_algorithm(
     return by_algorithm, notes, changes
 
 
-def _found_by(top: TopClasses, name: str, verdict: Verdict) -> tuple[Verdict, list[AlgorithmNote]]:
-    search, nodes = ALGORITHMS[name].search, math.prod(top.problem.shape)
-    if search in {"best-node", "minimal-nodes"} and nodes > MOST_NODES:
-        return "unreachable", [AlgorithmNote("too-many-nodes", name, EXHAUSTIVE, nodes=nodes, most_nodes=MOST_NODES)]
-    if search == "classes" and verdict == "open":
-        return "unreachable", [AlgorithmNote("starts-at-top", name, EXHAUSTIVE)]
-    models = top.problem.models  # a path ends at a satisfying top, unless models on the whole see a remainder only
-    ends_at_top = _decides(top, models) and not any(model.whole_table for model in models)
-    if search == "one-path" and verdict != "unreachable" and not ends_at_top:
-        return "open", [AlgorithmNote("may-miss", name, EXHAUSTIVE)]
-    return verdict, []
-
-
 def _judge_model(top: TopClasses, index: int) -> ModelForecast:
     """What one of the problem's models reaches, and what blocks it."""
     model, stats = top.problem.models[index], top.stats
     view = stats.view(model.column)
-    failing: Mask = ~model.holds(view)
+    failing: Mask = ~class_holds([model], stats)
     return ModelForecast(
         entry=top.problem.entry_of(index),
         model=model.name,
@@ -213,7 +216,7 @@ def _judge_model(top: TopClasses, index: int) -> ModelForecast:
         alone=_verdict(top, [model]),
         reaches=tuple(_reaches(top, index)),
         failing_classes=int(failing.sum()),
-        failing_records=int(stats.sizes[failing].sum()),
+        failing_records=int(stats.records[failing].sum()),
         suppressed=_suppressed(top, [model]),
         examples=tuple(largest_failing(model, stats, failing, top.labels)),
         table_lacks=() if failing.any() or model.table_holds(view) else model.shortfalls(view, 0),

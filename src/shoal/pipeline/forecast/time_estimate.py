@@ -1,14 +1,12 @@
 """`estimate_time`: how long a run will take, from its table, its lattice and a moment's measuring on this machine."""
 
-from __future__ import annotations
-
 import math
 import os
 import time
 from dataclasses import dataclass
 
 from shoal.io.source import TableSource
-from shoal.pipeline.prepare import Prepared, prepare_again
+from shoal.pipeline.prepare import Prepared, prepare
 from shoal.policy import Policy
 from shoal.present.forecast import estimate_text
 from shoal.search import ALGORITHMS
@@ -58,15 +56,15 @@ def estimate_time(
     ``busy`` is how many times longer other work on the machine may make it; when left out, that is looked at.
     What the policy's ``utility`` and a registry add is not counted.
     """
-    problem = prepare_again(table, policy).resolved.problem
+    problem = prepare(table, policy).resolved.problem
     speed = measure(problem)
     search = search_time(ALGORITHMS[policy.algorithm.name], problem, speed)
     compiling = search.kernels is not None and not is_compiled(search.kernels)
-    fixed = [_other_stages(problem)]
-    if new_process:
-        fixed.append(_START)
-    if compiling:
-        fixed.append(_COMPILING)
+    # reading, encoding, the lower bound, recoding, verifying and attacking: at least and at most
+    bound = 5.0e-5 * min(problem.table.n_tuples, 4000) * (1.5 if problem.sensitive_columns else 1.0)
+    records = 2.5e-7 * (len(problem.shape) + 1) * problem.table.n_rows
+    stages = (0.1 + bound + records, 0.25 + 1.3 * bound + 3.5 * records)
+    fixed = [stages, *([_START] if new_process else []), *([_COMPILING] if compiling else [])]
     low = search.low + speed.slowness * sum(least for least, _ in fixed)
     high = search.high + speed.slowness * sum(most for _, most in fixed)
     busy = load_factor() if busy is None else busy
@@ -82,13 +80,6 @@ def estimate_time(
         utility=policy.utility is not None,
         busy=busy,
     )
-
-
-def _other_stages(problem: Problem) -> tuple[float, float]:
-    """Reading, encoding, the lower bound, recoding, verifying and attacking: at least and at most."""
-    bound = 5.0e-5 * min(problem.table.n_tuples, 4000) * (1.5 if problem.sensitive_columns else 1.0)
-    records = 2.5e-7 * (len(problem.shape) + 1) * problem.table.n_rows
-    return 0.1 + bound + records, 0.25 + 1.3 * bound + 3.5 * records
 
 
 def load_factor() -> float:

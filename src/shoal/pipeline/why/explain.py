@@ -5,22 +5,19 @@ each quasi-identifier the next finer choice, judged anew (`finer_step`). It is f
 names values of records, and nothing of it is written anywhere.
 """
 
-from __future__ import annotations
-
-import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.evidence.describe import describe_models
+from shoal.evidence.describe import describe_models, figure
 from shoal.hierarchies.hierarchy import Label
 from shoal.hierarchies.ranges import RangedHierarchy
+from shoal.metrics import ReleaseSummary
 from shoal.pipeline.run import as_policy, make_release
-from shoal.pipeline.why.find import Matches, find
+from shoal.pipeline.why.find import Matches, find, renamed
 from shoal.policy import Policy
 from shoal.present.why import explanation_text
 from shoal.search import ALGORITHMS
@@ -56,9 +53,9 @@ class ColumnWhy:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Why a record is not in the release: its class at some place, and what that lacks."""
+    """Why a record is not in the release: its class at a level of detail, and what that class lacks."""
 
-    where: Literal["release", "boundary"]
+    where: str
     """``release``: as the released records are generalized; ``boundary``: as far as the boundaries allow."""
     labels: Mapping[str, Label]
     size: int
@@ -108,7 +105,19 @@ class Why:
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as plain data, ready for JSON."""
-        box = self.cheapest
+        columns = []
+        for column in self.columns:
+            facts = asdict(column)
+            finer = [{**split, **split.pop("judgement")} for split in facts.pop("splits")]
+            columns.append({**facts, "verdict": column.verdict, "finer": finer})
+        box = self.cheapest and {
+            "values": list(self.cheapest.labels),
+            "cost": self.cheapest.cost,
+            "records": self.cheapest.records,
+            "records_in_own_class": self.box_here,
+            "records_left_out": self.box_left_out,
+            "together_fails": [{"model": model, "sensitive": column} for model, column in self.cheapest.fails],
+        }
         return {
             "algorithm": self.algorithm,
             "record": self.record,
@@ -120,31 +129,13 @@ class Why:
             "released": {each.column: each.released for each in self.columns},
             "size": self.size,
             "models": [dict(model) for model in self.models],
-            "columns": [_column_facts(column) for column in self.columns],
+            "columns": columns,
             "metric": self.metric,
             "measure": self.measure,
-            "cheapest_box": None
-            if box is None
-            else {
-                "values": list(box.labels),
-                "cost": box.cost,
-                "records": box.records,
-                "records_in_own_class": self.box_here,
-                "records_left_out": self.box_left_out,
-                "together_fails": [{"model": model, "sensitive": column} for model, column in box.fails],
-            },
+            "cheapest_box": box,
             "cost": self.cost,
-            "left_out": [
-                {"class" if key == "labels" else key: value for key, value in asdict(each).items()}
-                for each in self.left_out
-            ],
+            "left_out": [renamed(each, labels="class") for each in self.left_out],
         }
-
-
-def _column_facts(column: ColumnWhy) -> dict[str, Any]:
-    facts = asdict(column)
-    finer = [{**split, **split.pop("judgement")} for split in facts.pop("splits")]
-    return {**facts, "verdict": column.verdict, "finer": finer}
 
 
 def why(
@@ -182,40 +173,32 @@ def explain(
     found = find(problem, recoding, record=record, where=where, in_class=in_class)
     if isinstance(found, Matches):
         return found
-    solution = Solution(problem, recoding)
-    at = int(recoding.row_class[found.rows[0]])
-    own = int(found.rows[0]) if found.record is not None else None
-    return _answer(solution, algorithm, found.record, own, None if at == SUPPRESSED else at)
-
-
-def _answer(solution: Solution, algorithm: str, record: int | None, own: int | None, at: int | None) -> Why:
-    recoding, quasi = solution.recoding, solution.problem.table.quasi
+    (row, record), solution, table = found, Solution(problem, recoding), problem.table
+    at: int | None = None if recoding.row_class[row] == SUPPRESSED else int(recoding.row_class[row])
+    own = row if record is not None else None
     values: dict[str, Label] = {}
-    alike = 0
     if own is not None:
-        mine = solution.problem.table.row_tuple[own]
-        alike = int(solution.problem.table.counts[mine])
-        leaves = zip(quasi, solution.problem.hierarchies, solution.problem.table.codes[:, mine], strict=True)
+        leaves = zip(table.quasi, problem.hierarchies, table.codes[:, table.row_tuple[own]], strict=True)
         values = {name: hierarchy.labels[leaf] for name, hierarchy, leaf in leaves}
     cheapest = cost = None
-    plain = not any(isinstance(each, RangedHierarchy) for each in recoding.hierarchies)
-    if own is not None and at is not None and solution.node is None and plain:
-        cheapest = cheapest_box(solution.problem, int(solution.problem.table.row_tuple[own]))
-        cost = box_cost(solution.problem, recoding.nodes[at].tolist())
-    fates: Any = [] if cheapest is None else recoding.row_class[cheapest.inside[solution.problem.table.row_tuple]]
+    ranged = any(isinstance(each, RangedHierarchy) for each in recoding.hierarchies)
+    if own is not None and at is not None and solution.node is None and not ranged:
+        cheapest = cheapest_box(problem, int(table.row_tuple[own]))
+        cost = box_cost(problem, recoding.nodes[at].tolist())
+    fates: Any = [] if cheapest is None else recoding.row_class[cheapest.inside[table.row_tuple]]
     return Why(
         algorithm=algorithm,
         search=ALGORITHMS[algorithm].search,
         record=record,
-        alike=alike,
+        alike=0 if own is None else int(table.counts[table.row_tuple[own]]),
         values=values,
         number=None if at is None else at + 1,
         classes=recoding.n_classes,
         size=0 if at is None else int(recoding.sizes[at]),
         models=() if at is None else tuple(_reached(solution, at)),
         columns=() if at is None else tuple(_columns(solution, at, own, values)),
-        metric=solution.problem.metric.name,
-        measure=solution.measure,
+        metric=problem.metric.name,
+        measure=problem.metric.of(ReleaseSummary.of(recoding)),
         cheapest=cheapest,
         cost=cost,
         left_out=() if at is not None or own is None else tuple(_left_out(solution, algorithm, own)),
@@ -224,60 +207,38 @@ def _answer(solution: Solution, algorithm: str, record: int | None, own: int | N
     )
 
 
-def _reached(solution: Solution, at: int) -> list[dict[str, Any]]:
+def _reached(solution: Solution, at: int) -> Iterator[dict[str, Any]]:
     """The models as asked, and what one class reaches."""
-    described = [each.to_dict() for each in describe_models(solution.problem.models, solution.stats)]
-    for each, model in zip(described, solution.problem.models, strict=True):
+    for each, model in zip(
+        describe_models(solution.problem.models, solution.stats), solution.problem.models, strict=True
+    ):
         view = solution.stats.view(model.column)
-        strengths = model.strengths(view).items()
-        each["reached"] = {name: _plain(float(strength.per_class[at])) for name, strength in strengths}
-        each["holds"] = bool(model.holds(view)[at])
-    return described
+        reached = {name: figure(float(strength.per_class[at])) for name, strength in model.strengths(view).items()}
+        yield {**each.to_dict(), "reached": reached, "holds": bool(model.holds(view)[at])}
 
 
-def _plain(value: float) -> float | int | None:
-    """A figure that JSON can hold; None where there is no finite one."""
-    if not math.isfinite(value):
-        return None
-    return int(value) if value.is_integer() else value
-
-
-def _columns(solution: Solution, at: int, own: int | None, values: Mapping[str, Label]) -> list[ColumnWhy]:
+def _columns(solution: Solution, at: int, own: int | None, values: Mapping[str, Label]) -> Iterator[ColumnWhy]:
     recoding = solution.recoding
     rows = np.flatnonzero(recoding.row_class == at)
-    found = []
     for j, (name, hierarchy) in enumerate(zip(recoding.quasi, recoding.hierarchies, strict=True)):
         level = None if recoding.levels is None else recoding.levels[name]
         released = hierarchy.labels[recoding.nodes[at, j]]
-        splits = finer(solution, rows, j, own)
-        found.append(ColumnWhy(name, values.get(name), released, level, hierarchy.height, splits))
-    return found
+        yield ColumnWhy(name, values.get(name), released, level, hierarchy.height, finer(solution, rows, j, own))
 
 
-def _left_out(solution: Solution, algorithm: str, own: int) -> list[LeftOut]:
+def _left_out(solution: Solution, algorithm: str, own: int) -> Iterator[LeftOut]:
     """The class of a record that was left out: as the release is generalized, and as far as the boundaries allow."""
-    top: Node = tuple(levels - 1 for levels in solution.problem.shape)
-    found = []
-    if solution.node is not None:
-        found.append(_class_at(solution, solution.node, own, "release"))
-    elif (groups := ALGORITHMS[algorithm].groups) is not None:
-        found.append(_group(solution, groups(solution.problem), own))
-    return [*found, _class_at(solution, top, own, "boundary")]
-
-
-def _class_at(solution: Solution, node: Node, own: int, where: Literal["release", "boundary"]) -> LeftOut:
-    grouping = solution.engine.classes(node)
-    stats = solution.engine.stats(grouping, solution.problem.sensitive_columns)
-    mine = solution.problem.table.row_tuple[own]
-    nodes = released_nodes(solution.problem, node, np.array([mine]))[0]
-    named = zip(solution.problem.table.quasi, solution.problem.hierarchies, nodes, strict=True)
-    labels = {name: hierarchy.labels[each] for name, hierarchy, each in named}
-    at = int(grouping.tuple_class[mine])
-    return LeftOut(where, labels, int(stats.sizes[at]), left_out_for(solution.problem.models, stats, at))
-
-
-def _group(solution: Solution, group_of_tuple: NDArray[np.int64], own: int) -> LeftOut:
-    """The group that a record is in, of an algorithm that makes its groups without a search."""
-    groups = group_of_tuple[solution.problem.table.row_tuple]
-    stats, at = solution.stats_of(np.arange(len(groups)), groups, int(groups.max()) + 1), int(groups[own])
-    return LeftOut("release", {}, int(stats.sizes[at]), left_out_for(solution.problem.models, stats, at))
+    problem, mine = solution.problem, solution.problem.table.row_tuple[own]
+    if solution.node is None and (groups_of := ALGORITHMS[algorithm].groups) is not None:  # made without a search
+        groups = groups_of(problem)[problem.table.row_tuple]
+        stats, at = solution.stats_of(np.arange(len(groups)), groups, int(groups.max()) + 1), int(groups[own])
+        yield LeftOut("release", {}, int(stats.records[at]), left_out_for(problem.models, stats, at))
+    top: Node = tuple(levels - 1 for levels in problem.shape)
+    for where, node in (("release", solution.node), ("boundary", top)):
+        if node is not None:
+            grouping = solution.engine.classes(node)
+            stats = solution.engine.stats(grouping, problem.sensitive_columns)
+            nodes = released_nodes(problem, node, np.array([mine]))[0]
+            named = zip(problem.table.quasi, problem.hierarchies, nodes, strict=True)
+            labels, at = {name: tree.labels[each] for name, tree, each in named}, int(grouping.tuple_class[mine])
+            yield LeftOut(where, labels, int(stats.records[at]), left_out_for(problem.models, stats, at))

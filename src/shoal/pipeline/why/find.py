@@ -1,9 +1,7 @@
 """Which record or class is asked about: by number, or by values of its quasi-identifiers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -16,15 +14,8 @@ from shoal.present.why import matches_text
 from shoal.search.problem import Problem
 from shoal.table.recoding import SUPPRESSED, Recoding
 
-Rows = NDArray[np.intp]
-
-
-@dataclass(frozen=True, eq=False)
-class ChosenRows:
-    """The rows that are asked about, all of one class, and the number of the record if it is about one."""
-
-    rows: Rows
-    record: int | None
+Chosen = tuple[int, int | None]
+"""The index of a row that is asked about, and the number of the record; None where its class is asked about."""
 
 
 @dataclass(frozen=True)
@@ -54,20 +45,19 @@ class Matches:
 
     def to_dict(self) -> dict[str, Any]:
         """The matches as plain data, ready for JSON."""
-        return {
-            "asked": dict(self.asked),
-            "records": self.records,
-            "classes": [
-                {"class": each.number, "released": dict(each.released), "size": each.size, "matching": each.matching}
-                for each in self.classes
-            ],
-        }
+        classes = [renamed(each, number="class") for each in self.classes]
+        return {"asked": dict(self.asked), "records": self.records, "classes": classes}
+
+
+def renamed(facts: Any, **names: str) -> dict[str, Any]:
+    """The fields of a dataclass as plain data, some under the names that users know them by."""
+    return {names.get(key, key): value for key, value in asdict(facts).items()}
 
 
 def find(
     problem: Problem, recoding: Recoding, *, record: int | None, where: Mapping[str, Any] | None, in_class: int | None
-) -> ChosenRows | Matches:
-    """The rows that are asked about. Raises `InputError` where nothing fits, or not exactly one way is given."""
+) -> Chosen | Matches:
+    """What is asked about. Raises `InputError` where nothing fits, or not exactly one way is given."""
     given = [each for each in (record, where or None, in_class) if each is not None]
     if len(given) != 1:
         raise InputError(
@@ -77,46 +67,36 @@ def find(
         )
     if where:
         return _by_values(problem, recoding, where)
-    if in_class is not None:
-        _check_number("class", in_class, recoding.n_classes)
-        return ChosenRows(np.flatnonzero(recoding.row_class == in_class - 1), None)
-    assert record is not None
-    _check_number("record", record, recoding.n_rows)
-    return ChosenRows(np.array([record - 1]), record)
+    what, wanted, most = (
+        ("class", in_class, recoding.n_classes) if record is None else ("record", record, recoding.n_rows)
+    )
+    if not isinstance(wanted, int) or isinstance(wanted, bool) or not 1 <= wanted <= most:
+        message = f"there is no {what} {wanted!r}: their numbers run from 1 to {most:,}."
+        raise InputError(message, code=f"unknown-{what}")
+    return (int(np.argmax(recoding.row_class == wanted - 1)), None) if record is None else (record - 1, record)
 
 
-def _check_number(what: str, number: object, most: int) -> None:
-    if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= most:
-        raise InputError(
-            f"there is no {what} {number!r}: their numbers run from 1 to {most:,}.", code=f"unknown-{what}"
-        )
-
-
-def _by_values(problem: Problem, recoding: Recoding, where: Mapping[str, Any]) -> ChosenRows | Matches:
+def _by_values(problem: Problem, recoding: Recoding, where: Mapping[str, Any]) -> Chosen | Matches:
     fits = np.ones(recoding.n_rows, dtype=np.bool_)
     asked: dict[str, Label] = {}
     for name, value in where.items():
         if name not in recoding.quasi:
-            raise InputError(
-                f"{name!r} is not a quasi-identifier of the policy. {did_you_mean(name, recoding.quasi)}",
-                code="not-a-quasi-identifier",
-            )
+            message = f"{name!r} is not a quasi-identifier of the policy. {did_you_mean(name, recoding.quasi)}"
+            raise InputError(message, code="not-a-quasi-identifier")
         plain = value.item() if isinstance(value, np.generic) else value
         if not is_scalar(plain):
-            raise InputError(
-                f"the value of {name!r} must be a text, a number or None, not {value!r}.", code="wrong-type"
-            )
+            message = f"the value of {name!r} must be a text, a number or None, not {value!r}."
+            raise InputError(message, code="wrong-type")
         asked[name] = scalar_text(plain)
         fits &= _having(problem, recoding, recoding.quasi.index(name), asked[name])
     rows = np.flatnonzero(fits)
     if not len(rows):
         wanted = listing([f"{name} {'missing' if text is None else repr(text)}" for name, text in asked.items()])
-        raise InputError(
-            f"no record has {wanted}, in the data or in the release. {_known(problem, asked)}", code="no-such-record"
-        )
+        message = f"no record has {wanted}, in the data or in the release. {_known(problem, asked)}"
+        raise InputError(message, code="no-such-record")
     classes = recoding.row_class[rows]
     if len(np.unique(classes)) == 1 and len(np.unique(problem.table.row_tuple[rows])) == 1:
-        return ChosenRows(rows[:1], int(rows[0]) + 1)
+        return int(rows[0]), int(rows[0]) + 1
     return Matches(asked, len(rows), tuple(_listed(recoding, classes)))
 
 
@@ -132,14 +112,16 @@ def _having(problem: Problem, recoding: Recoding, column: int, text: Label) -> N
     return fits
 
 
-def _known(problem: Problem, asked: Mapping[str, Label]) -> str:
+def _known(problem: Problem, values: Mapping[str, Label]) -> str:
     """For the first value that does not occur at all, what does; else that the values do not occur together."""
-    for name, text in asked.items():
+    for name, text in values.items():
         hierarchy = problem.hierarchies[problem.table.quasi.index(name)]
         if text not in hierarchy.by_label:
             leaves = [label for label in hierarchy.labels[: hierarchy.n_leaves] if label is not None]
             return f"Of {name!r}: {did_you_mean(text, leaves)}"
-    return "Each value occurs, but not together." if len(asked) > 1 else "It is in the hierarchy, but no record has it."
+    return (
+        "Each value occurs, but not together." if len(values) > 1 else "It is in the hierarchy, but no record has it."
+    )
 
 
 def _listed(recoding: Recoding, classes: NDArray[np.int32]) -> list[MatchingClass]:

@@ -5,11 +5,9 @@ function that makes elements escapes those. Characters that a reader cannot see 
 them (controls, direction overrides) are written out.
 """
 
-from __future__ import annotations
-
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from shoal.present.html.style import STYLE
 
@@ -26,7 +24,7 @@ class Markup(str):
 
 def escape(text: str) -> Markup:
     """Text as HTML, fit for an element or a quoted attribute."""
-    return Markup(html.escape(_UNSEEN.sub(lambda found: f"\\u{ord(found.group()):04x}", text), quote=True))
+    return Markup(html.escape(_UNSEEN.sub(lambda match: f"\\u{ord(match.group()):04x}", text), quote=True))
 
 
 def join(*parts: str, between: str = "") -> Markup:
@@ -75,17 +73,23 @@ def row(head: str, *cells: str) -> Markup:
     return tag("tr", tag("th", head, scope="row"), *(tag("td", cell) for cell in cells))
 
 
-def table(caption: str, heads: Sequence[str], rows: Sequence[Markup]) -> Markup:
-    """A table with a caption."""
-    return _table(caption, heads, [tag("tbody", *rows)], None)
+def mark(good: bool, yes: str, no: str) -> Markup:
+    """A word that is set apart, in one of two colours."""
+    return tag("span", yes if good else no, class_="mark good" if good else "mark")
 
 
-def paired_table(caption: str, heads: Sequence[str], pairs: Sequence[tuple[Markup, str]]) -> Markup:
+def table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Markup:
+    """A table with a caption; a row is its cells, or its markup."""
+    body = tag("tbody", *(each if isinstance(each, Markup) else row(*each) for each in rows))
+    return _table(caption, heads, [body], None)
+
+
+def paired_table(caption: str, heads: Sequence[str], pairs: Iterable[tuple[Sequence[str], str]]) -> Markup:
     """A table whose rows each have a line of explanation under them, across all columns."""
     bodies = []
-    for top, why in pairs:
+    for cells, why in pairs:
         below = [tag("tr", tag("td", why, colspan=str(len(heads))), class_="why")] if why else []
-        bodies.append(tag("tbody", top, *below))
+        bodies.append(tag("tbody", row(*cells), *below))
     return _table(caption, heads, bodies, "paired")
 
 

@@ -1,7 +1,5 @@
 """The style sheets: Okabe-Ito colours, light and dark, narrow screens, projectors, and A4 paper."""
 
-from __future__ import annotations
-
 from importlib import resources
 
 LIGHT = """
@@ -12,12 +10,7 @@ DARK = """
   --paper: #15191d; --ink: #e8ebee; --soft: #aeb7bf; --line: #424b54; --panel: #20262c;
   --bar: #56b4e9; --track: #323a42; --good: #009e73; --bad: #e69f00;
 """
-
-
-def _sheet(name: str) -> str:
-    """A CSS file of this package, with the two palettes in place of their marks."""
-    text = (resources.files("shoal.present.html") / f"{name}.css").read_text(encoding="utf-8")
-    return text.replace("/*light*/", LIGHT).replace("/*dark*/", DARK)
-
-
-STYLE, LATTICE_STYLE, SCATTER_STYLE = map(_sheet, ("page", "lattice", "scatter"))
+_FILES = (resources.files("shoal.present.html") / f"{name}.css" for name in ("page", "lattice", "scatter"))
+STYLE, LATTICE_STYLE, SCATTER_STYLE = (
+    file.read_text(encoding="utf-8").replace("/*light*/", LIGHT).replace("/*dark*/", DARK) for file in _FILES
+)

@@ -3,8 +3,6 @@
 Lengths across are in percent and lengths down in em, so a plot grows and shrinks with the page while its text does not.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,19 +29,10 @@ def bar(class_: str, *, x: float, y: float, width: float, least: str | None = No
     return drawn if least is None else Markup(tag("rect", **given, width=least, class_=class_) + drawn)
 
 
-def text(
-    content: str,
-    *,
-    x: str,
-    y: float,
-    anchor: str | None = None,
-    dx: str | None = None,
-    full: str | None = None,
-    class_: str | None = None,
-) -> Markup:
+def text(content: str, x: str, y: float, *, full: str | None = None, **style: str) -> Markup:
     """A text; where it is shortened, the full one shows on pointing at it."""
     title = [tag("title", full)] if full is not None and full != content else []
-    return tag("text", *title, content, x=x, y=f"{y:.2f}em", dx=dx, text_anchor=anchor, class_=class_)
+    return tag("text", *title, content, x=x, y=f"{y:.2f}em", **style)
 
 
 @dataclass(frozen=True)
@@ -65,19 +54,14 @@ def loss_plot(losses: Sequence[tuple[str, float]]) -> Markup:
     """Horizontal bars: for each column the share of its detail that was lost, from 0 to 100%."""
     parts = []
     for index, (column, loss) in enumerate(losses):
-        top = 2.8 * index
-        within = min(max(loss, 0.0), 1.0)
-        parts += [
-            text(shortened(column), x="0", y=top + 1.0, full=column),
-            text(percent(loss), x="100%", y=top + 1.0, anchor="end"),
-            bar("track", x=0.0, y=top + 1.4, width=1.0),
-            *([bar("bar", x=0.0, y=top + 1.4, width=within, least="1")] if within else []),
-        ]
+        top = 2.8 * index + 1.0
+        parts += [text(shortened(column), "0", top, full=column), text(percent(loss), "100%", top, text_anchor="end")]
+        parts.append(bar("track", x=0.0, y=top + 0.4, width=1.0))
+        if within := min(max(loss, 0.0), 1.0):
+            parts.append(bar("bar", x=0.0, y=top + 0.4, width=within, least="1"))
     foot = 2.8 * len(losses) + 1.0
-    parts += [
-        text("0%: released unchanged", x="0", y=foot, class_="axis"),
-        text("100%: nothing left", x="100%", y=foot, anchor="end", class_="axis"),
-    ]
+    parts.append(text("0%: released unchanged", "0", foot, class_="axis"))
+    parts.append(text("100%: nothing left", "100%", foot, text_anchor="end", class_="axis"))
     listed = "; ".join(f"{column} {percent(loss)}" for column, loss in losses)
     return svg("loss-plot", "Detail lost by column", f"Share of detail lost (NCP): {listed}.", parts, foot + 0.6)
 
@@ -100,14 +84,14 @@ def error_plot(bins: Sequence[tuple[str, int]]) -> Markup:
 def _count_bars(heads: tuple[str, str], bars: Sequence[tuple[str, int]], left: float, longest: float) -> list[Markup]:
     """A label, a bar and its count on each line; bars begin at ``left`` and the longest has that share of the width."""
     most = max(count for _, count in bars)
-    parts = [text(heads[0], x="0", y=0.9, class_="axis"), text(heads[1], x=f"{left:.0%}", y=0.9, class_="axis")]
+    parts = [text(heads[0], "0", 0.9, class_="axis"), text(heads[1], f"{left:.0%}", 0.9, class_="axis")]
     for index, (label, count) in enumerate(bars):
         top = 1.5 * index + 1.5
         width = longest * count / most if most else 0.0
-        parts.append(text(label, x="0", y=top + 0.95))
+        parts.append(text(label, "0", top + 0.95))
         if count:
             parts.append(bar("bar", x=left, y=top + 0.1, width=width, least="1"))
-        parts.append(text(number(count), x=f"{(left + width) * 100:.2f}%", y=top + 0.95, dx="0.4em"))
+        parts.append(text(number(count), f"{(left + width) * 100:.2f}%", top + 0.95, dx="0.4em"))
     return parts
 
 
@@ -130,7 +114,11 @@ def bin_sizes(classes_by_size: Mapping[int, int]) -> list[Bin]:
     bins = [(max(start, low), min(end, high)) for start, end in zip(starts, ends, strict=True) if end >= low]
     if bins[0][0] > low:  # sizes below the first start
         bins.insert(0, (low, bins[0][0] - 1))
-    return [_filled(classes_by_size, *each) for each in bins]
+    inside = [{size: count for size, count in classes_by_size.items() if start <= size <= end} for start, end in bins]
+    return [
+        Bin(start, end, sum(of.values()), sum(size * count for size, count in of.items()))
+        for (start, end), of in zip(bins, inside, strict=True)
+    ]
 
 
 def shortened(text: str, width: int = 34) -> str:
@@ -152,40 +140,31 @@ def _growing(steps: tuple[int, ...], up_to: int) -> list[int]:
     return found
 
 
-def _filled(classes_by_size: Mapping[int, int], low: int, high: int) -> Bin:
-    inside = {size: classes for size, classes in classes_by_size.items() if low <= size <= high}
-    return Bin(low, high, sum(inside.values()), sum(size * classes for size, classes in inside.items()))
-
-
 def score_plot(scores: Sequence[tuple[str, Mapping[str, float]]], baseline: float) -> Markup:
     """Horizontal bars from 0 to 100%, two per model, and a dashed line where guessing alone would end."""
-    parts, top = [], 0.0
+    parts, listed, top, width = [], [], 0.0, _RIGHT - _LEFT
     for title, values in scores:
-        parts.append(text(title, x="0", y=top + 1.0))
+        parts.append(text(title, "0", top + 1.0))
         top += 1.5
         for trained, value in values.items():
-            width = _RIGHT - _LEFT
+            listed.append(f"{title} trained on the {trained} {tenths(value)}")
             parts += [
-                text(trained, x="0", y=top + 0.85, class_="axis"),
+                text(trained, "0", top + 0.85, class_="axis"),
                 bar("track", x=_LEFT, y=top + 0.1, width=width),
                 bar("bar", x=_LEFT, y=top + 0.1, width=width * min(max(value, 0.0), 1.0)),
-                text(_percent(value), x="100%", y=top + 0.85, anchor="end"),
+                text(tenths(value), "100%", top + 0.85, text_anchor="end"),
             ]
             top += 1.4
         top += 0.5
-    listed = "; ".join(
-        f"{title} trained on the {trained} {_percent(value)}"
-        for title, values in scores
-        for trained, value in values.items()
-    )
-    at = f"{(_LEFT + (_RIGHT - _LEFT) * baseline) * 100:.2f}%"
-    guessing = f"always guessing the most common class, {_percent(baseline)}"
+    at = f"{(_LEFT + width * baseline) * 100:.2f}%"
+    guessing = f"always guessing the most common class, {tenths(baseline)}"
     parts.append(tag("line", x1=at, x2=at, y1="1.4em", y2=f"{top:.2f}em", class_="rule"))
-    parts.append(text(f"dashed: {guessing}", x="0", y=top + 1.0, class_="axis"))
-    return svg("score-plot", "Accuracy on held-out records", f"{listed}; {guessing}.", parts, top + 1.4)
+    parts.append(text(f"dashed: {guessing}", "0", top + 1.0, class_="axis"))
+    described = f"{'; '.join(listed)}; {guessing}."
+    return svg("score-plot", "Accuracy on held-out records", described, parts, top + 1.4)
 
 
-def _percent(value: float) -> str:
+def tenths(value: float) -> str:
     """A score with its tenth always shown: models differ by little."""
     return f"{value * 100:.1f}%"
 
@@ -194,14 +173,15 @@ def success_plot(
     ident: str, rate: float, baseline: float, interval: tuple[float, float] | None, description: str
 ) -> Markup:
     """A line from 0 to 100%, a dot at the success, a stroke at the baseline, the interval thick."""
-    parts = [tag("line", x1="0", x2="100%", y1="0.7em", y2="0.7em", class_="scale")]
-    parts += [tag("line", x1=end, x2=end, y1="0.45em", y2="0.95em", class_="scale") for end in ("0", "50%", "100%")]
-    if interval is not None:
-        parts.append(tag("line", x1=_at(interval[0]), x2=_at(interval[1]), y1="0.7em", y2="0.7em", class_="interval"))
-    parts.append(tag("circle", cx=_at(rate), cy="0.7em", r="0.32em", class_="dot"))
-    parts.append(tag("line", x1=_at(baseline), x2=_at(baseline), y1="0.1em", y2="1.3em", class_="baseline"))
+
+    def line(start: str, end: str, top: str, bottom: str, class_: str) -> Markup:
+        return tag("line", x1=start, x2=end, y1=top, y2=bottom, class_=class_)
+
+    success, known, *ends = (f"{min(max(at, 0.0), 1.0) * 100:.2f}%" for at in (rate, baseline, *(interval or ())))
+    parts = [line("0", "100%", "0.7em", "0.7em", "scale")]
+    parts += [line(end, end, "0.45em", "0.95em", "scale") for end in ("0", "50%", "100%")]
+    if ends:
+        parts.append(line(ends[0], ends[1], "0.7em", "0.7em", "interval"))
+    parts.append(tag("circle", cx=success, cy="0.7em", r="0.32em", class_="dot"))
+    parts.append(line(known, known, "0.1em", "1.3em", "baseline"))
     return tag("div", svg(ident, "Success and baseline", f"{description}.", parts, 1.4), class_="success")
-
-
-def _at(value: float) -> str:
-    return f"{min(max(value, 0.0), 1.0) * 100:.2f}%"

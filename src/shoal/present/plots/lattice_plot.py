@@ -6,11 +6,10 @@ says in its title what it is. Lengths are in em, so the drawing has the size of 
 inside its own box.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from shoal.formatting import listing, number, pluralize
@@ -28,30 +27,45 @@ _SHAPES = {
     "fails": "M-4,0 a4,4 0 1,0 8,0 a4,4 0 1,0 -8,0 Z",
 }
 _WORDS = {"minimal": "minimal", "satisfied": "satisfies", "fails": "fails"}
+_FILE_STYLE = (
+    f":root {{ color-scheme: light dark; {LIGHT} background: var(--paper); }}"
+    f"@media (prefers-color-scheme: dark) {{ :root {{ {DARK} }} }}"
+    "svg { font: 13px system-ui, sans-serif; } svg text { fill: var(--ink); } svg text.axis { fill: var(--soft); }"
+    + LATTICE_STYLE
+)  # of a drawing in a file of its own
+
+
+Position = tuple[float, float]  # in em
+Nodes = Sequence[Mapping[str, Any]]
 
 
 def lattice_svg(picture: Mapping[str, Any], *, standalone: bool = False) -> Markup:
-    """The drawing of a picture of `shoal.pipeline.forecast.lattice_picture`; ``standalone`` for a file of its own."""
+    """The drawing of a picture of `shoal.pipeline.lattice.lattice_picture`; ``standalone`` for a file of its own."""
     nodes = list(picture["drawn"])
     room = max(_NARROWEST, 1.0 + _LETTER * max(len(_short(each)) for each in nodes))
-    lines = _lines(nodes, None if picture["whole"] else int(_WIDEST // room))
+    lines = _lines(nodes, len(nodes) if picture["whole"] else int(_WIDEST // room))
     width = _MARGIN + room * max(3, *(len(line) for line in lines))
-    height = _DOWN * len(lines) + 1.0
-    places = _places(lines, width, room)
-    parts = [
-        *_height_labels(lines, picture, places),
-        *_edge_lines(picture["edges"], places),
-        *(_node(each, places[each["id"]], picture) for each in nodes),
-    ]
+    positions: dict[str, Position] = {}
+    for down, line in enumerate(lines):  # every line is centred
+        left = _MARGIN + (width - _MARGIN) / 2 - room * (len(line) - 1) / 2
+        positions |= {node["id"]: (left + room * index, _DOWN * down + 1.6) for index, node in enumerate(line)}
+    parts = _height_labels(lines, picture, positions)
+    for lower, upper in picture["edges"]:
+        (x1, y1), (x2, y2) = positions[lower], positions[upper]
+        ends = {"x1": f"{x1:.2f}em", "y1": f"{y1:.2f}em", "x2": f"{x2:.2f}em", "y2": f"{y2:.2f}em"}
+        parts.append(tag("line", **ends, class_="edge"))
+    parts += [_node(each, positions[each["id"]], picture) for each in nodes]
+    counted = f"{number(picture['nodes'])} nodes, {len(nodes)} of them drawn; "
+    counted += f"{pluralize(len(picture['minimal']), 'minimal node')}."
     heads = [
         tag("title", "The lattice of generalizations", id="lattice-title"),
-        tag("desc", _description(picture), id="lattice-desc"),
+        tag("desc", f"{counted} {_key(picture)} {_not_drawn(picture)}".rstrip(), id="lattice-desc"),
     ]
-    style = [tag("style", Markup(_file_style()))] if standalone else []
+    style = [tag("style", Markup(_FILE_STYLE))] if standalone else []
     spaces = {"xmlns": "http://www.w3.org/2000/svg"} if standalone else {}
     return tag(
-        "svg", *heads, *style, *parts, **spaces, width=f"{width:.2f}em", height=f"{height:.2f}em", class_="drawing",
-        role="group", aria_labelledby="lattice-title lattice-desc",
+        "svg", *heads, *style, *parts, **spaces, width=f"{width:.2f}em", height=f"{_DOWN * len(lines) + 1:.2f}em",
+        class_="drawing", role="group", aria_labelledby="lattice-title lattice-desc",
     )  # fmt: skip
 
 
@@ -63,43 +77,25 @@ def lattice_figure(picture: Mapping[str, Any]) -> Markup:
     return tag("figure", tag("figcaption", _key(picture)), box, *omitted)
 
 
-Line = Sequence[Mapping[str, Any]]
-
-
-def _lines(nodes: Line, most: int | None) -> list[Line]:
+def _lines(nodes: Nodes, most: int) -> list[Nodes]:
     """The nodes of each height, the most general first, within a height by their levels; at most so many per line."""
-    rows: dict[int, list[Mapping[str, Any]]] = {}
-    for node in sorted(nodes, key=lambda each: (-each["height"], each["place"])):
-        rows.setdefault(node["height"], []).append(node)
-    return [
-        row[start : start + (most or len(row))]
-        for row in rows.values()
-        for start in range(0, len(row), most or len(row))
-    ]
-
-
-def _places(lines: Sequence[Line], width: float, room: float) -> dict[str, tuple[float, float]]:
-    """Where each node stands, in em; every line is centred."""
-    middle, found = _MARGIN + (width - _MARGIN) / 2, {}
-    for down, line in enumerate(lines):
-        left = middle - room * (len(line) - 1) / 2
-        for place, node in enumerate(line):
-            found[node["id"]] = (left + room * place, _DOWN * down + 1.6)
-    return found
+    ordered = sorted(nodes, key=lambda each: (-each["height"], each["place"]))
+    rows = [list(row) for _, row in groupby(ordered, key=lambda each: each["height"])]
+    return [row[start : start + most] for row in rows for start in range(0, len(row), most)]
 
 
 def _height_labels(
-    lines: Sequence[Line], picture: Mapping[str, Any], places: Mapping[str, tuple[float, float]]
+    lines: Sequence[Nodes], picture: Mapping[str, Any], positions: Mapping[str, Position]
 ) -> list[Markup]:
     """At the left the sum of levels, and how many of its nodes are drawn where not all are."""
     counts = {each["height"]: each["nodes"] for each in picture["by_height"]}
     drawn, labels = Counter(node["height"] for line in lines for node in line), []
     first = {line[0]["height"]: line[0]["id"] for line in reversed(lines)}
     for height, node in sorted(first.items(), reverse=True):
-        y = places[node][1]
-        labels.append(text(f"sum {height}", x="0", y=y + 0.3, class_="axis"))
+        y = positions[node][1]
+        labels.append(text(f"sum {height}", "0", y + 0.3, class_="axis"))
         if counts[height] != drawn[height]:
-            labels.append(text(f"{drawn[height]} of {number(counts[height])}", x="0", y=y + 1.6, class_="axis"))
+            labels.append(text(f"{drawn[height]} of {number(counts[height])}", "0", y + 1.6, class_="axis"))
     return labels
 
 
@@ -109,20 +105,11 @@ def _short(node: Mapping[str, Any]) -> str:
     return ("" if all(len(level) == 1 for level in levels) else " ").join(levels)
 
 
-def _edge_lines(edges: Sequence[Sequence[str]], places: Mapping[str, tuple[float, float]]) -> list[Markup]:
-    lines = []
-    for lower, upper in edges:
-        (x1, y1), (x2, y2) = places[lower], places[upper]
-        ends = {"x1": f"{x1:.2f}em", "y1": f"{y1:.2f}em", "x2": f"{x2:.2f}em", "y2": f"{y2:.2f}em"}
-        lines.append(tag("line", **ends, class_="edge"))
-    return lines
-
-
 def _kind(node: Mapping[str, Any]) -> str:
     return "minimal" if node["minimal"] else "satisfied" if node["satisfied"] else "fails"
 
 
-def _node(node: Mapping[str, Any], place: tuple[float, float], picture: Mapping[str, Any]) -> Markup:
+def _node(node: Mapping[str, Any], position: Position, picture: Mapping[str, Any]) -> Markup:
     kind = _kind(node)
     best = [tag("circle", r="13", class_="ring")] if node["id"] == picture["best"] else []
     levels = ", ".join(f"{name} {level} of {picture['heights'][name]}" for name, level in node["levels"].items())
@@ -136,7 +123,7 @@ def _node(node: Mapping[str, Any], place: tuple[float, float], picture: Mapping[
         *best,
         tag("path", d=_SHAPES[kind]),
         tag("text", _short(node), y="2.1em"),
-        x=f"{place[0]:.2f}em", y=f"{place[1]:.2f}em", overflow="visible", class_=f"node {kind}",
+        x=f"{position[0]:.2f}em", y=f"{position[1]:.2f}em", overflow="visible", class_=f"node {kind}",
         tabindex="0", role="button" if node["minimal"] else "img", aria_label=title, **given,
     )  # fmt: skip
 
@@ -155,40 +142,23 @@ def node_lines(node: Mapping[str, Any], picture: Mapping[str, Any]) -> tuple[str
 
 
 def _key(picture: Mapping[str, Any]) -> str:
-    order = listing(picture["quasi"])
     return (
         "Diamond: minimal, can be picked. Disc: satisfies, but is more general than necessary. Small dashed ring: "
         f"fails. A ring around a node: the best minimal one by {picture['metric']}. Under each node are the levels of "
-        f"{order}; more general nodes are higher up."
+        f"{listing(picture['quasi'])}; more general nodes are higher up."
     )
-
-
-def _description(picture: Mapping[str, Any]) -> str:
-    minimal = len(picture["minimal"])
-    drawn = f"{number(picture['nodes'])} nodes, {len(picture['drawn'])} of them drawn; "
-    drawn += f"{pluralize(minimal, 'minimal node')}."
-    return f"{drawn} {_key(picture)} {_not_drawn(picture)}".rstrip()
 
 
 def _not_drawn(picture: Mapping[str, Any]) -> str:
     """Which nodes of a large lattice are missing from its drawing; empty where all are there."""
-    omitted = picture["left_out"]
+    omitted, total = picture["left_out"], len(picture["minimal"])
     if not omitted:
         return ""
-    text = f"{number(omitted['nodes'])} of {number(picture['nodes'])} nodes are not drawn: a large lattice is shown by "
-    text += "its bottom, its top and its minimal nodes"
-    if omitted["minimal"]:
-        total = len(picture["minimal"])
-        text += f", {number(total - omitted['minimal'])} of {number(total)} of them, those with the least "
-        text += str(picture["metric"])
-    return f"{text}."
-
-
-def _file_style() -> str:
-    """The style of a drawing in a file of its own."""
+    shown = number(total - omitted["minimal"])
+    least = (
+        f", {shown} of {number(total)} of them, those with the least {picture['metric']}" if omitted["minimal"] else ""
+    )
     return (
-        f":root {{ color-scheme: light dark; {LIGHT} background: var(--paper); }}"
-        f"@media (prefers-color-scheme: dark) {{ :root {{ {DARK} }} }}"
-        "svg { font: 13px system-ui, sans-serif; } svg text { fill: var(--ink); } svg text.axis { fill: var(--soft); }"
-        + LATTICE_STYLE
+        f"{number(omitted['nodes'])} of {number(picture['nodes'])} nodes are not drawn: a large lattice is shown by "
+        f"its bottom, its top and its minimal nodes{least}."
     )

@@ -8,9 +8,10 @@ shows it. What tells points apart is their shape, and whether their line is dash
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from shoal.present.html.markup import Markup, tag
 from shoal.present.plots.bars import svg
@@ -31,8 +32,7 @@ _SHAPES = (
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 _INK, _SOFT, _GRID = "#1b1f23", "#4d565f", "#d5dade"
 _EM = 13.0  # the size of text in a file
-_LEFT, _RIGHT, _TOP, _BOTTOM, _HEIGHT = 64.0, 18.0, 34.0, 48.0, 230.0
-"""Room around a panel of a file for its ticks, titles and axes, and its own height."""
+_LEFT, _RIGHT, _TOP, _BOTTOM, _HEIGHT = 64.0, 18.0, 34.0, 48.0, 230.0  # room around a panel of a file; its height
 _NEAR = 6.0  # marks of a file that are nearer to each other than this hide each other
 
 
@@ -55,7 +55,7 @@ class PlotAxis:
         step = next(unit * factor for factor in (1, 2, 5, 10) if unit * factor >= rough)
         first, last = math.floor(low / step), math.ceil(high / step)
         last = last if last > first else first + 1
-        return PlotAxis(tuple(round(place * step, 12) for place in range(first, last + 1)))
+        return PlotAxis(tuple(round(number * step, 12) for number in range(first, last + 1)))
 
     def share(self, value: float) -> float:
         """Where a value lies between the ends; in the middle where there is one tick only."""
@@ -80,44 +80,42 @@ class Frame:
     grid: Mapping[str, str] = field(default_factory=lambda: {"class_": "grid"})
     soft: Mapping[str, str] = field(default_factory=lambda: {"class_": "axis"})
 
-    def place(self, x: float, y: float) -> tuple[float, float]:
+    def position(self, x: float, y: float) -> tuple[float, float]:
         """Where a point lies."""
         across = self.left + (self.right - self.left) * self.x.share(x)
         return across, self.bottom - (self.bottom - self.top) * self.y.share(y)
 
     def text(self, content: str, x: float, y: float, **style: str) -> Markup:
-        """A text at a place."""
+        """A text at a position."""
         return tag("text", content, x=f"{x:.2f}{self.units[0]}", y=f"{y:.2f}{self.units[1]}", **style)
 
     def line(self, one: tuple[float, float], other: tuple[float, float], style: Mapping[str, str]) -> Markup:
-        """A line between two places."""
-        across, down = self.units
-        ends = {"x1": f"{one[0]:.2f}{across}", "x2": f"{other[0]:.2f}{across}"}
-        return tag("line", **ends, y1=f"{one[1]:.2f}{down}", y2=f"{other[1]:.2f}{down}", **style)
+        """A line between two positions."""
+        (x1, y1), (x2, y2), (across, down) = one, other, self.units
+        ends = {"x1": f"{x1:.2f}{across}", "x2": f"{x2:.2f}{across}", "y1": f"{y1:.2f}{down}", "y2": f"{y2:.2f}{down}"}
+        return tag("line", **ends, **style)
 
     def axes(self, across: str, up: str) -> list[Markup]:
         """The grid with its numbers, and the names of the axes."""
         left = 0.0 if self.units[0] == "%" else self.left - 4 * self.em
         parts = [self.text(up, left, self.top - 0.7 * self.em, **self.soft)]
+        middle, end = ({"text_anchor": anchor, **self.soft} for anchor in ("middle", "end"))
         for tick in self.y.ticks:
-            at = self.place(self.x.ticks[0], tick)[1]
+            at = self.position(self.x.ticks[0], tick)[1]
             parts.append(self.line((self.left, at), (self.right, at), self.grid))
-            number = {"text_anchor": "end", **self.soft}
-            parts.append(self.text(f"{tick:,g}", self.left - self.gap, at + 0.35 * self.em, **number))
+            parts.append(self.text(f"{tick:,g}", self.left - self.gap, at + 0.35 * self.em, **end))
         for tick in self.x.ticks:
-            at = self.place(tick, self.y.ticks[0])[0]
+            at = self.position(tick, self.y.ticks[0])[0]
             parts.append(self.line((at, self.top), (at, self.bottom), self.grid))
-            number = {"text_anchor": "middle", **self.soft}
-            parts.append(self.text(f"{tick:g}", at, self.bottom + 1.3 * self.em, **number))
-        name = {"text_anchor": "end", **self.soft}
-        return [*parts, self.text(across, self.right, self.bottom + 2.8 * self.em, **name)]
+            parts.append(self.text(f"{tick:g}", at, self.bottom + 1.3 * self.em, **middle))
+        return [*parts, self.text(across, self.right, self.bottom + 2.8 * self.em, **end)]
 
 
 def shape_of(kind: int, size: float = 1.0) -> Markup:
     """The shape of an algorithm, around the origin."""
-    place = kind % len(_SHAPES)
+    index = kind % len(_SHAPES)
     scale = f"scale({size:g})" if size != 1 else None
-    return tag("path", d=_SHAPES[place], class_=f"shape s{place}", transform=scale)
+    return tag("path", d=_SHAPES[index], class_=f"shape s{index}", transform=scale)
 
 
 @dataclass(frozen=True)
@@ -134,10 +132,8 @@ class Dot:
 
 def legend(algorithms: Sequence[str]) -> Markup:
     """Which shape stands for which algorithm."""
-    items = [
-        tag("li", tag("svg", shape_of(kind), viewBox="-8 -8 16 16", aria_hidden="true"), tag("span", name))
-        for kind, name in enumerate(algorithms)
-    ]
+    drawn = (tag("svg", shape_of(kind), viewBox="-8 -8 16 16", aria_hidden="true") for kind in range(len(algorithms)))
+    items = (tag("li", shape, tag("span", name)) for shape, name in zip(drawn, algorithms, strict=True))
     return tag("ul", *items, class_="legend")
 
 
@@ -145,40 +141,35 @@ def scatter_plot(dots: Sequence[Dot], *, across: str, up: str, description: str)
     """One point per release, the frontier drawn and numbered; ``across`` and ``up`` name the axes."""
     frame = Frame(PlotAxis.of([dot.x for dot in dots]), PlotAxis.of([dot.y for dot in dots]))
     ranked = sorted((dot for dot in dots if dot.rank is not None), key=lambda dot: dot.rank or 0)
-    steps = []
+    parts = frame.axes(across, up)
     for one, other in pairwise(ranked):  # whatever lies beyond the steps is beaten by a point on them
-        corners = [frame.place(one.x, one.y), frame.place(other.x, one.y), frame.place(other.x, other.y)]
-        steps += [frame.line(start, end, {"class_": "rule"}) for start, end in pairwise(corners)]
-    parts = [*frame.axes(across, up), *steps, *_dots(frame, dots), *_ranks(frame, ranked, dots)]
+        corners = [frame.position(one.x, one.y), frame.position(other.x, one.y), frame.position(other.x, other.y)]
+        parts += [frame.line(start, end, {"class_": "rule"}) for start, end in pairwise(corners)]
+    there: Counter[tuple[float, float]] = Counter()
+    for dot in dots:  # of several at one position the later are drawn smaller, so that all are seen
+        before = there[dot.x, dot.y]
+        there[dot.x, dot.y] += 1
+        size = 1.25 - 0.35 * before if dot.rank is not None else 1 - 0.3 * before
+        x, y = frame.position(dot.x, dot.y)
+        title = tag("title", f"{dot.name}: {dot.x:.4g}, {dot.y:.4g}")
+        shape = shape_of(dot.kind, max(size, 0.4))
+        parts.append(tag("svg", title, shape, x=f"{x:.2f}%", y=f"{y:.2f}em", overflow="visible"))
+    parts += _ranks(frame, ranked, [dot for dot in dots if dot.mark])
     return svg("risk-plot", "Risk against loss", description, parts, frame.bottom + 3.4)
 
 
-def _dots(frame: Frame, dots: Sequence[Dot]) -> list[Markup]:
-    """The points; of several at one position the later are drawn smaller, so that all are seen."""
-    there: dict[tuple[float, float], int] = {}
-    drawn = []
-    for dot in dots:
-        before = there[dot.x, dot.y] = there.get((dot.x, dot.y), -1) + 1
-        size = 1.25 - 0.35 * before if dot.rank is not None else 1 - 0.3 * before
-        across, down = frame.place(dot.x, dot.y)
-        parts = tag("title", f"{dot.name}: {dot.x:.4g}, {dot.y:.4g}"), shape_of(dot.kind, max(size, 0.4))
-        drawn.append(tag("svg", *parts, x=f"{across:.2f}%", y=f"{down:.2f}em", overflow="visible"))
-    return drawn
-
-
-def _ranks(frame: Frame, ranked: Sequence[Dot], dots: Sequence[Dot]) -> list[Markup]:
+def _ranks(frame: Frame, ranked: Sequence[Dot], marked: Sequence[Dot]) -> list[Markup]:
     """The marks beside their points, else the numbers of the frontier, as far as there is room."""
-    marked = [dot for dot in dots if dot.mark]
     groups: dict[tuple[float, float], list[str]] = {}
     for dot in marked or ranked:
         groups.setdefault((dot.x, dot.y), []).append(dot.mark or str(dot.rank))
     texts: list[Markup] = []
-    placed: list[tuple[float, float]] = []
+    labelled: list[tuple[float, float]] = []
     for (x, y), marks in groups.items():
-        share, (across, down) = 100 * frame.x.share(x), frame.place(x, y)
-        if any(abs(share - other[0]) < _ROOM[0] and abs(down - other[1]) < _ROOM[1] for other in placed):
+        share, (across, down) = 100 * frame.x.share(x), frame.position(x, y)
+        if any(abs(share - other[0]) < _ROOM[0] and abs(down - other[1]) < _ROOM[1] for other in labelled):
             continue
-        placed.append((share, down))
+        labelled.append((share, down))
         words = marks[0] if len(marks) == 1 else ", ".join(marks) if marked else f"{marks[0]}–{marks[-1]}"
         side = {"text_anchor": "end", "dx": "-0.5em"} if share > _FAR else {"dx": "0.45em"}
         texts.append(frame.text(words, across, down - 0.55, **side))
@@ -195,21 +186,16 @@ class Line:
     dashed: bool = False
 
     @property
-    def colour(self) -> str:
-        """The colour of its kind."""
-        return _COLOURS[self.kind % len(_COLOURS)]
-
-    @property
     def stroke(self) -> dict[str, str]:
         """How the line is drawn."""
-        return {"stroke": self.colour, "stroke_width": "2", **({"stroke_dasharray": "6 4"} if self.dashed else {})}
+        dashes = {"stroke_dasharray": "6 4"} if self.dashed else {}
+        return {"stroke": _COLOURS[self.kind % len(_COLOURS)], "stroke_width": "2", **dashes}
 
     def mark(self, x: float, y: float, size: float, *inside: Markup) -> Markup:
-        """Its mark at a place; hollow where the line is dashed."""
-        fill, stroke, width = ("#ffffff", self.colour, "1.6") if self.dashed else (self.colour, _INK, "0.8")
-        place = f"translate({x:.1f} {y:.1f})"
-        shape = shape_of(self.kind, size)
-        return tag("g", *inside, shape, transform=place, fill=fill, stroke=stroke, stroke_width=width)
+        """Its mark at a position; hollow where the line is dashed."""
+        colour, shift, shape = self.stroke["stroke"], f"translate({x:.1f} {y:.1f})", shape_of(self.kind, size)
+        fill, stroke, width = ("#ffffff", colour, "1.6") if self.dashed else (colour, _INK, "0.8")
+        return tag("g", *inside, shape, transform=shift, fill=fill, stroke=stroke, stroke_width=width)
 
 
 @dataclass(frozen=True)
@@ -227,23 +213,24 @@ def line_plot(panels: Sequence[Panel], *, title: str, across: str, up: str, shar
     """
     columns = min(len(panels), 2)
     width = 620.0 if columns == 1 else 380.0
-    values = {panel: [y for line in panel.lines for _, y in line.points] for panel in panels}
-    every = [y for of in values.values() for y in of]
+    values = [[y for line in panel.lines for _, y in line.points] for panel in panels]
     parts: list[Markup] = []
+    spoken = [f"{up} against {across}."]  # the plot in words, for those who cannot see it
     for index, panel in enumerate(panels):
         left = _LEFT + (index % columns) * (width + _LEFT + _RIGHT)
         top = 30 + _TOP + (index // columns) * (_HEIGHT + _TOP + _BOTTOM)
         x = PlotAxis(tuple(sorted({x for line in panel.lines for x, _ in line.points})), 0.04)
-        y = PlotAxis.of([0.0, *(every if shared else values[panel])])
-        frame = Frame(
-            x, y, left, left + width, top, top + _HEIGHT, ("", ""), _EM, 7.0, {"stroke": _GRID}, {"fill": _SOFT}
-        )
-        bold = {"text_anchor": "end", "font_weight": "600"}
-        parts += [*frame.axes(across, up), frame.text(panel.title, frame.right, top - 12, **bold)]
-        parts += _lines(frame, panel)
+        y = PlotAxis.of([0.0, *(chain.from_iterable(values) if shared else values[index])])
+        sides = (left, left + width, top, top + _HEIGHT)
+        frame = Frame(x, y, *sides, ("", ""), _EM, 7.0, {"stroke": _GRID}, {"fill": _SOFT})
+        head = frame.text(panel.title, frame.right, top - 12, text_anchor="end", font_weight="600")
+        parts += [*frame.axes(across, up), head, *_lines(frame, panel)]
+        for line in panel.lines:
+            points = ", ".join(f"{x:g}: {y:.4g}" for x, y in line.points)
+            spoken.append(f"{panel.title + ', ' if panel.title else ''}{line.name}: {points}.")
     total, below = columns * (width + _LEFT + _RIGHT), 30 + -(-len(panels) // columns) * (_HEIGHT + _TOP + _BOTTOM)
     names, height = _names(frame, panels, below + 14, total)
-    heads = [tag("title", title, id="title"), tag("desc", _spoken(panels, across, up), id="desc")]
+    heads = [tag("title", title, id="title"), tag("desc", " ".join(spoken), id="desc")]
     ground = tag("rect", width=f"{total:.0f}", height=f"{height:.0f}", fill="#ffffff")
     above = frame.text(title, 12, 20, font_size="15", font_weight="600")
     drawn = tag(
@@ -259,13 +246,13 @@ def _lines(frame: Frame, panel: Panel) -> list[Markup]:
     strokes, marks = [], []
     there: list[tuple[float, float]] = []
     for line in panel.lines:
-        places = [frame.place(x, y) for x, y in line.points]
-        strokes += [frame.line(one, other, line.stroke) for one, other in pairwise(places)]
-        for (x, y), place in zip(line.points, places, strict=True):
-            before = sum(math.dist(place, other) < _NEAR for other in there)
-            there.append(place)
+        positions = [frame.position(x, y) for x, y in line.points]
+        strokes += [frame.line(one, other, line.stroke) for one, other in pairwise(positions)]
+        for (x, y), position in zip(line.points, positions, strict=True):
+            before = sum(math.dist(position, other) < _NEAR for other in there)
+            there.append(position)
             label = tag("title", f"{line.name}: {x:g}, {y:.6g}")
-            marks.append(line.mark(*place, max(1.3 - 0.35 * before, 0.45), label))
+            marks.append(line.mark(*position, max(1.3 - 0.35 * before, 0.45), label))
     return [*strokes, *marks]
 
 
@@ -280,13 +267,3 @@ def _names(frame: Frame, panels: Sequence[Panel], top: float, width: float) -> t
         parts.append(frame.text(line.name, x + 34, y))
         x += room + 14
     return parts, y + 12
-
-
-def _spoken(panels: Sequence[Panel], across: str, up: str) -> str:
-    """The plot in words, for those who cannot see it."""
-    sentences = [f"{up} against {across}."]
-    for panel in panels:
-        for line in panel.lines:
-            points = ", ".join(f"{x:g}: {y:.4g}" for x, y in line.points)
-            sentences.append(f"{panel.title + ', ' if panel.title else ''}{line.name}: {points}.")
-    return " ".join(sentences)

@@ -1,19 +1,11 @@
 """What each attacker learns: the gravest first, with the success drawn beside what would be known anyway."""
 
-from __future__ import annotations
-
 from shoal.attacks.attack import AttackResult
 from shoal.evidence.evidence import Evidence
 from shoal.formatting import number, percent
-from shoal.present.attacks import (
-    COMPOSITION_ASSUMPTION,
-    by_severity,
-    composition_notes,
-    declared,
-    success_phrase,
-    verdict_sentence,
-)
-from shoal.present.html.markup import Markup, bullets, join, name_of, paired_table, paragraph, row, tag
+from shoal.present import attacks
+from shoal.present.attacks import by_severity, declared, verdict_sentence
+from shoal.present.html.markup import Markup, bullets, join, mark, name_of, paired_table, paragraph, tag
 from shoal.present.plots.bars import success_plot
 
 _LEAD = (
@@ -28,19 +20,24 @@ _KEY = (
 
 
 def attackers_section(evidence: Evidence) -> list[Markup]:
-    """A row for each attack that was made, then those that were not."""
+    """A row for each attack that was made, then those that were not, and what was assumed of earlier releases."""
     if not evidence.attacks:
         return [paragraph("The release was not attacked.")]
     parts = [paragraph(_LEAD)]
-    tried, others = by_severity(evidence.attacks), [each for each in evidence.attacks if each.status != "tried"]
-    if tried:
+    if tried := by_severity(evidence.attacks):
         pairs = [_pair(index, attack) for index, attack in enumerate(tried, start=1)]
         caption = "The attackers, those who learn most first."
         parts += [paragraph(_KEY, class_="soft"), paired_table(caption, ["Attack", "Outcome", "Exposed"], pairs)]
-    if others:
+    if any(each.counted for each in evidence.attacks):
+        parts.append(paragraph(attacks.COUNTED_IN_RECORDS))
+    if others := [each for each in evidence.attacks if each.status != "tried"]:
         items = [join(tag("strong", titled(each), "."), " ", verdict_sentence(each)) for each in others]
         parts += [tag("h3", "Attacks that were not made"), bullets(items)]
-    return [*parts, *_composition(evidence)]
+    if evidence.composition is not None:
+        parts += [tag("h3", "Earlier releases"), paragraph(attacks.COMPOSITION_ASSUMPTION)]
+        if notes := attacks.composition_notes(evidence.composition.notes):
+            parts.append(bullets(notes))
+    return parts
 
 
 def titled(attack: AttackResult) -> Markup:
@@ -49,26 +46,15 @@ def titled(attack: AttackResult) -> Markup:
     return join(title, " (", name_of(column), ")") if column is not None else join(title)
 
 
-def _pair(index: int, attack: AttackResult) -> tuple[Markup, Markup]:
-    outcome = tag("span", "leak" if attack.leak else "nothing new", class_="mark" if attack.leak else "mark good")
+def _pair(index: int, attack: AttackResult) -> tuple[tuple[str, ...], Markup]:
     share = f" ({percent(attack.records / attack.of)})" if attack.records and attack.of else ""
     exposed = f"{number(attack.records or 0)} of {number(attack.of or 0)}{share}"
+    if attack.people is not None:
+        exposed = attacks.exposed_phrase(attack)
     head = join(titled(attack), tag("br"), tag("small", name_of(attack.name)))
-    words = [
-        paragraph(verdict_sentence(attack)),
-        paragraph(f"Who: {declared(attack, 'attacker')}"),
-        paragraph(f"How: {declared(attack, 'attempt')}"),
-    ]
-    success = success_phrase(attack)
+    who, how = f"Who: {declared(attack, 'attacker')}", f"How: {declared(attack, 'attempt')}"
+    words = tag("div", *map(paragraph, (verdict_sentence(attack), who, how)))
+    success = attacks.success_phrase(attack)
     plot = success_plot(f"attack-{index}", attack.rate or 0.0, attack.baseline or 0.0, attack.interval, success)
-    below = tag("div", tag("div", *words), tag("div", plot, paragraph(f"{success}.")), class_="outcome")
-    return row(head, outcome, exposed), below
-
-
-def _composition(evidence: Evidence) -> list[Markup]:
-    """What was assumed of earlier releases, and how their labels were read."""
-    if evidence.composition is None:
-        return []
-    notes = composition_notes(evidence.composition.notes)
-    lead = paragraph(COMPOSITION_ASSUMPTION)
-    return [tag("h3", "Earlier releases"), lead, *([bullets(notes)] if notes else [])]
+    below = tag("div", words, tag("div", plot, paragraph(f"{success}.")), class_="outcome")
+    return (head, mark(not attack.leak, "nothing new", "leak"), exposed), below

@@ -1,14 +1,11 @@
 """What was lost: by column, before and after, against the least possible, and by every measure."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping
 
 from shoal.evidence.evidence import BoundFacts, Evidence, QuasiFacts, ValueGroup
 from shoal.formatting import number, percent, pluralize
 from shoal.metrics import METRICS
-from shoal.present.html.markup import Markup, join, more, name_of, names_of, paired_table, paragraph, row, table, tag
+from shoal.present.html.markup import Markup, more, name_of, names_of, paired_table, paragraph, row, table, tag
 from shoal.present.plots.bars import loss_plot
 
 _LEVELS = (
@@ -26,9 +23,10 @@ _BEFORE_AFTER = (
     "records are spread evenly over them. The flatter the empty bars are, the more was lost."
 )
 _RULE = (
-    "Suppressed records are in neither. A group in which labels hide fewer than {least} records is not shown by itself "
-    "but counted among the others, so that this page reveals no rare value that the release hides."
+    "Suppressed records are in neither. A group in which labels hide fewer than {least} records is not shown on its "
+    "own but counted among the others, so that this page reveals no rare value that the release hides."
 )
+_TOO_FEW = "Not shown, because the figures would rest on too few records: "
 _ENDED = {
     "nothing improves": "until nothing improved any further",
     "rounds": "for a fixed number of rounds",
@@ -39,41 +37,36 @@ _ENDED = {
 def losses_section(evidence: Evidence) -> list[Markup]:
     """The columns, their plot, and the measures."""
     quasi = {name: column for name, column in evidence.columns.items() if isinstance(column, QuasiFacts)}
-    losses = [(name, column.ncp) for name, column in quasi.items()]
-    caption = "Share of its detail that each quasi-identifier lost (NCP); suppressed records count as lost."
-    return [
-        *_columns(quasi, evidence),
-        tag("figure", tag("figcaption", caption), loss_plot(losses)),
-        *_before_after(quasi),
-        *_distance(evidence),
-        more("Every measure of the release", _measures(evidence.measures)),
-    ]
-
-
-def _columns(quasi: Mapping[str, QuasiFacts], evidence: Evidence) -> list[Markup]:
-    rows = []
+    local, rows = evidence.levels is None, []
     for name, column in quasi.items():
         labels = f"{number(column.labels_released)} for {number(column.hierarchy_values)}"
-        rows.append(row(name_of(name), _level(name, column, evidence), labels, percent(column.ncp)))
-    local = evidence.levels is None
+        rows.append((name_of(name), _level(name, column, evidence), labels, percent(column.ncp)))
     heads = ["Column", "Levels available" if local else "Level released", "Labels for values", "Detail lost (NCP)"]
-    said = f"{_NO_LEVELS if local else _LEVELS} {_HEADS}"
-    return [paragraph(said), table("What generalization did to each quasi-identifier.", heads, rows)]
+    caption = "Share of its detail that each quasi-identifier lost (NCP); suppressed records count as lost."
+    plot = loss_plot([(name, column.ncp) for name, column in quasi.items()])
+    distance = list(_distance(evidence))
+    return [
+        paragraph(f"{_NO_LEVELS if local else _LEVELS} {_HEADS}"),
+        table("What generalization did to each quasi-identifier.", heads, rows),
+        tag("figure", tag("figcaption", caption), plot),
+        *_before_after(quasi),
+        *([tag("h3", "How far from the least possible loss"), *distance] if distance else []),
+        more("Every measure of the release", _measures(evidence.measures)),
+    ]
 
 
 def _level(name: str, column: QuasiFacts, evidence: Evidence) -> str:
     """A level out of all; at the last one nothing is left, unless a boundary keeps values from getting there."""
     if evidence.levels is None:
         return number(column.height)
-    level = evidence.levels[name]
-    text = f"{number(level)} of {number(column.height)}"
+    level, note = evidence.levels[name], ""
     if level == 0:
-        return f"{text} (as it was)"
-    if level != column.height:
-        return text
-    if column.ncp == 1:
-        return f"{text} (nothing left)"
-    return f"{text} (at its boundary)" if has_boundary(evidence, name) else text
+        note = " (as it was)"
+    elif level == column.height and column.ncp == 1:
+        note = " (nothing left)"
+    elif level == column.height and has_boundary(evidence, name):
+        note = " (at its boundary)"
+    return f"{number(level)} of {number(column.height)}{note}"
 
 
 def has_boundary(evidence: Evidence, name: str) -> bool:
@@ -90,26 +83,23 @@ def _before_after(quasi: Mapping[str, QuasiFacts]) -> list[Markup]:
     drawn = {name: column.distribution for name, column in quasi.items() if column.distribution is not None}
     if not drawn:
         return []
-    least = next(iter(drawn.values())).least_hidden
-    tables = [_pair_table(name, quasi[name], drawn[name].groups)
-              for name in sorted(drawn, key=lambda name: -quasi[name].ncp)]  # fmt: skip
-    others = [name for name in quasi if name not in drawn]
+    heads = tag("thead", tag("tr", *(tag("th", head, scope="col") for head in ("Value", "Before", "After"))))
+    tables = []
+    for name in sorted(drawn, key=lambda name: -quasi[name].ncp):
+        column, groups = quasi[name], drawn[name].groups
+        most = max(1.0, *(max(each.before, each.after) for each in groups))
+        values, labels = pluralize(column.hierarchy_values, "value"), pluralize(column.labels_released, "label")
+        caption = tag("caption", tag("strong", name_of(name)), f": {values}, released as {labels}")
+        body = tag("tbody", *(_group_row(each, most) for each in groups))
+        tables.append(tag("table", caption, heads, body, class_="pair"))
+    least, others = next(iter(drawn.values())).least_hidden, [name for name in quasi if name not in drawn]
     return [
         tag("h3", "Each column before and after"),
         paragraph(_BEFORE_AFTER),
         paragraph(_RULE.format(least=number(least)), class_="soft"),
         tag("div", *tables, class_="columns"),
-        *([paragraph("Not shown, because too few records would be behind it: ", names_of(others))] if others else []),
+        *([paragraph(_TOO_FEW, names_of(others), ".")] if others else []),
     ]
-
-
-def _pair_table(name: str, column: QuasiFacts, groups: Sequence[ValueGroup]) -> Markup:
-    most = max(1.0, *(max(each.before, each.after) for each in groups))
-    heads = [tag("th", head, scope="col") for head in ("Value", "Before", "After")]
-    rows = [_group_row(each, most) for each in groups]
-    size = f": {pluralize(column.hierarchy_values, 'value')}, released as {pluralize(column.labels_released, 'label')}"
-    caption = tag("caption", tag("strong", name_of(name)), size)
-    return tag("table", caption, tag("thead", tag("tr", *heads)), tag("tbody", *rows), class_="pair")
 
 
 def _group_row(group: ValueGroup, most: float) -> Markup:
@@ -117,32 +107,24 @@ def _group_row(group: ValueGroup, most: float) -> Markup:
     label = tag("em", "(missing)") if group.label is None else name_of(group.label)
     if group.kind == "others":
         label = tag("em", f"others ({pluralize(group.distinct_values, 'value')})")
-    return tag(
-        "tr",
-        tag("th", label, scope="row"),
-        tag("td", _cell(group.before, [("bar", group.before)], most)),
-        tag("td", _cell(group.after, [("bar", sure), ("hollow", group.after - sure)], most)),
-    )
+    before = _cell(group.before, [("bar", group.before)], most)
+    return row(label, before, _cell(group.after, [("bar", sure), ("hollow", group.after - sure)], most))
 
 
 def _cell(value: float, parts: list[tuple[str, float]], most: float) -> Markup:
     """A figure and its bar, at least a pixel wide where there is anything; ``parts`` follow each other."""
-    placed = {"y": "0.1em", "height": "0.7em"}
-    drawn, start = [tag("rect", x="0", width="1", **placed, class_="bar")] if value else [], 0.0
+    vertical = {"y": "0.1em", "height": "0.7em"}
+    drawn, start = [tag("rect", x="0", width="1", **vertical, class_="bar")] if value else [], 0.0
     for class_, length in parts:
         width = 100 * length / most
         if width > 0.005:
-            drawn.append(tag("rect", x=f"{start:.2f}%", width=f"{width:.2f}%", **placed, class_=class_))
+            drawn.append(tag("rect", x=f"{start:.2f}%", width=f"{width:.2f}%", **vertical, class_=class_))
         start += width
     bars = tag("svg", *drawn, width="100%", height="0.9em", aria_hidden="true")
-    return tag("div", tag("span", _whole(value)), bars, class_="cell")
-
-
-def _whole(value: float) -> str:
-    """A count; a share of records that is not whole with one place where it is small."""
+    figure = f"{value:.1f}" if value >= 0.1 else "< 0.1"  # a share of records that is not whole
     if value == round(value) or value >= 10:
-        return f"{round(value):,}"
-    return "< 0.1" if value < 0.1 else f"{value:.1f}"
+        figure = f"{round(value):,}"
+    return tag("div", tag("span", figure), bars, class_="cell")
 
 
 def bound_phrase(bound: BoundFacts | None) -> str | None:
@@ -156,55 +138,38 @@ def bound_phrase(bound: BoundFacts | None) -> str | None:
     return f"{about}{times} times the least that any release could lose"
 
 
-def _distance(evidence: Evidence) -> list[Markup]:
+def _distance(evidence: Evidence) -> Iterator[Markup]:
     """The bound in words, and the loss before and after refining."""
-    parts = [*_bound(evidence.bound), *_refined(evidence.search.get("refined"))]
-    return [tag("h3", "How far from the least possible loss"), *parts] if parts else []
-
-
-def _bound(bound: BoundFacts | None) -> list[Markup]:
-    if bound is None:
-        return []
-    least, reached, words = percent(bound.ncp), percent(bound.reached), bound_phrase(bound)
-    if words is None:
-        said = f"This release loses {reached} of the detail. The lower bound is 0%, which says nothing about the best."
-        return [paragraph(said)]
-    estimate = ""
-    if bound.estimated:
-        low, high = bound.ncp_interval
+    bound, refined = evidence.bound, evidence.search.get("refined")
+    if bound is not None:
+        least, reached, words = percent(bound.ncp), percent(bound.reached), bound_phrase(bound)
+        low, high = map(percent, bound.ncp_interval)
         estimate = (
             f" The bound is estimated from {pluralize(bound.records, 'record')} and lies with 95% certainty between "
-            f"{percent(low)} and {percent(high)}."
+            f"{low} and {high}."
         )
-    return [
-        paragraph(
-            f"This release loses {reached} of the detail (NCP). No release under these models can lose less than "
-            f"{least}, so it loses ",
-            tag("strong", words),
-            f".{estimate} The best possible release lies somewhere between the two; whether any release reaches the "
-            "bound is not known.",
-        )
-    ]
-
-
-def _refined(refined: Mapping[str, Any] | None) -> list[Markup]:
-    if not refined:
-        return []
-    improved = tag("strong", f"{refined['before']:.4f} to {refined['after']:.4f}")
-    how = (
-        f" by the measure {refined['measure']}, in {pluralize(sum(refined['steps'].values()), 'step')} and "
-        f"{pluralize(refined['rounds'], 'round')}, {_ENDED[refined['ended']]}."
-    )
-    return [paragraph("Refinement improved the release from ", improved, how)]
+        if words is None:
+            nothing = "The lower bound is 0%, which says nothing about the best."
+            yield paragraph(f"This release loses {reached} of the detail. {nothing}")
+        else:
+            yield paragraph(
+                f"This release loses {reached} of the detail (NCP). No release under these models can lose less than "
+                f"{least}, so it loses ", tag("strong", words), f".{estimate if bound.estimated else ''} The best "
+                "possible release lies somewhere between the two; whether any release reaches the bound is not known.",
+            )  # fmt: skip
+    if refined:
+        improved = tag("strong", f"{refined['before']:.4f} to {refined['after']:.4f}")
+        steps, rounds = pluralize(sum(refined["steps"].values()), "step"), pluralize(refined["rounds"], "round")
+        how = f" by the measure {refined['measure']}, in {steps} and {rounds}, {_ENDED[refined['ended']]}."
+        yield paragraph("Refinement improved the release from ", improved, how)
 
 
 def _measures(measures: Mapping[str, float]) -> Markup:
-    pairs = []
+    pairs: list[tuple[tuple[str, ...], str]] = []
     for name, value in measures.items():
-        words = METRICS.get(name)
-        if words is None:
-            pairs.append((row(name_of(name), number(value), ""), ""))
+        if (words := METRICS.get(name)) is None:
+            pairs.append(((name_of(name), number(value), ""), ""))
             continue
         better = "more is better" if words.higher_is_better else "less is better"
-        pairs.append((row(words.title, number(value), join(f"{words.scale}, {better}")), words.summary))
+        pairs.append(((words.title, number(value), f"{words.scale}, {better}"), words.summary))
     return paired_table("Every measure of the release.", ["Measure", "Value", "Range and direction"], pairs)

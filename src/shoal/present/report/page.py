@@ -1,7 +1,5 @@
 """The report: the evidence as one HTML page, for a reader who does not program."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -15,12 +13,14 @@ from shoal.present.report.losses import losses_section
 from shoal.present.report.provenance import provenance_section
 from shoal.present.report.requirements import requirements_section
 from shoal.present.report.summary import summary_section
+from shoal.present.report.survey import survey_section
 from shoal.present.report.task import task_section
 
 SECTIONS: tuple[tuple[str, str, Callable[[Evidence], list[Markup]]], ...] = (
     ("summary", "Summary", summary_section),
     ("requirements", "Privacy requirements", requirements_section),
     ("attackers", "What attackers can learn", attackers_section),
+    ("survey", "Households and sampling weights", survey_section),
     ("losses", "What was lost", losses_section),
     ("task", "Utility for the task", task_section),
     ("class-sizes", "Class sizes", class_sizes_section),

@@ -1,11 +1,11 @@
 """The summary: verified or not, the figures that everybody asks for, and the requirements, on one screen."""
 
-from __future__ import annotations
-
-from shoal.evidence.evidence import ClassSizes, Evidence, ModelFacts
+from shoal.evidence.evidence import Evidence, ModelFacts
+from shoal.evidence.people import ClassSizes
 from shoal.formatting import number, percent, pluralize
 from shoal.present.attacks import by_severity
-from shoal.present.html.markup import Markup, bullets, join, name_of, paragraph, tag
+from shoal.present.html.markup import Markup, bullets, join, mark, name_of, paragraph, tag
+from shoal.present.people import people_sentences
 from shoal.present.report.attackers import titled
 from shoal.present.report.losses import bound_phrase
 from shoal.present.report.requirements import model_head, numeric_parameters, parameter_name, reached_text
@@ -13,7 +13,10 @@ from shoal.present.report.requirements import model_head, numeric_parameters, pa
 
 def summary_section(evidence: Evidence) -> list[Markup]:
     """One word, one sentence, a few figures."""
-    reasons = _failures(evidence)
+    reasons = [  # models and checks that the evidence itself says do not hold
+        *(join("the model ", name_of(each.model), " does not hold") for each in evidence.models if not each.holds),
+        *(join("the check ", name_of(each.name), " failed") for each in evidence.checks if not each.passed),
+    ]
     good = evidence.verified and not reasons
     if good:
         word, sentence = "Verified", "The independent check passed: every privacy requirement holds."
@@ -21,15 +24,14 @@ def summary_section(evidence: Evidence) -> list[Markup]:
         word, sentence = "In doubt: do not publish", "The evidence says verified, but also that the following fails:"
     else:
         word, sentence = "Not verified: do not publish", "The independent check did not pass."
-    box = tag(
-        "div",
-        paragraph(tag("span", word, class_="mark good" if good else "mark"), class_="word"),
-        paragraph(sentence),
-        *([bullets(reasons)] if reasons else []),
-        paragraph(_counts(evidence)),
-        class_="verdict good" if good else "verdict",
-    )
-    lines = [*map(_requirement, evidence.models), *_attackers(evidence), _loss(evidence)]
+    head = paragraph(mark(good, word, word), class_="word")
+    because = [bullets(reasons)] if reasons else []
+    verdict = "verdict good" if good else "verdict"
+    box = tag("div", head, paragraph(sentence), *because, *map(paragraph, _counts(evidence)), class_=verdict)
+    bound = bound_phrase(evidence.bound)
+    lost = f": {percent(evidence.measures['ncp'])} (NCP){f', {bound}' if bound else ''}."
+    detail = join(tag("strong", "Detail lost"), lost)
+    lines = [*map(_requirement, evidence.models), *_attackers(evidence), detail]
     return [box, _facts(evidence), bullets(lines, class_="short")]
 
 
@@ -39,8 +41,8 @@ def _requirement(model: ModelFacts) -> Markup:
         join(parameter_name(parameter), f"\u00a0=\u00a0{number(required)} (reached {reached_text(model, reached)})")
         for parameter, required, reached in numeric_parameters(model)
     ]
-    mark = tag("span", "holds" if model.holds else "does not hold", class_="mark good" if model.holds else "mark")
-    return join(tag("strong", model_head(model)), ": " if figures else " ", join(*figures, between=", "), " ", mark)
+    head = join(tag("strong", model_head(model)), ": " if figures else " ")
+    return join(head, join(*figures, between=", "), " ", mark(model.holds, "holds", "does not hold"))
 
 
 def _attackers(evidence: Evidence) -> list[Markup]:
@@ -53,27 +55,16 @@ def _attackers(evidence: Evidence) -> list[Markup]:
     if not leaks:
         return [join(head, f": {attacks} made, and none learns more than could be known without the release.")]
     verb = "learns" if len(leaks) == 1 else "learn"
-    found = join(*leaks, between="; ")
-    return [join(head, f": {number(len(leaks))} of {attacks} {verb} something – ", found, ".")]
+    said = f": {number(len(leaks))} of {attacks} {verb} something – "
+    return [join(head, said, join(*leaks, between="; "), ".")]
 
 
-def _loss(evidence: Evidence) -> Markup:
-    """The loss over all columns, and how far it is from the least."""
-    words = bound_phrase(evidence.bound)
-    lost = f": {percent(evidence.measures['ncp'])} (NCP){f', {words}' if words else ''}."
-    return join(tag("strong", "Detail lost"), lost)
+def _counts(evidence: Evidence) -> list[str]:
+    """Records in, released and suppressed, and classes, in one sentence; then the people, where these are counted."""
+    return [_records(evidence), *([" ".join(people_sentences(evidence.people))] if evidence.people is not None else [])]
 
 
-def _failures(evidence: Evidence) -> list[Markup]:
-    """Models and checks that the evidence itself says do not hold."""
-    return [
-        *(join("the model ", name_of(each.model), " does not hold") for each in evidence.models if not each.holds),
-        *(join("the check ", name_of(each.name), " failed") for each in evidence.checks if not each.passed),
-    ]
-
-
-def _counts(evidence: Evidence) -> str:
-    """Records in, released and suppressed, and classes, in one sentence."""
+def _records(evidence: Evidence) -> str:
     released, suppressed = evidence.released, evidence.suppressed
     said = (
         f"{number(released)} of {pluralize(evidence.records, 'record')} {'is' if released == 1 else 'are'} released in "
@@ -88,16 +79,20 @@ def _counts(evidence: Evidence) -> str:
 
 
 def _facts(evidence: Evidence) -> Markup:
-    sizes = evidence.class_sizes
-    facts = [
+    people, boxes = evidence.people, []
+    sizes = evidence.class_sizes if people is None else people.class_sizes
+    smallest, note = sizes.smallest if isinstance(sizes, ClassSizes) else 0, "" if people is None else "people"
+    for head, value, whole in (
         ("Records", evidence.records, None),
         ("Released", evidence.released, evidence.records),
         ("Suppressed", evidence.suppressed, evidence.records),
+        *([("People released", people.released, people.people)] if people is not None else []),
         ("Classes", evidence.classes, None),
-        ("Smallest class", sizes.smallest if isinstance(sizes, ClassSizes) else 0, None),
-    ]
-    boxes = []
-    for head, value, whole in facts:
-        notes = [tag("small", f"{percent(value / whole)} of records")] if whole else []
+        ("Smallest class", smallest, None),
+    ):
+        counted = "people" if head == "People released" else "records"
+        notes = [tag("small", f"{percent(value / whole)} of {counted}")] if whole else []
+        if head == "Smallest class" and note:
+            notes = [tag("small", note)]
         boxes.append(tag("div", tag("dt", head), tag("dd", number(value), *notes)))
     return tag("dl", *boxes, class_="facts")

@@ -1,14 +1,12 @@
 """What the release is still worth for the task that the policy names: model scores and errors of count queries."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
 from shoal.evidence.evidence import Evidence
 from shoal.formatting import listing, number, percent, pluralize
-from shoal.present.html.markup import Markup, join, more, name_of, paragraph, row, table, tag
-from shoal.present.plots.bars import error_plot, score_plot
+from shoal.present.html.markup import Markup, join, more, name_of, paragraph, table, tag
+from shoal.present.plots.bars import error_plot, score_plot, tenths
 
 LEARNERS = {"logistic-regression": "Logistic regression", "gradient-boosting": "Gradient-boosted trees"}
 MEASURES = {"accuracy": "Accuracy", "balanced_accuracy": "Balanced accuracy", "auc": "AUC"}
@@ -23,15 +21,16 @@ def task_section(evidence: Evidence) -> list[Markup]:
     utility = evidence.utility or {}
     parts: list[Markup] = []
     if model := utility.get("model"):
-        parts += [tag("h3", "Predicting ", name_of(model["target"])), *_model(model)]
+        measured = (
+            _model(model) if "not_measured" not in model else [paragraph("Not measured: ", model["not_measured"])]
+        )
+        parts += [tag("h3", "Predicting ", name_of(model["target"])), *measured]
     if queries := utility.get("queries"):
         parts += [tag("h3", "Counting records"), *_queries(queries)]
     return parts
 
 
 def _model(model: Figures) -> list[Markup]:
-    if "not_measured" in model:
-        return [paragraph("Not measured: ", model["not_measured"])]
     records, guessing = model["records"], model["baseline"]["accuracy"]
     said = (
         f"{percent(model['test_share'])} of the original records ({number(records['test'])}) were held out, and the "
@@ -39,54 +38,47 @@ def _model(model: Figures) -> list[Markup]:
         "originals and one on their release, and each predicts the held-out records, which are unchanged. Training "
         f"used {pluralize(records['train_used'], 'original record')} and "
         f"{pluralize(records['released_used'], 'released record')}, the test "
-        f"{pluralize(records['test_used'], 'record')}. "
-        f"Always guessing the most common of the {number(model['classes'])} classes scores {_score(guessing)}; a model "
-        "that scores no more has learned nothing."
+        f"{pluralize(records['test_used'], 'record')}. Always guessing the most common of the "
+        f"{number(model['classes'])} classes scores {tenths(guessing)}; a model that scores no more has learned "
+        "nothing."
     )
-    return [paragraph(said), *_scores(model, guessing), _how(model)]
-
-
-def _scores(model: Figures, guessing: float) -> list[Markup]:
     drawn, rows = [], []
     for name, each in model["scores"].items():
         title = LEARNERS.get(name, name)
         drawn.append((title, {trained: each[trained]["accuracy"]["value"] for trained in ("original", "release")}))
         for trained, words in _TRAINED.items():
             cells = [_with_interval(each[trained].get(key), points=trained == "difference") for key in MEASURES]
-            rows.append(row(join(title, ", ", words), *cells))
+            rows.append((f"{title}, {words}", *cells))
+    title = "Accuracy on the held-out records, by what the model was trained on."
     caption = (
         "Scores on the held-out records, with 95% intervals (bootstrap). Balanced accuracy is the mean over classes of "
         "the share found; AUC is the chance that a record of a class ranks above one that is not in it."
     )
-    title = "Accuracy on the held-out records, by what the model was trained on."
     return [
+        paragraph(said),
         tag("figure", tag("figcaption", title), score_plot(drawn, guessing)),
         table(caption, ["Model, trained on", *MEASURES.values()], rows),
+        _how(model),
     ]
 
 
 def _how(model: Figures) -> Markup:
     """How cells became numbers, and what it takes to repeat the scores."""
-    rows = [row(name_of(name), words) for name, words in model["columns"].items()]
     said = (
         "A generalized cell stands for all values under it, each equally likely: a column of categories becomes the "
         "share of each, a column of numbers their mean. So a generalized training record and an ungeneralized test "
         "record are measured on the same scale."
     )
+    rows = [(name_of(name), words) for name, words in model["columns"].items()]
     libraries = listing([f"{name} {version}" for name, version in model["libraries"].items()])
-    stopped = {name: [trained for trained, ended in each.get("converged", {}).items() if not ended]
-               for name, each in model["scores"].items()}  # fmt: skip
-    return more(
-        "How the models read the records",
-        paragraph(said),
-        table("The columns that the models read.", ["Column", "Read as"], rows),
-        paragraph(f"Seed {model['seed']}. Models by {libraries}."),
-        *(
-            paragraph(f"{LEARNERS.get(name, name)} was stopped before it had fully converged on: {listing(parts)}.")
-            for name, parts in stopped.items()
-            if parts
-        ),
-    )
+    notes = [f"Seed {model['seed']}. Models by {libraries}."]
+    for name, each in model["scores"].items():
+        if stopped := [trained for trained, ended in each.get("converged", {}).items() if not ended]:
+            notes.append(
+                f"{LEARNERS.get(name, name)} was stopped before it had fully converged on: {listing(stopped)}."
+            )
+    columns = table("The columns that the models read.", ["Column", "Read as"], rows)
+    return more("How the models read the records", paragraph(said), columns, *map(paragraph, notes))
 
 
 def _queries(queries: Figures) -> list[Markup]:
@@ -96,13 +88,23 @@ def _queries(queries: Figures) -> list[Markup]:
         "Each is answered from the release, taking every value under a generalized label as equally likely, and "
         f"compared with the count in the original. Half of the answers are off by at most {_share(errors['median'])} "
         f"of the true count; the mean error is {_share(errors['mean'])}, the largest {_share(errors['largest'])}. "
-        f"Counts below {_tenths(queries['sanity_bound'])} are taken as that number, so that errors on next to nothing "
+        f"Counts below {_rounded(queries['sanity_bound'])} are taken as that number, so that errors on next to nothing "
         "do not outweigh all others. If every quasi-identifier were released as *, half of the answers would be off by "
         f"{_share(queries['all_generalized']['median'])} or more."
     )
     parts = [paragraph(said)]
     if "listed" in queries:
-        parts.append(_listed(queries["listed"]))
+        rows = []
+        for each in queries["listed"]:
+            query = {
+                name: f"[{', '.join(map(str, values))}]" if isinstance(values, list) else values
+                for name, values in each["query"].items()
+            }
+            asked = [f"{name} {values}" for name, values in query.items()]
+            counts = number(each["records"]), _rounded(each["estimate"]), _share(each["relative_error"])
+            rows.append((name_of(listing(asked)), *counts))
+        heads = ["Records with", "Original", "From the release", "Off by"]
+        parts.append(table("The queries of the policy.", heads, rows))
     bins = [(each["error"], each["queries"]) for each in queries["bins"]]
     if sum(number for _, number in bins) >= _FEW:
         caption = tag("figcaption", "How many queries are off by how much of the true count.")
@@ -110,25 +112,7 @@ def _queries(queries: Figures) -> list[Markup]:
     return parts
 
 
-def _listed(listed: list[Figures]) -> Markup:
-    rows = [
-        row(
-            name_of(listing([f"{name} {_values(values)}" for name, values in each["query"].items()])),
-            number(each["records"]),
-            _tenths(each["estimate"]),
-            _share(each["relative_error"]),
-        )
-        for each in listed
-    ]
-    heads = ["Records with", "Original", "From the release", "Off by"]
-    return table("The queries of the policy.", heads, rows)
-
-
-def _values(values: Any) -> str:
-    return f"[{', '.join(map(str, values))}]" if isinstance(values, list) else str(values)
-
-
-def _tenths(value: float) -> str:
+def _rounded(value: float) -> str:
     return f"{value:,.1f}".removesuffix(".0")
 
 
@@ -139,21 +123,12 @@ def _share(value: float | None) -> str:
     return percent(value) if value < 10 else f"{value:,.0f} times"
 
 
-def _score(value: float) -> str:
-    """A score with its tenth always shown: models differ by little."""
-    return f"{value * 100:.1f}%"
-
-
 def _with_interval(figure: Figures | None, *, points: bool) -> Markup:
+    """A score, or a difference of scores in percentage points, which never has a minus before zero."""
     if figure is None or figure["value"] is None:
         return join("not measured")
-    if points:
-        value, low, high = (_points(figure[key]) for key in ("value", "low", "high"))
-        return join(f"{value} points ", tag("small", f"({low} to {high})"))
-    low, high = figure["low"] * 100, figure["high"] * 100
-    return join(_score(figure["value"]), " ", tag("small", f"({low:.1f}–{high:.1f}%)"))
-
-
-def _points(value: float) -> str:
-    """A difference of scores in percentage points; never a minus before zero."""
-    return f"{round(value * 100, 1) + 0.0:.1f}".replace("-", "−")
+    value, low, high = (f"{round(figure[key] * 100, 1) + 0.0:.1f}" for key in ("value", "low", "high"))
+    if not points:
+        return join(f"{value}% ", tag("small", f"({low}–{high}%)"))
+    value, low, high = (each.replace("-", "−") for each in (value, low, high))
+    return join(f"{value} points ", tag("small", f"({low} to {high})"))

@@ -1,1 +1,1 @@
-"""What each algorithm declares, one file each; the searches themselves are in `lattice` and `local`."""
+"""What each algorithm declares; the searches themselves are in `lattice` and `local`."""

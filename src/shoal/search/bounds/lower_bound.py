@@ -2,9 +2,10 @@
 
 A class that holds a record and has k records has k - 1 others of it, and covers each of them: it costs at least what
 covering the record and its (k - 1)-th nearest neighbour costs, nearness being the cost of the lowest common
-generalization of the two. Where a class needs p distinct sensitive values, it costs at least what reaching the
-(p - 1)-th nearest other value costs. The larger of the two bounds what the record loses in any release by
-generalization, global or local, and the mean over records bounds the release. A record that is suppressed loses more.
+generalization of the two. Where people are counted, these are the nearest records of k different people. Where a class
+needs p distinct sensitive values, it costs at least what reaching the (p - 1)-th nearest other value costs. The larger
+of the two bounds what the record loses in any release by generalization, global or local, and the mean over records
+bounds the release. A record that is suppressed loses more.
 
 Boundaries: a record can share a class only with records of its block; with too few of these it can only be suppressed.
 """
@@ -16,16 +17,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.hierarchies.ranges import ancestors
 from shoal.models import least_size
 from shoal.search.engine import LocalEngine
-from shoal.search.local.ranged_columns import RangedColumn, ranged_columns
+from shoal.search.local.blocks import Blocks, Indices
 from shoal.search.problem import Problem
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from shoal.table.classes import Floats
+from shoal.table.encoded import spans
 
 PAIRS = 8_000_000
 """Pairs of a record and a distinct tuple that are looked at: so many records are drawn, between the two below."""
@@ -69,8 +67,9 @@ class LowerBound:
 
 def lower_bound(problem: Problem, engine: LocalEngine, *, seed: int = 0) -> LowerBound:
     """The mean over records of the least that each must lose; over records drawn with the seed where they are many."""
-    table, ranged = problem.table, ranged_columns(problem)
-    block = engine.classes(tuple(levels - 1 for levels in problem.shape)).tuple_class
+    table = problem.table
+    top = engine.classes(tuple(levels - 1 for levels in problem.shape))
+    block = top.tuple_class
     share = max(FEWEST, min(MOST, PAIRS // max(table.n_tuples, 1)))
     drawn = table.n_rows > share
     tuples, counts = np.flatnonzero(table.counts), table.counts[table.counts > 0]
@@ -78,12 +77,11 @@ def lower_bound(problem: Problem, engine: LocalEngine, *, seed: int = 0) -> Lowe
         drawn_records = np.random.default_rng(seed).choice(table.n_rows, share, replace=False)
         of_record = np.searchsorted(np.cumsum(table.counts), np.sort(drawn_records), side="right")
         tuples, counts = np.unique(of_record, return_counts=True)
-    nearness = _Nearness(problem, ranged)
+    nearness = _Nearness(Blocks(problem, block, top.n_classes))
     losses = np.ones(len(tuples))
     for each in np.unique(block[tuples]):
-        mates = np.flatnonzero(block == each)
         indices = np.flatnonzero(block[tuples] == each)
-        losses[indices] = nearness.least(tuples[indices], mates)
+        losses[indices] = nearness.least(tuples[indices], np.flatnonzero(block == each))
     mean = float((losses * counts).sum() / counts.sum())
     spread = float(np.sqrt((counts * (losses - mean) ** 2).sum() / max(counts.sum() - 1, 1)))
     error = _NORMAL_95 * spread / float(np.sqrt(counts.sum())) if drawn else 0.0
@@ -93,16 +91,17 @@ def lower_bound(problem: Problem, engine: LocalEngine, *, seed: int = 0) -> Lowe
 class _Nearness:
     """What the lowest common generalization of two tuples costs, and how far a tuple must reach."""
 
-    def __init__(self, problem: Problem, ranged: Mapping[int, RangedColumn]) -> None:
-        self.problem, self.ranged = problem, ranged
+    def __init__(self, blocks: Blocks) -> None:
+        self.blocks, self.problem = blocks, blocks.problem
         self._known: dict[tuple[int, int], Floats] = {}
-        self.k = least_size(problem.models)
+        self.k = least_size(self.problem.models)
+        self.people = least_size([model for model in self.problem.models if model.column is None])
         self.values: dict[str, int] = {}
-        for model in problem.models:
+        for model in self.problem.models:
             if model.column is not None and model.superset_closed and model.least_values > 1:
                 self.values[model.column] = max(self.values.get(model.column, 1), model.least_values)
 
-    def least(self, items: Ints, mates: Ints) -> Floats:
+    def least(self, items: Indices, mates: Indices) -> Floats:
         """The least mean cell loss of a class that holds each of some tuples of a block; 1 where it can be in none."""
         counts, codes = self.problem.table.counts[mates], self.problem.table.codes[:, mates]
         result = np.ones(len(items))
@@ -113,31 +112,52 @@ class _Nearness:
             for j, row in enumerate(codes):
                 cost += self._to_leaves(j, int(self.problem.table.codes[j, item]))[row]
             cost /= max(len(codes), 1)
-            near = np.argpartition(cost, self.k - 1)[: self.k] if len(cost) > self.k else np.arange(len(cost))
+            near = _cheapest(cost, self.k)
             near = near[np.argsort(cost[near], kind="stable")]
             result[index] = cost[near[np.searchsorted(np.cumsum(counts[near]), self.k)]]
+            if self.problem.counts_people:
+                result[index] = max(result[index], self._reaching_people(mates, cost))
             for column, values in self.values.items():
                 result[index] = max(result[index], self._reaching(column, values, mates, cost))
         return result
 
-    def _reaching(self, column: str, values: int, mates: Ints, cost: Floats) -> float:
-        """What it costs to have so many distinct sensitive values, the cheapest ones."""
-        pairs = self.problem.table.pairs[column]
+    def _reaching(self, column: str, values: int, mates: Indices, cost: Floats) -> float:
+        """What it costs to have so many distinct known values, the cheapest ones."""
+        pairs, known = self.problem.table.pairs[column], self.problem.domains[column].known
         by_tuple = np.full(self.problem.table.n_tuples, np.inf)
         by_tuple[mates] = cost
-        nearest = np.full(len(self.problem.domains[column].values), np.inf)
+        nearest = np.full(len(known), np.inf)
         np.minimum.at(nearest, pairs.values, by_tuple[pairs.tuples])
-        nearest.sort()
+        nearest = np.sort(nearest[known])
         return float(min(nearest[values - 1], 1.0)) if values <= len(nearest) else 1.0
+
+    def _reaching_people(self, mates: Indices, cost: Floats) -> float:
+        """What it costs to have as many people as a class needs, by the nearest record of each; 1 with fewer."""
+        person, k = self.problem.table.person, self.people
+        tried = k
+        by_tuple, starts = self.problem.table.rows_by_tuple
+        assert person is not None, "asked only where people are counted"
+        while True:  # the tuples that cost least, until they have as many people
+            near = _cheapest(cost, tried)
+            lengths = starts[mates[near] + 1] - starts[mates[near]]
+            rows = by_tuple[spans(starts[mates[near]], lengths)]
+            people, which = np.unique(person[rows], return_inverse=True)
+            if len(people) >= k:
+                nearest = np.full(len(people), np.inf)
+                np.minimum.at(nearest, which, np.repeat(cost[near], lengths))
+                return float(np.partition(nearest, k - 1)[k - 1])
+            if len(near) == len(cost):
+                return 1.0
+            tried *= 4
 
     def _to_leaves(self, j: int, code: int) -> Floats:
         """Loss of the lowest common generalization of a value and each value of its column."""
-        known = self._known.get((j, code))
-        if known is None:
-            hierarchy = self.problem.hierarchies[j]
-            leaves = np.arange(hierarchy.n_leaves, dtype=np.int32)
-            low, high = np.minimum(code, leaves), np.maximum(code, leaves)
-            losses = self.ranged[j].losses(low, high) if j in self.ranged else None
-            known = losses if losses is not None else hierarchy.loss[ancestors(hierarchy, low, high)]
-            self._known[j, code] = known
-        return known
+        if (j, code) not in self._known:
+            leaves = np.arange(self.problem.hierarchies[j].n_leaves, dtype=np.int32)
+            self._known[j, code] = self.blocks.losses(j, np.minimum(code, leaves), np.maximum(code, leaves))
+        return self._known[j, code]
+
+
+def _cheapest(cost: Floats, number: int) -> Indices:
+    """Indices of so many of the smallest costs, in no order; all of them where there are fewer."""
+    return np.argpartition(cost, number - 1)[:number] if len(cost) > number else np.arange(len(cost))

@@ -1,14 +1,13 @@
 """What can be reached, and the smallest change to a policy that would do: each found by trying it.
 
-Judged on given classes, as a rule those at the most general node that the boundaries allow (Campan's maximum allowed
-microdata): whatever a merge-closed model cannot reach there it cannot reach anywhere.
+Judged on given classes, as a rule those at the most general node that the boundaries allow.
 """
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
@@ -18,22 +17,23 @@ import numpy as np
 
 from shoal.edits import PolicyEdit
 from shoal.hierarchies.boundaries import capped_levels
-from shoal.models.base import Model, Strength
+from shoal.models.base import Model
 from shoal.models.comparison import TOLERANCE
+from shoal.search.diagnosis.failures import TopClasses
 from shoal.search.engine import LocalEngine
 from shoal.search.evaluation import evaluate_stats
 from shoal.search.problem import Problem
 from shoal.table.classes import ClassStats
 
-_PLACES = Decimal("0.0001")  # suggested numbers have four places after the point, where a number of four places does
+Finds = Callable[[Problem], bool]  # whether an algorithm finds a release of a problem whose most general node satisfies
+_STEP = Decimal("0.0001")  # suggested numbers have four decimal places, where such a number does
 
 
 @dataclass(frozen=True)
 class ParameterChange:
     """A parameter of a model that would have to be weaker."""
 
-    entry: int
-    """The entry under ``privacy``."""
+    entry: int  # the entry under ``privacy``
     model: str
     sensitive: str | None
     parameter: str
@@ -70,24 +70,10 @@ class Relaxation:
 
 @dataclass(frozen=True)
 class ReachableValue:
-    """The strongest value of a parameter with which models hold, and one of four places that is hardly weaker."""
+    """The strongest value with which models hold, and one of four decimal places that is hardly weaker."""
 
     exact: float
     short: float
-
-
-def reachable_alone(problem: Problem, stats: ClassStats) -> dict[str, ReachableValue]:
-    """For each parameter of each model, what it reaches at these classes if only that model were asked."""
-    reached = {}
-    for index, model in enumerate(problem.models):
-        for parameter in model.strengths(stats.view(model.column)):
-            best = strongest([model], 0, parameter, stats, problem.budget)
-            if best is not None:
-                reached[parameter_name(problem, index, parameter)] = best
-    return reached
-
-
-Finds = Callable[[Problem], bool]  # whether an algorithm finds a release of a problem whose most general node satisfies
 
 
 def always(_: Problem) -> bool:
@@ -120,7 +106,7 @@ def _changes(problem: Problem, stats: ClassStats) -> Iterator[_Change]:
             if best is not None:
                 weaker = model.relaxed(parameter, best.short)
                 changed = replace(problem, models=(*problem.models[:index], weaker, *problem.models[index + 1 :]))
-                yield _weaker_parameters(problem, stats, [(index, parameter, best.short)]), changed
+                yield _weaker_parameters(problem, [(index, parameter, best.short)]), changed
     yield from _several_parameters(problem, stats)
     yield from _lifted_boundaries(problem)
 
@@ -131,21 +117,21 @@ def more_suppression(problem: Problem, stats: ClassStats) -> Relaxation | None:
     satisfied, kept = evaluate_stats(problem.models, stats, records)
     if not satisfied:
         return None
-    needed = int(stats.sizes[~kept].sum())
+    needed = int(stats.records[~kept].sum())
     share = -(-needed * 10_000 // records) / 10_000
     edits = (PolicyEdit(("suppression",), share),)
     return Relaxation("suppression", edits, share=share, records=needed, of_records=records)
 
 
-def _weaker_parameters(problem: Problem, stats: ClassStats, values: Sequence[tuple[int, str, float]]) -> Relaxation:
+def _weaker_parameters(problem: Problem, values: Sequence[tuple[int, str, float]]) -> Relaxation:
     """Parameters of models (by their index) that are set to weaker values, all of them together."""
     edits, parameters = [], []
     for index, parameter, value in values:
         model, entry = problem.models[index], problem.entry_of(index)
-        path = model.single_limits()[parameter].path
+        limit = model.single_limits()[parameter]
         plain = int(value) if float(value).is_integer() else value
-        edits.append(PolicyEdit(("privacy", entry, *path), plain, model.column))
-        at_least = model.strengths(stats.view(model.column))[parameter].at_least
+        edits.append(PolicyEdit(model.policy_path(entry, limit), plain, model.column))
+        at_least = bool(limit.parameter.at_least)
         parameters.append(ParameterChange(entry, model.name, model.column, parameter, plain, at_least))
     return Relaxation("parameters", tuple(edits), tuple(parameters))
 
@@ -154,10 +140,10 @@ def strongest(
     models: Sequence[Model], index: int, parameter: str, stats: ClassStats, budget: int
 ) -> ReachableValue | None:
     """The strongest value of one parameter with which all models hold at these classes, or None."""
-    strength = models[index].strengths(stats.view(models[index].column))[parameter]
-    values = np.unique(strength.per_class[np.isfinite(strength.per_class)])
-    if strength.at_least:
-        values = values[::-1]  # strongest first
+    shown = stats.showing(models[index].column)
+    strength = models[index].strengths(shown.view(models[index].column))[parameter]
+    figures, sign = strength.per_class, 1 if strength.at_least else -1
+    values = np.unique(figures[np.isfinite(figures)])[::-sign]  # strongest first
 
     def changed(value: float) -> Model:
         return models[index].relaxed(parameter, value)
@@ -167,7 +153,11 @@ def strongest(
 
     legal = [float(value) for value in values if _legal(changed(float(value)), stats)]
     if len(models) == 1 and models[index].whole_table and budget:
-        best = next(filter(works, _within_budget(legal, strength, stats, budget)), None)
+        # Leaving classes out changes what the rest is compared with, so a strong value may hold where a weaker one
+        # fails: all are tried that do not at once fail for more records than may be suppressed.
+        failing = (shown.records[sign * (figures - value) < -10 * TOLERANCE].sum() for value in legal)
+        tried = (value for value, records in zip(legal, failing, strict=True) if records <= budget)
+        best = next(filter(works, tried), None)
     else:
         low = bisect_left(legal, True, key=works)
         best = legal[low] if low < len(legal) else None
@@ -178,54 +168,35 @@ def strongest(
 
 
 def outward(value: float, *, at_least: bool) -> float:
-    """The nearest number of four places that asks no more: below a least value, above a largest one."""
+    """The nearest number of four decimal places that asks no more: below a least value, above a largest one."""
     rounding = ROUND_FLOOR if at_least else ROUND_CEILING
-    return float(Decimal(repr(value)).quantize(_PLACES, rounding)) + 0.0  # never a minus before zero
-
-
-def _within_budget(values: Sequence[float], strength: Strength, stats: ClassStats, budget: int) -> Iterator[float]:
-    """The values that do not at once fail for more records than may be suppressed.
-
-    Leaving classes out changes what a model on the whole table compares the rest with, so a strong value may hold
-    where a weaker one fails: these few are tried one by one.
-    """
-    sign = 1 if strength.at_least else -1
-    for value in values:
-        short = sign * (strength.per_class - value) < -10 * TOLERANCE
-        if int(stats.sizes[short].sum()) <= budget:
-            yield value
+    return float(Decimal(repr(value)).quantize(_STEP, rounding)) + 0.0  # never a minus before zero
 
 
 def _several_parameters(problem: Problem, stats: ClassStats) -> Iterator[_Change]:
     """The parameters that fail, relaxed together as far as needed, where more than one has to give."""
-    needed: list[dict[str, float]] = []
-    short: list[dict[str, float]] = []
-    for model in problem.models:
-        view = stats.view(model.column)
-        reached, strengths = model.reached(view), model.strengths(view)
-        needed.append({})
-        short.append({})
-        for parameter, value in reached.items():
-            without = _relaxed(model, {name: each for name, each in reached.items() if name != parameter})
+    needed, short = [], []
+    for index, model in enumerate(problem.models):
+        view, limits = stats.showing(model.column).view(model.column), model.single_limits()
+        reached = {name: value for name, value in model.reached(view).items() if math.isfinite(value)}
+        for parameter, value in model.reached(view).items():
+            without = model
+            for other, figure in reached.items():
+                without = without if other == parameter else without.relaxed(other, figure)
             if not (without.holds(view).all() and without.table_holds(view)):
-                at_least = strengths[parameter].at_least
-                needed[-1][parameter] = value
-                short[-1][parameter] = outward(value, at_least=at_least) if math.isfinite(value) else value
-    if sum(map(len, needed)) < 2:
+                at_least = bool(limits[parameter].parameter.at_least)
+                needed.append((index, parameter, value))
+                short.append((index, parameter, outward(value, at_least=at_least) if parameter in reached else value))
+    if len(needed) < 2:
         return
     for values in (short, needed):
-        changed = tuple(_relaxed(model, each) for model, each in zip(problem.models, values, strict=True))
+        changed = list(problem.models)
+        for index, parameter, value in values:
+            if math.isfinite(value):
+                changed[index] = changed[index].relaxed(parameter, value)
         if all(_legal(model, stats) for model in changed) and evaluate_stats(changed, stats, problem.budget)[0]:
-            weaker = [(index, name, value) for index, each in enumerate(values) for name, value in each.items()]
-            yield _weaker_parameters(problem, stats, weaker), replace(problem, models=changed)
+            yield _weaker_parameters(problem, values), replace(problem, models=tuple(changed))
             return
-
-
-def _relaxed(model: Model, values: Mapping[str, float]) -> Model:
-    for parameter, value in values.items():
-        if math.isfinite(value):
-            model = model.relaxed(parameter, value)
-    return model
 
 
 def _legal(model: Model, stats: ClassStats) -> bool:
@@ -236,44 +207,30 @@ def _legal(model: Model, stats: ClassStats) -> bool:
 
 
 def _lifted_boundaries(problem: Problem) -> Iterator[_Change]:
+    """The boundary of a single column removed or, where that never helps, those of all columns together."""
     columns = enumerate(zip(problem.hierarchies, problem.caps, strict=True))
     bounded = [j for j, (hierarchy, caps) in columns if (caps != hierarchy.root).any()]
-    single = [(j, lifted) for j in bounded if _top_satisfies(lifted := _without(problem, [j]))]
-    for j, lifted in single:
-        yield _no_boundaries(problem, [j]), lifted
-    if not single and len(bounded) > 1 and _top_satisfies(lifted := _without(problem, bounded)):
-        yield _no_boundaries(problem, bounded), lifted
+    single = [found for j in bounded for found in _without_boundaries(problem, [j])]
+    yield from single or (_without_boundaries(problem, bounded) if len(bounded) > 1 else ())
 
 
-def _no_boundaries(problem: Problem, columns: Sequence[int]) -> Relaxation:
-    names = tuple(problem.table.quasi[j] for j in columns)
-    return Relaxation("boundaries", tuple(PolicyEdit(("columns", name, "boundary")) for name in names), columns=names)
-
-
-def _without(problem: Problem, columns: Sequence[int]) -> Problem:
-    """The problem with no boundary on some columns."""
+def _without_boundaries(problem: Problem, columns: Sequence[int]) -> Iterator[_Change]:
+    """No boundary on some columns, where the most general node satisfies then."""
     caps, ladders = list(problem.caps), list(problem.ladders)
     for j in columns:
         hierarchy = problem.hierarchies[j]
         caps[j] = np.full(hierarchy.n_leaves, hierarchy.root, dtype=np.int32)
         ladders[j] = capped_levels(hierarchy, caps[j])
-    return replace(problem, caps=tuple(caps), ladders=tuple(ladders))
-
-
-def _top_satisfies(problem: Problem) -> bool:
-    """Whether the most general node satisfies."""
-    engine = LocalEngine(problem.table, problem.ladders, problem.domains)
-    grouping = engine.classes(tuple(levels - 1 for levels in problem.shape))
-    stats = engine.stats(grouping, problem.sensitive_columns)
-    return evaluate_stats(problem.models, stats, problem.budget)[0]
+    lifted = replace(problem, caps=tuple(caps), ladders=tuple(ladders))
+    top = TopClasses.of(lifted, LocalEngine(lifted.table, lifted.ladders, lifted.domains))
+    if evaluate_stats(lifted.models, top.stats, lifted.budget)[0]:
+        names = tuple(problem.table.quasi[j] for j in columns)
+        edits = tuple(PolicyEdit(("columns", name, "boundary")) for name in names)
+        yield Relaxation("boundaries", edits, columns=names), lifted
 
 
 def parameter_name(problem: Problem, index: int, parameter: str) -> str:
-    """A parameter of a model: ``p-sensitive(condition).p``.
-
-    Where several entries ask one model of one column, the entry tells them apart:
-    ``privacy[1].t-closeness(condition).t``.
-    """
+    """A parameter: ``p-sensitive(condition).p``; ``privacy[1].p-sensitive(condition).p`` where two entries ask it."""
     model = problem.models[index]
     alike = sum((other.name, other.column) == (model.name, model.column) for other in problem.models)
     entry = f"privacy[{problem.entry_of(index)}]." if alike > 1 else ""

@@ -1,6 +1,4 @@
-"""Engines group the distinct tuples of a table; algorithms ask them and know nothing of how."""
-
-from __future__ import annotations
+"""Compiled code and its NumPy twins: what engines and algorithms do for every record."""
 
 import os
 from pathlib import Path

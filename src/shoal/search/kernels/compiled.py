@@ -5,8 +5,6 @@ would fail at import: `_use_cache` finds a private folder first, and without one
 Serial and ``nogil``: independent nodes run on threads, and ``parallel=True`` costs seconds of compiling.
 """
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -129,6 +127,86 @@ def histogram(tuple_class: Any, pair_tuple: Any, pair_value: Any, pair_count: An
 
 
 @jit
+def class_people(classes: Any, items: Any, starts: Any, n_classes: Any) -> Any:
+    """How many people each class has. Person ``p`` has the items from ``starts[p]`` on; an item may be in no class."""
+    counts = np.zeros(n_classes, dtype=np.int64)
+    last = np.full(n_classes, -1, dtype=np.int32)  # who was counted last in each class
+    for person in range(starts.shape[0] - 1):
+        for i in range(starts[person], starts[person + 1]):
+            owner = classes[items[i]]
+            if owner >= 0 and last[owner] != person:
+                last[owner] = person
+                counts[owner] += 1
+    return counts
+
+
+@jit
+def people_histogram(
+    classes: Any, items: Any, values: Any, starts: Any, n_classes: Any, known: Any, units: Any
+) -> Any:  # fmt: skip
+    """How many people of each class have each value, and what they weigh there: ``units`` each, over all they have.
+
+    Values that are not ``known`` share a weight apart; rows with the value -1 count nowhere. The rows are put class by
+    class, people in order, so that one class after the other is counted in a short table.
+    """
+    width = known.shape[0]
+    bounds = np.zeros(n_classes + 1, dtype=np.int64)
+    for i in range(items.shape[0]):
+        owner = classes[items[i]]
+        if owner >= 0 and values[i] >= 0:
+            bounds[owner + 1] += 1
+    for c in range(n_classes):
+        bounds[c + 1] += bounds[c]
+    who, what = np.empty(bounds[-1], dtype=np.int32), np.empty(bounds[-1], dtype=np.int32)
+    ends = bounds[:-1].copy()
+    for person in range(starts.shape[0] - 1):
+        for i in range(starts[person], starts[person + 1]):
+            owner = classes[items[i]]
+            if owner >= 0 and values[i] >= 0:
+                who[ends[owner]], what[ends[owner]] = person, values[i]
+                ends[owner] += 1
+    room = min(bounds[-1], n_classes * width)
+    found, counts, weights = np.empty(room, np.int32), np.empty(room, np.int64), np.empty(room, np.int64)
+    people, weighs = np.zeros(width, dtype=np.int64), np.zeros(width, dtype=np.int64)
+    last = np.full(width, -1, dtype=np.int64)  # the group of rows, of one person in one class, that had a value last
+    held, present = np.empty(width, dtype=np.int32), np.empty(width, dtype=np.int32)
+    entries = np.zeros(n_classes + 1, dtype=np.int64)
+    written = 0
+    for c in range(n_classes):
+        row, different = bounds[c], 0
+        while row < bounds[c + 1]:
+            first, n, n_known = row, 0, 0
+            while row < bounds[c + 1] and who[row] == who[first]:
+                value = what[row]
+                if last[value] != first:
+                    last[value] = first
+                    held[n] = value
+                    n += 1
+                    n_known += known[value]
+                row += 1
+            if units % max(n_known, 1) or units % max(n - n_known, 1):  # one unit each for the first values
+                held[:n].sort()
+            before = 0  # known values so far
+            for place in range(n):
+                value = held[place]
+                of, rank = (n_known, before) if known[value] else (n - n_known, place - before)
+                before += known[value]
+                if people[value] == 0:
+                    present[different] = value
+                    different += 1
+                people[value] += 1
+                weighs[value] += units // of + (rank < units % of)
+        present[:different].sort()
+        for place in range(different):
+            value = present[place]
+            found[written], counts[written], weights[written] = value, people[value], weighs[value]
+            people[value], weighs[value] = 0, 0
+            written += 1
+        entries[c + 1] = written
+    return entries, found[:written].copy(), counts[:written].copy(), weights[:written].copy()
+
+
+@jit
 def _box_cost(codes: Any, item: Any, node: Any, offsets: Any, costs: Any, limit: Any) -> Any:
     """What the box of a tuple at a node costs; may stop at the first sum beyond the limit."""
     cost = 0.0
@@ -160,83 +238,60 @@ def _slot_of(key: Any, epoch: Any, slot_epoch: Any, slot_group: Any, group_key: 
 
 
 @jit
-def _group_at(
-    node: Any, floor: Any, codes: Any, counts: Any, items: Any, others: Any, limits: Any, offsets: Any, radices: Any,
-    maps: Any, costs: Any, least: Any, epoch: Any, marked: Any, slot_epoch: Any, slot_group: Any, group_key: Any,
-    chosen: Any, ids: Any, sizes: Any,
-) -> Any:  # fmt: skip
-    """The boxes of a node that some tuple is willing to pay: how many tuples, how many boxes, and whether one suffices.
-
-    A tuple of ``items`` is willing when its box costs no more than its limit. ``others``, which may be none, are
-    counted in the boxes of willing tuples too. ``floor`` is the least that a box of the node costs. Tuples, their boxes
-    and the boxes' records are left in ``chosen``, ``ids`` and ``sizes``.
-    """
-    telling = 0  # the column that tells most boxes apart
-    for c in range(1, codes.shape[0]):
-        if radices[c, node[c]] > radices[telling, node[telling]]:
-            telling = c
-    telling_offset = offsets[telling, node[telling]]
-    found = 0
-    groups = 0
-    enough = False
-    for i in range(items.shape[0]):
-        item = items[i]
-        limit = limits[item]
-        if limit < floor or _box_cost(codes, item, node, offsets, costs, limit) > limit:
-            continue
-        key = _box_key(codes, item, node, offsets, radices, maps)
-        slot = _slot_of(key, epoch, slot_epoch, slot_group, group_key)
-        if slot_epoch[slot] != epoch:
-            slot_epoch[slot] = epoch
-            slot_group[slot] = groups
-            group_key[groups] = key
-            sizes[groups] = 0
-            groups += 1
-            marked[maps[telling_offset + codes[telling, item]]] = epoch
-        group = slot_group[slot]
-        chosen[found] = item
-        ids[found] = group
-        found += 1
-        sizes[group] += counts[item]
-        enough = enough or sizes[group] >= least
-    if groups == 0:
-        return found, groups, enough
-    for i in range(others.shape[0]):
-        item = others[i]
-        if marked[maps[telling_offset + codes[telling, item]]] != epoch:
-            continue
-        if limits[item] >= floor and _box_cost(codes, item, node, offsets, costs, limits[item]) <= limits[item]:
-            continue  # counted above
-        key = _box_key(codes, item, node, offsets, radices, maps)
-        slot = _slot_of(key, epoch, slot_epoch, slot_group, group_key)
-        if slot_epoch[slot] == epoch:
-            group = slot_group[slot]
-            chosen[found] = item
-            ids[found] = group
-            found += 1
-            sizes[group] += counts[item]
-            enough = enough or sizes[group] >= least
-    return found, groups, enough
-
-
-@jit
 def willing_groups(
-    first: Any, codes: Any, counts: Any, items: Any, others: Any, limits: Any, nodes: Any, floors: Any, offsets: Any,
-    radices: Any, maps: Any, costs: Any, least: Any, epoch: Any, slot_epoch: Any, slot_group: Any, group_key: Any,
-    chosen: Any, ids: Any, sizes: Any,
+    first: Any, codes: Any, counts: Any, items: Any, others: Any, limits: Any, nodes: Any, floors: Any, levels: Any,
+    least: Any, epoch: Any, scratch: Any,
 ) -> Any:  # fmt: skip
     """From lattice node ``first`` on, the next node at which enough tuples share a box that one is willing to pay.
 
-    ``floors`` is the least that a box costs at each node. Returns the node's index (or the number of nodes when there
-    is none), how many tuples are in the boxes, how many boxes there are, and the epoch reached.
+    A tuple of ``items`` is willing when its box costs no more than its limit. ``others``, which may be none, are
+    counted in the boxes of willing tuples too. ``floors`` is the least that a box costs at each node. Returns the
+    node's index (or the number of nodes when there is none), how many tuples are in the boxes, how many boxes there
+    are, and the epoch reached; tuples, their boxes and the boxes' records are left in the last arrays of ``scratch``.
     """
+    offsets, radices, maps, costs = levels
+    slot_epoch, slot_group, group_key, chosen, ids, sizes = scratch
     marked = np.zeros(radices.max(), dtype=np.int64)
     for index in range(first, nodes.shape[0]):
         epoch += 1
-        found, groups, enough = _group_at(
-            nodes[index], floors[index], codes, counts, items, others, limits, offsets, radices, maps, costs, least,
-            epoch, marked, slot_epoch, slot_group, group_key, chosen, ids, sizes,
-        )  # fmt: skip
+        node, floor, found, groups, enough = nodes[index], floors[index], 0, 0, False
+        telling = 0  # the column that tells most boxes apart
+        for c in range(1, codes.shape[0]):
+            if radices[c, node[c]] > radices[telling, node[telling]]:
+                telling = c
+        telling_offset = offsets[telling, node[telling]]
+        for i in range(items.shape[0]):
+            item = items[i]
+            limit = limits[item]
+            if limit < floor or _box_cost(codes, item, node, offsets, costs, limit) > limit:
+                continue
+            key = _box_key(codes, item, node, offsets, radices, maps)
+            slot = _slot_of(key, epoch, slot_epoch, slot_group, group_key)
+            if slot_epoch[slot] != epoch:
+                slot_epoch[slot], slot_group[slot] = epoch, groups
+                group_key[groups], sizes[groups] = key, 0
+                groups += 1
+                marked[maps[telling_offset + codes[telling, item]]] = epoch
+            group = slot_group[slot]
+            chosen[found], ids[found] = item, group
+            found += 1
+            sizes[group] += counts[item]
+            enough = enough or sizes[group] >= least
+        for i in range(others.shape[0] if groups else 0):
+            item = others[i]
+            limit = limits[item]
+            if marked[maps[telling_offset + codes[telling, item]]] != epoch:
+                continue
+            if limit >= floor and _box_cost(codes, item, node, offsets, costs, limit) <= limit:
+                continue  # counted above
+            key = _box_key(codes, item, node, offsets, radices, maps)
+            slot = _slot_of(key, epoch, slot_epoch, slot_group, group_key)
+            if slot_epoch[slot] == epoch:
+                group = slot_group[slot]
+                chosen[found], ids[found] = item, group
+                found += 1
+                sizes[group] += counts[item]
+                enough = enough or sizes[group] >= least
         if enough:
             return index, found, groups, epoch
     return nodes.shape[0], 0, 0, epoch
@@ -244,80 +299,26 @@ def willing_groups(
 
 @jit
 def least_boxes(
-    codes: Any, counts: Any, items: Any, bounds: Any, nodes: Any, floors: Any, cheapest: Any, offsets: Any,
-    radices: Any, maps: Any, costs: Any, least: Any,
+    codes: Any, counts: Any, items: Any, bounds: Any, nodes: Any, floors: Any, cheapest: Any, levels: Any, least: Any,
+    scratch: Any,
 ) -> None:  # fmt: skip
     """Lower the bounds of some tuples to the cost of the cheapest box that has enough records of them.
 
     ``cheapest`` is the least that a box costs at each node or at any later one: a tuple whose bound is lower is done.
     """
-    n = codes.shape[1]
-    slots = 16
-    while slots < 2 * n:
-        slots *= 2
-    slot_epoch, slot_group = np.zeros(slots, dtype=np.int64), np.zeros(slots, dtype=np.int32)
-    group_key, chosen = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    ids, sizes = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    marked = np.zeros(radices.max(), dtype=np.int64)
-    asking = items.copy()
-    left = asking.shape[0]
-    for index in range(nodes.shape[0]):
-        if index % 64 == 0:
-            kept = 0
-            for i in range(left):
-                if bounds[asking[i]] >= cheapest[index]:
-                    asking[kept] = asking[i]
-                    kept += 1
-            left = kept
-        found, _, enough = _group_at(
-            nodes[index], floors[index], codes, counts, asking[:left], items, bounds, offsets, radices, maps, costs,
-            least, index + 1, marked, slot_epoch, slot_group, group_key, chosen, ids, sizes,
-        )  # fmt: skip
-        if enough:
-            for i in range(found):
-                if sizes[ids[i]] >= least:
-                    item = chosen[i]
-                    cost = _box_cost(codes, item, nodes[index], offsets, costs, np.inf)
-                    bounds[item] = min(bounds[item], cost)
-
-
-@jit
-def best_joins(
-    codes: Any, items: Any, budgets: Any, owner: Any, weights: Any, box_nodes: Any, box_costs: Any,
-    box_sizes: Any, tree_offsets: Any, first: Any, last: Any, parents: Any, node_costs: Any,
-) -> Any:  # fmt: skip
-    """For each item the class that it costs least to join, and what that adds; -1 where nothing is below its budget.
-
-    The trees of all columns stand one after the other in ``first``, ``last``, ``parents`` and ``node_costs``. An item
-    never joins its own class; a class of size 0 is gone.
-    """
-    columns = codes.shape[0]
-    best_class = np.full(items.shape[0], -1, dtype=np.int32)
-    best_added = budgets.copy()
-    for i in range(items.shape[0]):
-        item = items[i]
-        weight = weights[item]
-        for box in range(box_sizes.shape[0]):
-            size = box_sizes[box]
-            if size == 0 or box == owner[item]:
-                continue
-            before = box_costs[box] * size
-            limit = (best_added[i] + before) / (size + weight)
-            cost = 0.0
-            for c in range(columns):
-                tree = tree_offsets[c]
-                leaf = codes[c, item]
-                node = box_nodes[box, c]
-                while leaf < first[tree + node] or leaf > last[tree + node]:
-                    node = parents[tree + node]
-                cost += node_costs[tree + node]
-                if cost >= limit:
-                    break
-            added = cost * (size + weight) - before
-            if cost < limit and added < best_added[i] - 1e-12:  # of equals the first, however sums are rounded
-                best_added[i] = added
-                best_class[i] = box
-    return best_class, best_added
+    offsets, _, _, costs = levels
+    _, _, _, chosen, ids, sizes = scratch
+    index, epoch = 0, 0
+    while index < nodes.shape[0]:
+        asking = items[bounds[items] >= cheapest[index]]
+        index, found, _, epoch = willing_groups(
+            index, codes, counts, asking, items, bounds, nodes, floors, levels, least, epoch, scratch
+        )
+        for i in range(found):
+            if sizes[ids[i]] >= least:
+                item = chosen[i]
+                bounds[item] = min(bounds[item], _box_cost(codes, item, nodes[index], offsets, costs, np.inf))
+        index += 1
 
 
 @jit
@@ -341,10 +342,11 @@ def _slot_of_row(rows: Any, at: Any, keys: Any, slots: Any) -> Any:
 
 
 @jit
-def count_rows(rows: Any, weights: Any, start: Any, keys: Any, counts: Any, used: Any, slots: Any) -> Any:
+def count_rows(rows: Any, weights: Any, start: Any, keys: Any, counts: Any, used: Any, slots: Any, ids: Any) -> Any:
     """Count rows of codes from ``start`` on among the keys so far; ends early where a new key finds no room.
 
-    ``slots`` is a power of two, at least twice as long as ``keys``. Returns where it ended and how many keys there are.
+    ``slots`` is a power of two, at least twice as long as ``keys``. Returns where it ended and how many keys there are;
+    the key of each row is left in ``ids``.
     """
     for i in range(start, rows.shape[0]):
         slot = _slot_of_row(rows, i, keys, slots)
@@ -359,11 +361,66 @@ def count_rows(rows: Any, weights: Any, start: Any, keys: Any, counts: Any, used
             counts[key] = 0
             used += 1
         counts[key] += weights[i]
+        ids[i] = key
     return rows.shape[0], used
 
 
 @jit
-def place_rows(keys: Any, used: Any, slots: Any) -> None:
+def fill_slots(keys: Any, used: Any, slots: Any) -> None:
     """Put the keys so far into a new table of slots, all -1 on entry."""
     for i in range(used):
         slots[_slot_of_row(keys, i, keys, slots)] = i
+
+
+@jit
+def _slot_of_text(data: Any, begin: Any, length: Any, store: Any, ends: Any, slots: Any) -> Any:
+    """Where a text stands, or could stand, in an open-addressing table of the texts numbered so far."""
+    mask = np.uint64(slots.shape[0] - 1)
+    mixed = np.uint64(0xCBF29CE484222325)
+    for i in range(begin, begin + length):
+        mixed = (mixed ^ np.uint64(data[i])) * np.uint64(0x100000001B3)
+    mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0x9E3779B97F4A7C15)
+    slot = np.int64((mixed ^ (mixed >> np.uint64(32))) & mask)
+    while slots[slot] >= 0:
+        text = slots[slot]
+        if ends[text + 1] - ends[text] == length:
+            i = 0
+            while i < length and store[ends[text] + i] == data[begin + i]:
+                i += 1
+            if i == length:
+                break
+        slot = np.int64((np.uint64(slot) + np.uint64(1)) & mask)
+    return slot
+
+
+@jit
+def number_texts(
+    data: Any, offsets: Any, start: Any, store: Any, ends: Any, used: Any, slots: Any, codes: Any
+) -> Any:  # fmt: skip
+    """Number texts from ``start`` on by first appearance; ends early where a new one finds no room.
+
+    ``slots`` is a power of two, at least twice as long as there is room for texts. Returns where it ended and how many
+    texts there are.
+    """
+    for i in range(start, codes.shape[0]):
+        begin, length = offsets[i], offsets[i + 1] - offsets[i]
+        slot = _slot_of_text(data, begin, length, store, ends, slots)
+        text = slots[slot]
+        if text < 0:
+            if used == ends.shape[0] - 1 or ends[used] + length > store.shape[0]:
+                return i, used
+            text = used
+            slots[slot] = text
+            for b in range(length):
+                store[ends[text] + b] = data[begin + b]
+            ends[text + 1] = ends[text] + length
+            used += 1
+        codes[i] = text
+    return codes.shape[0], used
+
+
+@jit
+def fill_text_slots(store: Any, ends: Any, used: Any, slots: Any) -> None:
+    """Put the texts so far into a new table of slots, all -1 on entry."""
+    for i in range(used):
+        slots[_slot_of_text(store, ends[i], ends[i + 1] - ends[i], store, ends, slots)] = i

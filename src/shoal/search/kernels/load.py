@@ -6,15 +6,13 @@ per function that ends in ``.nbi``. Only file names are looked at, since asking 
 update of Shoal they may be those of the version before.
 """
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 from types import ModuleType
 
 from shoal.search.kernels import cache_folder, plain
 
-GROUPING, CLUSTERING = "group_dense", "best_joins"
+GROUPING, CLUSTERING = "group_dense", "willing_groups"
 """A function that every search with compiled kernels uses, and one that clustering uses beside."""
 
 
@@ -33,10 +31,3 @@ def load_kernels() -> ModuleType:
     except ImportError:
         return plain
     return compiled
-
-
-def load_refinement_kernels() -> ModuleType:
-    """The kernels that look for improving steps."""
-    from shoal.search.kernels import refinement  # noqa: PLC0415 - numba takes time and memory to import
-
-    return refinement

@@ -4,11 +4,12 @@ machines without numba, and as the twin that the compiled ones are tested agains
 Counts are summed as float64, which is exact up to 2^53 records.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
+
+from shoal.table import people
+from shoal.table.classes import Histogram
 
 
 def keys_of(codes: Any, items: Any, columns: Any, offsets: Any, strides: Any, maps: Any) -> Any:
@@ -47,19 +48,39 @@ def histogram(tuple_class: Any, pair_tuple: Any, pair_value: Any, pair_count: An
     """Sparse counts of a sensitive column by class, from (tuple, value, count) pairs."""
     owner = tuple_class[pair_tuple].astype(np.int64)
     width = int(pair_value.max()) + 1 if len(pair_value) else 1
-    keys, inverse = np.unique(owner * width + pair_value, return_inverse=True)
-    counts = np.bincount(inverse, weights=pair_count, minlength=len(keys)).astype(np.int64)
-    starts = np.searchsorted(keys, np.arange(n_classes + 1, dtype=np.int64) * width)
-    return starts.astype(np.int64), (keys % width).astype(np.int32), counts
+    found = Histogram.of(owner, pair_value, n_classes, width, pair_count)
+    return found.starts, found.values, found.counts
+
+
+def class_people(classes: Any, items: Any, starts: Any, n_classes: Any) -> Any:
+    """How many people each class has. Person ``p`` has the items from ``starts[p]`` on; an item may be in no class."""
+    owner, person, kept = _owners(classes, items, starts)
+    return people.class_people(owner[kept], person[kept], n_classes)
+
+
+def people_histogram(
+    classes: Any, items: Any, values: Any, starts: Any, n_classes: Any, known: Any, units: Any
+) -> Any:  # fmt: skip
+    """How many people of each class have each value, and what they weigh there: ``units`` each, over all they have."""
+    owner, person, kept = _owners(classes, items, starts)
+    kept &= values >= 0
+    found = people.people_histogram(owner[kept], person[kept], values[kept], n_classes, known, units)
+    return found.starts, found.values, found.counts, found.weights
+
+
+def _owners(classes: Any, items: Any, starts: Any) -> Any:
+    """The class and the person of each item, and which items are in a class."""
+    owner = classes[items].astype(np.int64)
+    return owner, np.repeat(np.arange(len(starts) - 1), np.diff(starts)), owner >= 0
 
 
 def willing_groups(
-    first: Any, codes: Any, counts: Any, items: Any, others: Any, limits: Any, nodes: Any, floors: Any, offsets: Any,
-    radices: Any, maps: Any, costs: Any, least: Any, epoch: Any, slot_epoch: Any, slot_group: Any, group_key: Any,
-    chosen: Any, ids: Any, sizes: Any,
+    first: Any, codes: Any, counts: Any, items: Any, others: Any, limits: Any, nodes: Any, floors: Any, levels: Any,
+    least: Any, epoch: Any, scratch: Any,
 ) -> Any:  # fmt: skip
     """From lattice node ``first`` on, the next node at which enough tuples share a box that one is willing to pay."""
-    del slot_epoch, slot_group, group_key  # the compiled kernel's scratch
+    offsets, radices, maps, costs = levels
+    *_, chosen, ids, sizes = scratch
     for index in range(first, len(nodes)):
         levels = list(enumerate(nodes[index]))
 
@@ -85,51 +106,28 @@ def willing_groups(
     return len(nodes), 0, 0, epoch
 
 
-def best_joins(
-    codes: Any, items: Any, budgets: Any, owner: Any, weights: Any, box_nodes: Any, box_costs: Any,
-    box_sizes: Any, tree_offsets: Any, first: Any, last: Any, parents: Any, node_costs: Any,
+def count_rows(
+    rows: Any, weights: Any, start: Any, keys: Any, counts: Any, used: Any, slots: Any, ids: Any  # noqa: ARG001
 ) -> Any:  # fmt: skip
-    """For each item the class that it costs least to join, and what that adds; -1 where nothing is below its budget."""
-    best_class = np.full(len(items), -1, dtype=np.int32)
-    best_added = budgets.copy()
-    for i, item in enumerate(items):
-        cost = np.zeros(len(box_sizes))
-        for c, tree in enumerate(tree_offsets):
-            node = box_nodes[:, c] + tree
-            leaf = codes[c, item]
-            while (short := np.flatnonzero((leaf < first[node]) | (leaf > last[node]))).size:
-                node[short] = parents[node[short]] + tree
-            cost += node_costs[node]
-        added = cost * (box_sizes + weights[item]) - box_costs * box_sizes
-        added[(box_sizes == 0) | (np.arange(len(box_sizes)) == owner[item])] = np.inf
-        best = int(np.argmax(added <= added.min() + 1e-12)) if len(added) else -1  # of equals the first
-        if best >= 0 and added[best] < best_added[i] - 1e-12:
-            best_class[i], best_added[i] = best, added[best]
-    return best_class, best_added
-
-
-def count_rows(rows: Any, weights: Any, start: Any, keys: Any, counts: Any, used: Any, slots: Any) -> Any:  # noqa: ARG001
     """Count rows of codes among the keys so far, by sorting; counts none of them where new keys find no room."""
     joined = np.concatenate([keys[:used], rows[start:]])
     order = np.lexsort(joined.T[::-1]) if joined.shape[1] else np.arange(len(joined))
-    ranked = joined[order]
     new = np.ones(len(joined), dtype=np.bool_)
-    new[1:] = (ranked[1:] != ranked[:-1]).any(axis=1)
-    group = np.empty(len(joined), dtype=np.int64)
+    new[1:] = (np.diff(joined[order], axis=0) != 0).any(axis=1)
+    group, first = np.empty(len(joined), dtype=np.int64), order[new]
     group[order] = np.cumsum(new) - 1
-    first = np.full(int(new.sum()), len(joined), dtype=np.int64)
-    np.minimum.at(first, group, np.arange(len(joined)))
     if len(first) > len(keys):
         return start, used
-    appearing = np.argsort(first, kind="stable")
+    appearing = np.argsort(first)
     number = np.empty(len(first), dtype=np.int64)
     number[appearing] = np.arange(len(first))
     keys[used : len(first)] = joined[first[appearing[used:]]]
     counts[used : len(first)] = 0
-    found = np.bincount(number[group[used:]], weights=weights[start:], minlength=len(first))
+    ids[start:] = number[group[used:]]
+    found = np.bincount(ids[start:], weights=weights[start:], minlength=len(first))
     counts[: len(first)] += found.astype(np.int64)
     return len(rows), len(first)
 
 
-def place_rows(keys: Any, used: Any, slots: Any) -> None:
+def fill_slots(keys: Any, used: Any, slots: Any) -> None:
     """Nothing: the twin sorts and needs no slots."""

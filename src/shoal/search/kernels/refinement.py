@@ -4,12 +4,10 @@ Everything is read-only here: a kernel proposes the best step of each class and 
 tests the models, chooses steps that do not touch each other, and applies them. So the same classes always get the
 same proposals, on however many threads.
 
-A partition comes as flat arrays: ``members[starts[a]:starts[a + 1]]`` are the rows of class ``a``; ``ends[a, c]`` holds
-the two smallest and the two largest leaf codes of the class in column ``c``, which tell its box with or without any
-one of its rows; ``costs[a]`` is what a record of the class costs.
+A partition comes as flat arrays, ``classes``: ``codes[row, c]``; ``members[starts[a]:starts[a + 1]]``, the rows of
+class ``a``; ``ends[a, c]``, the two smallest and the two largest leaf codes of the class in column ``c``, which tell
+its box with or without any one of its rows; ``costs[a]``, what a record of the class costs.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
@@ -116,21 +114,23 @@ def changed_cost(ends: Any, codes: Any, a: Any, out: Any, into: Any, prices: Any
 
 
 @jit
+def _enter(cost: Any, item: Any, at: Any, best: Any, items: Any) -> None:
+    """Enter an item among the cheapest, cheapest first, at an index that may be overwritten; of equals the first."""
+    while at > 0 and best[at - 1] > cost:
+        best[at], items[at] = best[at - 1], items[at - 1]
+        at -= 1
+    best[at], items[at] = cost, item
+
+
+@jit
 def nearest_classes(piece: Any, asking: Any, ends: Any, prices: Any, near: Any) -> None:
     """For each asking class of a piece the classes of the piece that would share the cheapest box with it."""
     cells, _, _, how = prices
     columns, width = ends.shape[1], near.shape[1]
-    best = np.empty(width)
-    boxes = np.empty((piece.shape[0], columns, 2), dtype=np.int64)
-    for other in range(piece.shape[0]):
-        for c in range(columns):
-            boxes[other, c, 0], boxes[other, c, 1] = ends[piece[other], c, 0], ends[piece[other], c, 2]
-    mine = np.empty((columns, 2), dtype=np.int64)
+    best, boxes = np.empty(width), ends[piece]
     for index in range(asking.shape[0]):
-        a = asking[index]
-        for c in range(columns):
-            mine[c, 0], mine[c, 1] = ends[a, c, 0], ends[a, c, 2]
-        found = 0
+        a, found = asking[index], 0
+        mine = ends[a]
         for other in range(piece.shape[0]):
             b = piece[other]
             if b == a:
@@ -138,8 +138,7 @@ def nearest_classes(piece: Any, asking: Any, ends: Any, prices: Any, near: Any) 
             limit = best[width - 1] if found == width else np.inf
             cost = 0.0
             for c in range(columns):
-                low = min(mine[c, 0], boxes[other, c, 0])
-                high = max(mine[c, 1], boxes[other, c, 1])
+                low, high = min(mine[c, 0], boxes[other, c, 0]), max(mine[c, 2], boxes[other, c, 2])
                 if how[c, 1] > 0:
                     cost += cells[how[c, 0] + low * how[c, 1] + high]
                 else:
@@ -148,34 +147,23 @@ def nearest_classes(piece: Any, asking: Any, ends: Any, prices: Any, near: Any) 
                     break
             if cost >= limit:
                 continue
-            at = min(found, width - 1)
-            while at > 0 and best[at - 1] > cost:
-                best[at] = best[at - 1]
-                near[a, at] = near[a, at - 1]
-                at -= 1
-            best[at] = cost
-            near[a, at] = b
+            _enter(cost, b, min(found, width - 1), best, near[a])
             found = min(found + 1, width)
-        for at in range(found, width):
-            near[a, at] = -1
+        near[a, found:] = -1
 
 
 @jit
-def cheapest_joins(
-    piece: Any, asking: Any, codes: Any, members: Any, starts: Any, ends: Any, costs: Any, prices: Any, joins: Any
-) -> None:
+def cheapest_joins(piece: Any, asking: Any, classes: Any, prices: Any, joins: Any) -> None:
     """For each row of the asking classes of a piece the classes of the piece that it costs least to join.
 
-    What a row adds elsewhere must be less than its whole class costs now: no step could gain otherwise. ``joins`` has a
-    row a row of the table, best first, -1 where there are no more.
+    What a row adds elsewhere must be less than its whole class costs now: no step could gain otherwise. ``joins`` has
+    one row per row of the table, best first, -1 where there are no more.
     """
+    codes, members, starts, ends, costs = classes
     cells, _, _, how = prices
     columns, width = codes.shape[1], joins.shape[1]
     best, mine = np.empty(width), np.empty(columns, dtype=np.int64)
-    boxes = np.empty((piece.shape[0], columns, 2), dtype=np.int64)
-    for other in range(piece.shape[0]):
-        for c in range(columns):
-            boxes[other, c, 0], boxes[other, c, 1] = ends[piece[other], c, 0], ends[piece[other], c, 2]
+    boxes = ends[piece]
     for index in range(asking.shape[0]):
         a = asking[index]
         budget = costs[a] * (starts[a + 1] - starts[a])
@@ -188,9 +176,7 @@ def cheapest_joins(
             if same:
                 joins[row] = joins[members[i - 1]]
                 continue
-            best[:] = budget
-            for j in range(width):
-                joins[row, j] = -1
+            best[:], joins[row] = budget, -1
             for other in range(piece.shape[0]):
                 b = piece[other]
                 size = starts[b + 1] - starts[b]
@@ -198,7 +184,7 @@ def cheapest_joins(
                 limit = (best[width - 1] + before) / (size + 1)
                 cost = 0.0
                 for c in range(columns):
-                    low, high = min(mine[c], boxes[other, c, 0]), max(mine[c], boxes[other, c, 1])
+                    low, high = min(mine[c], boxes[other, c, 0]), max(mine[c], boxes[other, c, 2])
                     if how[c, 1] > 0:
                         cost += cells[how[c, 0] + low * how[c, 1] + high]
                     else:
@@ -207,14 +193,7 @@ def cheapest_joins(
                         break
                 if cost >= limit or b == a:
                     continue
-                added = cost * (size + 1) - before
-                at = width - 1
-                while at > 0 and best[at - 1] > added:
-                    best[at] = best[at - 1]
-                    joins[row, at] = joins[row, at - 1]
-                    at -= 1
-                best[at] = added
-                joins[row, at] = b
+                _enter(cost * (size + 1) - before, b, width - 1, best, joins[row])
 
 
 @jit
@@ -224,9 +203,7 @@ def _keep_best(gain: Any, a: Any, b: Any, out: Any, into: Any, gains: Any, steps
     if gain <= gains[at]:
         return
     while at > 0 and gains[at - 1] < gain:
-        gains[at] = gains[at - 1]
-        for j in range(4):
-            steps[at, j] = steps[at - 1, j]
+        gains[at], steps[at] = gains[at - 1], steps[at - 1]
         at -= 1
     gains[at] = gain
     steps[at, 0], steps[at, 1], steps[at, 2], steps[at, 3] = a, b, out, into
@@ -234,13 +211,13 @@ def _keep_best(gain: Any, a: Any, b: Any, out: Any, into: Any, gains: Any, steps
 
 @jit
 def exchanges(
-    asking: Any, codes: Any, members: Any, starts: Any, ends: Any, costs: Any, near: Any, joins: Any, least: Any,
-    prices: Any, gains: Any, steps: Any,
-) -> None:  # fmt: skip
+    asking: Any, classes: Any, near: Any, joins: Any, least: Any, prices: Any, gains: Any, steps: Any
+) -> None:
     """The best exchanges of each asking class: a row moves where it costs little, or changes places with another.
 
     ``gains`` holds the least that counts on entry; ``steps`` are (class, other class, row out, row in or -1).
     """
+    codes, members, starts, ends, costs = classes
     for index in range(asking.shape[0]):
         a = asking[index]
         size = starts[a + 1] - starts[a]
@@ -290,11 +267,9 @@ def exchanges(
 
 
 @jit
-def dissolutions(
-    asking: Any, codes: Any, members: Any, starts: Any, ends: Any, costs: Any, joins: Any, prices: Any, gains: Any,
-    targets: Any,
-) -> None:  # fmt: skip
+def dissolutions(asking: Any, classes: Any, joins: Any, prices: Any, gains: Any, targets: Any) -> None:
     """What each asking class would save by letting each of its rows, one after the other, join where it costs least."""
+    codes, members, starts, ends, costs = classes
     columns, most = codes.shape[1], targets.shape[1]
     low, high = np.empty((most, columns), dtype=np.int64), np.empty((most, columns), dtype=np.int64)
     grown, sizes, now = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64), np.empty(most)
@@ -345,10 +320,9 @@ def dissolutions(
 
 
 @jit
-def splits(
-    asking: Any, codes: Any, members: Any, starts: Any, costs: Any, least: Any, prices: Any, gains: Any, cuts: Any
-) -> None:
+def splits(asking: Any, classes: Any, least: Any, prices: Any, gains: Any, cuts: Any) -> None:
     """The best cut of each asking class in two between codes of one column: what it saves, the column, the code."""
+    codes, members, starts, _, costs = classes
     columns = codes.shape[1]
     for index in range(asking.shape[0]):
         a = asking[index]
@@ -385,14 +359,12 @@ def splits(
 
 
 @jit
-def _gather(
-    a: Any, first: Any, codes: Any, members: Any, starts: Any, costs: Any, near: Any, least: Any, prices: Any,
-    rows: Any, owners: Any,
-) -> Any:  # fmt: skip
+def _gather(a: Any, first: Any, classes: Any, near: Any, least: Any, prices: Any, rows: Any, owners: Any) -> Any:
     """A new class around a row of ``a`` from rows that their classes can spare; what a record of it costs, or inf.
 
     Each further row is the one that raises the cost least, counted against what it costs where it is.
     """
+    codes, members, starts, _, costs = classes
     cells, _, _, how = prices
     columns, width = codes.shape[1], near.shape[1]
     low, high = np.empty(columns, dtype=np.int64), np.empty(columns, dtype=np.int64)
@@ -464,14 +436,12 @@ def _cost_without(b: Any, rows: Any, codes: Any, members: Any, starts: Any, pric
 
 
 @jit
-def gatherings(
-    asking: Any, codes: Any, members: Any, starts: Any, ends: Any, costs: Any, near: Any, least: Any, prices: Any,
-    gains: Any, gathered: Any,
-) -> None:  # fmt: skip
+def gatherings(asking: Any, classes: Any, near: Any, least: Any, prices: Any, gains: Any, gathered: Any) -> None:
     """The best new class that can be gathered around a row of each asking class: what it saves, and its rows.
 
     In a class of more than `_EACH` rows only those are tried that widen its box.
     """
+    codes, members, starts, ends, costs = classes
     rows, owners = np.empty(least, dtype=np.int64), np.empty(least, dtype=np.int64)
     for index in range(asking.shape[0]):
         a = asking[index]
@@ -479,7 +449,7 @@ def gatherings(
         for i in range(starts[a], starts[a + 1]):
             if many and changed_cost(ends, codes, a, members[i], -1, prices, costs[a]) >= costs[a]:
                 continue
-            cost = _gather(a, members[i], codes, members, starts, costs, near, least, prices, rows, owners)
+            cost = _gather(a, members[i], classes, near, least, prices, rows, owners)
             if cost == np.inf:
                 continue
             gain = -cost * least
@@ -492,9 +462,7 @@ def gatherings(
                     gain += costs[b] * (starts[b + 1] - starts[b])
                     gain -= _cost_without(b, rows, codes, members, starts, prices)
             if gain > gains[index]:
-                gains[index] = gain
-                for j in range(least):
-                    gathered[index, j] = rows[j]
+                gains[index], gathered[index] = gain, rows
 
 
 @jit

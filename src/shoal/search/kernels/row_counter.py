@@ -4,8 +4,6 @@ The keys counted so far lie in one growing array beside a table of slots. Short 
 ones by the compiled kernel: the same keys in the same order, with the same counts.
 """
 
-from __future__ import annotations
-
 from types import ModuleType
 
 import numpy as np
@@ -31,11 +29,6 @@ class RowCounter:
         self.used = 0  # distinct rows so far
 
     @property
-    def nbytes(self) -> int:
-        """Bytes held."""
-        return self._keys.nbytes + self._counts.nbytes + self._slots.nbytes
-
-    @property
     def keys(self) -> NDArray[np.int32]:
         """The distinct rows: ``keys[i, c]`` is the code of row ``i`` in column ``c``."""
         return self._keys[: self.used]
@@ -45,23 +38,23 @@ class RowCounter:
         """How often each distinct row came."""
         return self._counts[: self.used]
 
-    def add(self, rows: NDArray[np.int32], weights: NDArray[np.int64]) -> None:
-        """Count some rows, each as often as its weight says."""
+    def add(self, rows: NDArray[np.int32], weights: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Count some rows, each as often as its weight says; the distinct row that each is."""
         if self._left is not None:
             self._left -= len(rows)
             if self._left < 0:
                 self._left, self._kernels = None, load_kernels()
-                self._place()
-        start = 0
+                self._fill_slots()
+        start, ids = 0, np.empty(len(rows), dtype=np.int32)
         while start < len(rows):
-            start, self.used = self._kernels.count_rows(
-                rows, weights, start, self._keys, self._counts, self.used, self._slots
-            )
+            known = self._keys, self._counts, self.used, self._slots
+            start, self.used = self._kernels.count_rows(rows, weights, start, *known, ids)
             if start < len(rows):
                 self._keys = np.concatenate([self._keys, np.zeros_like(self._keys)])
                 self._counts = np.concatenate([self._counts, np.zeros_like(self._counts)])
-                self._place()
+                self._fill_slots()
+        return ids
 
-    def _place(self) -> None:
+    def _fill_slots(self) -> None:
         self._slots = np.full(2 * len(self._keys), -1, dtype=np.int32)
-        self._kernels.place_rows(self._keys, self.used, self._slots)
+        self._kernels.fill_slots(self._keys, self.used, self._slots)

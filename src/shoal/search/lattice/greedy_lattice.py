@@ -8,8 +8,6 @@ The loss of raising an attribute is (10): (1 - W) times the sum over records of 
 in [0, 1] is the attribute's importance. Ties go to the first attribute in column order.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -30,9 +28,9 @@ def greedy_lattice(problem: Problem, engine: LocalEngine) -> SearchResult:
     """Walk up the lattice until the models hold."""
     outcome = _walk(problem, engine)
     if outcome is None:
-        provable = len(prunable_models(problem.models, problem.budget)) == len(problem.models)
+        provable = len(prunable_models(problem, problem.models)) == len(problem.models)
         # where a failure at the top proves nothing about other nodes, only the path is spoken of
-        algorithm = None if provable and not _whole(problem) else "greedy-lattice"
+        algorithm = None if provable and not any(model.whole_table for model in problem.models) else "greedy-lattice"
         raise infeasible(problem, engine, algorithm, finds)
     return outcome
 
@@ -43,60 +41,54 @@ def finds(problem: Problem) -> bool:
     It ends there at the latest, unless records were suppressed on the way: models on the whole release then see the
     remaining records only, and may fail on them.
     """
-    if not problem.budget or not _whole(problem):
+    if not problem.budget or not any(model.whole_table for model in problem.models):
         return True
     quiet = replace(problem, progress=no_progress)
     return _walk(quiet, LocalEngine(problem.table, problem.ladders, problem.domains)) is not None
 
 
-def _whole(problem: Problem) -> list[Model]:
-    return [model for model in problem.models if model.whole_table]
-
-
 def _walk(problem: Problem, engine: LocalEngine) -> SearchResult | None:
     """Both phases; None where the walk ends at the top and the models do not hold."""
-    whole = _whole(problem)
+    whole = [model for model in problem.models if model.whole_table]
     single = [model for model in problem.models if not model.whole_table]
     path: list[Node] = [(0,) * len(problem.shape)]
     reached = _climb(problem, engine, single, path)
     if reached is None:
         return None
-    grouping, kept = reached
-    failing: Mask = ~kept[grouping.tuple_class]
-    rows = ~failing[problem.table.row_tuple]
     if whole:
-        rest = replace(problem, table=problem.table.keep_tuples(~failing), budget=0)
-        rest_engine = LocalEngine(rest.table, rest.ladders, rest.domains)
-        reached = _climb(rest, rest_engine, [*single, *whole], path)
+        grouping, kept = reached
+        staying: Mask = kept[grouping.tuple_class]
+        rest = replace(problem, table=problem.table.keep_tuples(staying), budget=0)
+        reached = _climb(rest, LocalEngine(rest.table, rest.ladders, rest.domains), [*single, *whole], path)
         if reached is None:
             return None
-        grouping, kept = reached
-        part = recode(rest, path[-1], grouping, kept)
-        row_class = np.full(problem.table.n_entries, SUPPRESSED, dtype=np.int32)
-        row_class[rows] = part.row_class
+        part = recode(rest, path[-1], *reached)
+        row_class = np.full(len(problem.table.row_tuple), SUPPRESSED, dtype=np.int32)
+        row_class[staying[problem.table.row_tuple]] = part.row_class
         recoding = replace(part, row_class=row_class, weights=problem.table.weights, entry=problem.table.entry)
     else:
-        recoding = recode(problem, path[-1], grouping, kept)
+        recoding = recode(problem, path[-1], *reached)
     return SearchResult(recoding, {"checked": len(path), "path": [problem.nominal_levels(node) for node in path]})
 
 
 def _climb(
     problem: Problem, engine: LocalEngine, models: Sequence[Model], path: list[Node]
 ) -> tuple[Grouping, Mask] | None:
-    """Extend the path until the models hold within the budget: the classes there and those kept; None at the top."""
-    losses = _losses(problem)
+    """Raise attributes until the models hold within the budget: the classes there and those kept; None at the top."""
+    losses, shape = _losses(problem), problem.shape
     columns = sorted({model.column for model in models if model.column is not None})
-    top = sum(problem.shape) - len(problem.shape)
     while True:
-        problem.progress("raising attributes", sum(path[-1]) / max(top, 1))
-        grouping = engine.classes(path[-1])
+        node = path[-1]
+        problem.progress("raising attributes", sum(node) / max(sum(shape) - len(shape), 1))
+        grouping = engine.classes(node)
         satisfied, kept = evaluate_stats(models, engine.stats(grouping, columns), problem.budget)
         if satisfied:
             return grouping, kept
-        step = _next(problem, path[-1], losses)
-        if step is None:
+        axes = [axis for axis, level in enumerate(node) if level + 1 < shape[axis]]
+        if not axes:
             return None
-        path.append(step)
+        axis = min(axes, key=lambda each: (losses[each][path[-1][each] + 1], each))
+        path.append((*node[:axis], node[axis] + 1, *node[axis + 1 :]))
 
 
 def _losses(problem: Problem) -> list[list[Fraction]]:
@@ -110,12 +102,3 @@ def _losses(problem: Problem) -> list[list[Fraction]]:
         covered = [sum(int(leaf_counts[leaf]) * (spans[row[leaf]] - 1) for leaf in present) for row in ladder.nodes]
         losses.append([(1 - importance) * Fraction(each, spans[hierarchy.root]) for each in covered])
     return losses
-
-
-def _next(problem: Problem, node: Node, losses: list[list[Fraction]]) -> Node | None:
-    """Raise the attribute whose next level loses least; None at the top."""
-    axes = [axis for axis, level in enumerate(node) if level + 1 < problem.shape[axis]]
-    if not axes:
-        return None
-    axis = min(axes, key=lambda each: (losses[each][node[each] + 1], each))
-    return (*node[:axis], node[axis] + 1, *node[axis + 1 :])

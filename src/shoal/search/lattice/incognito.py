@@ -9,8 +9,7 @@ Models that do not (ratio models under a suppression budget, (alp, dif) always) 
 nodes that survive, skipping only nodes above one already found, which cannot be minimal.
 """
 
-from __future__ import annotations
-
+import math
 from itertools import combinations
 
 import numpy as np
@@ -41,7 +40,7 @@ def all_minimal_nodes(problem: Problem, engine: LocalEngine) -> list[Node]:
 
 def _satisfying_prunable(problem: Problem, engine: LocalEngine) -> NDArray[np.bool_]:
     """Which nodes of the full lattice satisfy the models that allow pruning."""
-    models = prunable_models(problem.models, problem.budget)
+    models = prunable_models(problem, problem.models)
     width = len(problem.shape)
     if not models:
         return np.ones(problem.shape, dtype=np.bool_)
@@ -51,32 +50,24 @@ def _satisfying_prunable(problem: Problem, engine: LocalEngine) -> NDArray[np.bo
         problem.progress("searching subsets of the quasi-identifiers", (size - 1) / width)
         smaller, satisfying = satisfying, {}
         for subset in combinations(range(width), size):
-            candidates = _candidates(problem, subset, smaller)
+            # the nodes all of whose projections on one attribute less satisfied
+            candidates = np.ones([problem.shape[j] for j in subset], dtype=np.bool_)
+            for axis in range(size):
+                candidates &= np.expand_dims(smaller[subset[:axis] + subset[axis + 1 :]], axis)
             satisfying[subset] = _test_subset(problem, evaluator, subset, candidates)
     return satisfying[tuple(range(width))]
-
-
-def _candidates(
-    problem: Problem, subset: tuple[int, ...], smaller: dict[tuple[int, ...], NDArray[np.bool_]]
-) -> NDArray[np.bool_]:
-    """The nodes of a subset all of whose projections on one attribute less satisfied."""
-    candidates = np.ones([problem.shape[j] for j in subset], dtype=np.bool_)
-    for axis in range(len(subset)):
-        part = smaller[subset[:axis] + subset[axis + 1 :]]
-        candidates &= np.expand_dims(part, axis)
-    return candidates
 
 
 def _test_subset(
     problem: Problem, evaluator: Evaluator, subset: tuple[int, ...], candidates: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
+    """Which candidates of a subset of the quasi-identifiers satisfy, the others being left out."""
     satisfying = np.zeros_like(candidates)
     for node in by_generality(candidates.shape):
         if candidates[node] and not satisfying[node]:
-            full = [DROPPED] * len(problem.shape)
-            for axis, level in zip(subset, node, strict=True):
-                full[axis] = level
-            if evaluator.evaluate(evaluator.grouping(full)).satisfied:
+            full = np.full(len(problem.shape), DROPPED)
+            full[list(subset)] = node
+            if evaluator.evaluate(evaluator.grouping(full.tolist())).satisfied:
                 satisfying[above(node)] = True
     return satisfying & candidates
 
@@ -87,32 +78,33 @@ def incognito(problem: Problem, engine: LocalEngine) -> SearchResult:
     if not minimal:
         raise infeasible(problem, engine)
     evaluator = Evaluator(problem, engine)
-    wanted = problem.options.get("node")
-    chosen = _picked(problem, minimal, wanted) if wanted is not None else _cheapest(problem, evaluator, minimal)
-    grouping = engine.classes(chosen)
     listed = [problem.nominal_levels(node) for node in minimal]
-    nodes = int(np.prod(problem.shape, dtype=np.int64))
+    wanted = problem.options.get("node")
+    if wanted is None:
+        chosen = _cheapest(problem, evaluator, minimal)
+    elif wanted in listed:
+        chosen = minimal[listed.index(wanted)]
+    else:
+        message, fix = f"{dict(wanted)} is not a minimal node.", did_you_mean(wanted, [*map(str, listed)])
+        raise PolicyError([PolicyProblem("algorithm.node", message, fix, code="not-a-minimal-node")])
+    grouping = engine.classes(chosen)
     return SearchResult(
         recode(problem, chosen, grouping, evaluator.evaluate(grouping).kept),
-        {"nodes": nodes, "checked": engine.checks, "metric": problem.metric.name, "minimal_nodes": listed},
+        {
+            "nodes": math.prod(problem.shape),
+            "checked": engine.checks,
+            "metric": problem.metric.name,
+            "minimal_nodes": listed,
+        },
     )
 
 
 def _cheapest(problem: Problem, evaluator: Evaluator, minimal: list[Node]) -> Node:
-    def cost(node: Node) -> float:
+    """The node of least cost; of equals the least general one, then the first in column order."""
+    costs = {}
+    for node in minimal:
         grouping = evaluator.grouping(node)
         summary = summarize(problem, node, grouping, evaluator.evaluate(grouping).kept)
-        return problem.metric.cost(problem.metric.of(summary))
-
-    costs = {node: cost(node) for node in minimal}
+        costs[node] = problem.metric.cost(problem.metric.of(summary))
     least = min(costs.values())
     return min((node for node in minimal if costs[node] <= least + TIE), key=lambda node: (sum(node), node))
-
-
-def _picked(problem: Problem, minimal: list[Node], wanted: dict[str, int]) -> Node:
-    """The minimal node that the policy names by levels."""
-    levels = [problem.nominal_levels(node) for node in minimal]
-    if wanted in levels:
-        return minimal[levels.index(wanted)]
-    message, fix = f"{dict(wanted)} is not a minimal node.", did_you_mean(wanted, [*map(str, levels)])
-    raise PolicyError([PolicyProblem("algorithm.node", message, fix, code="not-a-minimal-node")])

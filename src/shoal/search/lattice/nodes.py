@@ -4,10 +4,8 @@ The whole lattice is held as arrays with one axis per quasi-identifier. Then "ev
 node" and "everything at most as general" are slices, and a bound on a measure for every node is one broadcast sum.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +18,8 @@ from shoal.search.problem import Problem
 from shoal.table.recoding import Recoding
 
 Node = tuple[int, ...]
-
 TIE = 1e-12  # costs closer than this are equal: which of two orders a sum was taken in must not decide between nodes
-
-MOST_NODES = 50_000_000
-"""Largest lattice that is searched as a whole; beyond, the searches refuse rather than run for days."""
+MOST_NODES = 50_000_000  # largest lattice that is searched as a whole; beyond, the searches would run for days
 
 
 def check_size(problem: Problem, algorithm: str) -> None:
@@ -76,12 +71,16 @@ def minimal_nodes(satisfying: NDArray[np.bool_]) -> list[Node]:
     return sorted(found, key=lambda node: (sum(node), node))
 
 
-def cell_bounds(problem: Problem, metric: CellMetric) -> NDArray[np.float64]:
-    """For every node the cost (less is better) with nothing suppressed: a lower bound on its true cost."""
-    total = np.zeros(())
-    for j, means in enumerate(column_means(problem, metric)):
-        part = metric.weight(problem.hierarchies[j]) * metric.column(means)
-        total = np.asarray(total)[..., None] + part
+def cell_bounds(
+    problem: Problem, metric: CellMetric, means: Sequence[NDArray[np.float64]] | None = None
+) -> NDArray[np.float64]:
+    """For every node the cost (less is better) that follows from the mean cell cost of each column at its levels.
+
+    Those with nothing suppressed, unless others are given: a lower bound on the true cost.
+    """
+    total: NDArray[np.float64] = np.zeros(())
+    for hierarchy, mean in zip(problem.hierarchies, means or column_means(problem, metric), strict=True):
+        total = total[..., None] + metric.weight(hierarchy) * metric.column(mean)
     return np.asarray(metric.finish(total, problem.hierarchies))
 
 

@@ -9,29 +9,28 @@ what it must (its lower bound: the cheapest box that could be a class at all), t
 company while there still is some, at the price that only they have to pay.
 """
 
-from __future__ import annotations
-
+import math
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from shoal.errors import InputError
+from shoal.hierarchies.ranges import ancestors
 from shoal.models import least_size
 from shoal.models.base import Model
+from shoal.search.engine import dense_maps
 from shoal.search.evaluation import class_holds
 from shoal.search.kernels.load import load_kernels
-from shoal.search.local.blocks import Blocks, Boxes
-from shoal.table.classes import ClassStats, Histogram, Mask
-from shoal.table.encoded import Pairs, spans
+from shoal.search.local.blocks import Blocks, Codes, Indices, cell_costs, dearest_first
+from shoal.table.classes import ClassStats, Floats, Histogram, Mask
+from shoal.table.encoded import spans
+from shoal.table.people import row_stats
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-
+_KEY_LIMIT = 2**62
 _ROUNDING = 1e-12  # sums of the same costs in another order may differ by so much
-
 _ALONE = 1000  # tuples up to which one thread works out the bounds
 
 STEPS = (0.0, 0.1, 0.3, 0.8, np.inf)
@@ -40,56 +39,84 @@ FINE_STEPS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.2, np.inf)
 """The same where it is worth more time: models on values leave refining less to do."""
 
 
-@dataclass(eq=False)
 class BoxCover:
-    """Covers some tuples with boxes that satisfy the models."""
+    """Covers some tuples with boxes that satisfy the models.
 
-    blocks: Blocks
-    boxes: Boxes
+    The kernels read the lattice as flat arrays: for column c and level l, ``maps[offsets[c, l] + leaf]`` is a dense
+    number of the leaf's node, of which there are ``radices[c, l]``, and ``costs[offsets[c, l] + leaf]`` what releasing
+    that node costs a cell.
+    """
 
-    def __post_init__(self) -> None:
-        self.kernels = load_kernels()
-        self._nodes, self._floors = self.boxes.lattice()
-        self._table = self.blocks.problem.table
-        self._on_sizes = [model for model in self.blocks.class_models if model.column is None]
-        self._on_values = [model for model in self.blocks.class_models if model.column is not None]
-        self.least = least_size(self._on_sizes)
-        self._pairs = {name: _by_tuple(self._table.pairs[name], self._table.n_tuples) for name in self._columns}
+    def __init__(self, blocks: Blocks) -> None:
+        problem = blocks.problem
+        self.blocks, self.kernels = blocks, load_kernels()
+        self.weights = problem.table.counts  # records of each tuple
+        columns, costs = dearest_first(problem), cell_costs(problem)
+        self.node_cost, self._trees = [costs[j] for j in columns], [problem.hierarchies[j] for j in columns]
+        self.codes = np.ascontiguousarray(problem.table.codes[columns])  # one row per column, dearest first
+        ladders = [problem.ladders[j] for j in columns]
+        maps, offsets, radices = dense_maps(ladders)
+        if math.prod(map(max, radices)) > _KEY_LIMIT:
+            message = "greedy-clustering packs the quasi-identifiers of a record into one key, and these have too many"
+            fix = "Use fewer quasi-identifiers or coarser values, or the algorithm mondrian or top-down."
+            raise InputError(f"{message} values together. {fix}", code="too-many-values")
+        by_level = [own[row] for own, ladder in zip(self.node_cost, ladders, strict=True) for row in ladder.nodes]
+        self._levels = _rectangle(offsets, 0), _rectangle(radices, 1), maps, np.concatenate(by_level)
+        self._nodes, self._floors = self._lattice([ladder.nodes for ladder in ladders])
+        self.on_values = [model for model in blocks.class_models if model.column is not None or problem.counts_people]
+        self.least = least_size([model for model in blocks.class_models if model.column is None])
+        self._pairs = {}  # sensitive values and counts tuple by tuple
+        for name in problem.sensitive_columns:
+            pairs = problem.table.pairs[name]
+            order = np.argsort(pairs.tuples, kind="stable")
+            starts = np.searchsorted(pairs.tuples[order], np.arange(len(self.weights) + 1)).astype(np.int64)
+            self._pairs[name] = starts, pairs.values[order], pairs.counts[order]
 
-    @property
-    def weights(self) -> Ints:
-        """Records of each tuple."""
-        return self._table.counts
+    def _lattice(self, levels: Sequence[Codes]) -> tuple[Codes, Floats]:
+        """Every node, cheapest on average first, and the least that any of its boxes costs."""
+        total, floor = np.zeros(()), np.zeros(())
+        for c, nodes in enumerate(levels):
+            leaves = np.bincount(self.codes[c], weights=self.weights, minlength=nodes.shape[1])
+            present = np.flatnonzero(leaves)
+            cells = self.node_cost[c][nodes][:, present]
+            total = np.asarray(total)[..., None] + cells @ leaves[present]
+            floor = np.asarray(floor)[..., None] + cells.min(axis=1)
+        order = np.argsort(total.ravel(), kind="stable")
+        indices = np.unravel_index(order, [len(nodes) for nodes in levels])
+        return np.stack(indices, axis=1).astype(np.int32), np.asarray(floor).ravel()[order]
 
-    @property
-    def reads_values(self) -> bool:
-        """Whether some model reads a sensitive column."""
-        return bool(self._on_values)
+    def box_costs(self, low: Codes, high: Codes) -> Floats:
+        """What a record costs in the box of each class, given the smallest and largest codes: one row per column."""
+        cost = np.zeros(low.shape[1])
+        for tree, own, bottom, top in zip(self._trees, self.node_cost, low, high, strict=True):
+            cost += own[ancestors(tree, bottom, top)]
+        return cost
 
-    @property
-    def _columns(self) -> tuple[str, ...]:
-        return self.blocks.problem.sensitive_columns
-
-    def holds(
-        self, tuples: Ints, owner: NDArray[np.int64], n_classes: int, models: Sequence[Model] | None = None
-    ) -> Mask:
+    def holds(self, tuples: Indices, owner: Indices, n_classes: int, models: Sequence[Model] | None = None) -> Mask:
         """Which classes of whole tuples satisfy: ``owner`` is the class of each tuple."""
-        sizes = np.bincount(owner, weights=self._table.counts[tuples], minlength=n_classes).astype(np.int64)
+        models = models if models is not None else self.blocks.class_models
+        if self.blocks.problem.counts_people:
+            return class_holds(models, self._people_stats(tuples, owner, n_classes))
+        sizes = np.bincount(owner, weights=self.weights[tuples], minlength=n_classes).astype(np.int64)
         histograms = {}
-        for name in self._columns:
-            starts, values, counts = self._pairs[name]
+        for name, (starts, values, counts) in self._pairs.items():
             lengths = starts[tuples + 1] - starts[tuples]
-            entries = spans(starts[tuples], lengths)
-            histograms[name] = Histogram.of(
-                np.repeat(owner, lengths), values[entries], n_classes, self._width(name), counts[entries]
-            )
+            entries, width = spans(starts[tuples], lengths), len(self.blocks.problem.domains[name].values)
+            owners = np.repeat(owner, lengths)
+            histograms[name] = Histogram.of(owners, values[entries], n_classes, width, counts[entries])
         stats = ClassStats(sizes, histograms, self.blocks.problem.domains, self.blocks.reference)
-        return class_holds(models if models is not None else self.blocks.class_models, stats)
+        return class_holds(models, stats)
 
-    def _width(self, name: str) -> int:
-        return len(self.blocks.problem.domains[name].values)
+    def _people_stats(self, tuples: Indices, owner: Indices, n_classes: int) -> ClassStats:
+        """The statistics of classes of whole tuples, in people."""
+        problem, (by_tuple, starts) = self.blocks.problem, self.blocks.problem.table.rows_by_tuple
+        lengths = np.diff(starts)[tuples]
+        rows = by_tuple[spans(starts[tuples], lengths)]
+        columns, reference = problem.sensitive_columns, self.blocks.reference
+        owners = np.repeat(owner, lengths)
+        return row_stats(problem.table, owners, n_classes, problem.domains, columns, rows=rows, reference=reference)
 
-    def lower_bounds(self, tuples: Ints) -> Floats:
+    def lower_bounds(self, tuples: Indices) -> Floats:
         """For each tuple the cheapest box that could be a class: one that all the records in it together satisfy.
 
         Superset-closed models only grow more satisfied with more records, so a box that fails with every record in it
@@ -100,38 +127,35 @@ class BoxCover:
             shares = pool.map(lambda first: self._bounds_at(tuples, slice(first, None, workers)), range(workers))
         return np.asarray(np.minimum.reduce(list(shares)))
 
-    def _bounds_at(self, tuples: Ints, indices: slice) -> Floats:
+    def _bounds_at(self, tuples: Indices, indices: slice) -> Floats:
         """The bounds by a share of the lattice's nodes."""
-        models = [model for model in self._on_values if model.superset_closed]
-        bounds = np.full(self._table.n_tuples, -np.inf)
+        models = [model for model in self.on_values if self.blocks.problem.superset_closed(model)]
+        bounds = np.full(len(self.weights), -np.inf)
         bounds[tuples] = np.inf
         if not models and hasattr(self.kernels, "least_boxes"):
             nodes, floors, cheapest = self._share(indices)
-            self.kernels.least_boxes(
-                self.boxes.codes, self._table.counts, tuples, bounds, nodes, floors, cheapest, self.boxes.offsets,
-                self.boxes.radices, self.boxes.maps, self.boxes.costs, self.least,
-            )  # fmt: skip
+            arrays = (self.codes, self.weights, tuples, bounds, nodes, floors, cheapest, self._levels, self.least)
+            self.kernels.least_boxes(*arrays, self._scratch())
             return bounds
+        offsets, _, _, costs = self._levels
         for node, chosen, ids, sizes in self._scan(tuples, bounds, others=tuples, indices=indices):
-            possible = sizes >= self.least
-            if models and possible.any():
-                possible = self._satisfying(chosen, ids, possible, models)
-            reached = chosen[possible[ids]]
-            bounds[reached] = np.minimum(bounds[reached], self._cost(node, reached))
+            reached = chosen[self._satisfying(chosen, ids, sizes, models)[ids]]
+            cost = np.zeros(len(reached))
+            for own, offset, level in zip(self.codes, offsets, node, strict=True):
+                cost += costs[offset[level] + own[reached]]
+            bounds[reached] = np.minimum(bounds[reached], cost)
         return bounds
 
-    def classes(self, tuples: Ints, bounds: Floats | None = None, steps: Sequence[float] = STEPS) -> NDArray[np.int64]:
+    def classes(self, tuples: Indices, bounds: Floats | None = None, steps: Sequence[float] = STEPS) -> Indices:
         """The class of each tuple, -1 for those that found none; with bounds, outliers are served early."""
-        found = np.full(self._table.n_tuples, -1, dtype=np.int64)
-        count, left = 0, tuples
+        found = np.full(len(self.weights), -1, dtype=np.int64)
+        count, left, models = 0, tuples, self.blocks.class_models if self.on_values else ()
         for step in steps if bounds is not None else (np.inf,):
-            limits = np.full(self._table.n_tuples, np.inf)
+            limits = np.full(len(self.weights), np.inf)
             if bounds is not None and np.isfinite(step):
                 limits = np.where(np.isfinite(bounds), bounds + step + _ROUNDING, bounds)
             for _, chosen, ids, sizes in self._scan(left, limits):
-                good = sizes >= self.least
-                if self._on_values and good.any():
-                    good = self._satisfying(chosen, ids, good)
+                good = self._satisfying(chosen, ids, sizes, models)
                 number = np.cumsum(good) - 1 + count
                 accepted = good[ids]
                 found[chosen[accepted]] = number[ids[accepted]]
@@ -142,49 +166,42 @@ class BoxCover:
                 break
         return found[tuples]
 
-    def _satisfying(
-        self, chosen: Ints, ids: NDArray[np.int64], large: Mask, models: Sequence[Model] | None = None
-    ) -> Mask:
-        """Of the boxes that are large enough, those that satisfy every model."""
-        dense = np.cumsum(large) - 1
-        inside = large[ids]
-        good = large.copy()
-        good[large] = self.holds(chosen[inside], dense[ids[inside]], int(large.sum()), models)
+    def _satisfying(self, chosen: Indices, ids: Indices, sizes: Indices, models: Sequence[Model]) -> Mask:
+        """Of the boxes of some tuples, those that are large enough and satisfy some models."""
+        good = sizes >= self.least
+        if models and good.any():
+            inside, number = good[ids], np.cumsum(good) - 1
+            good[good] = self.holds(chosen[inside], number[ids[inside]], int(good.sum()), models)
         return good
 
-    def _cost(self, node: NDArray[np.int32], tuples: Ints) -> Floats:
-        """What a cell sum costs each tuple at a lattice node."""
-        cost = np.zeros(len(tuples))
-        for c, level in enumerate(node):
-            cost += self.boxes.costs[self.boxes.offsets[c, level] + self.boxes.codes[c][tuples]]
-        return cost
-
-    def _share(self, indices: slice) -> tuple[NDArray[np.int32], Floats, Floats]:
+    def _share(self, indices: slice) -> tuple[Codes, Floats, Floats]:
         """Some nodes of the lattice, the least that a box costs at each, and at each or any later one."""
         nodes, floors = np.ascontiguousarray(self._nodes[indices]), np.ascontiguousarray(self._floors[indices])
         return nodes, floors, np.ascontiguousarray(np.minimum.accumulate(floors[::-1])[::-1])
 
+    def _scratch(self) -> tuple[Any, ...]:
+        """Room for a hash table of boxes (epochs, groups, keys), and for tuples, their boxes and the boxes' records."""
+        n = len(self.weights)
+        slots = 1 << max(4, (2 * n - 1).bit_length())
+        table = np.zeros(slots, dtype=np.int64), np.zeros(slots, dtype=np.int32)
+        return *table, *(np.empty(n, dtype=np.int64) for _ in range(4))
+
     def _scan(
-        self, items: Ints, limits: Floats, others: Ints | None = None, indices: slice = slice(None)
-    ) -> Iterator[tuple[NDArray[np.int32], Ints, Ints, Ints]]:
+        self, items: Indices, limits: Floats, others: Indices | None = None, indices: slice = slice(None)
+    ) -> Iterator[tuple[Codes, Indices, Indices, Indices]]:
         """Every node at which enough tuples share a box that one is willing to pay, its tuples, boxes and sizes.
 
         ``limits`` may be lowered between nodes: tuples whose limit falls below every cost are dropped from the search.
         """
         nodes, floors, cheapest = self._share(indices)
-        n = self._table.n_tuples
-        slots = 1 << max(4, (2 * n - 1).bit_length())
-        slot_epoch, slot_group = np.zeros(slots, dtype=np.int64), np.zeros(slots, dtype=np.int32)
-        group_key, chosen = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-        ids, sizes = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-        beside = np.zeros(0, dtype=np.int64) if others is None else others
+        scratch, beside = self._scratch(), np.zeros(0, dtype=np.int64) if others is None else others
+        *_, chosen, ids, sizes = scratch
         index, epoch = 0, 0
         while index < len(nodes):
             items = items[limits[items] >= cheapest[index]]
             index, found, groups, epoch = self.kernels.willing_groups(
-                index, self.boxes.codes, self._table.counts, items, beside, limits, nodes, floors,
-                self.boxes.offsets, self.boxes.radices, self.boxes.maps, self.boxes.costs, self.least, epoch,
-                slot_epoch, slot_group, group_key, chosen, ids, sizes,
+                index, self.codes, self.weights, items, beside, limits, nodes, floors, self._levels, self.least, epoch,
+                scratch,
             )  # fmt: skip
             if index == len(nodes):
                 return
@@ -192,41 +209,7 @@ class BoxCover:
             index += 1
 
 
-class TuplePartition:
-    """Classes of whole tuples, with the box, cost and size of each; ``owner`` is -1 for tuples that are in none."""
-
-    def __init__(self, cover: BoxCover, owner: Ints) -> None:
-        self.cover, self.owner, self.boxes = cover, owner, cover.boxes
-        inside = np.flatnonzero(owner >= 0)
-        ordered = inside[np.argsort(owner[inside], kind="stable")]
-        self.members = [part.tolist() for part in np.split(ordered, np.cumsum(np.bincount(owner[inside]))[:-1])]
-        found = [self.box_of(members) for members in self.members]
-        self.nodes = np.array([nodes for nodes, _ in found], dtype=np.int64)
-        self.costs = np.array([cost for _, cost in found])
-        self.sizes = np.array([int(cover.weights[members].sum()) for members in self.members], dtype=np.int64)
-
-    def box_of(self, items: list[int]) -> tuple[list[int], float]:
-        """The box that holds some tuples, and its cost."""
-        codes = self.boxes.codes[:, items]
-        low, high, nodes, cost = codes.min(axis=1), codes.max(axis=1), [], 0.0
-        for c, j in enumerate(self.boxes.columns):
-            hierarchy, node = self.boxes.problem.hierarchies[j], int(low[c])
-            while hierarchy.last[node] < high[c]:
-                node = int(hierarchy.parents[node])
-            nodes.append(node)
-            cost += self.boxes.node_cost[c][node]
-        return nodes, float(cost)
-
-    def best_joins(self, items: list[int], budgets: Floats) -> tuple[NDArray[np.int32], Floats]:
-        """For each tuple the class it costs least to join and what that adds, within a budget each."""
-        return self.cover.kernels.best_joins(  # type: ignore[no-any-return]
-            self.boxes.codes, np.array(items, dtype=np.int64), budgets, self.owner, self.cover.weights,
-            self.nodes, self.costs, self.sizes, *self.boxes.trees,
-        )  # fmt: skip
-
-
-def _by_tuple(pairs: Pairs, n_tuples: int) -> tuple[Ints, NDArray[np.int32], Ints]:
-    """Sensitive values and counts tuple by tuple."""
-    order = np.argsort(pairs.tuples, kind="stable")
-    starts = np.searchsorted(pairs.tuples[order], np.arange(n_tuples + 1))
-    return starts.astype(np.int64), pairs.values[order], pairs.counts[order]
+def _rectangle(rows: Sequence[Sequence[int]], fill: int) -> Indices:
+    """Rows of different lengths as one array."""
+    longest = max(map(len, rows))
+    return np.array([[*row, *[fill] * (longest - len(row))] for row in rows], dtype=np.int64)

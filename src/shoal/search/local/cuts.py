@@ -12,13 +12,12 @@ holds without the record, the largest of those. All rests of a round are worked 
 takes once or strikes out a secret that no child can spare.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.search.local.partition import Entries, Indices, RecordSpace, SecretCounts, grouped, summed
+from shoal.search.local.blocks import Indices
+from shoal.search.local.partition import RecordSpace, Tally, grouped, numbered, summed
 from shoal.table.classes import Counts, Mask
 from shoal.table.encoded import spans
 
@@ -27,64 +26,61 @@ from shoal.table.encoded import spans
 class Cut:
     """Some classes, each cut into parts."""
 
-    entry: Indices  # the entries that were cut
+    entry: Indices  # the entries of the classes' tally that were cut
     part: Indices  # part of each of them
     owner: Indices  # class of each part; parts of a class stand side by side, in the order of their branches
-    counts: SecretCounts  # the secrets of each part
+    secrets: Tally  # those of each part
     pushed: Mask  # which parts are pushed back to their class: those that fail, and those that a rest absorbed
 
 
-def cut_classes(space: RecordSpace, entries: Entries, entry: Indices, branch: Indices, width: int) -> Cut:
-    """Cut the classes of some entries by the branch that each entry lies in, a number below ``width``."""
-    present, part = numbered(entries.owner[entry] * width + branch, entries.n_classes * width)
-    counts = space.tally(part, space.kinds.secret[entries.kind[entry]], entries.count[entry], len(present))
-    return Cut(entry, part, present // width, counts, ~space.holds(counts))
+def cut_classes(space: RecordSpace, classes: Tally, entry: Indices, branch: Indices) -> Cut:
+    """Cut the classes of some entries by the branch that each entry lies in."""
+    width = int(branch.max(initial=0)) + 1
+    present, part = numbered(classes.group[entry] * width + branch, classes.n * width)
+    secrets = space.tally(part, space.kinds.secret[classes.item[entry]], classes.count[entry], len(present))
+    return Cut(entry, part, present // width, secrets, ~space.holds(secrets))
 
 
-def numbered(keys: Indices, space: int) -> tuple[Indices, Indices]:
-    """The distinct keys in ascending order, and the number of each key among them."""
-    if space > 8 * len(keys):
-        distinct, inverse = np.unique(keys, return_inverse=True)
-        return distinct, inverse
-    seen = np.zeros(space, dtype=np.bool_)
-    seen[keys] = True
-    number = np.cumsum(seen) - 1
-    return np.flatnonzero(seen), number[keys]
-
-
-def rests(space: RecordSpace, cut: Cut, classes: Mask) -> SecretCounts:
+def rests(space: RecordSpace, cut: Cut, classes: Mask) -> Tally:
     """What is pushed back in each of some classes, each of which has such parts."""
-    counts = cut.counts
-    chosen = (cut.pushed & classes[cut.owner])[counts.group]
-    number = np.cumsum(classes) - 1
-    owner = number[cut.owner[counts.group[chosen]]]
-    return space.tally(owner, counts.secret[chosen], counts.count[chosen], int(classes.sum()))
+    secrets = cut.secrets
+    chosen = (cut.pushed & classes[cut.owner])[secrets.group]
+    owner = (np.cumsum(classes) - 1)[cut.owner[secrets.group[chosen]]]
+    return space.tally(owner, secrets.item[chosen], secrets.count[chosen], int(classes.sum()))
 
 
-def absorb(space: RecordSpace, rest: SecretCounts, parts: SecretCounts, rest_of: Indices) -> tuple[Mask, Mask]:
-    """Let each failing rest absorb parts that hold, smallest first, until it holds and while one part is left.
+def _rests_and_parts(space: RecordSpace, cut: Cut, classes: Mask) -> tuple[Tally, Indices, Tally, Indices]:
+    """The rest of each of some classes, their parts that hold, the secrets of these, and the rest beside each part."""
+    holding = ~cut.pushed & classes[cut.owner]
+    rest_of = (np.cumsum(classes) - 1)[cut.owner[holding]]
+    return rests(space, cut, classes), np.flatnonzero(holding), cut.secrets.of(holding), rest_of
 
-    Gives which parts are absorbed, and which rests hold in the end.
+
+def absorb(space: RecordSpace, cut: Cut, classes: Mask) -> Mask:
+    """Let the failing rest of some classes absorb parts that hold, smallest first, until it holds and one part is left.
+
+    Parts that are absorbed are pushed back. Gives which of the classes have a rest that holds in the end.
     """
-    order = np.lexsort((parts.sizes, rest_of))
-    rank = np.empty(parts.n, dtype=np.int64)
-    rank[order] = np.arange(parts.n) - np.searchsorted(rest_of[order], rest_of[order])
-    of_rest = np.bincount(rest_of, minlength=rest.n)
+    rest, parts, given, rest_of = _rests_and_parts(space, cut, classes)
+    order = np.lexsort((given.sizes, rest_of))
+    rank = np.empty(given.n, dtype=np.int64)
+    rank[order] = np.arange(given.n) - np.searchsorted(rest_of[order], rest_of[order])
+    of_rest, number = np.bincount(rest_of, minlength=rest.n), 1
     held = np.zeros(rest.n, dtype=np.bool_)
-    absorbed = np.zeros(parts.n, dtype=np.bool_)
-    number = 1
     while (open_rests := ~held & (of_rest > number)).any():
         tried = (rank < number) & open_rests[rest_of]
-        own, theirs = open_rests[rest.group], tried[parts.group]
-        group = np.concatenate([rest.group[own], rest_of[parts.group[theirs]]])
-        secret = np.concatenate([rest.secret[own], parts.secret[theirs]])
-        count = np.concatenate([rest.count[own], parts.count[theirs]])
+        own, theirs = open_rests[rest.group], tried[given.group]
+        group = np.concatenate([rest.group[own], rest_of[given.group[theirs]]])
+        secret = np.concatenate([rest.item[own], given.item[theirs]])
+        count = np.concatenate([rest.count[own], given.count[theirs]])
         dense = np.cumsum(open_rests) - 1
-        good = np.flatnonzero(open_rests)[space.holds(space.tally(dense[group], secret, count, int(open_rests.sum())))]
-        held[good] = True
-        absorbed |= tried & held[rest_of]
+        good = space.holds(space.tally(dense[group], secret, count, int(open_rests.sum())))
+        held[np.flatnonzero(open_rests)[good]] = True
+        cut.pushed[parts[tried & held[rest_of]]] = True
         number += 1
-    return absorbed, held
+    result = classes.copy()
+    result[classes] = held
+    return result
 
 
 _TRIED = 8  # how many of the secrets that a rest lacks most are tried on it
@@ -93,26 +89,15 @@ _PORTION = 16
 for each such number that it has."""
 
 
-@dataclass(frozen=True, eq=False)
-class Borrowing:
-    """What rests borrow from children, and which rests hold in the end."""
-
-    child: Indices
-    secret: Indices
-    count: Counts
-    held: Mask
-
-
 class _Market:
     """The rests and the children that may give to them, by secret; counts change while records are taken.
 
     Each *item* is a secret of a class being specialized, each *offer* that secret in one of its children.
     """
 
-    def __init__(self, space: RecordSpace, rest: SecretCounts, children: SecretCounts, rest_of: Indices) -> None:
-        self.space, self.n_rests, self.n_children, self.rest_of = space, rest.n, children.n, rest_of
-        width = space.kinds.n_secrets
-        rest_keys, offer_keys = rest.group * width + rest.secret, rest_of[children.group] * width + children.secret
+    def __init__(self, space: RecordSpace, rest: Tally, children: Tally, rest_of: Indices) -> None:
+        self.space, width = space, space.kinds.n_secrets
+        rest_keys, offer_keys = rest.group * width + rest.item, rest_of[children.group] * width + children.item
         every, self.item_all = grouped(
             np.concatenate([rest_keys, offer_keys]), np.concatenate([rest.count, children.count]), rest.n * width
         )
@@ -186,11 +171,8 @@ class _Market:
         best = best[np.searchsorted(buyer[best], np.unique(buyer))]
         given = np.zeros(len(items), dtype=np.bool_)
         given[buyer[best]] = True
-        self._move(offers[best], amount[best])
         self.item_open[items[~given]] = False
-
-    def _move(self, offers: Indices, amount: Counts) -> None:
-        """One offer of each rest at most, so no entry is written twice."""
+        offers, amount = offers[best], amount[best]  # one of each rest at most, so no entry is written twice
         items = self.offer_item[offers]
         self.offer_count[offers] -= amount
         self.offer_given[offers] += amount
@@ -200,8 +182,12 @@ class _Market:
         self.item_open[items] &= self.item_count[items] < self.item_all[items]
 
 
-def borrow(space: RecordSpace, rest: SecretCounts, children: SecretCounts, rest_of: Indices) -> Borrowing:
-    """Let each failing rest take records from the children of its class until it holds or nothing can be spared."""
+def borrow(space: RecordSpace, cut: Cut, classes: Mask) -> tuple[tuple[Indices, Indices, Counts], Mask]:
+    """Let the failing rest of some classes take records from parts until it holds or nothing can be spared.
+
+    Gives part, secret and number of what is borrowed, and which of the classes have a rest that holds in the end.
+    """
+    rest, parts, children, rest_of = _rests_and_parts(space, cut, classes)
     market = _Market(space, rest, children, rest_of)
     active, held = np.ones(rest.n, dtype=np.bool_), np.zeros(rest.n, dtype=np.bool_)
     while True:
@@ -219,4 +205,6 @@ def borrow(space: RecordSpace, rest: SecretCounts, children: SecretCounts, rest_
             held[owner] = market.rest_holds(owner, moved, np.zeros(len(moved), dtype=np.int64))
     given = np.flatnonzero((market.offer_given > 0) & held[rest_of[market.offer_child]])
     secret = market.item_secret[market.offer_item[given]]
-    return Borrowing(market.offer_child[given], secret, market.offer_given[given], held)
+    result = classes.copy()
+    result[classes] = held
+    return (parts[market.offer_child[given]], secret, market.offer_given[given]), result

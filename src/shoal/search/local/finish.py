@@ -1,33 +1,23 @@
 """How every local recoding ends: classes that release the same are merged, the whole is made to hold, then refined."""
 
-from __future__ import annotations
-
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.hierarchies.ranges import ancestors
 from shoal.metrics import ReleaseSummary
 from shoal.search.evaluation import evaluate_stats
-from shoal.search.local.blocks import Blocks, Classes, cell_metric, class_extremes
+from shoal.search.local.blocks import Blocks, Classes, Codes, Indices, cell_metric, class_extremes
 from shoal.search.local.refinement.arrangement import PIECE
 from shoal.search.local.refinement.refine import refine
 from shoal.search.problem import Problem, SearchResult
-from shoal.table.classes import ClassStats, Mask
+from shoal.table.classes import ClassStats, Counts, Floats, Mask
 from shoal.table.recoding import SUPPRESSED, Recoding
-
-
-@dataclass(frozen=True, eq=False)
-class _Released:
-    """What some classes release."""
-
-    hierarchies: tuple[Hierarchy, ...]  # those of the problem, with the ranges of the classes as nodes
-    nodes: NDArray[np.int32]
 
 
 def finish(blocks: Blocks, row_class: Classes) -> Recoding:
@@ -49,52 +39,39 @@ def finish(blocks: Blocks, row_class: Classes) -> Recoding:
 
 def cost_of(problem: Problem, recoding: Recoding) -> float:
     """What a recoding costs by the problem's measure; less is better."""
-    summary = ReleaseSummary.of(recoding)
-    return problem.metric.cost(problem.metric.of(summary))
+    return problem.metric.cost(problem.metric.of(ReleaseSummary.of(recoding)))
 
 
 def _finished(blocks: Blocks, row_class: Classes) -> Recoding:
     """The recoding of a partition after as few merges as this way of merging needs."""
-    problem = blocks.problem
-    row_class = row_class.copy()
+    problem, table = blocks.problem, blocks.problem.table
     while True:
-        row_class, released = _coinciding(blocks, row_class)
-        stats = blocks.stats(row_class, len(released.nodes))
+        row_class, hierarchies, nodes = _coinciding(blocks, row_class)
+        stats = blocks.stats(row_class, len(nodes))
         satisfied, kept = evaluate_stats(problem.models, replace(stats, reference=None), 0)
         if satisfied:
-            return Recoding(
-                quasi=problem.table.quasi,
-                hierarchies=released.hierarchies,
-                row_class=row_class,
-                nodes=released.nodes,
-                weights=problem.table.weights,
-                entry=problem.table.entry,
-            )
+            return Recoding(table.quasi, hierarchies, row_class, nodes, weights=table.weights, entry=table.entry)
         failing = ~kept if not kept.all() else _most_leaking(blocks, stats)
-        row_class = _merge_failing(blocks, row_class, released, failing)
+        row_class = _merge_failing(blocks, row_class, stats.records, failing)
 
 
-def _coinciding(blocks: Blocks, row_class: Classes) -> tuple[Classes, _Released]:
-    """Make classes that release the same tuple one, and number classes by their released tuples."""
+def _coinciding(blocks: Blocks, row_class: Classes) -> tuple[Classes, tuple[Hierarchy, ...], Codes]:
+    """Make classes that release the same tuple one, numbered by these tuples: ranges where asked for, else ancestors.
+
+    Gives the class of each row, the hierarchies, with the ranges as nodes, and the nodes of each class.
+    """
     distinct, dense = np.unique(row_class, return_inverse=True)
-    offset = int(distinct[0] == SUPPRESSED)
-    classes: Classes = (dense - offset).astype(np.int32)
-    released = _released(blocks, *class_extremes(blocks, classes, len(distinct) - offset))
-    tuples, number = np.unique(released.nodes, axis=0, return_inverse=True)
-    renumbered = np.full(len(row_class), SUPPRESSED, dtype=np.int32)
-    renumbered[classes >= 0] = number.ravel()[classes[classes >= 0]]
-    return renumbered, replace(released, nodes=tuples.astype(np.int32))
-
-
-def _released(blocks: Blocks, low: NDArray[np.int32], high: NDArray[np.int32]) -> _Released:
-    """What classes release by their smallest and largest values: ranges where asked for, else common ancestors."""
+    suppressed = int(distinct[0] == SUPPRESSED)
+    low, high = class_extremes(blocks, (dense - suppressed).astype(np.int32), len(distinct) - suppressed)
     hierarchies, nodes = list(blocks.problem.hierarchies), np.empty_like(low)
     for j, hierarchy in enumerate(blocks.problem.hierarchies):
         if j in blocks.ranged:
             hierarchies[j], nodes[:, j] = blocks.ranged[j].released(low[:, j], high[:, j])
         else:
             nodes[:, j] = ancestors(hierarchy, low[:, j], high[:, j])
-    return _Released(tuple(hierarchies), nodes)
+    tuples, number = np.unique(nodes, axis=0, return_inverse=True)
+    of_class = np.append(number.ravel(), SUPPRESSED).astype(np.int32)  # its last entry is that of class -1
+    return of_class[dense - suppressed], tuple(hierarchies), tuples.astype(np.int32)
 
 
 def _most_leaking(blocks: Blocks, stats: ClassStats) -> Mask:
@@ -114,63 +91,37 @@ def _most_leaking(blocks: Blocks, stats: ClassStats) -> Mask:
     return failing
 
 
-def _merge_failing(blocks: Blocks, row_class: Classes, released: _Released, failing: Mask) -> Classes:
+def _merge_failing(blocks: Blocks, row_class: Classes, sizes: Counts, failing: Mask) -> Classes:
     """Merge each failing class with the class of its block that costs least to merge with.
 
     Where each of them is alone in its block, classes elsewhere are merged; where every class is, nothing changes.
     """
-    count = len(failing)
-    kept = row_class >= 0
-    block = np.zeros(count, dtype=np.int32)
-    block[row_class[kept]] = blocks.row_block[kept]
+    block, target = np.zeros(len(sizes), dtype=np.int32), np.append(np.arange(len(sizes)), SUPPRESSED)
+    block[row_class[row_class >= 0]] = blocks.row_block[row_class >= 0]
     company = np.bincount(block, minlength=blocks.n_blocks)[block] > 1
-    sizes = blocks.problem.table.bincount(row_class, kept, count)
-    target, merged = np.arange(count), np.zeros(count, dtype=np.bool_)
+    low, high = class_extremes(blocks, row_class, len(sizes))
+    losses = np.stack([blocks.losses(j, low[:, j], high[:, j]) for j in range(low.shape[1])], axis=1)
+    merged = np.zeros(len(sizes), dtype=np.bool_)
     for each in np.flatnonzero(failing & company if (failing & company).any() else company):
         if merged[each]:
             continue
+        merged[each] = True
         others = np.flatnonzero((block == block[each]) & ~merged)
-        others = others[others != each]
-        if not len(others):
-            continue
-        cost = _costs_of_merging(blocks, released, sizes, int(each), others)
-        partner = int(others[np.argmin(cost)])
-        target[each] = partner
-        merged[each] = merged[partner] = True
-    result = np.full(len(row_class), SUPPRESSED, dtype=np.int32)
-    result[kept] = target[row_class[kept]]
-    return result
-
-
-def _costs_of_merging(
-    blocks: Blocks, released: _Released, sizes: NDArray[np.int64], one: int, others: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """What merging one class with each of some others adds to the sum of cell losses, ranges included."""
-    plain = [j for j in range(len(released.hierarchies)) if j not in blocks.ranged]
-    cost = merge_costs([released.hierarchies[j] for j in plain], released.nodes[:, plain], sizes, one, others)
-    for j, column in blocks.ranged.items():
-        hierarchy, nodes = released.hierarchies[j], released.nodes[:, j]
-        cost += column.merge_costs(hierarchy.first[nodes], hierarchy.last[nodes], sizes, one, others)
-    return cost
+        if len(others):
+            partner = others[np.argmin(merge_costs(blocks, low, high, losses, sizes, int(each), others))]
+            target[each], merged[partner] = partner, True
+    return target[row_class].astype(np.int32)
 
 
 def merge_costs(
-    hierarchies: Sequence[Hierarchy],
-    nodes: NDArray[np.int32],
-    sizes: NDArray[np.int64],
-    one: int,
-    others: NDArray[np.int64],
-) -> NDArray[np.float64]:
-    """What merging one class with each of some others adds to the sum of cell losses."""
+    blocks: Blocks, low: Codes, high: Codes, losses: Floats, sizes: Counts, one: int, others: Indices
+) -> Floats:
+    """What merging one class with each of some others adds to the sum of cell losses, given those of each class."""
     added, together = np.zeros(len(others)), sizes[one] + sizes[others]
-    for hierarchy, mine, theirs in zip(hierarchies, nodes[one], nodes[others].T, strict=True):
-        first, last = hierarchy.first[theirs], hierarchy.last[theirs]
-        *below, root = hierarchy.path(int(mine))
-        merged = np.full(len(others), hierarchy.loss[root])
-        for node in reversed(below):
-            inside = (first >= hierarchy.first[node]) & (last <= hierarchy.last[node])
-            merged[inside] = hierarchy.loss[node]
-        added += merged * together - hierarchy.loss[mine] * sizes[one] - hierarchy.loss[theirs] * sizes[others]
+    for j in sorted(range(low.shape[1]), key=lambda column: column in blocks.ranged):  # ranges last
+        first, last = np.minimum(low[others, j], low[one, j]), np.maximum(high[others, j], high[one, j])
+        before = losses[one, j] * sizes[one], losses[others, j] * sizes[others]
+        added += blocks.losses(j, first, last) * together - before[0] - before[1]
     return added
 
 
@@ -187,14 +138,10 @@ def refine_if_asked(
     if seconds is None and not rounds:
         return SearchResult(recoding, facts)
     problem.progress("refining", 0.0)
-    refined = refine(
-        blocks,
-        recoding.row_class,
-        rounds=rounds if seconds is None else None,
-        piece=piece if seconds is None else PIECE,
-        deadline=time.monotonic() + float(seconds) if seconds is not None else None,
-        progress=lambda share: problem.progress("refining", share),
-    )
+    limits: dict[str, Any] = {"rounds": rounds, "piece": piece}
+    if seconds is not None:
+        limits = {"deadline": time.monotonic() + float(seconds)}
+    refined = refine(blocks, recoding.row_class, progress=partial(problem.progress, "refining"), **limits)
     other = finish(blocks, refined.row_class)
     metric = cell_metric(problem)
     priced = replace(problem, metric=metric)

@@ -7,25 +7,21 @@ generalized keys in order of cost (`cover`) and refined (`refinement.refine`). O
 the paper's partition is made as well, and the one that loses less is released.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shoal.errors import InputError
 from shoal.search.engine import LocalEngine
 from shoal.search.lattice.nodes import check_size
-from shoal.search.local.blocks import Blocks, Boxes, Classes, prepare
-from shoal.search.local.cover import FINE_STEPS, STEPS, BoxCover, TuplePartition
+from shoal.search.local.blocks import Blocks, Classes, Indices, prepare
+from shoal.search.local.cover import FINE_STEPS, STEPS, BoxCover
 from shoal.search.local.finish import cost_of, finish, refine_if_asked
 from shoal.search.local.pk_clustering import faithful_clusters
 from shoal.search.problem import Problem, SearchResult
+from shoal.table.classes import Floats
 from shoal.table.recoding import SUPPRESSED
 
-Ints = NDArray[np.int64]
-
+_ROUNDING = 1e-12  # costs that differ by so much are equal, however sums are rounded: of equals the first
 SMALL = 400  # records up to which the paper's partition is made too: it takes time with the square of the records
 PIECE = 30_000  # tuples that are covered at once: larger blocks are cut first
 _WITHOUT_BEING_ASKED = (5, 6000)
@@ -55,18 +51,11 @@ def greedy_clustering(problem: Problem, engine: LocalEngine) -> SearchResult:
 def _covered(blocks: Blocks) -> tuple[Classes, dict[str, object]]:
     """BoxCover and refine piece by piece."""
     problem = blocks.problem
-    boxes = Boxes.of(problem)
-    if not boxes.packs:
-        raise InputError(
-            "greedy-clustering packs the quasi-identifiers of a record into one key, and these have too many values "
-            "together. Use fewer quasi-identifiers or coarser values, or the algorithm mondrian or top-down.",
-            code="too-many-values",
-        )
-    cover = BoxCover(blocks, boxes)
+    cover = BoxCover(blocks)
     owner = np.full(problem.table.n_tuples, SUPPRESSED, dtype=np.int64)
     served = problem.table.n_tuples <= _SERVED
     bound = 0.0
-    steps = FINE_STEPS if cover.reads_values or problem.options.get("refine") else STEPS
+    steps = FINE_STEPS if cover.on_values or problem.options.get("refine") else STEPS
     pieces = list(_pieces(blocks, cover))
     for index, tuples in enumerate(pieces):
         problem.progress("clustering", index / len(pieces))
@@ -75,19 +64,13 @@ def _covered(blocks: Blocks) -> tuple[Classes, dict[str, object]]:
         owner[tuples] = _whole(cover, tuples, cover.classes(tuples, least, steps)) + owner.max() + 1
     facts: dict[str, object] = {"mode": "cover", "pieces": len(pieces)}
     if served and not blocks.ranged and problem.metric.name in {"ncp", "loss"}:
-        left_out = int(problem.table.counts[blocks.tuple_block == SUPPRESSED].sum())
+        proven = all(map(problem.superset_closed, problem.models))  # else a part of what is left out might be kept
+        left_out = int(problem.table.counts[blocks.tuple_block == SUPPRESSED].sum()) if proven else 0
         facts["lower_bound"] = (bound / len(problem.hierarchies) + left_out) / problem.table.n_rows
     return owner[problem.table.row_tuple].astype(np.int32), facts
 
 
-def _partition(cover: BoxCover, tuples: Ints, found: Ints) -> TuplePartition:
-    """The classes of some tuples."""
-    owner = np.full(len(cover.weights), SUPPRESSED, dtype=np.int64)
-    owner[tuples] = found
-    return TuplePartition(cover, owner)
-
-
-def _pieces(blocks: Blocks, cover: BoxCover) -> Iterator[Ints]:
+def _pieces(blocks: Blocks, cover: BoxCover) -> Iterator[Indices]:
     """The blocks, large ones cut at medians of leaf codes where both sides satisfy (as Mondrian cuts)."""
     for block in range(blocks.n_blocks):
         stack = [np.flatnonzero(blocks.tuple_block == block)]
@@ -100,14 +83,14 @@ def _pieces(blocks: Blocks, cover: BoxCover) -> Iterator[Ints]:
                 stack += [sides[1], sides[0]]
 
 
-def _cut(cover: BoxCover, tuples: Ints) -> tuple[Ints, Ints] | None:
+def _cut(cover: BoxCover, tuples: Indices) -> tuple[Indices, Indices] | None:
     """Two sides that both satisfy, cut in the column that would gain most; None if no median cut does."""
     extents = [
-        (-float(cover.boxes.node_cost[c][np.unique(codes)].sum() + len(np.unique(codes))), c)
-        for c, codes in enumerate(cover.boxes.codes[:, tuples])
+        (-float(cover.node_cost[c][np.unique(codes)].sum() + len(np.unique(codes))), c)
+        for c, codes in enumerate(cover.codes[:, tuples])
     ]
     for _, c in sorted(extents):
-        codes = cover.boxes.codes[c, tuples]
+        codes = cover.codes[c, tuples]
         order = np.argsort(codes, kind="stable")
         half = np.searchsorted(np.cumsum(cover.weights[tuples[order]]), cover.weights[tuples].sum() / 2)
         low = codes < codes[order[min(half, len(order) - 1)]]
@@ -116,38 +99,38 @@ def _cut(cover: BoxCover, tuples: Ints) -> tuple[Ints, Ints] | None:
     return None
 
 
-def _whole(cover: BoxCover, tuples: Ints, found: Ints) -> Ints:
+def _whole(cover: BoxCover, tuples: Indices, boxes: Indices) -> Indices:
     """Give tuples that found no box a class: where they cost least if all still satisfies, else by merging classes."""
-    if not (found < 0).any():
-        return found
-    if found.max() < 0:
+    left = np.flatnonzero(boxes < 0)
+    if not len(left):
+        return boxes
+    if len(left) == len(tuples):
         return np.zeros(len(tuples), dtype=np.int64)
-    left = np.flatnonzero(found < 0)
-    tried = found.copy()
-    targets, _ = _partition(cover, tuples, found).best_joins(tuples[left].tolist(), np.full(len(left), np.inf))
-    tried[left] = targets
+    tried, inside = boxes.copy(), boxes >= 0
+    costs = _costs_of_joining(cover, tuples[inside], boxes[inside], tuples[left][:, None])
+    for index, added in zip(left, costs, strict=True):
+        tried[index] = np.argmax(added <= added.min() + _ROUNDING)
     if cover.holds(tuples, tried, int(tried.max()) + 1).all():
         return tried
-    found[left] = found.max() + 1
-    return _merged(cover, tuples, found)
+    boxes[left] = boxes.max() + 1
+    while True:  # merge the first class that fails where it costs least; at the latest the only class satisfies
+        boxes = np.unique(boxes, return_inverse=True)[1].astype(np.int64)
+        failing = np.flatnonzero(~cover.holds(tuples, boxes, int(boxes.max()) + 1))
+        if not len(failing) or not boxes.any():
+            return boxes
+        added = next(_costs_of_joining(cover, tuples, boxes, [tuples[boxes == failing[0]]]))
+        added[failing[0]] = np.inf
+        boxes[boxes == failing[0]] = np.argmin(added)
 
 
-def _merged(cover: BoxCover, tuples: Ints, found: Ints) -> Ints:
-    """Merge failing classes with the class that costs least, until all satisfy; one class satisfies at the latest."""
-    while True:
-        _, found = np.unique(found, return_inverse=True)
-        count = int(found.max()) + 1
-        failing = np.flatnonzero(~cover.holds(tuples, found, count))
-        if not len(failing) or count == 1:
-            return found.astype(np.int64)
-        partition = _partition(cover, tuples, found)
-        weakest = int(failing[0])
-        costs = [
-            partition.box_of(partition.members[weakest] + partition.members[each])[1]
-            * (partition.sizes[weakest] + partition.sizes[each])
-            - partition.costs[each] * partition.sizes[each]
-            if each != weakest
-            else np.inf
-            for each in range(count)
-        ]
-        found[found == weakest] = int(np.argmin(costs))
+def _costs_of_joining(cover: BoxCover, tuples: Indices, owner: Indices, joining: Iterable[Indices]) -> Iterator[Floats]:
+    """For each of some sets of tuples, what its records add to the cost of each class that they could join."""
+    order = np.argsort(owner, kind="stable")
+    starts = np.flatnonzero(np.diff(owner[order], prepend=-1))
+    codes, sizes = cover.codes[:, tuples[order]], np.add.reduceat(cover.weights[tuples[order]], starts)
+    low, high = np.minimum.reduceat(codes, starts, axis=1), np.maximum.reduceat(codes, starts, axis=1)
+    before = cover.box_costs(low, high) * sizes
+    for each in joining:
+        first, last = (end(cover.codes[:, each], axis=1, keepdims=True) for end in (np.min, np.max))
+        cost = cover.box_costs(np.minimum(low, first), np.maximum(high, last))
+        yield cost * (sizes + cover.weights[each].sum()) - before

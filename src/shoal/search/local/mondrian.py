@@ -18,81 +18,25 @@ Every part satisfies every model, and a class that no attribute can cut is final
 stay together, unless refining is asked for.
 """
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from shoal.search.engine import LocalEngine, RemoteWorkers
-from shoal.search.local.blocks import Blocks, prepare
-from shoal.search.local.cuts import Cut, absorb, cut_classes, numbered, rests
+from shoal.search.local.blocks import Blocks, Codes, Indices, prepare
+from shoal.search.local.cuts import Cut, absorb, cut_classes, rests
 from shoal.search.local.finish import cost_of, finish, refine_if_asked
-from shoal.search.local.partition import Codes, Entries, Indices, RecordKinds, RecordSpace, record_space
+from shoal.search.local.partition import RecordKinds, RecordSpace, Tally, numbered, record_space
 from shoal.search.problem import Problem, SearchResult, no_progress
 from shoal.table.classes import Mask
-from shoal.table.encoded import EncodedTable
-
-
-@dataclass(frozen=True, eq=False)
-class ClassSet:
-    """Some classes: their kinds, numbered anew, and their entries."""
-
-    kinds: RecordKinds
-    entries: Entries
-
-
-def class_sets(space: RecordSpace, active: Entries, number: int) -> list[tuple[ClassSet, Indices]]:
-    """The classes in so many sets of about the same number of entries, and the kinds of each set in the space."""
-    lengths = np.diff(np.append(active.starts, len(active.kind)))
-    loads = [(0, index) for index in range(min(number, active.n_classes))]
-    owner = np.empty(active.n_classes, dtype=np.int64)
-    for each in np.lexsort((np.arange(active.n_classes), -lengths)).tolist():
-        load, index = heapq.heappop(loads)
-        owner[each] = index
-        heapq.heappush(loads, (load + int(lengths[each]), index))
-    return [_block(space, active.of(owner == index)) for index in range(len(loads))]
-
-
-def _block(space: RecordSpace, entries: Entries) -> tuple[ClassSet, Indices]:
-    mine, kind = np.unique(entries.kind, return_inverse=True)
-    kinds = space.kinds
-    few = replace(
-        kinds,
-        codes=np.ascontiguousarray(kinds.codes[:, mine]),
-        counts=kinds.counts[mine],
-        block=kinds.block[mine],
-        secret=kinds.secret[mine],
-        row_kind=np.zeros(0, dtype=np.int64),
-    )
-    return ClassSet(few, replace(entries, kind=kind)), mine
-
-
-def without_records(blocks: Blocks) -> Blocks:
-    """What is known of the whole table, without its records: it is sent along with the work."""
-    table = blocks.problem.table
-    none = np.zeros(0, dtype=np.int32)
-    empty = EncodedTable(
-        quasi=table.quasi,
-        codes=np.zeros((len(table.quasi), 0), dtype=np.int32),
-        counts=np.zeros(0, dtype=np.int64),
-        row_tuple=none,
-        row_sensitive={},
-        pairs={},
-        weights=np.array([table.n_rows], dtype=np.int64),
-    )
-    bare = Blocks(replace(blocks.problem, table=empty, progress=no_progress), none, blocks.n_blocks)
-    vars(bare)["reference"] = blocks.reference
-    vars(bare)["ranged"] = blocks.ranged
-    return bare
-
 
 _TIE_DIGITS = 9  # costs that agree in this many digits are equal: of equal partitions the one by ranges is released
-_Way = Callable[[RecordSpace, Entries, Indices, Indices, Codes], Cut]
-"""Cuts the classes of some entries in the chosen attribute of each class, given the nodes of all classes."""
+_Way = Callable[[RecordSpace, Tally, Indices, Indices, Codes], Indices]
+"""The branch of some entries in the chosen attribute of their classes, given the nodes of all classes."""
 
 
 def mondrian(problem: Problem, engine: LocalEngine) -> SearchResult:
@@ -112,18 +56,21 @@ def mondrian(problem: Problem, engine: LocalEngine) -> SearchResult:
 
 
 def _partition(
-    space: RecordSpace, done: float, share: float, remote: RemoteWorkers | None = None, active: Entries | None = None
-) -> tuple[list[Entries], int]:
+    space: RecordSpace, done: float, share: float, remote: RemoteWorkers | None = None, active: Tally | None = None
+) -> tuple[list[Tally], int]:
     """Cut until every class is final: the final classes, and in how many rounds.
 
     ``share`` of the whole progress is made here, after what is ``done``.
     """
     problem = space.blocks.problem
-    active, final_classes, rounds = space.start() if active is None else active, list[Entries](), 0
-    while active.n_classes:
-        if remote is not None and active.n_classes >= remote.blocks and len(active.kind) >= remote.least:
-            others, more = _elsewhere(space, active, remote)
-            return [*final_classes, *others], rounds + more
+    active, final_classes, rounds = space.start() if active is None else active, list[Tally](), 0
+    while active.n:
+        if remote is not None and active.n >= remote.blocks and len(active.item) >= remote.least:
+            sets = class_sets(space, active, remote.blocks)
+            answers = remote(partial(_cut_set, without_records(space.blocks)), [each for each, _ in sets])
+            for (_, mine), (parts, _) in zip(sets, answers, strict=True):
+                final_classes += [replace(each, item=mine[each.item]) for each in parts]
+            return final_classes, rounds + max(more for _, more in answers)
         problem.progress("cutting classes", min(done, 1.0))
         final, active = _round(space, active)
         final_classes.append(final)
@@ -132,51 +79,74 @@ def _partition(
     return final_classes, rounds
 
 
-@dataclass(frozen=True, eq=False)
-class _Cutting:
-    """The rest of a partition, set by set: what is sent to the workers."""
-
-    blocks: Blocks
-
-    def __call__(self, classes: ClassSet) -> tuple[list[Entries], int]:
-        return _partition(RecordSpace(self.blocks, classes.kinds), 0.0, 0.0, active=classes.entries)
+def _cut_set(blocks: Blocks, classes: tuple[RecordKinds, Tally]) -> tuple[list[Tally], int]:
+    """The rest of a partition for one set of classes: what remote workers do."""
+    kinds, active = classes
+    return _partition(RecordSpace(blocks, kinds), 0.0, 0.0, active=active)
 
 
-def _elsewhere(space: RecordSpace, active: Entries, remote: RemoteWorkers) -> tuple[list[Entries], int]:
-    """Have sets of classes cut by the workers: the final classes of all, and in how many rounds."""
-    sets = class_sets(space, active, remote.blocks)
-    answers = remote(_Cutting(without_records(space.blocks)), [each for each, _ in sets])
-    final_classes = [
-        replace(entries, kind=mine[entries.kind])
-        for (_, mine), (parts, _) in zip(sets, answers, strict=True)
-        for entries in parts
-    ]
-    return final_classes, max(rounds for _, rounds in answers)
+def class_sets(space: RecordSpace, active: Tally, number: int) -> list[tuple[tuple[RecordKinds, Tally], Indices]]:
+    """The classes in so many sets of about the same number of entries, and the kinds of each set in the space.
+
+    The kinds of a set are numbered anew.
+    """
+    lengths = np.diff(np.append(active.starts, len(active.item)))
+    loads = [(0, index) for index in range(min(number, active.n))]
+    owner = np.empty(active.n, dtype=np.int64)
+    for each in np.lexsort((np.arange(active.n), -lengths)).tolist():
+        load, index = heapq.heappop(loads)
+        owner[each] = index
+        heapq.heappush(loads, (load + int(lengths[each]), index))
+    sets, kinds = [], space.kinds
+    for index in range(len(loads)):
+        classes = active.of(owner == index)
+        mine, kind = np.unique(classes.item, return_inverse=True)
+        few = replace(
+            kinds,
+            codes=np.ascontiguousarray(kinds.codes[:, mine]),
+            counts=kinds.counts[mine],
+            block=kinds.block[mine],
+            secret=kinds.secret[mine],
+            row_kind=np.zeros(0, dtype=np.int64),
+        )
+        sets.append(((few, replace(classes, item=kind)), mine))
+    return sets
 
 
-def _round(space: RecordSpace, active: Entries) -> tuple[Entries, Entries]:
+def without_records(blocks: Blocks) -> Blocks:
+    """What is known of the whole table, without its records: it is sent along with the work."""
+    table = blocks.problem.table
+    none = table.keep_tuples(np.zeros(table.n_tuples, dtype=np.bool_))
+    problem = replace(blocks.problem, table=replace(none, weights=np.array([table.n_rows])), progress=no_progress)
+    bare = Blocks(problem, np.zeros(0, dtype=np.int32), blocks.n_blocks)
+    vars(bare).update(reference=blocks.reference, ranged=blocks.ranged)
+    return bare
+
+
+def _round(space: RecordSpace, active: Tally) -> tuple[Tally, Tally]:
     """Cut every class that can be cut, once: the classes that are final, and the parts of the others."""
     low, high, nodes = space.ranges(active)
     by_extent = np.argsort(-space.losses(low, high, nodes), axis=1, kind="stable")
-    pending = np.ones(active.n_classes, dtype=np.bool_)
-    target, n_parts = np.zeros(len(active.kind), dtype=np.int64), 0
+    pending = np.ones(active.n, dtype=np.bool_)
+    target, n_targets = np.zeros(len(active.item), dtype=np.int64), 0
     for chosen in by_extent.T:
         divided = (low < high)[np.arange(len(chosen)), chosen]
         for way, suited in _ways(space, chosen, low, high):
             able = pending & divided & suited
             if not able.any():
                 continue
-            cut = way(space, active, np.flatnonzero(able[active.owner]), chosen, nodes)
-            good = _judge(space, cut, active.n_classes)
-            inside = good[active.owner[cut.entry]]
-            target[cut.entry[inside]] = n_parts + _destination(cut)[cut.part[inside]]
-            n_parts += len(cut.owner)
+            entry = np.flatnonzero(able[active.group])
+            cut = cut_classes(space, active, entry, way(space, active, entry, chosen, nodes))
+            good = _judge(space, cut, active.n)
+            part = np.where(cut.pushed, len(cut.owner) + cut.owner, np.arange(len(cut.owner)))
+            inside = good[active.group[entry]]
+            target[entry[inside]] = n_targets + part[cut.part[inside]]
+            n_targets += len(cut.owner) + active.n
             pending &= ~good
-    parts = ~pending[active.owner]
-    _, owner = numbered(target[parts], n_parts)
-    order = np.argsort(owner, kind="stable")
-    number = int(owner.max()) + 1 if len(owner) else 0
-    cut_off = Entries(active.kind[parts][order], active.count[parts][order], owner[order], number)
+    parts = ~pending[active.group]
+    distinct, group = numbered(target[parts], n_targets)
+    order = np.argsort(group, kind="stable")
+    cut_off = Tally(group[order], active.item[parts][order], active.count[parts][order], len(distinct))
     return active.of(pending), cut_off
 
 
@@ -196,30 +166,28 @@ def _ways(space: RecordSpace, chosen: Indices, low: Codes, high: Codes) -> Itera
     yield _at_median, ~ranged
 
 
-def _off_missing(space: RecordSpace, active: Entries, entry: Indices, chosen: Indices, nodes: Codes) -> Cut:  # noqa: ARG001
+def _off_missing(space: RecordSpace, active: Tally, entry: Indices, chosen: Indices, _: Codes) -> Indices:
     """Cut the missing values of the chosen attribute, which is released as ranges, off the numbers."""
-    owner = active.owner[entry]
-    missing = np.full(len(space.hierarchies), -1, dtype=np.int32)
-    for j, column in space.blocks.ranged.items():
-        missing[j] = column.missing
-    codes = space.kinds.codes[chosen[owner], active.kind[entry]]
-    return cut_classes(space, active, entry, (codes == missing[chosen[owner]]).astype(np.int64), 2)
+    column, ranged = chosen[active.group[entry]], space.blocks.ranged
+    missing = np.array([ranged[j].missing if j in ranged else -1 for j in range(len(space.hierarchies))])
+    branch: Indices = (space.kinds.codes[column, active.item[entry]] == missing[column]).astype(np.int64)
+    return branch
 
 
-def _at_children(space: RecordSpace, active: Entries, entry: Indices, chosen: Indices, nodes: Codes) -> Cut:
+def _at_children(space: RecordSpace, active: Tally, entry: Indices, chosen: Indices, nodes: Codes) -> Indices:
     """Cut the classes of the entries at the children of their ancestor in the chosen attribute of each."""
-    owner, kind = active.owner[entry], active.kind[entry]
+    owner, kind = active.group[entry], active.item[entry]
     branch = np.empty(len(entry), dtype=np.int64)
-    for j, tree in enumerate(space.trees):
+    for j, rank in enumerate(space.ranks):
         mine = np.flatnonzero(chosen[owner] == j)
-        branch[mine] = tree.rank[tree.child(nodes[owner[mine], j], space.kinds.codes[j, kind[mine]])]
-    return cut_classes(space, active, entry, branch, max(tree.width for tree in space.trees))
+        branch[mine] = rank[space.child(j, nodes[owner[mine], j], space.kinds.codes[j, kind[mine]])]
+    return branch
 
 
-def _at_median(space: RecordSpace, active: Entries, entry: Indices, chosen: Indices, nodes: Codes) -> Cut:  # noqa: ARG001
+def _at_median(space: RecordSpace, active: Tally, entry: Indices, chosen: Indices, _: Codes) -> Indices:
     """Cut the classes of the entries in two between leaf codes, as evenly as possible."""
-    owner = active.owner[entry]
-    codes = space.kinds.codes[chosen[owner], active.kind[entry]]
+    owner = active.group[entry]
+    codes = space.kinds.codes[chosen[owner], active.item[entry]]
     order = np.lexsort((codes, owner))
     ranked, of_class = codes[order], owner[order]
     ends = np.flatnonzero((np.diff(ranked) != 0) & (np.diff(of_class) == 0))  # the borders between two codes of a class
@@ -229,38 +197,16 @@ def _at_median(space: RecordSpace, active: Entries, entry: Indices, chosen: Indi
     even = np.minimum(left, active.sizes[of_class[ends]] - left)
     best = np.lexsort((ranked[ends], -even, of_class[ends]))
     best = best[np.searchsorted(of_class[ends[best]], np.unique(of_class))]
-    threshold = np.zeros(active.n_classes, dtype=np.int32)
+    threshold = np.zeros(active.n, dtype=np.int32)
     threshold[of_class[ends[best]]] = ranked[ends[best]]
-    return cut_classes(space, active, entry, (codes > threshold[owner]).astype(np.int64), 2)
+    return (codes > threshold[owner]).astype(np.int64)
 
 
 def _judge(space: RecordSpace, cut: Cut, n_classes: int) -> Mask:
     """Which classes are cut into two parts or more that all hold, once failing rests have absorbed others."""
-    whole = np.bincount(cut.owner[~cut.pushed], minlength=n_classes)
-    good = whole > 0
-    resting = good & (np.bincount(cut.owner[cut.pushed], minlength=n_classes) > 0)
-    if not resting.any():
-        return good
-    rest = rests(space, cut, resting)
-    held = space.holds(rest)
-    good[np.flatnonzero(resting)[~held]] = False
-    failing = np.zeros(n_classes, dtype=np.bool_)
-    failing[np.flatnonzero(resting)[~held]] = True
-    absorbing = failing & (whole > 1)
-    if absorbing.any():
-        parts = ~cut.pushed & absorbing[cut.owner]
-        number = np.cumsum(absorbing) - 1
-        absorbed, saved = absorb(
-            space, rest.of(absorbing[resting]), cut.counts.of(parts), number[cut.owner[np.flatnonzero(parts)]]
-        )
-        cut.pushed[np.flatnonzero(parts)[absorbed]] = True
-        good[np.flatnonzero(absorbing)[saved]] = True
+    good = np.bincount(cut.owner[~cut.pushed], minlength=n_classes) > 0
+    failing = good & (np.bincount(cut.owner[cut.pushed], minlength=n_classes) > 0)
+    if failing.any():
+        failing[failing] = ~space.holds(rests(space, cut, failing))
+        good &= ~failing | absorb(space, cut, failing)
     return good
-
-
-def _destination(cut: Cut) -> Indices:
-    """The part that each part goes to: itself, or the first of those pushed back in its class."""
-    result = np.arange(len(cut.owner))
-    back = np.flatnonzero(cut.pushed)
-    result[back] = back[np.searchsorted(cut.owner[back], cut.owner[back])]
-    return result

@@ -29,7 +29,8 @@ from shoal.edits import PolicyEdit
 from shoal.errors import DisclosureWarning, InfeasibleError, PolicyError, PolicyProblem
 from shoal.hierarchies.hierarchy import Hierarchy, Label
 from shoal.hierarchies.ranges import ancestors
-from shoal.search.diagnosis.diagnosis import Diagnosis, blockers
+from shoal.search.diagnosis.diagnosis import Diagnosis
+from shoal.search.diagnosis.failures import blockers
 from shoal.search.diagnosis.relaxations import Relaxation, more_suppression, parameter_name
 from shoal.search.engine import Grouping, LocalEngine
 from shoal.search.evaluation import evaluate_stats
@@ -109,9 +110,8 @@ def range_method(problem: Problem, engine: LocalEngine) -> SearchResult:
     options, candidate, satisfied, kept = _try(problem, engine)
     if not satisfied:
         raise InfeasibleError(_diagnosis(problem, engine, options, candidate))
-    recoding = problem.recoding(
-        candidate.tuple_class, candidate.nodes, np.flatnonzero(kept), hierarchies=candidate.hierarchies
-    )
+    classes, nodes, hierarchies = candidate.tuple_class, candidate.nodes, candidate.hierarchies
+    recoding = problem.recoding(classes, nodes, np.flatnonzero(kept), hierarchies=hierarchies)
     figures = ambiguity(recoding, problem.table).figures()
     if not options.safe:
         warnings.warn(
@@ -135,48 +135,45 @@ def diagnose(problem: Problem, engine: LocalEngine) -> Diagnosis | None:
 def _try(problem: Problem, engine: LocalEngine) -> tuple[RangeOptions, _Candidate, bool, Mask]:
     """The one result, whether the models hold on it, and which classes are kept."""
     options = RangeOptions.read(problem)
-    candidate = _shared(problem, engine, options) if options.safe else _neighbouring(problem, engine, options)
+    candidate = _candidate(problem, engine, options)
     return options, candidate, *evaluate_stats(problem.models, candidate.stats, problem.budget if options.safe else 0)
 
 
-def _neighbouring(problem: Problem, engine: LocalEngine, options: RangeOptions) -> _Candidate:
-    """The method as published: a range from the next smaller to the next larger value of the group."""
-    masks = options.masks(problem)
-    codes = problem.table.codes
-    group = _numbered([row[codes[j]] for j, row in masks.items()])
-    hierarchies, columns = list(problem.hierarchies), []
-    for j, own in enumerate(codes):
-        if j in masks:
-            columns.append(masks[j][own])
-        elif j in options.ranges:
-            column = RangedColumn.of(problem, j)
-            block = _numbered([group, problem.caps[j][own], own == column.missing])
-            hierarchies[j], nodes = column.with_ranges(_neighbours(block, own))
-            columns.append(nodes)
-        else:
-            columns.append(own)
-    return _candidate(problem, engine, hierarchies, columns)
+def _candidate(problem: Problem, engine: LocalEngine, options: RangeOptions) -> _Candidate:
+    """The classes of the method; tuples that release the same nodes are one class.
 
-
-def _shared(problem: Problem, engine: LocalEngine, options: RangeOptions) -> _Candidate:
-    """The safe form: one range and one common ancestor for all records of a group."""
-    masks = options.masks(problem)
-    codes = problem.table.codes
-    group = shared_groups(problem, options)
+    As published a range runs from the next smaller to the next larger value of the group. In the safe form all records
+    of a group have one range, or one common ancestor.
+    """
+    masks, codes = options.masks(problem), problem.table.codes
+    group = shared_groups(problem, options) if options.safe else _numbered([row[codes[j]] for j, row in masks.items()])
     order = np.argsort(group, kind="stable")
     starts = np.flatnonzero(np.diff(group[order], prepend=-1))
     hierarchies, columns = list(problem.hierarchies), []
     for j, own in enumerate(codes):
         if j in masks:
-            columns.append(masks[j][own])
-            continue
-        low, high = np.minimum.reduceat(own[order], starts), np.maximum.reduceat(own[order], starts)
-        if j in options.ranges:
-            hierarchies[j], nodes = RangedColumn.of(problem, j).released(low, high)
+            nodes = masks[j][own]
+        elif options.safe:
+            low, high = np.minimum.reduceat(own[order], starts), np.maximum.reduceat(own[order], starts)
+            if j in options.ranges:
+                hierarchies[j], nodes = RangedColumn.of(problem, j).released(low, high)
+            else:
+                nodes = ancestors(problem.hierarchies[j], low, high)
+            nodes = nodes[group]
+        elif j in options.ranges:
+            column = RangedColumn.of(problem, j)
+            block = _numbered([group, problem.caps[j][own], own == column.missing])
+            hierarchies[j], nodes = column.with_ranges(_neighbours(block, own))
         else:
-            nodes = ancestors(problem.hierarchies[j], low, high)
-        columns.append(nodes[group])
-    return _candidate(problem, engine, hierarchies, columns)
+            nodes = own
+        columns.append(nodes)
+    keys, _ = combine_codes(columns, [len(hierarchy.labels) for hierarchy in hierarchies])
+    _, first, owner = np.unique(keys, return_index=True, return_inverse=True)
+    tuple_class = owner.astype(np.int32)
+    sizes = np.bincount(tuple_class, weights=problem.table.counts, minlength=len(first)).astype(np.int64)
+    grouping = Grouping(first.astype(np.int32), sizes, lambda: tuple_class)
+    released = np.stack([column[first] for column in columns], axis=1).astype(np.int32)
+    return _Candidate(tuple(hierarchies), released, tuple_class, engine.stats(grouping, problem.sensitive_columns))
 
 
 def shared_groups(problem: Problem, options: RangeOptions | None = None) -> NDArray[np.int64]:
@@ -187,19 +184,6 @@ def shared_groups(problem: Problem, options: RangeOptions | None = None) -> NDAr
     parts += [problem.caps[j][own] for j, own in enumerate(codes) if j not in masks]
     parts += [codes[j] == RangedColumn.of(problem, j).missing for j in options.ranges]
     return _numbered(parts)
-
-
-def _candidate(
-    problem: Problem, engine: LocalEngine, hierarchies: Sequence[Hierarchy], columns: Sequence[Nodes]
-) -> _Candidate:
-    """Tuples that release the same nodes are one class."""
-    keys, _ = combine_codes(columns, [len(hierarchy.labels) for hierarchy in hierarchies])
-    _, first, owner = np.unique(keys, return_index=True, return_inverse=True)
-    tuple_class = owner.astype(np.int32)
-    sizes = np.bincount(tuple_class, weights=problem.table.counts, minlength=len(first)).astype(np.int64)
-    grouping = Grouping(first.astype(np.int32), sizes, lambda: tuple_class)
-    nodes = np.stack([column[first] for column in columns], axis=1).astype(np.int32)
-    return _Candidate(tuple(hierarchies), nodes, tuple_class, engine.stats(grouping, problem.sensitive_columns))
 
 
 def _neighbours(block: NDArray[np.int64], codes: NDArray[np.int32]) -> Nodes:
@@ -230,9 +214,10 @@ def _diagnosis(problem: Problem, engine: LocalEngine, options: RangeOptions, can
     if options.safe:
         changes = list(_changes(problem, engine, options, candidate))
     else:
-        safe = _shared(problem, engine, options)
+        shared = replace(options, safe=True)
+        safe = _candidate(problem, engine, shared)
         enough = evaluate_stats(problem.models, safe.stats, problem.budget)[0]
-        changes = [_safe()] if enough else [*map(_safe, _changes(problem, engine, options, safe))]
+        changes = [_safe()] if enough else [*map(_safe, _changes(problem, engine, shared, safe))]
 
     def labels(index: int) -> dict[str, Label]:
         named = zip(problem.table.quasi, candidate.hierarchies, candidate.nodes[index].tolist(), strict=True)
@@ -263,7 +248,7 @@ def _changes(problem: Problem, engine: LocalEngine, options: RangeOptions, safe:
         yield more
     for j, level in options.group.items():
         for higher in range(level + 1, problem.hierarchies[j].height + 1):
-            tried = _shared(problem, engine, replace(options, group={**options.group, j: higher}))
+            tried = _candidate(problem, engine, replace(options, group={**options.group, j: higher}))
             if evaluate_stats(problem.models, tried.stats, problem.budget)[0]:
                 column = problem.table.quasi[j]
                 edits = (PolicyEdit(("algorithm", "group", column), higher),)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from shoal.errors import PolicyError, PolicyProblem, did_you_mean
 from shoal.formatting import listing
 from shoal.hierarchies.hierarchy import FloatArray, Hierarchy, IntArray
-from shoal.hierarchies.labels import parse_decimal
+from shoal.hierarchies.numbers_as_text import parse_decimal
 from shoal.hierarchies.problems import HierarchyError, quoted
 from shoal.hierarchies.ranges import ancestors, with_ranges
 from shoal.search.problem import Problem
@@ -55,14 +55,6 @@ class RangedColumn:
         mixed = np.flatnonzero(self.mixed(low, high))
         result[mixed] = self.hierarchy.loss[ancestors(self.hierarchy, low[mixed], high[mixed])]
         return result
-
-    def merge_costs(
-        self, low: IntArray, high: IntArray, sizes: NDArray[np.int64], one: int, others: NDArray[np.int64]
-    ) -> FloatArray:
-        """What merging one class with each of some others adds to the sum of the column's cell losses."""
-        own = self.losses(low, high) * sizes
-        merged = self.losses(np.minimum(low[one], low[others]), np.maximum(high[one], high[others]))
-        return np.asarray(merged * (sizes[one] + sizes[others]) - own[one] - own[others])
 
     def released(self, low: IntArray, high: IntArray) -> tuple[Hierarchy, IntArray]:
         """The hierarchy with the ranges of some classes as nodes, and the node that each class releases."""

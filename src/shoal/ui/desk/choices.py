@@ -1,18 +1,17 @@
 """Everything that can be chosen on the page: models, algorithms, options and measures, by the names of the policy."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from importlib import resources
 from typing import Any
 
 from shoal.declarations import Parameter, ParameterKind
 from shoal.metrics import METRICS
-from shoal.models import MODELS
+from shoal.models import MODELS, Model
 from shoal.policy.algorithm_spec import AlgorithmSpec
 from shoal.policy.yaml_text import parse_yaml
+from shoal.present.people import in_people
 from shoal.search import ALGORITHMS, all_options, shared_options
 from shoal.ui.desk.desk import Desk
 
@@ -20,7 +19,8 @@ from shoal.ui.desk.desk import Desk
 def choices(_: Desk, __: Mapping[str, Any]) -> dict[str, Any]:
     """Everything that can be chosen, with what the page says about it."""
     return {
-        "models": [_model(name) for name in MODELS],
+        "models": [_model(model, str) for model in MODELS.values()],
+        "models_in_people": [_model(model, in_people) for model in MODELS.values()],
         "algorithms": [_algorithm(name) for name in ALGORITHMS],
         "options": {
             name: {
@@ -38,22 +38,24 @@ def choices(_: Desk, __: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def starting_points() -> list[dict[str, Any]]:
+def starting_points() -> Any:
     """Common starting points for a policy, each with its reasons."""
     text = resources.files("shoal.data").joinpath("starting_points.yaml").read_text(encoding="utf-8")
-    found: list[dict[str, Any]] = parse_yaml(text, "the starting points")
-    return found
+    return parse_yaml(text, "the starting points")
 
 
-def _model(name: str) -> dict[str, Any]:
-    model = MODELS[name]
+def _model(model: type[Model], words: Callable[[str], str]) -> dict[str, Any]:
+    """A model as the page has it; its words are those for what it counts."""
     return {
-        "name": name,
+        "name": model.name,
         "title": model.title,
         **asdict(model.card),
+        "protects": words(model.card.protects),
+        "example": words(model.card.example),
         "sensitive": model.reads_sensitive(),
         "categories": model.needs_categories,
-        "parameters": [_parameter(each) for each in model.parameters],
+        "numbers": model.needs_numbers,
+        "parameters": [{**_parameter(each), "help": words(each.help)} for each in model.parameters],
     }
 
 
@@ -80,6 +82,3 @@ def _algorithm(name: str) -> dict[str, Any]:
         "shared": sorted(shared_options(name)),
         "weights": {"role": weights.of, "help": weights.help} if weights else {"role": "", "help": ""},
     }
-
-
-ANSWERS = {"choices": choices}

@@ -1,19 +1,28 @@
 """What the desk process holds: the table of its session, read once, and the policy, checked once per change."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from shoal.errors import DataError, InputError, PolicyError
+from shoal.errors import DataError, InputError
 from shoal.io import column_names, read_table
 from shoal.policy import Policy
 from shoal.policy.spec import DataSpec
 from shoal.ui.desk.document import CheckedPolicy, check_document, check_file, revision_of, text_of
 from shoal.ui.server.workspace import Workspace
+
+
+class Cache(dict[Hashable, Any]):
+    """What questions keep for the next time."""
+
+    def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """What ``make`` gives, made when it is first needed."""
+        if key not in self:
+            self[key] = make()
+        return self[key]
 
 
 @dataclass
@@ -22,10 +31,9 @@ class Desk:
 
     workspace: Workspace
     max_rows: int
+    cache: Cache = field(default_factory=Cache)  # emptied when the table is another
     _table: tuple[str, pa.Table] | None = None  # how the file was read, and its table
     _checked: tuple[str, CheckedPolicy] | None = None  # the revision of the policy file that was checked last
-    cache: dict[str, Any] = field(default_factory=dict)
-    """What questions keep for the next time, each under its own name; emptied when another table is opened."""
 
     def data_spec(self, content: Any = None) -> DataSpec:
         """How the policy says that the file is to be read."""
@@ -44,10 +52,9 @@ class Desk:
 
     def checked(self) -> CheckedPolicy:
         """The policy file with its problems; read and checked again only where it has changed."""
-        path = self.workspace.policy
-        revision = revision_of(text_of(path))
+        revision = revision_of(text_of(self.workspace.policy))
         if self._checked is None or self._checked[0] != revision:
-            self._checked = (revision, check_file(path))
+            self._checked = (revision, check_file(self.workspace.policy))
         return self._checked[1]
 
     def document(self) -> Any:
@@ -57,17 +64,14 @@ class Desk:
     def policy(self) -> Policy:
         """The policy. Raises `PolicyError` with every problem it has in itself."""
         self.workspace.table()  # without one there is no policy either
-        checked = self.checked()
-        if checked.policy is None or checked.problems:
-            raise PolicyError(checked.problems)
-        return checked.policy
+        return self.checked().valid()
 
     def table(self) -> pa.Table:
         """All columns of the file, read as the policy says; kept until it says otherwise."""
         spec = self.data_spec()
-        reading = spec.model_dump_json()
-        if self._table is None or self._table[0] != reading:
-            self._table = (reading, self.read(self.workspace.table(), spec))
+        if self._table is None or self._table[0] != spec.model_dump_json():
+            self.open(self.read(self.workspace.table(), spec), spec)
+        assert self._table is not None
         return self._table[1]
 
     def read(self, path: Path, spec: DataSpec) -> pa.Table:
@@ -85,7 +89,7 @@ class Desk:
             limit = f"at most {self.max_rows:,} are allowed here."
             raise DataError(f"{path.name} has {records:,} records; {limit}", code="too-many-records")
 
-    def open(self, table: pa.Table, content: Any) -> None:
-        """Hold another table, which was just read as a document says."""
+    def open(self, table: pa.Table, spec: DataSpec) -> None:
+        """Hold another table, which was just read in this way."""
         self.cache.clear()
-        self._table = (self.data_spec(content).model_dump_json(), table)
+        self._table = (spec.model_dump_json(), table)

@@ -7,10 +7,8 @@ The page sends the whole document back after each change; it is written as the Y
 the command line runs, problems and all.
 """
 
-from __future__ import annotations
-
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ from typing import Any
 from shoal.errors import PolicyError, PolicyProblem
 from shoal.policy import Policy
 from shoal.policy.yaml_text import parse_yaml
+from shoal.present.diagnosis import edit_label
 from shoal.ui.server.policy_limits import session_problems
 
 MISSING_KEY = "\x00"
@@ -32,12 +31,16 @@ def to_page(document: Any) -> Any:
 
 
 def from_page(document: Any) -> Any:
-    """A document as the policy has it."""
-    document = _policy_keys(document)
+    """A document as the policy has it. Categories in pairs that are no mapping stay, for its own check to refuse."""
+    document = _with_keys(document, lambda key: None if key == MISSING_KEY else key)
     if isinstance(document, dict) and isinstance(document.get("columns"), dict):
         for column in document["columns"].values():
-            if isinstance(column, dict) and isinstance(column.get("categories"), list):
-                column["categories"] = _from_pairs(column["categories"])
+            pairs = column.get("categories") if isinstance(column, dict) else None
+            if isinstance(pairs, list) and all(
+                isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str) for pair in pairs
+            ):
+                categories = dict(pairs)
+                column["categories"] = categories if len(categories) == len(pairs) else pairs
     return document
 
 
@@ -47,15 +50,14 @@ def tree_to_page(tree: Any) -> Any:
 
 
 def _text_keys(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {MISSING_KEY if key is None else str(key): _text_keys(each) for key, each in value.items()}
-    return [_text_keys(each) for each in value] if isinstance(value, (list, tuple)) else value
+    return _with_keys(value, lambda key: MISSING_KEY if key is None else str(key))
 
 
-def _policy_keys(value: Any) -> Any:
+def _with_keys(value: Any, change: Callable[[Any], Any]) -> Any:
+    """A document with every key changed."""
     if isinstance(value, Mapping):
-        return {None if key == MISSING_KEY else key: _policy_keys(each) for key, each in value.items()}
-    return [_policy_keys(each) for each in value] if isinstance(value, list) else value
+        return {change(key): _with_keys(each, change) for key, each in value.items()}
+    return [_with_keys(each, change) for each in value] if isinstance(value, (list, tuple)) else value
 
 
 def _reordered(mapping: Mapping[Any, Any]) -> bool:
@@ -84,14 +86,6 @@ def _tree_in_order(node: Any) -> Any:
     return [_tree_in_order(each) for each in node] if isinstance(node, (list, tuple)) else node
 
 
-def _from_pairs(pairs: list[Any]) -> Any:
-    """Categories from pairs of name and values; what is no such list stays, for the policy's own check to refuse."""
-    if not all(isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str) for pair in pairs):
-        return pairs
-    names = [name for name, _ in pairs]
-    return dict(pairs) if len(set(names)) == len(names) else pairs
-
-
 @dataclass(frozen=True, eq=False)
 class CheckedPolicy:
     """A policy document, and what is wrong with it as far as that shows without the data."""
@@ -99,33 +93,42 @@ class CheckedPolicy:
     document: Any  # with every short form expanded where there is no problem
     policy: Policy | None
     problems: list[PolicyProblem]
-    draft: Any = None
-    """What could be read of a policy with problems (`shoal.policy.check.Draft`)."""
+    partial: Any = None
+    """What could be read of a policy with problems (`shoal.policy.partial.PartialPolicy`)."""
+
+    def valid(self) -> Policy:
+        """The policy. Raises `PolicyError` with every problem it has in itself."""
+        if self.policy is None or self.problems:
+            raise PolicyError(self.problems)
+        return self.policy
+
+    def problems_to_page(self, problems: Iterable[PolicyProblem] | None = None) -> list[dict[str, Any]]:
+        """These problems, or all of its own, as the page shows them."""
+        return [problem_to_page(each, self.document) for each in (self.problems if problems is None else problems)]
 
 
 def check_document(document: Any) -> CheckedPolicy:
     """A document with its problems, those included that only this page has."""
-    try:
-        return _checked(Policy.model_validate(document))
-    except PolicyError as error:
-        return CheckedPolicy(document, None, list(error.problems), error.draft)
+    return _check(lambda: Policy.model_validate(document), lambda: document)
 
 
 def check_file(path: Path) -> CheckedPolicy:
     """A policy file with its problems; an empty policy where there is no file."""
-    if not path.exists():
-        return CheckedPolicy({}, None, [])
-    try:
-        return _checked(Policy.load(path))
-    except PolicyError as error:
+
+    def content() -> Any:
         try:
-            content = parse_yaml(text_of(path), path.name)
+            return parse_yaml(text_of(path), path.name)
         except PolicyError:
-            content = {}
-        return CheckedPolicy(content, None, list(error.problems), error.draft)
+            return {}
+
+    return _check(lambda: Policy.load(path), content) if path.exists() else CheckedPolicy({}, None, [])
 
 
-def _checked(policy: Policy) -> CheckedPolicy:
+def _check(load: Callable[[], Policy], content: Callable[[], Any]) -> CheckedPolicy:
+    try:
+        policy = load()
+    except PolicyError as error:
+        return CheckedPolicy(content(), None, list(error.problems), error.partial)
     return CheckedPolicy(policy.to_dict(), policy, session_problems(policy))
 
 
@@ -159,4 +162,5 @@ def problem_to_page(problem: PolicyProblem, document: Any) -> dict[str, Any]:
         "entry": int(index[:-1]) if index[:-1].isdecimal() else None,
         "message": problem.message,
         "fix": problem.fix,
+        "edits": [{"label": edit_label(edit), "edits": [edit.to_dict()]} for edit in problem.edits],
     }

@@ -3,11 +3,9 @@
 A file is a table of levels as ARX writes it, or a tree in YAML.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,29 +14,19 @@ from numpy.typing import NDArray
 
 from shoal.draft.profile import Profile, date_form, round_widths
 from shoal.draft.propose import propose
-from shoal.draft.wording import flow
 from shoal.errors import InputError, PolicyError, PolicyProblem
-from shoal.hierarchies import (
-    HIERARCHY_KINDS,
-    BuiltHierarchy,
-    Hierarchy,
-    HierarchyError,
-    Label,
-    Tree,
-    boundary_caps,
-    capped_levels,
-    levels_of_text,
-    to_levels_csv,
-    to_nested,
-)
+from shoal.hierarchies import HIERARCHY_KINDS, HierarchyError, Tree, boundary_caps, capped_levels, levels_of_text
+from shoal.hierarchies.hierarchy import BuiltHierarchy, Hierarchy, Label
+from shoal.hierarchies.levels import to_levels_csv
+from shoal.hierarchies.tree import to_nested
 from shoal.policy.check_columns import check_column
-from shoal.policy.draft import Draft, PartialSpec, read_part
 from shoal.policy.hierarchy_source import hierarchy_source
+from shoal.policy.partial import PartialPolicy, PartialSpec, read_part
 from shoal.policy.spec import ColumnSpec, HierarchySpec
 from shoal.policy.yaml_text import dump_yaml, parse_yaml
 from shoal.ui.desk.desk import Desk
 from shoal.ui.desk.document import problem_to_page, tree_to_page
-from shoal.ui.desk.table import profile
+from shoal.ui.desk.table import expanded_proposal, profile_as_read
 from shoal.ui.server.policy_limits import hierarchy_file_problems
 
 _DRAWN = 1000  # groups of a level that are drawn to scale, at most; the answer says how many there are
@@ -51,8 +39,9 @@ def hierarchy(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
     With ``level`` comes a page of that level's groups (from ``offset``, those that hold ``search``).
     """
     name = str(query.get("name"))
-    column, _ = profile(desk, name)
-    part, problems = declared(desk, name)
+    column, part, problems = merged_column(desk, name)
+    if part.value is not None and part.value.role == "sensitive" and not part.value.unknown_counts:
+        column = replace(column.without(part.value.unknown or ()), missing=0)  # what is unknown has no place in it
     spec = part.value.hierarchy if part.value is not None else None
     answer: dict[str, Any] = {
         "name": name,
@@ -64,16 +53,23 @@ def hierarchy(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
     }
     if part.value is not None and "hierarchy" not in part.damaged:
         try:
-            counted_hierarchy = _CountedHierarchy.of(_build(spec, column), column)
-            answer.update(counted_hierarchy.described(answer["kind"]))
-            boundary = part.value.boundary_labels if "boundary" not in part.damaged else None
-            caps = boundary_caps(counted_hierarchy.built.hierarchy, boundary, f"columns.{name}.boundary")
-            answer.update(counted_hierarchy.limited(caps, query))
+            built = _build(spec, column)
+            tree, groups = built.hierarchy, _groups_by_level(built, column)
+            answer |= _about_levels(tree, answer["kind"], groups)
+            boundary = part.value.boundary if "boundary" not in part.damaged else None
+            caps = boundary_caps(tree, boundary, f"columns.{name}.boundary")
+            answer |= _about_examples(built, column, caps, query)
             if "level" in query:
-                answer["listed"] = counted_hierarchy.listed(query, caps)
+                level = min(max(int(query["level"]), 0), tree.height)
+                search, offset = str(query.get("search", "")).casefold(), max(int(query.get("offset", 0)), 0)
+                limits = set(caps.tolist()) - {tree.root}
+                wanted = [each for each in groups[level] if search in (tree.labels[each[0]] or "").casefold()]
+                found = [[tree.labels[node], records, node in limits] for node, records in wanted]
+                page = found[offset : offset + _PAGE]
+                answer["listed"] = {"level": level, "found": len(found), "offset": offset, "groups": page}
         except HierarchyError as error:
             problems = [*problems, *error.problems]
-    return {**answer, "problems": [problem_to_page(each, desk.document()) for each in problems]}
+    return {**answer, "problems": desk.checked().problems_to_page(problems)}
 
 
 def counted(column: Profile) -> tuple[list[Label], list[int]]:
@@ -89,9 +85,16 @@ def declared(desk: Desk, name: str) -> tuple[PartialSpec[ColumnSpec], list[Polic
     given: Any = columns.get(name) if isinstance(columns, Mapping) else None
     if given is None:
         raise InputError(f"The policy has no column {name!r}. Give it a role first.", code="unknown-column")
-    draft = Draft()
-    part = check_column(name, read_part(ColumnSpec, given, f"columns.{name}", draft), draft)
-    return part, draft.problems
+    policy = PartialPolicy()
+    part = check_column(name, read_part(ColumnSpec, given, f"columns.{name}", policy), policy)
+    return part, policy.problems
+
+
+def merged_column(desk: Desk, name: str) -> tuple[Profile, PartialSpec[ColumnSpec], list[PolicyProblem]]:
+    """The values of a column, other spellings counted as their value, and what `declared` gives."""
+    part, problems = declared(desk, name)
+    column, _ = profile_as_read(desk, name)
+    return (column if part.value is None else column.merged(part.value.value_of)), part, problems
 
 
 def _build(spec: HierarchySpec | None, column: Profile, *, with_data: bool = True) -> BuiltHierarchy:
@@ -102,74 +105,51 @@ def _build(spec: HierarchySpec | None, column: Profile, *, with_data: bool = Tru
     return hierarchy_source(spec, Path(), where).build(*(counted(column) if with_data else ([], [])), where)
 
 
-@dataclass(frozen=True, eq=False)
-class _CountedHierarchy:
-    """A hierarchy and the records under each of its nodes."""
-
-    built: BuiltHierarchy
-    column: Profile
-    records: NDArray[np.int64]  # records of each leaf
-
-    @staticmethod
-    def of(built: BuiltHierarchy, column: Profile) -> _CountedHierarchy:
-        counts = np.array(counted(column)[1], dtype=np.int64)
-        records = np.zeros(built.hierarchy.n_leaves, dtype=np.int64)
-        np.add.at(records, built.codes, counts)
-        return _CountedHierarchy(built, column, records)
-
-    def groups(self, level: int) -> list[tuple[int, int]]:
-        """Node and records of each group of a level, in the order of the leaves."""
-        nodes = self.built.hierarchy.levels[level]
+def _groups_by_level(built: BuiltHierarchy, column: Profile) -> list[list[tuple[int, int]]]:
+    """For each level node and records of each group, in the order of the leaves."""
+    records = np.zeros(built.hierarchy.n_leaves, dtype=np.int64)
+    np.add.at(records, built.codes, np.array(counted(column)[1], dtype=np.int64))
+    levels = []
+    for nodes in built.hierarchy.levels:
         starts = np.flatnonzero(np.diff(nodes, prepend=-1))
-        sums = np.add.reduceat(self.records, starts)
-        return list(zip(nodes[starts].tolist(), sums.tolist(), strict=True))
+        sums = np.add.reduceat(records, starts)
+        levels.append(list(zip(nodes[starts].tolist(), sums.tolist(), strict=True)))
+    return levels
 
-    def described(self, kind: str) -> dict[str, Any]:
-        """Each level: how many groups, the smallest of them, and where they are drawn to scale, all of them."""
-        tree = self.built.hierarchy
-        levels = []
-        for level in range(tree.height + 1):
-            groups = self.groups(level)
-            filled = [records for _, records in groups if records]
-            entry: dict[str, Any] = {"level": level, "groups": len(groups), "filled": len(filled)}
-            entry["smallest"] = min(filled, default=0)
-            if HIERARCHY_KINDS[kind].on_a_scale and 0 < level < tree.height and len(groups) <= _DRAWN:
-                entry["drawn"] = [[tree.labels[node], records] for node, records in groups]
-            levels.append(entry)
-        return {"built": True, "height": tree.height, "root": tree.labels[tree.root], "levels": levels}
 
-    def limited(self, caps: NDArray[np.int32], query: Mapping[str, Any]) -> dict[str, Any]:
-        """The last level that a boundary leaves, and how far some values get on each level.
+def _about_levels(tree: Hierarchy, kind: str, groups_by_level: list[list[tuple[int, int]]]) -> dict[str, Any]:
+    """Each level: how many groups, the smallest of them, and where they are drawn to scale, all of them."""
+    levels = []
+    for level, groups in enumerate(groups_by_level):
+        filled = [records for _, records in groups if records]
+        entry: dict[str, Any] = {"level": level, "groups": len(groups), "filled": len(filled)}
+        entry["smallest"] = min(filled, default=0)
+        if HIERARCHY_KINDS[kind].on_a_scale and 0 < level < tree.height and len(groups) <= _DRAWN:
+            entry["drawn"] = [[tree.labels[node], records] for node, records in groups]
+        levels.append(entry)
+    return {"built": True, "height": tree.height, "root": tree.labels[tree.root], "levels": levels}
 
-        They are the value asked for, else the commonest, a middling and the rarest one.
-        """
-        tree, ladder = self.built.hierarchy, capped_levels(self.built.hierarchy, caps)
-        rows = [bisect_right(ladder.nominal, level) - 1 for level in range(tree.height + 1)]
-        values, counts = counted(self.column)
-        present = self.column.distinct
-        shown = sorted({0, present // 2, present - 1}) if present else []
-        if "value" in query and query["value"] in values:
-            shown = [values.index(query["value"])]
-        examples = []
-        for index in shown:
-            leaf = int(self.built.codes[index])
-            path = [tree.labels[ladder.nodes[row, leaf]] for row in rows]
-            example = {"value": values[index], "records": counts[index], "path": path}
-            examples.append({**example, "limited": bool(caps[leaf] != tree.root)})
-        return {"reach": ladder.nominal[-1], "examples": examples}
 
-    def listed(self, query: Mapping[str, Any], caps: NDArray[np.int32]) -> dict[str, Any]:
-        """A page of the groups of one level, those first that come first in the hierarchy."""
-        tree = self.built.hierarchy
-        level = min(max(int(query["level"]), 0), tree.height)
-        search, offset = str(query.get("search", "")).casefold(), max(int(query.get("offset", 0)), 0)
-        limits = set(caps.tolist())
-        found = [
-            [tree.labels[node], records, node in limits and node != tree.root]
-            for node, records in self.groups(level)
-            if search in (tree.labels[node] or "").casefold()
-        ]
-        return {"level": level, "found": len(found), "offset": offset, "groups": found[offset : offset + _PAGE]}
+def _about_examples(
+    built: BuiltHierarchy, column: Profile, caps: NDArray[np.int32], query: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The last level that a boundary leaves, and how far some values get on each level.
+
+    They are the value asked for, else the commonest, a middling and the rarest one.
+    """
+    tree, ladder = built.hierarchy, capped_levels(built.hierarchy, caps)
+    rows = [bisect_right(ladder.nominal, level) - 1 for level in range(tree.height + 1)]
+    values, counts = counted(column)
+    shown = sorted({0, column.distinct // 2, column.distinct - 1}) if column.distinct else []
+    if "value" in query and query["value"] in values:
+        shown = [values.index(query["value"])]
+    examples = []
+    for index in shown:
+        leaf = int(built.codes[index])
+        path = [tree.labels[ladder.nodes[row, leaf]] for row in rows]
+        example = {"value": values[index], "records": counts[index], "path": path}
+        examples.append({**example, "limited": bool(caps[leaf] != tree.root)})
+    return {"reach": ladder.nominal[-1], "examples": examples}
 
 
 def _proposals(column: Profile) -> dict[str, Any]:
@@ -185,12 +165,7 @@ def _proposals(column: Profile) -> dict[str, Any]:
     first = propose(column, dates).spec
     if isinstance(first, dict):
         proposals.setdefault(next(iter(first)), first)
-    proposals.pop("tree", None)
-    settled = {kind: parse_yaml(flow(spec), "a proposal") for kind, spec in proposals.items()}
-    return {
-        kind: HierarchySpec.model_validate(spec).model_dump(exclude_unset=True, exclude_none=True)
-        for kind, spec in settled.items()
-    }
+    return {kind: expanded_proposal(spec) for kind, spec in proposals.items() if kind != "tree"}
 
 
 def import_hierarchy(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
@@ -199,7 +174,7 @@ def import_hierarchy(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
     ``text`` is a table of levels (CSV), or a tree in YAML where the file's name ends so.
     """
     name, file, text = str(query.get("name")), str(query.get("file", "")), str(query.get("text", ""))
-    column, _ = profile(desk, name)
+    column, _, _ = merged_column(desk, name)
     is_yaml = file.lower().endswith((".yaml", ".yml"))
     try:
         tree = _yaml_tree(text, file) if is_yaml else _levels_tree(text, file)
@@ -210,8 +185,8 @@ def import_hierarchy(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
     except HierarchyError as error:
         return {"tree": tree_to_page(tree), "problems": [problem_to_page(each, {}) for each in error.problems]}
     leaves = known.labels[: known.n_leaves]
-    placed, here = set(leaves), set(counted(column)[0])
-    lacking = [[value, count] for value, count in column.counts.items() if value not in placed]
+    known_values, here = set(leaves), set(counted(column)[0])
+    lacking = [[value, count] for value, count in column.counts.items() if value not in known_values]
     absent = [value for value in leaves if value not in here]
     return {
         "tree": tree_to_page(tree),
@@ -232,10 +207,10 @@ def _yaml_tree(text: str, file: str) -> Any:
             content = content[key]
     if not isinstance(content, (Mapping, list)):
         raise InputError(f"{file} has no tree. Write {{group: [value, value]}}.", code="no-tree")
-    draft = Draft()
-    part = read_part(HierarchySpec, {"tree": content}, "", draft)
+    policy = PartialPolicy()
+    part = read_part(HierarchySpec, {"tree": content}, "", policy)
     if part.whole is None:
-        raise HierarchyError(draft.problems)
+        raise HierarchyError(policy.problems)
     return part.whole.tree
 
 
@@ -260,8 +235,7 @@ def export_hierarchy(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
     name, form = str(query.get("name")), str(query.get("form"))
     if form not in {"csv", "yaml"}:
         raise InputError(f"A hierarchy is exported as csv or yaml, not as {form!r}.", code="unknown-format")
-    column, _ = profile(desk, name)
-    part, problems = declared(desk, name)
+    column, part, problems = merged_column(desk, name)
     if part.value is None or "hierarchy" in part.damaged:
         raise PolicyError(problems)
     spec = part.value.hierarchy
@@ -272,6 +246,3 @@ def export_hierarchy(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
     except HierarchyError as error:
         raise PolicyError(error.problems) from None
     return {"file": f"{name}.levels.csv" if form == "csv" else f"{name}.tree.yaml", "text": text}
-
-
-ANSWERS = {"hierarchy": hierarchy, "import_hierarchy": import_hierarchy, "export_hierarchy": export_hierarchy}

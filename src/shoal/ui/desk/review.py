@@ -1,17 +1,17 @@
 """The policy as it is now: what is wrong with it, what it can reach, what would help, and how long a run takes."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
+from shoal.encode.pseudonyms import key_problems
 from shoal.encode.resolve import data_problems, unknown_columns
 from shoal.errors import PolicyError, PolicyProblem
 from shoal.io.source import TableSource
 from shoal.models import model_title
-from shoal.pipeline.forecast import Forecast, TimeEstimate, estimate_time, forecast
-from shoal.pipeline.prepare import Prepared, prepare_again
+from shoal.pipeline.forecast import Forecast, estimate_time, forecast
+from shoal.pipeline.prepare import Prepared, prepare
 from shoal.pipeline.run import check_utility
 from shoal.policy import Policy
 from shoal.present.diagnosis import suggestion
@@ -25,8 +25,6 @@ from shoal.ui.desk import document
 from shoal.ui.desk.desk import Desk
 from shoal.ui.desk.document import CheckedPolicy
 
-_PREPARED = "prepared"  # where the desk keeps the encoded table
-
 
 def review(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
     """Every problem of the policy; with ``forecast`` also those with the data, what can be reached and the time.
@@ -37,38 +35,28 @@ def review(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
         desk.hold(document.from_page(query["document"]), str(query["revision"]))
     checked = desk.checked()
     if not query.get("forecast"):
-        return {"problems": _to_page(checked, checked.problems)}
+        return {"problems": checked.problems_to_page()}
     problems, ready = _with_data(desk, checked)
     if problems or ready is None:
-        return {"problems": _to_page(checked, problems), "forecast": None, "estimate": None}
-    return {
-        "problems": [],
-        "forecast": _forecast_to_page(forecast(ready, ready.policy)),
-        "estimate": _estimate_to_page(estimate_time(ready, ready.policy)),
-    }
-
-
-def _to_page(checked: CheckedPolicy, problems: list[PolicyProblem]) -> list[dict[str, Any]]:
-    return [document.problem_to_page(each, checked.document) for each in problems]
+        return {"problems": checked.problems_to_page(problems), "forecast": None, "estimate": None}
+    found, estimate = forecast(ready, ready.policy), estimate_time(ready, ready.policy)
+    texts = {"typical": typical_text(estimate), "range": range_text(estimate), "basis": estimate_basis(estimate)}
+    bounds = {"low": estimate.low, "high": estimate.high}
+    return {"problems": [], "forecast": _forecast_to_page(found), "estimate": {**bounds, **texts}}
 
 
 def _with_data(desk: Desk, checked: CheckedPolicy) -> tuple[list[PolicyProblem], Prepared | None]:
     """All problems of the policy, in itself and with the data; without any, the encoded table."""
+    part = checked.partial  # what is right of a policy with problems
     if checked.problems or checked.policy is None:
-        return [*checked.problems, *_of_valid_parts(desk, checked)], None
+        if part is None or not part.columns or part.data is None:
+            return checked.problems, None
+        return [*checked.problems, *_problems_of(desk, part.columns, part.models)], None
     try:
         ready = prepared(desk, checked.policy)
     except PolicyError as error:
         return list(error.problems), None
     return list(_of_options(ready)), ready
-
-
-def _of_valid_parts(desk: Desk, checked: CheckedPolicy) -> list[PolicyProblem]:
-    """What the valid parts of a policy with problems have against the data."""
-    draft = checked.draft
-    if draft is None or not draft.columns or draft.data is None:
-        return []
-    return _problems_of(desk, draft.columns, draft.models)
 
 
 def _problems_of(desk: Desk, columns: Mapping[str, Any], models: Any) -> list[PolicyProblem]:
@@ -82,48 +70,50 @@ def _problems_of(desk: Desk, columns: Mapping[str, Any], models: Any) -> list[Po
 
 def _of_options(ready: Prepared) -> Iterator[PolicyProblem]:
     """What is wrong with the algorithm's options and the task, which a run would say only after it began."""
-    problem, policy = ready.resolved.problem, ready.policy
-    try:
-        if ALGORITHMS[policy.algorithm.name].search == "one-result":
-            RangeOptions.read(problem)
-        else:
-            ranged_columns(problem)
-    except PolicyError as error:
-        yield from error.problems
-    try:
-        check_utility(policy, ready.reading, ready.resolved)
-    except PolicyError as error:
-        yield from error.problems
+    yield from key_problems(ready.policy)
+    one_result = ALGORITHMS[ready.policy.algorithm.name].search == "one-result"
+    options = partial(RangeOptions.read if one_result else ranged_columns, ready.resolved.problem)
+    checks: list[Callable[[], object]] = [options, partial(check_utility, ready.policy, ready.reading, ready.resolved)]
+    if ready.reading.survey is not None:
+        checks.append(ready.reading.survey.check)
+    for check in checks:
+        try:
+            check()
+        except PolicyError as error:
+            yield from error.problems
 
 
 def prepared(desk: Desk, policy: Policy) -> Prepared:
     """The table, encoded; once for as long as only models, algorithm and suppression change."""
     table = desk.table()
-    before: Prepared | None = desk.cache.get(_PREPARED)
-    known = before is not None and before.source.table is table and before.policy.data == policy.data
     if unknown_columns(policy.columns, table.column_names, ""):
-        raise PolicyError(_problems_of(desk, policy.columns, policy.placed_models()), policy.source)
-    given = before if known and before is not None else TableSource(table, table.column_names)
-    desk.cache[_PREPARED] = ready = prepare_again(given, policy)
+        raise PolicyError(_problems_of(desk, policy.columns, policy.models_with_paths()), policy.source)
+    before: Prepared | None = desk.cache.get("prepared")
+    if before is None or before.source.table is not table or before.policy.data != policy.data:
+        ready = prepare(TableSource(table, table.column_names), policy)
+    else:
+        ready = prepare(before, policy)
+    desk.cache["prepared"] = ready
     return ready
 
 
-def _forecast_to_page(found: Forecast) -> dict[str, Any]:
+def _forecast_to_page(forecast: Forecast) -> dict[str, Any]:
     """What the page shows of a forecast: verdicts, and sentences where they belong."""
+    keys = ("entry", "model", "sensitive", "alone")
     return {
-        "verdict": found.verdict,
-        "by_algorithm": found.by_algorithm,
-        "overall": overall(found, model_title),
+        "verdict": forecast.verdict,
+        "by_algorithm": forecast.by_algorithm,
+        "overall": overall(forecast, model_title),
         "models": [
             {
-                **{key: getattr(each, key) for key in ("entry", "model", "sensitive", "alone")},
+                **{key: getattr(each, key) for key in keys},
                 "reaches": [asdict(reach) for reach in each.reaches],
-                "sentences": about_model(each, found.facts.may_suppress, model_title),
+                "sentences": about_model(each, forecast.facts.may_suppress, model_title),
             }
-            for each in found.models
+            for each in forecast.models
         ],
-        "suggestions": suggestions_to_page(found.relaxations),
-        "table": about_table(found.facts),
+        "suggestions": suggestions_to_page(forecast.relaxations),
+        "table": about_table(forecast.facts),
     }
 
 
@@ -133,11 +123,3 @@ def suggestions_to_page(relaxations: tuple[Relaxation, ...]) -> list[dict[str, A
         {"label": suggestion(each, model_title), "code": each.code, "edits": [edit.to_dict() for edit in each.edits]}
         for each in relaxations
     ]
-
-
-def _estimate_to_page(estimate: TimeEstimate) -> dict[str, Any]:
-    texts = {"typical": typical_text(estimate), "range": range_text(estimate), "basis": estimate_basis(estimate)}
-    return {"low": estimate.low, "high": estimate.high, **texts}
-
-
-ANSWERS = {"review": review}

@@ -1,7 +1,5 @@
 """Questions about a sensitive column: its categories, what they weigh, how far values lie apart, what is published."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,16 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.encode.sensitive import SensitiveColumn, Values, encode_sensitive
+from shoal.encode.spellings import Spellings
 from shoal.errors import InputError
-from shoal.models import MODELS, Model
+from shoal.models import MODELS
 from shoal.models.sensitivity import category_distance, category_weight
 from shoal.policy.policy import published
 from shoal.policy.spec import ColumnSpec
 from shoal.table.classes import ClassView, Histogram, SensitiveDomain
 from shoal.ui.desk.desk import Desk
-from shoal.ui.desk.document import problem_to_page
-from shoal.ui.desk.hierarchy import counted, declared
-from shoal.ui.desk.table import profile
+from shoal.ui.desk.hierarchy import counted, merged_column
 from shoal.ui.server.policy_limits import hierarchy_file_problems
 
 _BY_DISTANCE: Any = next(model for model in MODELS.values() if model.needs_order)
@@ -36,10 +33,14 @@ def sensitivity(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
     the distances are shown from.
     """
     name = str(query.get("name"))
-    part, problems = declared(desk, name)
+    given, part, problems = merged_column(desk, name)
     if part.value is None or part.value.role != "sensitive":
         raise InputError(f"The column {name!r} is not sensitive in the policy.", code="not-sensitive")
-    models = _models(desk)
+    checked = desk.checked()
+    if checked.policy is not None:
+        models = list(checked.policy.models())
+    else:  # of a policy with problems, the models that are right
+        models = [model for _, model in checked.partial.models] if checked.partial is not None else []
     publish = published(name, part.value, models)
     answer: dict[str, Any] = {
         "name": name,
@@ -50,33 +51,26 @@ def sensitivity(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
     }
     problems = [*problems, *hierarchy_file_problems(name, part.value.hierarchy)]
     if not problems:
-        labels, counts = counted(profile(desk, name)[0])  # each value for itself: no row is needed to judge them
+        labels, counts = counted(given)  # each value for itself: no row is needed to judge them
+        problems = Spellings.of(name, part.value, given.counts.items()).problems()
         values = Values(tuple(labels), np.arange(len(labels), dtype=np.int32), np.array(counts, dtype=np.int64))
-        column, problems = encode_sensitive(name, part.value, values, publish, Path())
+        column, found = encode_sensitive(name, part.value, values, publish, Path())
+        problems += found
         if column is not None:
             answer["distances"] = _distances(column, query)
-    return {**answer, "problems": [problem_to_page(each, desk.document()) for each in problems]}
-
-
-def _models(desk: Desk) -> list[Model]:
-    """The models that the policy asks for, those that are right where some are not."""
-    checked = desk.checked()
-    if checked.policy is not None:
-        return list(checked.policy.models())
-    return [model for _, model in checked.draft.models] if checked.draft is not None else []
+    return {**answer, "problems": checked.problems_to_page(problems)}
 
 
 def _categories(spec: ColumnSpec) -> dict[str, Any]:
     """What Sun's models make of the categories: the weight of each, and how far they lie apart."""
     names = list(spec.category_values)
     m = len(names)
-    if m < 2:
-        return {"names": names, "weights": [], "apart": []}
-    places = range(1, m + 1)
+    numbers = range(1, m + 1) if m > 1 else range(0)
+    weights = [str(category_weight(i, m)) for i in numbers]
     return {
         "names": names,
-        "weights": [str(category_weight(i, m)) for i in places],
-        "apart": [[str(category_distance(i, j, m)) for j in places] for i in places],
+        "weights": weights,
+        "apart": [[str(category_distance(i, j, m)) for j in numbers] for i in numbers],
     }
 
 
@@ -87,18 +81,18 @@ def _distances(column: SensitiveColumn, query: Mapping[str, Any]) -> dict[str, A
         raise InputError(f"There is no distance {chosen!r}.", code="unknown-distance")
     lacking = {each: _model(domain, each).domain_problems(domain) for each in DISTANCES}
     facts = {"kinds": {kind: found[0].message if found else "" for kind, found in lacking.items()}, "kind": chosen}
-    present = np.unique(column.codes)
+    present = np.unique(column.codes[domain.known[column.codes]])
     values = [domain.values[code] for code in present.tolist()]
     if lacking[chosen] or len(values) < 2:
         return {**facts, "values": [], "apart": []}
     if len(values) <= _FULL:
-        rows = [_from(domain, chosen, present, place) for place in range(len(values))]
+        rows = [_from(domain, chosen, present, at) for at in range(len(values))]
         return {**facts, "values": values, "apart": rows}
     start = values.index(query["value"]) if "value" in query and query["value"] in values else 0
     row = _from(domain, chosen, present, start)
     near = np.argsort(row, kind="stable")[:_PAGE].tolist()
-    listed = {"from": values[start], "values": [values[place] for place in near]}
-    return {**facts, **listed, "apart": [[row[place] for place in near]], "count": len(values)}
+    listed = {"from": values[start], "values": [values[at] for at in near]}
+    return {**facts, **listed, "apart": [[row[at] for at in near]], "count": len(values)}
 
 
 def _model(domain: SensitiveDomain, distance: str) -> Any:
@@ -108,7 +102,7 @@ def _model(domain: SensitiveDomain, distance: str) -> Any:
     return _BY_DISTANCE(**given)
 
 
-def _from(domain: SensitiveDomain, distance: str, present: NDArray[np.int32], place: int) -> list[float]:
+def _from(domain: SensitiveDomain, distance: str, present: NDArray[np.int32], at: int) -> list[float]:
     """How far every value that occurs lies from one of them, read off the model itself.
 
     The earth mover's distance of a class of one value i from a release q is the mean of d(i, j) over q. With u for the
@@ -120,10 +114,7 @@ def _from(domain: SensitiveDomain, distance: str, present: NDArray[np.int32], pl
     once = np.zeros(len(domain.values), dtype=np.int64)
     once[present] = 1
     more = once.copy()
-    more[present[place]] += m
+    more[present[at]] += m
     model = _model(domain, distance)
     mixed, alone = (model.distances(ClassView(sizes, classes, domain, whole)) for whole in (more, once))
     return [round(float(each), 9) + 0.0 for each in 2 * mixed - alone]
-
-
-ANSWERS = {"sensitivity": sensitivity}

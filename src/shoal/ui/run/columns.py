@@ -6,19 +6,17 @@ for that is what a reader of the release can do who knows no more. This is for t
 values anyway; the published report counts rare groups together (`shoal.evidence.distribution`).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.evidence.distribution import distribution
 from shoal.hierarchies.hierarchy import Hierarchy, Label
-from shoal.hierarchies.labels import parse_decimal, read_interval
+from shoal.hierarchies.numbers_as_text import parse_decimal, read_interval
+from shoal.io import encode
 from shoal.ui.desk.desk import Desk
 from shoal.ui.run.saved_run import Ints, SavedRun, saved_run
 
@@ -27,8 +25,7 @@ _BINS = 24
 _BARS = 15  # values that have a bar of their own, at most; the others have one together
 
 
-@dataclass(frozen=True, eq=False)
-class _Numbers:
+class _Numbers(NamedTuple):
     """The numbers of a column: where each of its values lies."""
 
     values: Floats  # naN for the missing value
@@ -38,16 +35,13 @@ class _Numbers:
 def distributions(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
     """Each released column before and after, and what is not released."""
     run = saved_run(desk, query)
-    if "distributions" not in run.cache:
-        released = run.released_columns
-        run.cache["distributions"] = {
-            "records": run.original.num_rows,
-            "left_out": run.recoding.suppressed,
-            "columns": [_column(run, name) for name in released],
-            "not_released": [name for name in run.original.column_names if name not in released],
-        }
-    found: dict[str, Any] = run.cache["distributions"]
-    return found
+    released = run.released_columns
+    return {
+        "records": run.original.num_rows,
+        "suppressed": run.recoding.suppressed,
+        "columns": run.cache.once("distributions", lambda: [_column(run, name) for name in released]),
+        "not_released": [name for name in run.original.column_names if name not in released],
+    }
 
 
 def _column(run: SavedRun, name: str) -> dict[str, Any]:
@@ -57,10 +51,10 @@ def _column(run: SavedRun, name: str) -> dict[str, Any]:
         return facts | _quasi(run, name)
     if role == "sensitive":
         labels: Sequence[Label] = run.problem.domains[name].values
-        codes = run.problem.table.row_sensitive[name].astype(np.int64)
+        codes = run.problem.table.row_sensitive[name]
         facts["published"] = run.policy.published(name)
     else:
-        labels, codes = run.values(name)
+        labels, codes = encode(run.original.column(name))
     before = np.bincount(codes, minlength=len(labels))
     after = np.bincount(codes[run.record_class >= 0], minlength=len(labels))
     numbers = _numbers(labels, before)
@@ -71,11 +65,11 @@ def _column(run: SavedRun, name: str) -> dict[str, Any]:
 
 
 def _quasi(run: SavedRun, name: str) -> dict[str, Any]:
-    place = run.recoding.quasi.index(name)
-    hierarchy = run.recoding.hierarchies[place]
+    j = run.recoding.quasi.index(name)
+    hierarchy = run.recoding.hierarchies[j]
     spec = run.policy.columns[name].hierarchy
-    before = np.bincount(run.leaf_codes(place), minlength=hierarchy.n_leaves)
-    nodes = run.recoding.nodes[:, place] if run.recoding.n_classes else np.zeros(0, dtype=np.int32)
+    before = np.bincount(run.leaf_codes(j), minlength=hierarchy.n_leaves)
+    nodes = run.recoding.nodes[:, j] if run.recoding.n_classes else np.zeros(0, dtype=np.int32)
     after = np.bincount(nodes, weights=run.recoding.sizes, minlength=len(hierarchy.labels)).astype(np.int64)
     leaves = hierarchy.labels[: hierarchy.n_leaves]
     kind = spec.kinds[0] if spec is not None else None
@@ -117,7 +111,7 @@ def _edges(values: Floats, ends: Floats, *, whole: bool) -> Floats:
     width = next(power * factor for factor in (1, 2, 5, 10, 20) if (high - low) / (power * factor) < _BINS - 1)
     width = max(width, 1.0) if whole else width
     last = max(math.floor(float(values.max()) / width) + 1, math.ceil(high / width))
-    return np.array([place * width for place in range(math.floor(low / width), last + 1)])
+    return np.array([number * width for number in range(math.floor(low / width), last + 1)])
 
 
 def _stretches(hierarchy: Hierarchy, numbers: _Numbers, after: Ints) -> tuple[Floats, Floats, Floats]:
@@ -125,7 +119,7 @@ def _stretches(hierarchy: Hierarchy, numbers: _Numbers, after: Ints) -> tuple[Fl
 
     A label that covers everything goes from minus infinity to infinity.
     """
-    low, high, counts = [], [], []
+    found = []
     for node in np.flatnonzero(after).tolist():
         inside = numbers.values[hierarchy.first[node] : hierarchy.last[node] + 1]
         if np.isnan(inside).all():
@@ -137,10 +131,9 @@ def _stretches(hierarchy: Hierarchy, numbers: _Numbers, after: Ints) -> tuple[Fl
             start, end, closed = float(interval.low), float(interval.high), interval.closed
         else:  # a value, a range between two values, or a name for some of them
             start, end, closed = float(np.nanmin(inside)), float(np.nanmax(inside)), node >= hierarchy.n_leaves
-        low.append(start)
-        high.append(end + 1 if closed and numbers.whole else end)
-        counts.append(float(after[node]))
-    return np.array(low), np.array(high), np.array(counts)
+        found.append((start, end + 1 if closed and numbers.whole else end, float(after[node])))
+    low, high, counts = np.array(found, dtype=np.float64).reshape(-1, 3).T
+    return low, high, counts
 
 
 def _histogram(numbers: _Numbers, before: Ints, low: Floats, high: Floats, counts: Floats) -> dict[str, Any]:
@@ -150,19 +143,15 @@ def _histogram(numbers: _Numbers, before: Ints, low: Floats, high: Floats, count
     """
     known = ~np.isnan(numbers.values) & (before > 0)
     edges = _edges(numbers.values[known], np.append(low, high), whole=numbers.whole)
-    low, high = np.maximum(low, edges[0]), np.minimum(high, edges[-1])
     counted, _ = np.histogram(numbers.values[known], bins=edges, weights=before[known])
-    sure, after = np.zeros(len(edges) - 1), np.zeros(len(edges) - 1)
-    for start, end, records in zip(low.tolist(), high.tolist(), counts.tolist(), strict=True):
-        if math.isnan(start):
-            continue
-        first = min(int(np.searchsorted(edges, start, side="right")) - 1, len(sure) - 1)
-        if end <= edges[first + 1]:
-            sure[first] += records
-            after[first] += records
-            continue
-        shares = np.clip(np.minimum(edges[1:], end) - np.maximum(edges[:-1], start), 0, None)
-        after += records * shares / shares.sum()
+    there = ~np.isnan(low)
+    low, high, counts = np.maximum(low[there], edges[0]), np.minimum(high[there], edges[-1]), counts[there]
+    first = np.minimum(np.searchsorted(edges, low, side="right") - 1, len(edges) - 2)
+    within = high <= edges[first + 1]
+    sure = np.bincount(first[within], counts[within], len(edges) - 1)
+    low, high = low[~within, np.newaxis], high[~within, np.newaxis]
+    shares = np.clip(np.minimum(edges[1:], high) - np.maximum(edges[:-1], low), 0, None)
+    after = sure + counts[~within] @ (shares / shares.sum(axis=1, keepdims=True))
     return {
         "kind": "histogram",
         "edges": edges.tolist(),
@@ -173,8 +162,8 @@ def _histogram(numbers: _Numbers, before: Ints, low: Floats, high: Floats, count
 
 
 def _missing(labels: Sequence[Label], before: Ints, after: Ints) -> dict[str, Any]:
-    """Records with no value, before and after; they have no place among numbers."""
-    at = next((place for place, label in enumerate(labels) if label is None), None)
+    """Records with no value, before and after; they lie nowhere among numbers."""
+    at = next((index for index, label in enumerate(labels) if label is None), None)
     return {"missing": None if at is None else [int(before[at]), int(after[at])]}
 
 
@@ -191,8 +180,5 @@ def _bars(labels: Sequence[Label], before: Ints, after: Ints) -> dict[str, Any]:
 
 
 def _bar(label: Label, others: int, before: int, after: float, sure: float | None = None) -> dict[str, Any]:
-    sure = after if sure is None else sure
-    return {"label": label, "others": others, "before": before, "sure": sure, "after": after}
-
-
-ANSWERS = {"distributions": distributions}
+    """A value or group, or so many ``others`` together; ``sure`` are the records that are nowhere else for certain."""
+    return {"label": label, "others": others, "before": before, "sure": after if sure is None else sure, "after": after}

@@ -1,10 +1,7 @@
 """Questions about a run as a whole: what the report says of it, why a record was generalized, and its files."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +9,7 @@ import pyarrow as pa
 
 from shoal.errors import InputError
 from shoal.evidence.evidence import Evidence
-from shoal.hierarchies.labels import parse_decimal
+from shoal.hierarchies.numbers_as_text import parse_decimal
 from shoal.io import canonical_text, sha256_of
 from shoal.models import MODELS, model_title
 from shoal.pipeline.why.explain import Why, explain
@@ -24,8 +21,7 @@ from shoal.present.report.summary import summary_section
 from shoal.present.why import explanation
 from shoal.ui.desk.desk import Desk
 from shoal.ui.run.saved_run import SavedRun, saved_run
-from shoal.ui.server.runs import OUT
-from shoal.ui.server.workspace import read_json
+from shoal.ui.server.workspace import OUT, read_json
 
 _SECTIONS = {
     "verdict": summary_section,
@@ -37,26 +33,20 @@ _FORMULA = ("=", "+", "-", "@")  # signs with which a spreadsheet takes a text f
 
 
 def about_run(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
-    """Some sections of the report of a run, in the report's own markup; with the attackers what helps against them."""
-    run = saved_run(desk, query)
-    wanted = [name for name in query.get("sections", _SECTIONS) if name in _SECTIONS]
-    evidence = Evidence.read(run.evidence)
-    sections: dict[str, Any] = {name: "".join(_SECTIONS[name](evidence)) for name in wanted}
-    return sections | ({"remedies": _remedies(evidence)} if "attackers" in wanted else {})
-
-
-def _remedies(evidence: Evidence) -> list[dict[str, Any]]:
-    """What helps against each attack that leaks: a sentence, and the models that are made to stop it.
-
-    With the index of the attack among the attackers of the report.
+    """Some sections of the report of a run, in the report's own markup. With the attackers comes what helps against
+    each attack that leaks: its index in the report, a sentence, and the models that are made to stop it.
     """
-    found = []
-    for index, attack in enumerate(by_severity(evidence.attacks)):
-        if attack.leak:
-            models = [name for name, model in MODELS.items() if attack.name in model.stops]
-            titles = [{"name": name, "title": model_title(name)} for name in models]
-            found.append({"index": index, "text": remedy_sentence(attack), "models": titles})
-    return found
+    evidence = Evidence.read(saved_run(desk, query).evidence)
+    wanted = [name for name in query.get("sections", _SECTIONS) if name in _SECTIONS]
+    answer: dict[str, Any] = {name: "".join(_SECTIONS[name](evidence)) for name in wanted}
+    if "attackers" in wanted:
+        answer["remedies"] = []
+        for index, attack in enumerate(by_severity(evidence.attacks)):
+            if attack.leak:
+                models = [name for name, model in MODELS.items() if attack.name in model.stops]
+                titles = [{"name": name, "title": model_title(name)} for name in models]
+                answer["remedies"].append({"index": index, "text": remedy_sentence(attack), "models": titles})
+    return answer
 
 
 def why(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
@@ -66,26 +56,24 @@ def why(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
     answer = explain(run.problem, run.recoding, run.policy.algorithm.name, **given)
     assert isinstance(answer, Why), "only values can fit several records"
     facts = {"record": answer.record, "class": answer.number, "size": answer.size}
-    return {**asdict(explanation(answer, model_title)), **facts}
+    return {**explanation(answer, model_title), **facts}
 
 
 def run_files(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
     """The files of a run to download, the commands that make and check the same, and cells that look like formulas."""
-    run = saved_run(desk, query)
-    if "files" not in run.cache:
-        folder = desk.workspace.run(run.number) / OUT
-        forms = read_json(folder / "files.json")
-        run.cache["files"] = {
-            "forms": [_form(desk, run, folder / form, form, names) for form, names in forms.items()],
-            "data": desk.workspace.table().name,
-            "formulas": _formulas(run.table),
-        }
-    found: dict[str, Any] = run.cache["files"]
-    return found
+    run, data = saved_run(desk, query), desk.workspace.table().name
+    folder = desk.workspace.run(run.number) / OUT
+    forms = read_json(folder / "files.json").items()
+    return {
+        "forms": run.cache.once(
+            "forms", lambda: [_form(run, data, folder / form, form, names) for form, names in forms]
+        ),
+        "data": data,
+        "formulas": run.cache.once("formulas", lambda: _formulas(run.table)),
+    }
 
 
-def _form(desk: Desk, run: SavedRun, folder: Path, form: str, names: Mapping[str, str]) -> dict[str, Any]:
-    data = desk.workspace.table().name
+def _form(run: SavedRun, data: str, folder: Path, form: str, names: Mapping[str, str]) -> dict[str, Any]:
     given = run.policy.data is not None and run.policy.data.path == data
     make = ["shoal", "anonymize", names["policy"], *([] if given else ["--data", data]), "--out", names["release"]]
     check = ["shoal", "verify", names["release"], "--policy", names["policy"], "--original", data]
@@ -112,6 +100,3 @@ def _formulas(table: pa.Table) -> list[dict[str, Any]]:
 
 def _is_formula(text: str | None) -> bool:
     return text is not None and text.startswith(_FORMULA) and parse_decimal(text) is None
-
-
-ANSWERS = {"about_run": about_run, "run_files": run_files, "why": why}

@@ -5,15 +5,14 @@ others use too it would read the server's: every such name is a problem that the
 would lead out of the session's folder, or could not be answered again, is refused before anything is done with it.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from collections.abc import Iterable, Mapping
+from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any
 
-from shoal.errors import InputError, PolicyError, PolicyProblem
+from shoal.errors import InputError, PolicyProblem
 from shoal.policy import Policy
+from shoal.policy.released_forms import KEY_VARIABLE
 from shoal.policy.spec import HierarchySpec
 
 _FILES = ("levels", "path", "registry", "tree")  # keys under which a policy names files, when their value is text
@@ -64,20 +63,33 @@ def _size(value: Any, known: dict[int, int]) -> int:
     return known[id(value)]
 
 
-def load_session_policy(path: Path) -> Policy:
-    """Read a policy file of the session. Raises `PolicyError` for its problems, and for what it may not name."""
-    policy = Policy.load(path)
-    problems = session_problems(policy)
-    if problems:
-        raise PolicyError(problems, path.name)
-    return policy
-
-
 def session_problems(policy: Policy) -> list[PolicyProblem]:
     """What a policy names besides the session's own table."""
-    columns = policy.columns.items()
-    files = [each for name, column in columns for each in hierarchy_file_problems(name, column.hierarchy)]
-    return [*files, *_other_locations(policy)]
+    files = [
+        each for name, column in policy.columns.items() for each in hierarchy_file_problems(name, column.hierarchy)
+    ]
+    data, output = None if policy.data is None else policy.data.path, policy.output
+    other_data = data is not None and (not isinstance(data, str) or "/" in data or "\\" in data)
+    database = output is not None and (not isinstance(output, str) or "://" in output)
+    elsewhere = "Remove it here, and run the downloaded policy on the command line."
+    limits = (
+        (other_data, PolicyProblem("data", "only the table that was loaded can be used on this page.",
+                                   "Give the name of its file alone.", code="other-data")),
+        (database, PolicyProblem("output", "a release cannot be written to a database from this page.",
+                                 "Name a file; it is downloaded in the last step.", code="other-output")),
+        (policy.tables is not None, PolicyProblem("tables", "this page works on one table at a time.",
+                                                  elsewhere, code="no-tables")),
+        (policy.registry is not None, PolicyProblem("registry", "this page keeps no registry of releases.",
+                                                    elsewhere, code="no-registry")),
+        (policy.engine.name != "local", PolicyProblem("engine", "this page works on its own machine only.",
+                                                      elsewhere, code="no-engine")),
+    )  # fmt: skip
+    keys = [
+        PolicyProblem(f"columns.{name}.key", f"on this page the key is in {KEY_VARIABLE} of its server.",
+                      "Leave key out here, or run the downloaded policy on the command line.", code="other-key")
+        for name, column in policy.columns.items() if column.key not in (None, {"env": KEY_VARIABLE})
+    ]  # fmt: skip
+    return [*files, *keys, *(problem for wrong, problem in limits if wrong)]
 
 
 def hierarchy_file_problems(column: str, spec: HierarchySpec | None) -> list[PolicyProblem]:
@@ -87,18 +99,3 @@ def hierarchy_file_problems(column: str, spec: HierarchySpec | None) -> list[Pol
     message = f"the hierarchy is in the file {spec.file!r}, which this page does not have."
     fix = "Import the file in the step Hierarchies: the policy then contains the hierarchy itself."
     return [PolicyProblem(f"columns.{column}.hierarchy", message, fix, code="hierarchy-in-file")]
-
-
-def _other_locations(policy: Policy) -> Iterator[PolicyProblem]:
-    data = None if policy.data is None else policy.data.path
-    if data is not None and (not isinstance(data, str) or "/" in data or "\\" in data):
-        message, fix = "only the table that was loaded can be used on this page.", "Give the name of its file alone."
-        yield PolicyProblem("data", message, fix, code="other-data")
-    if policy.output is not None and (not isinstance(policy.output, str) or "://" in policy.output):
-        message = "a release cannot be written to a database from this page."
-        yield PolicyProblem("output", message, "Name a file; it is downloaded in the last step.", code="other-output")
-    fix = "Remove it here, and run the downloaded policy on the command line."
-    if policy.registry is not None:
-        yield PolicyProblem("registry", "this page keeps no registry of releases.", fix, code="no-registry")
-    if policy.engine.name != "local":
-        yield PolicyProblem("engine", "this page works on its own machine only.", fix, code="no-engine")

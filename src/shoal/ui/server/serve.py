@@ -1,7 +1,5 @@
 """`shoal ui`: start the server, open the browser, and leave nothing behind at the end."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging
@@ -12,14 +10,11 @@ import webbrowser
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from shoal.errors import InputError, MissingExtraError
 from shoal.ui.server.settings import Settings
 from shoal.ui.server.workspace import delete_all, sole_user
-
-if TYPE_CHECKING:
-    import uvicorn
 
 
 def default_workspace() -> Path:
@@ -44,20 +39,17 @@ def serve(settings: Settings, *, opened: bool, say: Callable[[str], None]) -> No
             raise InputError(f"{message} --workspace.", code="workspace-in-use")
         listening = _listen(settings)
         settings = replace(settings, port=listening.getsockname()[1])
-        config = uvicorn.Config(
-            make_app(settings),
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            date_header=False,
-            ws="none",
-            lifespan="on",
-            timeout_graceful_shutdown=2,
-            ssl_certfile=settings.certificate,
-            ssl_keyfile=settings.key,
-        )
-        server = uvicorn.Server(config)
-        _end_on_signals(server)
+        quiet = {"log_config": None, "access_log": False, "server_header": False, "date_header": False}
+        tls = {"ssl_certfile": settings.certificate, "ssl_keyfile": settings.key}
+        config: Any = {**quiet, **tls, "ws": "none", "lifespan": "on", "timeout_graceful_shutdown": 2}
+        server = uvicorn.Server(uvicorn.Config(make_app(settings), **config))
+
+        def end(*_: object) -> None:
+            server.should_exit = True
+
+        for number in (getattr(signal, name, None) for name in ("SIGTERM", "SIGHUP")):
+            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, end)  # a service manager says so, or the terminal is closed
 
         async def run() -> None:
             serving = asyncio.create_task(server.serve(sockets=[listening]))
@@ -74,27 +66,12 @@ def serve(settings: Settings, *, opened: bool, say: Callable[[str], None]) -> No
         delete_all(settings.workspace)  # a second Ctrl-C leaves the server no time for it
 
 
-def _end_on_signals(server: uvicorn.Server) -> None:
-    """End in good order also when a service manager says so or the terminal is closed, unless that is to be ignored."""
-
-    def end(*_: object) -> None:
-        server.should_exit = True
-
-    for name in ("SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, end)
-
-
 def _listen(settings: Settings) -> socket.socket:
     """A socket at the address asked for; port 0 takes a free one."""
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    six = ":" in settings.host
+    family, both = (socket.AF_INET6, socket.has_dualstack_ipv6()) if six else (socket.AF_INET, False)
     try:
-        listening.bind((settings.host, settings.port))
+        return socket.create_server((settings.host, settings.port), family=family, dualstack_ipv6=both)
     except OSError as error:
-        listening.close()
-        message = f"{settings.host}:{settings.port} cannot be used: {error.strerror or error}."
+        message = f"{settings.host}:{settings.port} cannot be used: {os.strerror(error.errno or 0)}."
         raise InputError(f"{message} Choose another with --port.", code="address-in-use") from None
-    return listening

@@ -1,7 +1,5 @@
 """The sessions: one on a laptop, one per browser on a server, each with its own folder and process."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import hmac
@@ -11,7 +9,7 @@ import time
 from dataclasses import dataclass, field
 
 from shoal.errors import InputError
-from shoal.ui.desk import QUICK
+from shoal.ui.desk import NEWEST, QUICK
 from shoal.ui.server.runs import Runs
 from shoal.ui.server.settings import Settings
 from shoal.ui.server.worker import Worker
@@ -34,13 +32,6 @@ class Session:
     """Held while the policy is compared with what a change was made on, and written."""
     ending: bool = False
 
-    async def end(self) -> None:
-        """Stop what goes on and delete every file; who asks meanwhile finds no session."""
-        self.ending = True
-        await self.runs.end()
-        await self.desk.end()
-        await asyncio.to_thread(self.workspace.delete)
-
 
 class Sessions:
     """The sessions of one server."""
@@ -48,8 +39,7 @@ class Sessions:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._open: dict[str, Session] = {}
-        self._slots = asyncio.Semaphore(1)
-        """Runs go one after the other: two would only take each other's memory and processor."""
+        self._slots = asyncio.Semaphore(1)  # two runs at once would only take each other's memory and processor
 
     def open_session(self) -> str:
         """The cookie for a browser that logged in: on a laptop for the one session, else for a new one."""
@@ -74,16 +64,20 @@ class Sessions:
         session = self._open.get(name)
         if session is None:
             workspace.create()
-            shutil.rmtree(workspace.folder / "incoming", ignore_errors=True)  # of an upload that a kill broke off
-            desk = Worker("shoal.ui.desk.main", str(workspace.folder), str(self._settings.max_rows), quick=QUICK)
+            shutil.rmtree(workspace.incoming, ignore_errors=True)  # of an upload that a kill broke off
+            arguments = (str(workspace.folder), str(self._settings.max_rows))
+            desk = Worker("shoal.ui.desk.main", *arguments, quick=QUICK, newest=NEWEST)
             session = self._open[name] = Session(workspace, desk, Runs(workspace, self._slots))
         session.used = time.monotonic()
         return None if session.ending else session
 
     async def end(self, session: Session) -> None:
-        """End one session."""
+        """Stop what goes on in a session and delete every file of it; who asks meanwhile finds no session."""
+        session.ending = True
         try:
-            await session.end()
+            await session.runs.end()
+            await session.desk.end()
+            await asyncio.to_thread(session.workspace.delete)
         finally:
             self._open.pop(session.workspace.folder.name, None)
 
@@ -92,10 +86,9 @@ class Sessions:
         while True:
             await asyncio.sleep(min(60.0, self._settings.idle_minutes * 15))
             with contextlib.suppress(OSError):  # a file that cannot be deleted now may be the next time
-                await self.sweep()
+                await self._sweep()
 
-    async def sweep(self) -> None:
-        """End what is idle now."""
+    async def _sweep(self) -> None:
         patience = self._settings.idle_minutes * 60
         for session in list(self._open.values()):
             if session.runs.busy or session.desk.busy:

@@ -1,7 +1,5 @@
 """How the page is served: to whom, and within which limits."""
 
-from __future__ import annotations
-
 import secrets
 from dataclasses import dataclass, field
 from pathlib import Path

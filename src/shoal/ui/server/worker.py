@@ -1,25 +1,28 @@
-"""A worker process: it takes questions on its standard input and answers on its standard output, a JSON line each.
+"""Worker processes: each takes questions on its standard input and answers on its standard output, a JSON line each.
 
 The server never computes: what takes time happens in such a process, which can be killed without losing anything.
+`Worker` is the server's end of the line, `serve` that of the process.
 """
-
-from __future__ import annotations
 
 import asyncio
 import contextlib
 import json
 import os
-import queue
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import count
 from typing import Any
 
 from shoal.errors import ShoalError
+from shoal.search.problem import Progress
+from shoal.ui.server.workspace import Workspace
 
+Answer = dict[str, Any]
+_EVERY = 0.1  # seconds between two lines of progress within a stage
 _LINE = 256 * 1024 * 1024  # longest line that is read: a page of rows or a picture, never a table
 
 FAULT = {
@@ -28,7 +31,7 @@ FAULT = {
     "message": "Something went wrong that should not have. Your work so far is saved; try again.",
 }
 """An internal error; its own message may contain data and is sent nowhere."""
-OUT_OF_MEMORY = {"error": "MemoryError", "code": "out-of-memory", "message": "There is not enough memory for this."}
+_OUT_OF_MEMORY = {"error": "MemoryError", "code": "out-of-memory", "message": "There is not enough memory for this."}
 
 
 class WorkerGoneError(ShoalError):
@@ -41,25 +44,89 @@ class WorkerGoneError(ShoalError):
         super().__init__("The work ended before it was done. There may not have been enough memory.")
 
 
-async def start(module: str, *arguments: str) -> asyncio.subprocess.Process:
-    """Start one of our modules as a process in a group of its own, without modules of the current folder (-P); what it
-    writes to stderr is dropped, since a message of a library may contain data.
+class Worker:
+    """One process that answers questions one after the other; started when it is first asked, again when it died.
+
+    ``quick`` questions do not wait for the others: they only look at what the process holds. Of the ``newest``
+    questions of one name that wait, only the last is answered: the others get ``{"outdated": true}``.
     """
-    return await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-P",
-        "-m",
-        module,
-        *arguments,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-        limit=_LINE,
-        start_new_session=True,
-    )
+
+    def __init__(self, module: str, *arguments: str, quick: Collection[str] = (), newest: Collection[str] = ()) -> None:
+        self._command = (sys.executable, "-P", "-m", module, *arguments)  # -P: no modules of the current folder
+        self._quick, self._newest = quick, newest
+        self._process: asyncio.subprocess.Process | None = None
+        self._listening: asyncio.Task[None] | None = None
+        self._waiting: dict[int, tuple[asyncio.Future[Answer], Progress | None]] = {}
+        self._starting = asyncio.Lock()
+        self._turns = {True: asyncio.Lock(), False: asyncio.Lock()}
+        self._numbers = count()
+        self._last: dict[str, object] = {}
+
+    @property
+    def busy(self) -> bool:
+        """Whether a question is being answered."""
+        return any(turn.locked() for turn in self._turns.values())
+
+    async def ask(self, question: str, arguments: Mapping[str, Any], progress: Progress | None = None) -> Answer:
+        """The answer to a question. Raises `WorkerGoneError` if the process ends before."""
+        ticket = self._last[question] = object()
+        async with self._turns[question in self._quick]:
+            if question in self._newest and self._last[question] is not ticket:
+                return {"outdated": True}
+            process, number = await self._running(), next(self._numbers)
+            assert process.stdin is not None
+            answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+            self._waiting[number] = (answer, progress)
+            message = {"number": number, "question": question, "arguments": arguments}
+            try:
+                process.stdin.write(json.dumps(message).encode() + b"\n")
+                await process.stdin.drain()
+                return await answer
+            except ConnectionError:
+                raise WorkerGoneError from None
+            finally:
+                self._waiting.pop(number, None)
+
+    async def _running(self) -> asyncio.subprocess.Process:
+        """The process, in a group of its own; what it writes to stderr is dropped, since it may contain data."""
+        async with self._starting:
+            if self._process is None or self._listening is None or self._listening.done():
+                pipe, nowhere = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
+                self._process = await asyncio.create_subprocess_exec(
+                    *self._command, stdin=pipe, stdout=pipe, stderr=nowhere, limit=_LINE, start_new_session=True
+                )
+                self._listening = asyncio.create_task(self._listen(self._process))
+            return self._process
+
+    async def _listen(self, process: asyncio.subprocess.Process) -> None:
+        """Hand each answer to who waits for it, until the process ends; then nobody waits any more."""
+        assert process.stdout is not None
+        try:
+            async for line in process.stdout:
+                reply = json.loads(line)
+                answer, progress = self._waiting.get(reply["number"], (None, None))
+                if "progress" in reply and progress is not None:
+                    progress(*reply["progress"])
+                elif "answer" in reply and answer is not None and not answer.done():
+                    answer.set_result(reply["answer"])
+        finally:
+            _kill(process)
+            for answer, _ in self._waiting.values():
+                if not answer.done():
+                    answer.set_exception(WorkerGoneError())
+
+    async def end(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            _kill(self._process)
+            await self._process.wait()
+        if self._listening is not None:
+            with contextlib.suppress(asyncio.CancelledError, ValueError):
+                await self._listening
+        self._process = self._listening = None
 
 
-def kill(process: asyncio.subprocess.Process) -> None:
+def _kill(process: asyncio.subprocess.Process) -> None:
     """End a process and those that it started, at once."""
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError):
@@ -69,123 +136,49 @@ def kill(process: asyncio.subprocess.Process) -> None:
                 process.kill()
 
 
-@dataclass(eq=False)
-class _RunningProcess:
-    """A process, and who waits for which of its answers."""
-
-    process: asyncio.subprocess.Process
-    waiting: dict[int, asyncio.Future[dict[str, Any]]] = field(default_factory=dict)
-
-    async def listen(self) -> None:
-        """Hand each answer to who waits for it, until the process ends; then nobody waits any more."""
-        assert self.process.stdout is not None
-        try:
-            async for line in self.process.stdout:
-                reply = json.loads(line)
-                waiting = self.waiting.pop(reply["number"], None)
-                if waiting is not None and not waiting.done():
-                    waiting.set_result(reply["answer"])
-        finally:
-            kill(self.process)
-            for waiting in self.waiting.values():
-                if not waiting.done():
-                    waiting.set_exception(WorkerGoneError())
-
-
-class Worker:
-    """One process that answers questions one after the other; started when it is first asked, again when it died.
-
-    ``quick`` questions do not wait for the others: they only look at what the process holds.
-    """
-
-    def __init__(self, module: str, *arguments: str, quick: Collection[str] = ()) -> None:
-        self._module, self._arguments, self._quick = module, arguments, frozenset(quick)
-        self._started: _RunningProcess | None = None
-        self._listening: asyncio.Task[None] | None = None
-        self._starting = asyncio.Lock()
-        self._turns = {True: asyncio.Lock(), False: asyncio.Lock()}
-        self._numbers = count()
-        self._newest: dict[str, object] = {}
-
-    @property
-    def busy(self) -> bool:
-        """Whether a question is being answered."""
-        return any(turn.locked() for turn in self._turns.values())
-
-    async def ask(self, question: str, arguments: dict[str, Any], *, newest: str | None = None) -> dict[str, Any]:
-        """The answer to a question. Among waiting questions of one ``newest`` kind only the last is answered: the
-        others get ``{"outdated": true}``.
-        """
-        ticket = object()
-        if newest is not None:
-            self._newest[newest] = ticket
-        async with self._turns[question in self._quick]:
-            if newest is not None and self._newest.get(newest) is not ticket:
-                return {"outdated": True}
-            return await self._exchange(question, arguments)
-
-    async def _exchange(self, question: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        started, number = await self._running(), next(self._numbers)
-        assert started.process.stdin is not None
-        waiting: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
-        started.waiting[number] = waiting
-        line = json.dumps({"number": number, "question": question, "arguments": arguments}).encode() + b"\n"
-        try:
-            started.process.stdin.write(line)
-            await started.process.stdin.drain()
-            return await waiting
-        except ConnectionError:
-            raise WorkerGoneError() from None
-        finally:
-            started.waiting.pop(number, None)
-
-    async def _running(self) -> _RunningProcess:
-        async with self._starting:
-            if self._started is None or self._listening is None or self._listening.done():
-                self._started = _RunningProcess(await start(self._module, *self._arguments))
-                self._listening = asyncio.create_task(self._started.listen())
-            return self._started
-
-    async def end(self) -> None:
-        """End the process."""
-        if self._started is not None:
-            kill(self._started.process)
-            await self._started.process.wait()
-        if self._listening is not None:
-            with contextlib.suppress(asyncio.CancelledError, ValueError):
-                await self._listening
-        self._started = self._listening = None
-
-
-Answer = Callable[[str, dict[str, Any]], dict[str, Any]]
-Lines = queue.SimpleQueue[dict[str, Any]]
-
-
-def serve(answer: Answer, quick: Collection[str] = ()) -> None:
-    """The other end: answer each line of stdin with a line of stdout, ``quick`` questions beside the others. When the
-    input ends, nobody waits for an answer any more: so does the process, at once.
-    """
+def serve(
+    answer: Callable[[str, Mapping[str, Any], Progress], Answer], workspace: Workspace, quick: Collection[str] = ()
+) -> None:
+    """Answer lines of stdin on stdout, ``quick`` questions beside the others; the process ends when its input does."""
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # a library that prints must not break the answers
     writing = threading.Lock()
-    lanes: dict[bool, Lines] = {True: queue.SimpleQueue(), False: queue.SimpleQueue()}
+    lanes = {True: ThreadPoolExecutor(1), False: ThreadPoolExecutor(1)}
 
-    def work(lane: Lines) -> None:
-        while True:
-            message = lane.get()
-            reply = {"number": message["number"], "answer": answer(message["question"], message["arguments"])}
-            line = json.dumps(reply) + "\n"
-            with writing:
-                out.write(line)
-                out.flush()
+    def write(**facts: Any) -> None:
+        line = json.dumps(facts) + "\n"
+        with writing:
+            out.write(line)
+            out.flush()
 
-    threading.Thread(target=work, args=(lanes[True],), daemon=True).start()
-    threading.Thread(target=_read_lines, args=(lanes, frozenset(quick)), daemon=True).start()
-    work(lanes[False])
+    def reply(number: int, question: str, arguments: Mapping[str, Any]) -> None:
+        last = ("", 0.0)
 
+        def progress(stage: str, share: float) -> None:
+            nonlocal last
+            if stage != last[0] or time.monotonic() - last[1] > _EVERY:
+                last = (stage, time.monotonic())
+                write(number=number, progress=[stage, share])
 
-def _read_lines(lanes: Mapping[bool, Lines], quick: frozenset[str]) -> None:
+        try:
+            write(number=number, answer=answer(question, arguments, progress))
+        except Exception as error:
+            write(number=number, answer={"error": error_to_page(error, workspace)})
+
     for line in sys.stdin.buffer:
         message = json.loads(line)
-        lanes[message["question"] in quick].put(message)
+        lanes[message["question"] in quick].submit(reply, **message).add_done_callback(_end_if_unanswered)
     os._exit(0)
+
+
+def _end_if_unanswered(done: Future[None]) -> None:
+    """End the process when it could not even answer with an error, so that nobody waits for ever."""
+    if done.exception() is not None:
+        os._exit(1)
+
+
+def error_to_page(error: Exception, workspace: Workspace) -> dict[str, Any]:
+    """An error as the page shows it; an internal error says nothing, since its message may contain data."""
+    if isinstance(error, ShoalError):
+        return dict(workspace.without_paths(error.to_dict()))
+    return _OUT_OF_MEMORY if isinstance(error, MemoryError) else FAULT

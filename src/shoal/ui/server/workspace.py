@@ -1,7 +1,5 @@
 """The folder of a session: data, policy and runs. It outlives a crash, and nothing of it outlives the session's end."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json
@@ -11,9 +9,8 @@ import shutil
 import time
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from shoal.errors import InputError
 
@@ -21,50 +18,40 @@ _UNSAFE = frozenset('<>:"/\\|?*')
 _LONGEST, _LONGEST_SUFFIX = 200, 20
 """Bytes of a file name and of what follows its last point, at most; file systems take 255."""
 _LOCK = ".lock"
+STATUS, WORK, OUT = "status.json", "work", "out"
+"""In the folder of a run: what became of it, its files until they are complete, and its complete files."""
+SAVED = "run.pickle"
+"""What a run was made from and became, for the desk's answers about it. It never leaves the session's folder, which
+only its owner may write."""
 
 
-@dataclass(frozen=True)
 class Workspace:
     """A session's folder, readable by its owner only."""
 
-    folder: Path
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.policy = folder / "policy.yaml"  # as it stands, perhaps with problems
+        self.table_notes = folder / "table.json"  # what the page shows of the table
+        self.incoming = folder / "incoming"  # where a file lies while it is uploaded and opened
+        self.data = folder / "data"  # where the uploaded file lies, alone
+        self.runs = folder / "runs"  # a folder for each run
 
-    @staticmethod
-    def of(root: Path, secret: str) -> Workspace:
+    @classmethod
+    def of(cls, root: Path, secret: str) -> Self:
         """The folder of the session that a secret opens; its name does not give the secret away."""
-        return Workspace(root / f"session-{hashlib.sha256(secret.encode()).hexdigest()[:32]}")
+        return cls(root / f"session-{hashlib.sha256(secret.encode()).hexdigest()[:32]}")
 
     def create(self) -> None:
         """Make the folder and those in it; what is there already stays."""
         for folder in (self.folder, self.data, self.runs):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
-    @property
-    def policy(self) -> Path:
-        """The policy as it stands, perhaps with problems."""
-        return self.folder / "policy.yaml"
-
-    @property
-    def data(self) -> Path:
-        """Where the uploaded file lies, alone."""
-        return self.folder / "data"
-
-    @property
-    def runs(self) -> Path:
-        """A folder for each run."""
-        return self.folder / "runs"
-
-    @property
-    def table_notes(self) -> Path:
-        """What the page shows of the table."""
-        return self.folder / "table.json"
-
     def table(self) -> Path:
         """The uploaded file. Raises `InputError` before there is one."""
-        for path in sorted(self.data.iterdir()):
-            if not path.name.startswith("."):
-                return path
-        raise InputError("There is no table yet. Load one first.", code="no-table")
+        found = next((path for path in sorted(self.data.iterdir()) if not path.name.startswith(".")), None)
+        if found is None:
+            raise InputError("There is no table yet. Load one first.", code="no-table")
+        return found
 
     def run(self, number: str) -> Path:
         """The folder of a run."""
@@ -73,13 +60,16 @@ class Workspace:
             raise InputError(f"There is no run {number!r}.", code="unknown-run")
         return folder
 
+    def run_folders(self) -> list[Path]:
+        """The folders of all runs, the first first."""
+        return sorted(path for path in self.runs.iterdir() if (path / STATUS).exists())
+
     @property
     def age(self) -> float:
         """Seconds since something came or went in the folder; 0 when it has just gone itself."""
-        try:
+        with contextlib.suppress(FileNotFoundError):
             return time.time() - self.folder.stat().st_mtime
-        except FileNotFoundError:
-            return 0.0
+        return 0.0
 
     def without_paths(self, value: Any) -> Any:
         """An answer without the folder in it: where a server keeps its files helps nobody who uses it."""
@@ -90,18 +80,17 @@ class Workspace:
         if not isinstance(value, str) or str(self.folder) not in value:
             return value
         runs = [path for path in self.runs.iterdir() if _is_run_number(path.name)] if self.runs.is_dir() else []
-        for folder in (*runs, self.data, self.folder / "incoming", self.folder):
+        for folder in (*runs, self.data, self.incoming, self.folder):
             for separator in ("/", "\\"):
                 value = value.replace(f"{folder}{separator}", "")
         return value
 
     def delete(self) -> None:
         """Remove everything, also where something was just being written."""
-        for last in (False, False, True):
-            with contextlib.suppress(*(() if last else (OSError,))):
-                shutil.rmtree(self.folder)
-            if not self.folder.exists():
-                return
+        for _ in range(2):
+            shutil.rmtree(self.folder, ignore_errors=True)
+        if self.folder.exists():
+            shutil.rmtree(self.folder)
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -131,9 +120,9 @@ def _is_run_number(text: str) -> bool:
     return text.isascii() and text.isdecimal() and 3 <= len(text) <= 6
 
 
-def safe_name(given: str) -> str:
+def safe_name(text: str) -> str:
     """A file name from what a browser says, without any way out of the folder: only its last part, no odd signs."""
-    last = unicodedata.normalize("NFC", given).replace("\\", "/").rpartition("/")[2]
+    last = unicodedata.normalize("NFC", text).replace("\\", "/").rpartition("/")[2]
     plain = "".join("_" if unicodedata.category(each) in {"Cc", "Cf", "Cs"} else each for each in last)
     name = "".join("_" if each in _UNSAFE else each for each in plain).strip(" .")
     if not name or name.startswith("-"):

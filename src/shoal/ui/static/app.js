@@ -25,13 +25,13 @@ let leave = () => {};
 function decoded(address) { try { return decodeURIComponent(address); } catch { return address; } }
 
 /** @returns {{ page: Step, rest: string[] }} */
-function place() {
+function currentAddress() {
   const [id, ...rest] = decoded(location.hash.replace(/^#\/?/, "")).split("/");
   return { page: PAGES.find((each) => each.id === id) ?? data, rest };
 }
 
 function show() {
-  const { page, rest } = place();
+  const { page, rest } = currentAddress();
   const root = byId("page");
   leave();
   const changed = current !== page;
@@ -50,14 +50,14 @@ function show() {
 }
 
 function steps() {
-  const { page } = place();
+  const { page } = currentAddress();
   fill(byId("steps"), h("ol", {}, PAGES.map((each) => h("li", {},
     h("a", { href: `#/${each.id}`, "aria-current": each === page ? "step" : null }, each.title)))));
 }
 
 /** What comes after this page. */
 function onward() {
-  const { page, rest } = place();
+  const { page, rest } = currentAddress();
   const next = state.table ? PAGES[PAGES.indexOf(page) + 1] : undefined;
   const run = next === download && finished().some((each) => each.number === rest[0]) ? `/${rest[0]}` : "";
   fill(byId("onward"), next ? ["Next: ", h("a", { href: `#/${next.id}${run}`, id: "next-step" }, next.title)] : null);
@@ -97,21 +97,24 @@ async function end() {
 function policy() {
   const aside = byId("policy");
   if (!state.table) { fill(aside); return; }
-  const open = aside.querySelector("details")?.open ?? false;
-  const old = aside.querySelector("textarea");
-  const typed = old && old.value !== old.defaultValue;
-  const area = typed ? old : h("textarea", { id: "yaml", rows: "24", spellcheck: "false", "aria-label": "Policy file as YAML", oninput: policyChanged });
-  if (!typed) area.value = area.defaultValue = state.yaml;
+  if (!aside.firstChild) layOutPolicy(aside);
+  const area = /** @type {HTMLTextAreaElement} */ (byId("yaml"));
+  if (area.value === area.defaultValue) area.value = area.defaultValue = state.yaml;
   const problems = state.problems.length;
-  const focused = document.activeElement === area;
-  fill(aside, h("details", { open },
-    h("summary", { id: "policy-head" }, "Policy file", problems ? h("span", { class: "badge bad" }, count(problems, "problem")) : h("span", { class: "badge good" }, "no problems")),
-    h("p", { class: "soft" }, "Everything you do here changes this file. ", h("code", {}, "shoal anonymize"), " runs it as it is."),
-    problemList(state.problems), area, h("div", { id: "yaml-said", role: "alert" }),
-    h("div", { class: "buttons" }, h("button", { type: "button", id: "yaml-write", onclick: () => writeYaml(area) }, "Save changes"),
-      h("button", { type: "button", id: "yaml-forget", onclick: () => { area.value = area.defaultValue; policy(); } }, "Discard changes"))));
-  if (focused) area.focus({ preventScroll: true });
+  fill(byId("policy-badge"), h("span", { class: problems ? "badge bad" : "badge good" }, problems ? count(problems, "problem") : "no problems"));
+  fill(byId("policy-problems"), problemList(state.problems));
   policyChanged();
+}
+
+/** The parts of the policy file, made once: a click or a selection in them outlasts every redrawing. @param {HTMLElement} aside */
+function layOutPolicy(aside) {
+  const area = h("textarea", { id: "yaml", rows: "24", spellcheck: "false", "aria-label": "Policy file as YAML", oninput: policyChanged });
+  fill(aside, h("details", {},
+    h("summary", { id: "policy-head" }, "Policy file", h("span", { id: "policy-badge" })),
+    h("p", { class: "soft" }, "Everything you do here changes this file. ", h("code", {}, "shoal anonymize"), " runs it as it is."),
+    h("div", { id: "policy-problems" }), area, h("div", { id: "yaml-said", role: "alert" }),
+    h("div", { class: "buttons" }, h("button", { type: "button", id: "yaml-write", onclick: () => writeYaml(area) }, "Save changes"),
+      h("button", { type: "button", id: "yaml-forget", onclick: () => { area.value = area.defaultValue; fill(byId("yaml-said")); policy(); } }, "Discard changes"))));
 }
 
 /** Whether there is anything to write or to give up. */
@@ -126,6 +129,7 @@ async function writeYaml(area) {
   try {
     await editYaml(area.value);
     area.defaultValue = area.value;
+    fill(byId("yaml-said"));
     policy();
     say("The policy is saved.");
   } catch (error) { fill(byId("yaml-said"), h("p", { class: "complaint" }, error instanceof Error ? error.message : String(error))); }

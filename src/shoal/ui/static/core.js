@@ -47,7 +47,7 @@ function append(element, children) {
 }
 
 /**
- * Put children in place of what an element has; the focus stays on the element of the same id, or that scrolls the same.
+ * Replace what an element has by children; the focus stays on the element of the same id, or that scrolls the same.
  * @param {HTMLElement} element
  * @param {...Child} children
  */
@@ -129,7 +129,7 @@ function nearby(control, element) {
  * @param {Value | undefined} value
  * @returns {HTMLElement | string}
  */
-export function shown(value) {
+export function displayValue(value) {
   return value === null || value === MISSING ? h("em", { class: "missing" }, "missing") : String(value) === "" ? h("em", { class: "missing" }, "empty") : String(value);
 }
 
@@ -172,7 +172,7 @@ export function percent(share) {
  * @returns {Child[]}
  */
 export function someOf(labels, most, total = labels.length) {
-  return [labels.slice(0, most).map((label, place) => [place ? ", " : "", shown(label)]), total > most ? ` and ${count(total - Math.min(most, labels.length))} more` : ""];
+  return [labels.slice(0, most).map((label, index) => [index ? ", " : "", displayValue(label)]), total > most ? ` and ${count(total - Math.min(most, labels.length))} more` : ""];
 }
 
 /**
@@ -527,7 +527,16 @@ export function problemsOf(name) { return state.problems.filter((each) => each.c
  * @returns {HTMLElement | null}
  */
 export function problemList(problems) {
-  return problems.length ? h("ul", { class: "problems", role: "alert" }, problems.map((each) => h("li", {}, each.where ? h("code", {}, each.where) : null, each.where ? ": " : "", each.message, " ", each.fix))) : null;
+  return problems.length ? h("ul", { class: "problems", role: "alert" }, problems.map((each) => h("li", {}, each.where ? h("code", {}, each.where) : null, each.where ? ": " : "", each.message, " ", each.fix, (each.edits ?? []).map(offerButton)))) : null;
+}
+
+/**
+ * A button for a change of the policy that would fix a problem.
+ * @param {{ label: string, edits: Suggestion["edits"] }} offer
+ * @returns {HTMLElement}
+ */
+function offerButton({ label, edits }) {
+  return h("button", { type: "button", onclick: () => attempt(async () => { await applyEdits(edits); say(`Changed: ${label}. You can undo this.`); }) }, label);
 }
 
 /**
@@ -605,7 +614,7 @@ export function table(caption, heads, rows, attributes = {}) {
   return h("div", { class: "table", tabindex: "0", role: "region", "aria-label": caption, "data-scroll": caption },
     h("table", attributes, h("caption", {}, caption),
       h("thead", {}, h("tr", {}, heads.map((head) => h("th", { scope: "col" }, head)))),
-      h("tbody", {}, rows.map((cells) => h("tr", {}, cells.map((cell, place) => h("td", { "data-head": typeof heads[place] === "string" ? heads[place] : null }, cell)))))));
+      h("tbody", {}, rows.map((cells) => h("tr", {}, cells.map((cell, index) => h("td", { "data-head": typeof heads[index] === "string" ? heads[index] : null }, cell)))))));
 }
 
 /**

@@ -119,12 +119,12 @@ function widthsPart(spec, facts, answer, change, forms) {
     change(next);
   };
   const bounds = spec.bounds ?? null;
-  const bound = (/** @type {number} */ place) => ({ number: (/** @type {number} */ at) => write({ bounds: place ? [bounds?.[0] ?? facts.histogram.low, at] : [at, bounds?.[1] ?? facts.histogram.high] }), empty: () => write({ bounds: undefined }) });
+  const bound = (/** @type {number} */ index) => ({ number: (/** @type {number} */ at) => write({ bounds: index ? [bounds?.[0] ?? facts.histogram.low, at] : [at, bounds?.[1] ?? facts.histogram.high] }), empty: () => write({ bounds: undefined }) });
   return h("div", {},
-    h("ol", { class: "levels", "aria-label": "Width of the intervals at each level" }, widths.map((width, place) => h("li", {},
-      h("label", { for: `width-${place + 1}` }, `Level ${place + 1}: width `),
-      numberInput(`width-${place + 1}`, `Width at level ${place + 1}`, width, { number: (at) => write({ widths: widths.map((each, other) => (other === place ? at : each)) }) }), " ",
-      h("button", { type: "button", id: `width-remove-${place + 1}`, disabled: widths.length < 2, onclick: () => write({ widths: widths.filter((_, other) => other !== place) }) }, "Remove")))),
+    h("ol", { class: "levels", "aria-label": "Width of the intervals at each level" }, widths.map((width, index) => h("li", {},
+      h("label", { for: `width-${index + 1}` }, `Level ${index + 1}: width `),
+      numberInput(`width-${index + 1}`, `Width at level ${index + 1}`, width, { number: (at) => write({ widths: widths.map((each, other) => (other === index ? at : each)) }) }), " ",
+      h("button", { type: "button", id: `width-remove-${index + 1}`, disabled: widths.length < 2, onclick: () => write({ widths: widths.filter((_, other) => other !== index) }) }, "Remove")))),
     h("div", { class: "buttons" }, h("button", { type: "button", id: "width-add", onclick: () => write({ widths: [...widths, 2 * (widths.at(-1) ?? 1)] }) }, "Add a level")),
     h("p", { class: "soft" }, "Each width must be a multiple of the previous one, so that every interval lies within one of the next level. The last level is always *."),
     h("details", { open: forms.open ?? (Boolean(bounds) || Boolean(spec.origin)), ontoggle: (event) => { forms.open = event.target.open; } }, h("summary", {}, "Start and range of the intervals"),
@@ -158,8 +158,8 @@ function readCuts(spec) {
  * @returns {(number | string)[][]}
  */
 function writeCuts({ low, high, levels, points }) {
-  const ordered = [...points].sort((a, b) => a.at - b.at).filter((point, place, all) => point.at > low && point.at < high && (!place || point.at !== all[place - 1].at));
-  return Array.from({ length: levels }, (_, place) => [low, ...ordered.filter((point) => point.upto > place).map((point) => point.at), high].map(written));
+  const ordered = [...points].sort((a, b) => a.at - b.at).filter((point, index, all) => point.at > low && point.at < high && (!index || point.at !== all[index - 1].at));
+  return Array.from({ length: levels }, (_, index) => [low, ...ordered.filter((point) => point.upto > index).map((point) => point.at), high].map(written));
 }
 
 /**
@@ -199,28 +199,28 @@ function cutsPart(spec, facts, answer, change) {
     h("div", { class: "buttons" }, h("label", { for: "cut-new" }, "Cut at"), fresh, h("button", { type: "button", id: "cut-add", onclick: () => fresh.dispatchEvent(new Event("change")) }, "Add cut")),
     h("div", { class: "buttons" }, h("span", {}, "Lowest end "), end("low", -Infinity, "Lowest end, empty for open"), h("span", {}, " highest end "), end("high", Infinity, "Highest end, empty for open")),
     h("div", { class: "buttons" },
-      h("button", { type: "button", id: "cut-level-add", onclick: () => write({ levels: model.levels + 1, points: model.points.map((point, place) => (place % 2 && point.upto === model.levels ? { ...point, upto: model.levels + 1 } : point)) }) }, "Add a level"),
+      h("button", { type: "button", id: "cut-level-add", onclick: () => write({ levels: model.levels + 1, points: model.points.map((point, index) => (index % 2 && point.upto === model.levels ? { ...point, upto: model.levels + 1 } : point)) }) }, "Add a level"),
       h("button", { type: "button", id: "cut-level-remove", disabled: model.levels < 2, onclick: () => write({ levels: model.levels - 1, points: model.points.map((point) => ({ ...point, upto: Math.min(point.upto, model.levels - 1) })) }) }, "Remove the last level"),
       h("span", { class: "soft" }, count(model.levels, "level"))),
-    h("ol", { class: "levels cuts", "aria-label": "Cut points" }, model.points.map((point, place) => cutRow(model, point, place, write))));
+    h("ol", { class: "levels cuts", "aria-label": "Cut points" }, model.points.map((point, index) => cutRow(model, point, index, write))));
 }
 
 /**
  * @param {Cuts} model
  * @param {CutPoint} point
- * @param {number} place
+ * @param {number} index
  * @param {(changes: Partial<Cuts>) => unknown} write
  * @returns {HTMLElement}
  */
-function cutRow(model, point, place, write) {
-  const replace = (/** @type {Partial<CutPoint>} */ changes) => write({ points: model.points.map((each, other) => (other === place ? { ...each, ...changes } : each)) });
-  return h("li", {}, numberInput(`cut-at-${place}`, `Cut point ${place + 1}`, point.at, { number: (at) => replace({ at }) }), " ",
-    choice(`cut-upto-${place}`, Array.from({ length: model.levels }, (_, level) => [String(level + 1), model.levels === 1 ? "level 1" : `kept up to level ${level + 1}`]), String(point.upto), (upto) => replace({ upto: Number(upto) }), { "aria-label": `Cut ${point.at} is kept up to level` }), " ",
-    h("button", { type: "button", id: `cut-remove-${place}`, "aria-label": `Remove the cut at ${point.at}`, onclick: () => write({ points: model.points.filter((_, other) => other !== place) }) }, "Remove"));
+function cutRow(model, point, index, write) {
+  const replace = (/** @type {Partial<CutPoint>} */ changes) => write({ points: model.points.map((each, other) => (other === index ? { ...each, ...changes } : each)) });
+  return h("li", {}, numberInput(`cut-at-${index}`, `Cut point ${index + 1}`, point.at, { number: (at) => replace({ at }) }), " ",
+    choice(`cut-upto-${index}`, Array.from({ length: model.levels }, (_, level) => [String(level + 1), model.levels === 1 ? "level 1" : `kept up to level ${level + 1}`]), String(point.upto), (upto) => replace({ upto: Number(upto) }), { "aria-label": `Cut ${point.at} is kept up to level` }), " ",
+    h("button", { type: "button", id: `cut-remove-${index}`, "aria-label": `Remove the cut at ${point.at}`, onclick: () => write({ points: model.points.filter((_, other) => other !== index) }) }, "Remove"));
 }
 
 /**
- * A sensible distance between places that a pointer can choose: about a two-hundredth of the picture, rounded.
+ * A sensible distance between positions that a pointer can choose: about a two-hundredth of the picture, rounded.
  * @param {Scale} scale
  * @param {Histogram} histogram
  * @returns {number}
@@ -247,20 +247,20 @@ function cuttable(facts, model, scale, write, add) {
   const box = h("div", { class: "cuttable", id: "cut-histogram" }, bars(histogramBars(facts.histogram), scale, { role: "img", "aria-label": "Histogram of the column" }));
   const at = (/** @type {MouseEvent} */ event) => { const { left, width } = box.getBoundingClientRect(); return rounded(scale.low + ((event.clientX - left) / width) * (scale.high - scale.low)); };
   box.addEventListener("click", (event) => { if (!around(event, ".cut")) add(at(event)); });
-  model.points.forEach((point, place) => box.append(handle(point, place, { scale, step, at, move: (to) => write({ points: model.points.map((each, other) => (other === place ? { ...each, at: to } : each)) }), drop: () => write({ points: model.points.filter((_, other) => other !== place) }) })));
+  model.points.forEach((point, index) => box.append(handle(point, index, { scale, step, at, move: (to) => write({ points: model.points.map((each, other) => (other === index ? { ...each, at: to } : each)) }), drop: () => write({ points: model.points.filter((_, other) => other !== index) }) })));
   return box;
 }
 
 /**
  * @param {CutPoint} point
- * @param {number} place
+ * @param {number} index
  * @param {{ scale: Scale, step: number, at: (event: MouseEvent) => number, move: (to: number) => unknown, drop: () => unknown }} parts
  * @returns {HTMLElement}
  */
-function handle(point, place, { scale, step, at, move, drop }) {
+function handle(point, index, { scale, step, at, move, drop }) {
   const text = h("span", { class: "cut-text" }, short(point.at));
   const mark = h("div", {
-    class: "cut", id: `cut-${place}`, role: "slider", tabindex: "0", "aria-label": `Cut point ${place + 1}, kept up to level ${point.upto}`, "aria-orientation": "horizontal",
+    class: "cut", id: `cut-${index}`, role: "slider", tabindex: "0", "aria-label": `Cut point ${index + 1}, kept up to level ${point.upto}`, "aria-orientation": "horizontal",
     "aria-valuemin": scale.low, "aria-valuemax": scale.high, "aria-valuenow": point.at, style: { left: `${share(point.at, scale)}%` },
   }, text);
   const show = (/** @type {number} */ to) => { mark.style.setProperty("left", `${share(to, scale)}%`); text.textContent = short(to); };

@@ -1,13 +1,14 @@
 // Step 1: load a table, look at it, and say what each column is.
-import { api, attempt, choice, columnFacts, confirmed, count, edit, field, fill, h, history, currentTable, percent, problemList, problemsOf, say, send, shown, state, table, tellOthers, unprotected, unprotectedWarning, update, watch } from "./core.js";
+import { api, attempt, choice, columnFacts, columns, confirmed, count, currentTable, displayValue, edit, field, fill, h, history, percent, problemList, problemsOf, say, send, state, table, tellOthers, unprotected, unprotectedWarning, update, watch } from "./core.js";
 
-/** @import { ModelEntry, Opened, Reading, ReadingControl, Stop, Table } from "./types" */
+/** @import { ModelEntry, Opened, Policy, Reading, ReadingControl, Stop, Table } from "./types" */
 
 export const id = "data";
 export const title = "Data";
 
 const ROLES = [
   ["identifier", "identifier: names a person, not released"],
+  ["pseudonym", "pseudonym: links a person's records, released as a keyed code"],
   ["quasi", "quasi-identifier: others may know it, generalized"],
   ["sensitive", "sensitive: must not be linked to a person, protected"],
   ["insensitive", "insensitive: released unchanged"],
@@ -48,7 +49,7 @@ function drawLoader(section) {
     take(input.files?.[0]);
     input.value = "";  // the same file, put right, may be chosen again
   });
-  const drop = h("div", { class: "drop" }, field("Table, with one row per person", input,
+  const drop = h("div", { class: "drop" }, field("Table about people", input,
     `CSV, Parquet, Excel, SPSS, SAS or Stata; up to ${count(state.limits.rows)} records and ${count(Math.round(state.limits.bytes / 1e6))} MB. ${state.shared ? "It is sent to this server and deleted when your session ends." : "It stays on this machine."}`), bar);
   drop.addEventListener("dragover", (event) => { event.preventDefault(); drop.classList.add("over"); });
   drop.addEventListener("dragleave", () => drop.classList.remove("over"));
@@ -89,6 +90,7 @@ function drawTable(root) {
     h("section", { "aria-labelledby": "columns-head" }, h("h2", { id: "columns-head" }, "Columns and their roles"),
       h("p", { class: "soft" }, "Suggested from names and values, erring on the side of caution. Read the reasons and correct what is wrong."),
       h("div", { id: "roles" })),
+    h("section", { "aria-labelledby": "people-head" }, h("h2", { id: "people-head" }, "People with several records"), h("div", { id: "people" })),
     h("section", { "aria-labelledby": "rows-head" }, h("h2", { id: "rows-head" }, "Preview"), preview));
   drawRoles();
   drawRows(preview, 0);
@@ -153,13 +155,13 @@ function drawRoles() {
   if (!box) return;
   const named = state.policy.columns ?? {};
   const { columns: all, records } = currentTable();
-  const rows = all.map((each, place) => {
+  const rows = all.map((each, index) => {
     const role = named[each.name]?.role ?? "";
     return [
       h("strong", {}, each.name),
       h("span", {}, each.kind, h("br"), h("span", { class: "soft" }, count(each.distinct, "value"))),
       each.missing ? `${count(each.missing)} (${percent(each.missing / records)})` : "none",
-      choice(`role-${place}`, ROLES, role, (chosen) => setRole(each.name, chosen), { "aria-label": `Role of ${each.name}` }),
+      h("div", {}, choice(`role-${index}`, ROLES, role, (chosen) => setRole(each.name, chosen), { "aria-label": `Role of ${each.name}` }), relativeChoice(each.name, index)),
       h("div", {}, role === each.role ? each.why : `Your choice. (Suggested: ${each.role}. ${each.why})`,
         each.warning ? h("span", { class: "warning" }, ` ${each.warning}`) : null,
         each.odd.length ? h("span", { class: "warning" }, ` All values except ${each.odd.join(", ")} are numbers, so intervals cannot be used. List values that mean “no value” under “File options”.`) : null,
@@ -169,6 +171,66 @@ function drawRoles() {
     ];
   });
   fill(box, table("Columns", ["Column", "Values", "Missing", "Role", "Why", "For example"], rows, { class: "columns stacks" }));
+  drawPeople();
+}
+
+/** Which identifiers tell people apart: with one, the models count people. */
+function drawPeople() {
+  const box = document.getElementById("people");
+  if (!box) return;
+  const identifiers = [...columns("identifier"), ...columns("pseudonym")];
+  const chosen = personColumns(state.policy);
+  const { records } = currentTable();
+  const tick = (/** @type {string} */ name, /** @type {number} */ index) => {
+    const input = h("input", { type: "checkbox", id: `person-${index}`, checked: chosen.includes(name),
+      onchange: () => edit((policy) => setPerson(policy, identifiers.filter((each) => (each === name ? input.checked : chosen.includes(each))))) });
+    const { distinct = 0, missing = 0 } = columnFacts(name) ?? {};
+    return h("label", {}, input, " ", h("strong", {}, name), h("span", { class: "soft" }, ` ${count(distinct, "different value")} in ${count(records - missing, "record")}`));
+  };
+  fill(box, h("p", {}, "In a table of visits, claims or prescriptions a person has several records, and five records of one patient would be a class of five. Say which identifier tells people apart: then every model counts people instead of records."),
+    identifiers.length ? h("fieldset", { class: "ticks" }, h("legend", {}, "Columns that say who a record is about"), identifiers.map(tick)) : h("p", { class: "soft" }, "No column is an identifier. Give the one that tells people apart this role."),
+    chosen.length ? field("Records of a person that somebody may know", choice("events", ["1", "2", "3"].map((n) => [n, n]), String(state.policy.person?.events ?? 1), (value) => edit((policy) => setEvents(policy, Number(value)))),
+      "With 2 or 3, at least k people have records in all classes of the known ones. It matters if records of a person can be linked, and costs detail.") : null,
+    h("p", { id: "counted", role: "status" }, chosen.length ? `The models count people, told apart by ${chosen.join(" and ")}.` : "The models count records: every record counts as a different person."),
+    problemList(state.problems.filter((each) => each.section === "person")));
+}
+
+/** @param {Policy} policy @returns {string[]} */
+const personColumns = (policy) => [policy.person?.column ?? policy.person ?? []].flat();
+
+/** @param {Policy} policy @param {string[]} names */
+function setPerson(policy, names) {
+  if (!names.length) { delete policy.person; return; }
+  const others = typeof policy.person === "object" && !Array.isArray(policy.person) ? policy.person : {};
+  policy.person = { ...others, column: names.length === 1 ? names[0] : names };
+}
+
+/**
+ * How a date is released: as it is, or as days since another date.
+ * @param {string} name
+ * @param {number} index
+ */
+function relativeChoice(name, index) {
+  const { role, relative } = state.policy.columns?.[name] ?? {};
+  if (!["quasi", "sensitive", "insensitive"].includes(role) || (columnFacts(name)?.kind !== "dates" && !relative)) return null;
+  const others = currentTable().columns.filter((each) => each.kind === "dates" && each.name !== name && state.policy.columns[each.name]);
+  const ways = [["", "released as dates"], ...(state.policy.person || relative === "first" ? [["first", "as days since the person's first date"]] : []), ...others.map((each) => [each.name, `as days since ${each.name}`])];
+  return choice(`relative-${index}`, ways, relative ?? "", (chosen) => {
+    edit((policy) => {
+      const column = policy.columns[name];
+      if (chosen) column.relative = chosen;
+      else delete column.relative;
+      if (role === "quasi") column.hierarchy = chosen ? { intervals: { widths: [7, 28, 364] } } : columnFacts(name)?.suited ?? { flat: true };
+      delete column.boundary;
+    });
+    say(`${name}: ${ways.find(([value]) => value === chosen)?.[1]}`);
+  }, { "aria-label": `Dates of ${name}` });
+}
+
+/** @param {Policy} policy @param {number} events */
+function setEvents(policy, events) {
+  const names = personColumns(policy), column = names.length === 1 ? names[0] : names;
+  policy.person = events > 1 ? { column, events } : { column };
 }
 
 /** @param {string} text @returns {string} */
@@ -185,8 +247,10 @@ function setRole(name, role) {
     const old = policy.columns[name] ?? {};
     if (role === "") delete policy.columns[name];
     else if (role === "quasi") policy.columns[name] = { role, hierarchy: old.hierarchy ?? columnFacts(name)?.suited ?? { flat: true }, ...(old.boundary !== undefined ? { boundary: old.boundary } : {}) };
-    else if (role === "sensitive") policy.columns[name] = { role, ...(old.categories ? { categories: old.categories } : {}), ...(old.publish ? { publish: old.publish } : {}) };
+    else if (role === "sensitive") policy.columns[name] = { role, ...(old.categories ? { categories: old.categories } : {}), ...(old.publish ? { publish: old.publish } : {}), ...(old.bins !== undefined ? { bins: old.bins } : {}) };
     else policy.columns[name] = { role };
+    if (!["identifier", "pseudonym"].includes(role)) setPerson(policy, personColumns(policy).filter((each) => each !== name));
+    if (role === "pseudonym") policy.person ??= name;
     if (role !== "sensitive" && Array.isArray(policy.privacy)) policy.privacy = policy.privacy.map((model) => without(model, name)).filter((model) => model !== null);
   });
   say(`${name}: ${role || "not named"}`);
@@ -211,7 +275,7 @@ async function drawRows(box, offset) {
   if (!answer) return;
   const last = offset + answer.rows.length;
   fill(box,
-    table(`Records ${count(offset + 1)} to ${count(last)} of ${count(answer.records)}`, answer.columns.map((name) => [name, h("br"), h("span", { class: "soft" }, columnFacts(name)?.kind ?? "")]), answer.rows.map((row) => row.map((value) => h("span", { title: value }, shown(value)))), { class: "preview" }),
+    table(`Records ${count(offset + 1)} to ${count(last)} of ${count(answer.records)}`, answer.columns.map((name) => [name, h("br"), h("span", { class: "soft" }, columnFacts(name)?.kind ?? "")]), answer.rows.map((row) => row.map((value) => h("span", { title: value }, displayValue(value)))), { class: "preview" }),
     h("div", { class: "buttons" },
       h("button", { type: "button", id: "rows-before", disabled: offset === 0, onclick: () => drawRows(box, Math.max(0, offset - PAGE)) }, "Previous records"),
       h("button", { type: "button", id: "rows-after", disabled: last >= answer.records, onclick: () => drawRows(box, last) }, "Next records")));

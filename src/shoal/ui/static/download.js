@@ -1,5 +1,5 @@
 // Step 7: the files of a run, with what proves that they are what the command line makes.
-import { api, attempt, count, field, fill, h, say, shown } from "./core.js";
+import { api, attempt, count, displayValue, field, fill, h, say } from "./core.js";
 import { reported } from "./report_parts.js";
 import { finished, runAt, runChoice } from "./run_choice.js";
 import { fetchRuns } from "./runs_poll.js";
@@ -58,7 +58,7 @@ function formulas(found) {
   if (!found.length) return null;
   return h("section", { class: "complaint", id: "download-formulas", "aria-label": "Cells that look like formulas" },
     h("p", {}, h("strong", {}, "Some cells look like formulas. "), "They start with =, +, - or @, and a spreadsheet may run them when it opens the file. Import the file with all columns as text instead. Shoal does not change the cells."),
-    h("ul", {}, found.map((each) => h("li", {}, h("bdi", {}, each.column), each.cells ? `: ${count(each.cells, "cell")}, such as ` : ": the name of the column, ", h("code", {}, shown(each.example))))));
+    h("ul", {}, found.map((each) => h("li", {}, h("bdi", {}, each.column), each.cells ? `: ${count(each.cells, "cell")}, such as ` : ": the name of the column, ", h("code", {}, displayValue(each.example))))));
 }
 
 /** @param {Run} run @param {ReleaseForm} form @param {string} data @returns {HTMLElement} */

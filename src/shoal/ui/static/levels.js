@@ -1,5 +1,5 @@
 // What a hierarchy does level by level, and how far values may go: the table of levels and the limits.
-import { choice, count, field, h, problemList, shown, table } from "./core.js";
+import { choice, count, displayValue, field, h, problemList, table } from "./core.js";
 
 /** @import { Boundary, HierarchyAnswer, Limit, Value, View } from "./types" */
 
@@ -16,12 +16,12 @@ export function levelTable(answer, view, look) {
   const rows = answer.levels.map((level) => [
     level.level === 0 ? "0: the value" : level.level === answer.height ? `${level.level}: everything (*)` : String(level.level),
     count(level.groups), count(level.smallest, "record"),
-    ...examples.map((each) => [shown(each.path[level.level]), each.limited && level.level > 0 && each.path[level.level] === each.path[level.level - 1] && each.path[level.level] === each.path.at(-1) ? h("span", { class: "soft" }, " (stops here)") : null]),
+    ...examples.map((each) => [displayValue(each.path[level.level]), each.limited && level.level > 0 && each.path[level.level] === each.path[level.level - 1] && each.path[level.level] === each.path.at(-1) ? h("span", { class: "soft" }, " (stops here)") : null]),
   ]);
   return h("div", {},
     answer.problems.length ? problemList(answer.problems) : null,
     answer.built ? [
-      table("Values at each level", ["Level", "Groups", "Smallest group", ...examples.map((each) => [shown(each.value), h("br"), h("span", { class: "soft" }, count(each.records, "record"))])], rows),
+      table("Values at each level", ["Level", "Groups", "Smallest group", ...examples.map((each) => [displayValue(each.value), h("br"), h("span", { class: "soft" }, count(each.records, "record"))])], rows),
       answer.reach < answer.height ? h("p", { class: "soft" }, `Because of the boundary, no value goes above level ${answer.reach}.`) : null,
       h("div", { class: "buttons" }, h("label", { for: "example-value" }, "Show another value"), h("input", { id: "example-value", value: view.value ?? "", autocomplete: "off", onchange: (event) => look({ value: event.target.value === "" ? undefined : event.target.value }) }),
         view.value !== undefined && !examples.some((each) => each.value === view.value) ? h("span", { class: "warning" }, "The data has no such value.") : null),
@@ -52,8 +52,8 @@ export function limitPart({ answer, height, limit, set, view, look, inTree }) {
   return h("div", {},
     h("p", { class: "soft" }, "A boundary limits how far values may be generalized. Records that would need more are suppressed, so a boundary keeps data useful at the cost of records."),
     field("Generalize at most to", choice("limit-level", options, chosen, (value) => { if (value !== "labels") set(value === "" ? undefined : Number(value)); })),
-    limit?.labels.length ? h("ul", { class: "chips", "aria-label": "Boundary groups" }, limit.labels.map((label, place) => h("li", {}, shown(label), " ",
-      h("button", { type: "button", id: `limit-remove-${place}`, "aria-label": `Remove the boundary ${label ?? "missing"}`, onclick: () => set(without(limit.labels, label)) }, "Remove")))) : null,
+    limit?.labels.length ? h("ul", { class: "chips", "aria-label": "Boundary groups" }, limit.labels.map((label, index) => h("li", {}, displayValue(label), " ",
+      h("button", { type: "button", id: `limit-remove-${index}`, "aria-label": `Remove the boundary ${label ?? "missing"}`, onclick: () => set(without(limit.labels, label)) }, "Remove")))) : null,
     inTree ? h("p", { class: "soft" }, "Or select a group in the tree above and press “Set as boundary”.") : browser(answer, limit, set, view, look));
 }
 
@@ -78,9 +78,9 @@ function browser(answer, limit, set, view, look) {
     listed ? h("div", {},
       h("div", { class: "buttons" }, h("label", { for: "browse-level" }, "Groups of"), choice("browse-level", levels, String(listed.level), (level) => look({ level: Number(level), offset: 0 })),
         h("label", { for: "browse-search" }, "Search"), h("input", { id: "browse-search", type: "search", value: view.search ?? "", onchange: (event) => look({ search: event.target.value, offset: 0 }) })),
-      h("ul", { class: "rows", "data-scroll": "browse" }, listed.groups.map(([label, records], place) => h("li", { class: "row" }, h("span", { class: "row-label" }, shown(label)), labels.includes(label) ? h("span", { class: "badge limit" }, "boundary") : null,
+      h("ul", { class: "rows", "data-scroll": "browse" }, listed.groups.map(([label, records], index) => h("li", { class: "row" }, h("span", { class: "row-label" }, displayValue(label)), labels.includes(label) ? h("span", { class: "badge limit" }, "boundary") : null,
         h("span", { class: "row-amount" }, count(records, "record")),
-        h("button", { type: "button", id: `browse-${place}`, "aria-label": `${labels.includes(label) ? "Remove the boundary" : "Set as boundary"}: ${label ?? "missing"}`, onclick: () => set(labels.includes(label) ? without(labels, label) : [...labels, label]) }, labels.includes(label) ? "Remove the boundary" : "Set as boundary")))),
+        h("button", { type: "button", id: `browse-${index}`, "aria-label": `${labels.includes(label) ? "Remove the boundary" : "Set as boundary"}: ${label ?? "missing"}`, onclick: () => set(labels.includes(label) ? without(labels, label) : [...labels, label]) }, labels.includes(label) ? "Remove the boundary" : "Set as boundary")))),
       h("div", { class: "buttons" },
         h("button", { type: "button", id: "browse-before", disabled: listed.offset === 0, onclick: () => look({ offset: Math.max(0, listed.offset - 100) }) }, "Previous groups"),
         h("button", { type: "button", id: "browse-after", disabled: listed.offset + listed.groups.length >= listed.found, onclick: () => look({ offset: listed.offset + listed.groups.length }) }, "Next groups"),

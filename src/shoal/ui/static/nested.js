@@ -15,7 +15,7 @@ const isEmpty = (below) => below === null || below === undefined || (Array.isArr
  * @param {string} name
  * @returns {boolean}
  */
-const likePlace = (name) => /^(0|[1-9][0-9]*)$/.test(name);
+const likeIndex = (name) => /^(0|[1-9][0-9]*)$/.test(name);
 
 /** @param {Value} label @returns {TreeValue} */
 export const value = (label) => ({ label, kids: null });
@@ -69,14 +69,14 @@ function writeKids(kids) {
   if (kids.every((kid) => !isGroup(kid))) return kids.map((kid) => kid.label);
   if (kids.every(isGroup)) {
     const names = kids.map((kid) => kid.label);
-    const mapping = new Set(names).size === names.length && !(names.length > 1 && names.some(likePlace));
+    const mapping = new Set(names).size === names.length && !(names.length > 1 && names.some(likeIndex));
     if (mapping) return Object.fromEntries(kids.map((kid) => [kid.label, writeKids(kid.kids)]));
   }
   return kids.map((kid) => (isGroup(kid) ? { [kid.label]: writeKids(kid.kids) } : kid.label));
 }
 
 /**
- * The node at a path of places ("" is the root, "0.2" the third below the first).
+ * The node at a path of indices ("" is the root, "0.2" the third below the first).
  * @param {TreeGroup} root
  * @param {string} path
  * @returns {TreeNode}
@@ -84,7 +84,7 @@ function writeKids(kids) {
 export function nodeAt(root, path) {
   /** @type {any} */
   let node = root;
-  for (const place of steps(path)) node = node?.kids?.[place];
+  for (const index of steps(path)) node = node?.kids?.[index];
   return node;
 }
 
@@ -112,7 +112,7 @@ export const parentPath = (path) => path.split(".").slice(0, -1).join(".");
  */
 export function walk(root, visit, path = "", depth = 0) {
   visit(root, path, depth);
-  root.kids?.forEach((kid, place) => walk(kid, visit, path === "" ? String(place) : `${path}.${place}`, depth + 1));
+  root.kids?.forEach((kid, index) => walk(kid, visit, path === "" ? String(index) : `${path}.${index}`, depth + 1));
 }
 
 /**
@@ -134,17 +134,17 @@ export function height(root) {
  */
 export function findings(root, values) {
   /** @type {Map<Value, string[]>} */
-  const places = new Map();
+  const pathsOf = new Map();
   /** @type {string[]} */
   const empty = [];
   walk(root, (node, path) => {
-    if (!isGroup(node)) places.set(node.label, [...(places.get(node.label) ?? []), path]);
+    if (!isGroup(node)) pathsOf.set(node.label, [...(pathsOf.get(node.label) ?? []), path]);
     else if (!node.kids.length && path !== "") empty.push(path);
   });
   return {
-    unplaced: [...values.keys()].filter((label) => !places.has(label)),
-    doubled: [...places].filter(([, paths]) => paths.length > 1).map(([label, paths]) => ({ label, paths })),
-    absent: [...places.keys()].filter((label) => !values.has(label)),
+    unplaced: [...values.keys()].filter((label) => !pathsOf.has(label)),
+    doubled: [...pathsOf].filter(([, paths]) => paths.length > 1).map(([label, paths]) => ({ label, paths })),
+    absent: [...pathsOf.keys()].filter((label) => !values.has(label)),
     empty,
   };
 }
@@ -159,8 +159,8 @@ export function amounts(root, values) {
   const found = new Map();
   const count = (/** @type {TreeNode} */ node, /** @type {string} */ path) => {
     const sum = { records: 0, values: 0 };
-    if (!isGroup(node)) { sum.records = values.get(node.label) ?? 0; sum.values = 1; } else node.kids.forEach((kid, place) => {
-      const below = count(kid, path === "" ? String(place) : `${path}.${place}`);
+    if (!isGroup(node)) { sum.records = values.get(node.label) ?? 0; sum.values = 1; } else node.kids.forEach((kid, index) => {
+      const below = count(kid, path === "" ? String(index) : `${path}.${index}`);
       sum.records += below.records;
       sum.values += below.values;
     });
@@ -186,7 +186,7 @@ function cut(root, nodes) {
 }
 
 /**
- * Move nodes, and values that have no place yet, to the end of a group. Returns why not, or "".
+ * Move nodes, and values that are not in the tree yet, to the end of a group. Returns why not, or "".
  * @param {TreeGroup} root
  * @param {string[]} paths
  * @param {Value[]} labels
@@ -204,7 +204,7 @@ export function move(root, paths, labels, target) {
 }
 
 /**
- * Put nodes and unplaced values into a new group, which takes the place of the first of them; with `onTop`, under the root.
+ * Put nodes and unplaced values into a new group, which replaces the first of them; with `onTop`, under the root.
  * @param {TreeGroup} root
  * @param {string[]} paths
  * @param {Value[]} labels
@@ -236,7 +236,7 @@ function commonParent(paths) {
 }
 
 /**
- * Put what is in a group in the place of the group.
+ * Replace a group by what is in it.
  * @param {TreeGroup} root
  * @param {string} path
  */
@@ -246,7 +246,7 @@ export function dissolve(root, path) {
 }
 
 /**
- * Take nodes out; values under them have no place any more.
+ * Take nodes out; values under them are in no group any more.
  * @param {TreeGroup} root
  * @param {string[]} paths
  */
@@ -261,9 +261,9 @@ export function remove(root, paths) { cut(root, new Set(uppermost(paths).filter(
  */
 export function shift(root, path, by) {
   const { kids } = groupAt(root, parentPath(path));
-  const place = lastStep(path);
-  const to = Math.max(0, Math.min(kids.length - 1, place + by));
-  kids.splice(to, 0, ...kids.splice(place, 1));
+  const index = lastStep(path);
+  const to = Math.max(0, Math.min(kids.length - 1, index + by));
+  kids.splice(to, 0, ...kids.splice(index, 1));
   return [...path.split(".").slice(0, -1), to].join(".");
 }
 
@@ -283,5 +283,5 @@ export function readCategories(column) {
  * @param {[string, Value[]][]} pairs
  */
 export function writeCategories(pairs) {
-  return pairs.some(([name]) => likePlace(name)) ? pairs : Object.fromEntries(pairs);
+  return pairs.some(([name]) => likeIndex(name)) ? pairs : Object.fromEntries(pairs);
 }

@@ -61,7 +61,7 @@ export function innerLevels(answer, read) {
  * @returns {StripBar[]}
  */
 export function histogramBars(histogram) {
-  return histogram.counts.map((amount, place) => ({ from: histogram.edges[place], to: histogram.edges[place + 1], count: amount, label: `${short(histogram.edges[place])} to ${short(histogram.edges[place + 1])}` }));
+  return histogram.counts.map((amount, index) => ({ from: histogram.edges[index], to: histogram.edges[index + 1], count: amount, label: `${short(histogram.edges[index])} to ${short(histogram.edges[index + 1])}` }));
 }
 
 /**

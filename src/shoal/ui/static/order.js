@@ -1,5 +1,5 @@
 // Values in an order of your own, joined with their neighbours level by level.
-import { around, byId, count, field, fill, h, markDragged, say, shown } from "./core.js";
+import { around, byId, count, displayValue, field, fill, h, markDragged, say } from "./core.js";
 
 /** @import { Editor, OrderEditor, OrderParts, OrderSpec, Value } from "./types" */
 
@@ -34,13 +34,13 @@ function draw(editor) {
   fill(editor.element,
     sizes(spec, given.change),
     h("div", { class: "buttons", role: "toolbar", "aria-label": "Actions for the selected value" },
-      h("span", { class: "soft" }, values.length ? ["Selected: ", shown(values[own.at])] : "No value yet"),
+      h("span", { class: "soft" }, values.length ? ["Selected: ", displayValue(values[own.at])] : "No value yet"),
       /** @type {[string, string, number][]} */ ([["order-up", "Earlier", own.at - 1], ["order-down", "Later", own.at + 1], ["order-first", "To the start", 0], ["order-last", "To the end", values.length - 1]]).map(([id, name, to]) =>
-        h("button", { type: "button", id, disabled: !values.length || to < 0 || to >= values.length || to === own.at, onclick: () => moved(editor, values, own.at, to) }, name)),
-      h("button", { type: "button", id: "order-remove", disabled: !values.length, onclick: () => given.change({ ...spec, values: values.filter((_, place) => place !== own.at) }) }, "Remove"),
+        h("button", { type: "button", id, disabled: !values.length || to < 0 || to >= values.length || to === own.at, onclick: () => moveValue(editor, values, own.at, to) }, name)),
+      h("button", { type: "button", id: "order-remove", disabled: !values.length, onclick: () => given.change({ ...spec, values: values.filter((_, index) => index !== own.at) }) }, "Remove"),
       h("button", { type: "button", id: "order-sort", disabled: values.length < 2, onclick: () => given.change({ ...spec, values: sorted(values) }) }, "Sort"),
       h("button", { type: "button", id: "order-reverse", disabled: values.length < 2, onclick: () => given.change({ ...spec, values: [...values].reverse() }) }, "Reverse")),
-    twice.length ? h("p", { class: "warning" }, `${count(twice.length, "value is", "values are")} listed twice: `, twice.slice(0, 12).map((value) => [shown(value), " "])) : null,
+    twice.length ? h("p", { class: "warning" }, `${count(twice.length, "value is", "values are")} listed twice: `, twice.slice(0, 12).map((value) => [displayValue(value), " "])) : null,
     h("div", { class: "field" }, h("label", { for: "order-search" }, "Search"), h("input", { id: "order-search", type: "search", value: own.search, oninput: (event) => { own.search = event.target.value; editor.draw(); } })),
     h("div", { class: "tree-halves" }, list(editor, values, data), rest(editor, spec, values, unplaced, data)));
 }
@@ -74,7 +74,7 @@ function sizes(spec, change) {
 }
 
 /** @param {OrderEditor} editor @param {Value[]} values @param {number} from @param {number} to */
-function moved(editor, values, from, to) {
+function moveValue(editor, values, from, to) {
   const next = [...values];
   next.splice(to, 0, ...next.splice(from, 1));
   editor.own.at = to;
@@ -87,17 +87,17 @@ function moved(editor, values, from, to) {
 function list(editor, values, data) {
   const { own } = editor;
   const wanted = own.search.toLowerCase();
-  const found = values.map((value, place) => ({ value, place })).filter(({ value }) => (value ?? "missing").toLowerCase().includes(wanted));
+  const found = values.map((value, index) => ({ value, index })).filter(({ value }) => (value ?? "missing").toLowerCase().includes(wanted));
   const rows = h("div", { class: "rows", role: "listbox", id: "order-list", tabindex: "0", "aria-label": "Values from first to last", "aria-activedescendant": `order-${own.at}`, "data-scroll": "order" },
-    found.slice(0, own.rows).map(({ value, place }) => h("div", { class: "row", role: "option", id: `order-${place}`, "aria-selected": String(place === own.at), draggable: "true", "data-place": place },
-      h("span", { class: "soft" }, `${place + 1}.`), h("span", { class: "row-label" }, shown(value)), data.has(value) ? null : h("span", { class: "badge" }, "not in the data"), h("span", { class: "row-amount" }, count(data.get(value) ?? 0, "record")))));
-  const place = (/** @type {Event} */ event) => { const row = around(event, ".row"); return row ? Number(row.dataset.place) : null; };
-  rows.addEventListener("click", (event) => { const at = place(event); if (at !== null) { own.at = at; editor.draw(); byId("order-list").focus({ preventScroll: true }); } });
+    found.slice(0, own.rows).map(({ value, index }) => h("div", { class: "row", role: "option", id: `order-${index}`, "aria-selected": String(index === own.at), draggable: "true", "data-index": index },
+      h("span", { class: "soft" }, `${index + 1}.`), h("span", { class: "row-label" }, displayValue(value)), data.has(value) ? null : h("span", { class: "badge" }, "not in the data"), h("span", { class: "row-amount" }, count(data.get(value) ?? 0, "record")))));
+  const rowIndex = (/** @type {Event} */ event) => { const row = around(event, ".row"); return row ? Number(row.dataset.index) : null; };
+  rows.addEventListener("click", (event) => { const at = rowIndex(event); if (at !== null) { own.at = at; editor.draw(); byId("order-list").focus({ preventScroll: true }); } });
   rows.addEventListener("keydown", (event) => keyed(editor, event, values));
-  rows.addEventListener("dragstart", (event) => { own.dragged = place(event); markDragged(event); });
+  rows.addEventListener("dragstart", (event) => { own.dragged = rowIndex(event); markDragged(event); });
   rows.addEventListener("dragend", () => { own.dragged = null; if (own.late) { own.late = false; editor.draw(); } });
-  rows.addEventListener("dragover", (event) => { if (own.dragged !== null && place(event) !== null) event.preventDefault(); });
-  rows.addEventListener("drop", (event) => { const to = place(event); const from = own.dragged; own.dragged = null; event.preventDefault(); if (from !== null && to !== null && to !== from) moved(editor, values, from, to); });
+  rows.addEventListener("dragover", (event) => { if (own.dragged !== null && rowIndex(event) !== null) event.preventDefault(); });
+  rows.addEventListener("drop", (event) => { const to = rowIndex(event); const from = own.dragged; own.dragged = null; event.preventDefault(); if (from !== null && to !== null && to !== from) moveValue(editor, values, from, to); });
   return h("div", { class: "tree-box" }, rows, found.length > own.rows ? h("button", { type: "button", id: "order-more", onclick: () => { own.rows += ROWS; editor.draw(); } }, `Show more of ${count(found.length)}`) : null,
     h("p", { class: "soft" }, "Click a value to select it, or drag it. Keys: arrows select, Alt with arrows moves, Delete removes."));
 }
@@ -106,9 +106,9 @@ function list(editor, values, data) {
 function keyed(editor, event, values) {
   const { own } = editor;
   const by = event.key === "ArrowUp" ? -1 : event.key === "ArrowDown" ? 1 : 0;
-  if (event.key === "Delete") editor.given.change({ ...editor.given.spec(), values: values.filter((_, place) => place !== own.at) });
+  if (event.key === "Delete") editor.given.change({ ...editor.given.spec(), values: values.filter((_, index) => index !== own.at) });
   else if (by && own.at + by >= 0 && own.at + by < values.length) {
-    if (event.altKey) moved(editor, values, own.at, own.at + by);
+    if (event.altKey) moveValue(editor, values, own.at, own.at + by);
     else { own.at += by; if (own.at >= own.rows) own.rows += ROWS; editor.draw(); document.getElementById(`order-${own.at}`)?.scrollIntoView({ block: "nearest" }); }
   } else return;
   event.preventDefault();
@@ -128,7 +128,7 @@ function rest(editor, spec, values, unplaced, data) {
   const found = unplaced.filter((value) => (value ?? "").toLowerCase().includes(editor.own.search.toLowerCase()));
   return h("div", { class: "tree-box spare", id: "order-unplaced" }, h("h3", {}, "Not in the order yet ", h("span", { class: `badge ${unplaced.length ? "bad" : "good"}` }, unplaced.length ? count(unplaced.length, "value") : "none")),
     unplaced.length ? h("div", { class: "buttons" }, h("button", { type: "button", id: "order-add-all", onclick: () => add(sorted(unplaced)) }, "Add all, sorted")) : null,
-    h("ul", { class: "rows" }, found.slice(0, ROWS).map((value) => h("li", {}, h("button", { type: "button", class: "row", onclick: () => add([value]) }, h("span", { class: "row-label" }, "Add ", shown(value)), h("span", { class: "row-amount" }, count(data.get(value) ?? 0, "record"))))),
+    h("ul", { class: "rows" }, found.slice(0, ROWS).map((value) => h("li", {}, h("button", { type: "button", class: "row", onclick: () => add([value]) }, h("span", { class: "row-label" }, "Add ", displayValue(value)), h("span", { class: "row-amount" }, count(data.get(value) ?? 0, "record"))))),
       found.length > ROWS ? h("li", { class: "soft" }, `${count(found.length - ROWS)} more: search for them.`) : null),
     missing ? h("p", {}, "The missing value stays missing unless it is part of the order. ", h("button", { type: "button", id: "order-add-missing", onclick: () => add([null]) }, "Add it at the end")) : null);
 }

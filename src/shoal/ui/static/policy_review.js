@@ -70,7 +70,7 @@ export function watchReview(listener) {
 }
 
 /**
- * Put a whole document in place of another one that is being edited.
+ * Replace a document that is being edited by another one.
  * @param {Policy} policy
  * @returns {(document: Policy) => void}
  */

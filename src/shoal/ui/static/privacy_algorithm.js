@@ -145,5 +145,5 @@ function byColumn(id, label, help, name, chosen, entry) {
   const bounds = weights ? { kind: "number", low: 0, high: 1, step: 0.1, start: 0.5, optional: true, placeholder: "none" } : { kind: "whole", low: 0, start: 1, optional: true, placeholder: "none" };
   return h("details", { open: Object.keys(chosen[name] ?? {}).length > 0 || entry.needs.includes(name), class: "wide", id: `${id}-all` }, h("summary", {}, label),
     h("p", { class: "soft" }, weights ? entry.weights.help : help),
-    h("div", { class: "parameters" }, names.map((column, place) => stepper(`${id}-${place}`, column, chosen[name]?.[column], bounds, (picked) => setOf(name, column, picked)))));
+    h("div", { class: "parameters" }, names.map((column, index) => stepper(`${id}-${index}`, column, chosen[name]?.[column], bounds, (picked) => setOf(name, column, picked)))));
 }

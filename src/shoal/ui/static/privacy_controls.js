@@ -81,10 +81,10 @@ export function stepper(id, label, value, bounds, onchange, help) {
  */
 export function ticks(id, legend, names, chosen, onchange, help) {
   /** @type {HTMLInputElement[]} */
-  const boxes = names.map((name, place) => h("input", { type: "checkbox", id: `${id}-${place}`, checked: chosen.has(name),
+  const boxes = names.map((name, index) => h("input", { type: "checkbox", id: `${id}-${index}`, checked: chosen.has(name),
     onchange: () => onchange(names.filter((_, other) => boxes[other].checked)) }));
   return h("fieldset", { class: "ticks", id }, h("legend", {}, legend), help ? h("p", { class: "soft" }, help) : null,
-    names.map((name, place) => h("label", {}, boxes[place], " ", name)));
+    names.map((name, index) => h("label", {}, boxes[index], " ", name)));
 }
 
 /**

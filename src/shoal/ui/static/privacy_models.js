@@ -39,7 +39,7 @@ export function drawRequirements(box, known) {
   const again = () => drawRequirements(box, known);
   keepingOpen(box, () => {
     fill(box, requirements().length
-      ? h("ul", { class: "requirements" }, requirements().map((entry, place) => h("li", { class: "card model" }, card(entry, place, known, again))))
+      ? h("ul", { class: "requirements" }, requirements().map((entry, index) => h("li", { class: "card model" }, card(entry, index, known, again))))
       : h("p", { class: "warning" }, "There is no model yet. Without one nothing is protected: add one below."), unprotectedWarning(unprotected(), "Add one below."));
     drawLive();
   });
@@ -47,27 +47,27 @@ export function drawRequirements(box, known) {
 
 /**
  * @param {ModelEntry} entry
- * @param {number} place
+ * @param {number} index
  * @param {Choices} known
  * @param {() => void} again
  * @returns {Child[]}
  */
-function card(entry, place, known, again) {
+function card(entry, index, known, again) {
   const model = known.models.find((each) => each.name === entry.model);
-  const remove = h("button", { type: "button", id: `model-${place}-remove`, onclick: () => {
-    edit((policy) => { policy.privacy.splice(place, 1); });
+  const remove = h("button", { type: "button", id: `model-${index}-remove`, onclick: () => {
+    edit((policy) => { policy.privacy.splice(index, 1); });
     say(`${model?.title ?? entry.model} is removed.`);
     document.getElementById("add-model-head")?.focus();
   } }, `Remove ${model?.title ?? entry.model}`);
-  if (!model) return [h("h3", {}, String(entry.model ?? "no model")), h("p", {}, "This model is unknown."), h("div", { id: `model-${place}-problems` }), remove];
+  if (!model) return [h("h3", {}, String(entry.model ?? "no model")), h("p", {}, "This model is unknown."), h("div", { id: `model-${index}-problems` }), remove];
   return [
-    h("h3", { id: `model-${place}-head` }, model.title, " ", h("code", {}, model.name)),
+    h("h3", { id: `model-${index}-head` }, model.title, " ", h("code", {}, model.name)),
     h("p", {}, model.protects),
-    h("div", { class: "parameters" }, model.parameters.map((each) => parameter(entry, place, each))),
-    on(entry, place, model, again),
-    h("div", { id: `model-${place}-problems` }),
-    h("div", { id: `model-${place}-live`, class: "live", "aria-live": "off" }),
-    h("details", { id: `model-${place}-more` }, h("summary", {}, "Who it is for, an example, and what it does not protect"), about(model)),
+    h("div", { class: "parameters" }, model.parameters.map((each) => parameter(entry, index, each))),
+    on(entry, index, model, again),
+    h("div", { id: `model-${index}-problems` }),
+    h("div", { id: `model-${index}-live`, class: "live", "aria-live": "off" }),
+    h("details", { id: `model-${index}-more` }, h("summary", {}, "Who it is for, an example, and what it does not protect"), about(model)),
     h("div", { class: "buttons" }, remove),
   ];
 }
@@ -81,67 +81,68 @@ function about(model) {
 /**
  * The column or columns that a model is on.
  * @param {ModelEntry} entry
- * @param {number} place
+ * @param {number} index
  * @param {ModelChoice} model
  * @param {() => void} again
  * @returns {Child}
  */
-function on(entry, place, model, again) {
+function on(entry, index, model, again) {
   if (!model.sensitive) return null;
   const names = columns("sensitive");
   if (!names.length) return h("p", { class: "warning" }, "No column is sensitive. ", h("a", { href: "#/data" }, "Assign roles."));
   const without = model.categories ? columnsOf(entry).filter((name) => !categoriesOf(name).length) : [];
   const hint = without.length ? h("p", { class: "warning" }, `${without.join(", ")} has no categories yet. `, h("a", { href: "#/sensitive" }, "Create categories.")) : null;
   if (names.length === 1 && columnsOf(entry).includes(names[0])) return [h("p", {}, "Applies to ", h("strong", {}, names[0]), "."), hint];
-  return [ticks(`model-${place}-on`, "Sensitive columns", names, new Set(columnsOf(entry)), (chosen) => {
+  return [ticks(`model-${index}-on`, "Sensitive columns", names, new Set(columnsOf(entry)), (chosen) => {
     if (!chosen.length) { say("A model needs a column. Remove the model instead."); again(); return; }
-    edit((policy) => { policy.privacy[place].sensitive = chosen.length === 1 ? chosen[0] : chosen; });
+    edit((policy) => { policy.privacy[index].sensitive = chosen.length === 1 ? chosen[0] : chosen; });
   }), hint];
 }
 
-/** @param {ModelEntry} entry @param {number} place @param {Parameter} bounds @returns {Child} */
-function parameter(entry, place, bounds) {
-  const id = `model-${place}-${bounds.name}`;
+/** @param {ModelEntry} entry @param {number} index @param {Parameter} bounds @returns {Child} */
+function parameter(entry, index, bounds) {
+  const id = `model-${index}-${bounds.name}`;
   const value = entry[bounds.name];
-  const set = (/** @type {number | string} */ chosen) => editQuietly((policy) => { policy.privacy[place][bounds.name] = chosen; });
+  const set = (/** @type {number | string | boolean} */ chosen) => editQuietly((policy) => { policy.privacy[index][bounds.name] = chosen; });
   if (bounds.kind === "choice") return field(bounds.label, choice(id, bounds.choices, value ?? bounds.start, set), bounds.help);
-  if (bounds.kind === "by-category") return byCategory(entry, place, bounds);
-  if (bounds.kind === "limits") return byValue(entry, place, bounds, bounds.parts);
-  if (bounds.kind === "by-value-or-one") return oneOrByValue(entry, place, bounds, set);
+  if (bounds.kind === "yes-no") return h("div", { class: "field" }, h("label", {}, h("input", { type: "checkbox", id, checked: Boolean(value), "aria-describedby": `${id}-help`, onchange: (event) => set(event.target.checked) }), " ", bounds.label), h("p", { class: "soft", id: `${id}-help` }, bounds.help));
+  if (bounds.kind === "by-category") return byCategory(entry, index, bounds);
+  if (bounds.kind === "limits") return byValue(entry, index, bounds, bounds.parts);
+  if (bounds.kind === "by-value-or-one") return oneOrByValue(entry, index, bounds, set);
   return stepper(id, bounds.label, value, bounds, set, bounds.help);
 }
 
 /**
  * @param {ModelEntry} entry
- * @param {number} place
+ * @param {number} index
  * @param {Parameter} bounds
  * @param {(chosen: number | "") => void} set
  * @returns {Child[]}
  */
-function oneOrByValue(entry, place, bounds, set) {
+function oneOrByValue(entry, index, bounds, set) {
   const several = typeof entry[bounds.name] === "object" && entry[bounds.name] !== null;
-  const id = `model-${place}-${bounds.name}`;
+  const id = `model-${index}-${bounds.name}`;
   return [
     field("Limit", choice(`${id}-how`, [["one", "one limit for all values"], ["several", "a limit for each of some values"]], several ? "several" : "one",
-      (how) => edit((policy) => { policy.privacy[place][bounds.name] = how === "one" ? bounds.start : {}; }))),
-    several ? byValue(entry, place, bounds, [null]) : stepper(id, bounds.label, entry[bounds.name], { ...bounds, kind: "number" }, set, bounds.help),
+      (how) => edit((policy) => { policy.privacy[index][bounds.name] = how === "one" ? bounds.start : {}; }))),
+    several ? byValue(entry, index, bounds, [null]) : stepper(id, bounds.label, entry[bounds.name], { ...bounds, kind: "number" }, set, bounds.help),
   ];
 }
 
 /**
  * A limit for each category; an empty field is no limit.
  * @param {ModelEntry} entry
- * @param {number} place
+ * @param {number} index
  * @param {Parameter} bounds
  * @returns {HTMLElement}
  */
-function byCategory(entry, place, bounds) {
+function byCategory(entry, index, bounds) {
   const names = [...new Set([...columnsOf(entry).flatMap(categoriesOf), ...Object.keys(entry[bounds.name] ?? {})])];
   return h("fieldset", { class: "limits" }, h("legend", {}, `${bounds.label}: ${bounds.help}`),
     h("p", { class: "soft" }, "From most to least sensitive; a less sensitive category cannot have a smaller limit. Leave empty for no limit."),
-    names.map((name, number) => stepper(`model-${place}-${bounds.name}-${number}`, name, entry[bounds.name]?.[name], { ...bounds, kind: "number", optional: true, placeholder: "no limit" },
+    names.map((name, number) => stepper(`model-${index}-${bounds.name}-${number}`, name, entry[bounds.name]?.[name], { ...bounds, kind: "number", optional: true, placeholder: "no limit" },
       (chosen) => editQuietly((policy) => {
-        const limits = policy.privacy[place][bounds.name] ??= {};
+        const limits = policy.privacy[index][bounds.name] ??= {};
         if (chosen === "") delete limits[name]; else limits[name] = chosen;
       }))));
 }
@@ -149,35 +150,35 @@ function byCategory(entry, place, bounds) {
 /**
  * Limits of single values: `parts` are the names of the numbers of each, or [null] for a plain number.
  * @param {ModelEntry} entry
- * @param {number} place
+ * @param {number} index
  * @param {Parameter} bounds
  * @param {(string | null)[]} parts
  * @returns {HTMLElement}
  */
-function byValue(entry, place, bounds, parts) {
+function byValue(entry, index, bounds, parts) {
   const limits = entry[bounds.name] ?? {};
-  const id = `model-${place}-${bounds.name}`;
+  const id = `model-${index}-${bounds.name}`;
   const rows = Object.keys(limits).map((key, number) => h("li", {},
     parts.map((part) => stepper(`${id}-${number}-${part ?? "limit"}`, `${part ?? "α"} of ${spoken(key)}`, part ? limits[key]?.[part] ?? 1 : limits[key], { ...bounds, kind: "number", start: 0.5 },
-      (chosen) => editQuietly((policy) => { const all = policy.privacy[place][bounds.name]; if (part) all[key] = { ...all[key], [part]: chosen }; else all[key] = chosen; }))),
+      (chosen) => editQuietly((policy) => { const all = policy.privacy[index][bounds.name]; if (part) all[key] = { ...all[key], [part]: chosen }; else all[key] = chosen; }))),
     h("button", { type: "button", id: `${id}-${number}-remove`, "aria-label": `Remove the limit of ${spoken(key)}`,
-      onclick: () => edit((policy) => { delete policy.privacy[place][bounds.name][key]; }) }, "Remove")));
+      onclick: () => edit((policy) => { delete policy.privacy[index][bounds.name][key]; }) }, "Remove")));
   return h("fieldset", { class: "limits" },
     h("legend", {}, `${bounds.label}: ${bounds.help}`),
     rows.length ? h("ul", { class: "by-value" }, rows) : h("p", { class: "warning" }, "Add at least one value to protect."),
-    adder(entry, place, bounds, parts[0] ? bounds.start : 0.5));
+    adder(entry, index, bounds, parts[0] ? bounds.start : 0.5));
 }
 
 /**
  * A field that finds values of the column, and a button that gives one a limit.
  * @param {ModelEntry} entry
- * @param {number} place
+ * @param {number} index
  * @param {Parameter} bounds
  * @param {any} start
  * @returns {HTMLElement}
  */
-function adder(entry, place, bounds, start) {
-  const id = `model-${place}-${bounds.name}-add`;
+function adder(entry, index, bounds, start) {
+  const id = `model-${index}-${bounds.name}-add`;
   const list = h("datalist", { id: `${id}-list` });
   const input = h("input", { id, list: list.id, autocomplete: "off" });
   const search = async () => {
@@ -185,7 +186,7 @@ function adder(entry, place, bounds, start) {
     fill(list, [...new Set(answers.flatMap((answer) => answer.values.slice(0, 100).map(([value]) => value)))].map((value) => h("option", { value })));
   };
   const put = (/** @type {string} */ key) => {
-    edit((policy) => { (policy.privacy[place][bounds.name] ??= {})[key] ??= structuredClone(start); });
+    edit((policy) => { (policy.privacy[index][bounds.name] ??= {})[key] ??= structuredClone(start); });
     say(`${spoken(key)} now has a limit.`);
   };
   input.addEventListener("focus", search, { once: true });
@@ -198,13 +199,13 @@ function adder(entry, place, bounds, start) {
 
 /** What the forecast and the checks say of each card; drawn again without touching the controls. */
 export function drawLive() {
-  requirements().forEach((entry, place) => {
-    const live = document.getElementById(`model-${place}-live`);
-    const wrong = document.getElementById(`model-${place}-problems`);
-    if (wrong) fill(wrong, problemList(problemsAt("privacy", place)));
+  requirements().forEach((entry, index) => {
+    const live = document.getElementById(`model-${index}-live`);
+    const wrong = document.getElementById(`model-${index}-problems`);
+    if (wrong) fill(wrong, problemList(problemsAt("privacy", index)));
     if (live) {
       live.classList.toggle("renewing", policyReview.renewing);
-      keepingOpen(live, () => fill(live, (policyReview.forecast?.models ?? []).filter((each) => each.entry === place && each.model === entry.model).map((each) => found(each, place))));
+      keepingOpen(live, () => fill(live, (policyReview.forecast?.models ?? []).filter((each) => each.entry === index && each.model === entry.model).map((each) => forecastDetails(each, index))));
     }
   });
 }
@@ -218,11 +219,11 @@ const SIGNS = { reachable: ["good", "✓ reachable"], unreachable: ["bad", "✗ 
  */
 export function badge(verdict) { return h("span", { class: `badge ${SIGNS[verdict][0]}` }, SIGNS[verdict][1]); }
 
-/** @param {ModelForecast} forecast @param {number} place @returns {Child[]} */
-function found(forecast, place) {
+/** @param {ModelForecast} forecast @param {number} index @returns {Child[]} */
+function forecastDetails(forecast, index) {
   const [first, ...rest] = forecast.sentences;
   return [h("p", {}, badge(forecast.alone), " ", first),
-    rest.length ? h("details", { id: `model-${place}-blocks-${forecast.sensitive ?? ""}` }, h("summary", {}, forecast.alone === "reachable" ? "Records that fall short" : "What blocks"),
+    rest.length ? h("details", { id: `model-${index}-blocks-${forecast.sensitive ?? ""}` }, h("summary", {}, forecast.alone === "reachable" ? "Records that fall short" : "What blocks"),
       h("ul", {}, rest.map((each) => h("li", {}, each)))) : null];
 }
 
@@ -249,7 +250,8 @@ export function drawAdd(box, known) {
 /** @param {ModelChoice} model */
 function add(model) {
   const all = columns("sensitive");
-  const fitting = model.categories ? all.filter((name) => categoriesOf(name).length) : all;
+  const fits = (/** @type {string} */ name) => (!model.categories || categoriesOf(name).length > 0) && (!model.numbers || Boolean(columnFacts(name)?.kind.endsWith("numbers")));
+  const fitting = all.filter(fits);
   const names = fitting.length ? fitting : all;
   /** @type {ModelEntry} */
   const entry = { model: model.name };

@@ -160,7 +160,7 @@ function goingCard(run) {
     if (share > 0) bar.value = share; else bar.removeAttribute("value");
     bar.setAttribute("aria-label", `${called(now)}: ${now.stage ?? "starting"}`);
     words.textContent = waits(now) ? "Waiting: runs are executed one at a time."
-      : `${sentence(now.stage ?? "starting")}${share > 0 ? `, ${Math.round(100 * share)} % of this stage` : ""}. ${sentence(duration(now.seconds ?? 0))} so far.${left(now)}`;
+      : `${sentence(now.stage ?? "starting")}${share > 0 ? `, ${Math.round(100 * share)}% of this stage` : ""}. ${sentence(duration(now.seconds ?? 0))} so far.${left(now)}`;
   };
   return { element, show };
 }
@@ -244,7 +244,7 @@ function reasons(run) {
   return [
     problems ? problemList(problems) : h("p", { class: "error-message" }, why && suggestions.length ? why : message),
     suggestions.length ? [h("p", {}, h("strong", {}, suggestions.length === 1 ? "This change would help:" : "Any one of these changes would help:"), " a click restores this run's policy with the change made."),
-      h("ul", { class: "changes" }, suggestions.map((change, place) => h("li", {}, h("button", { type: "button", id: `run-${run.number}-change-${place}`, onclick: () => apply(run, change) }, change.label))))] : null,
+      h("ul", { class: "changes" }, suggestions.map((change, index) => h("li", {}, h("button", { type: "button", id: `run-${run.number}-change-${index}`, onclick: () => apply(run, change) }, change.label))))] : null,
   ];
 }
 

@@ -62,7 +62,7 @@ function best(values, higher) {
 }
 
 /**
- * The settings of a policy, each with a place that a reader finds again; hierarchies and categories are one each.
+ * The settings of a policy, each with a name that a reader finds again; hierarchies and categories are one each.
  * @param {Policy} policy
  * @param {Map<string | undefined, string>} titles
  * @returns {Map<string, Setting>}
@@ -70,7 +70,7 @@ function best(values, higher) {
 function settings(policy, titles) {
   const found = new Map();
   for (const [key, value] of Object.entries(policy)) {
-    if (key === "privacy") entries(policy).forEach((entry, place) => { const text = inShort(entry, [], titles); found.set(`model ${place + 1}`, { whole: text, shown: text }); });
+    if (key === "privacy") entries(policy).forEach((entry, index) => { const text = inShort(entry, [], titles); found.set(`model ${index + 1}`, { whole: text, shown: text }); });
     else if (key === "columns") for (const [name, column] of Object.entries(value ?? {})) for (const [part, each] of Object.entries(column ?? {})) found.set(`${name}: ${part}`, short(each));
     else if (typeof value === "object" && value !== null && !Array.isArray(value)) for (const [part, each] of Object.entries(value)) found.set(`${key}: ${part}`, short(each));
     else found.set(key, short(value));
@@ -89,7 +89,7 @@ function short(value) {
 /** @param {Policy[]} policies @param {Map<string | undefined, string>} titles @returns {Child[][]} */
 function differences(policies, titles) {
   const all = policies.map((policy) => settings(policy, titles));
-  const places = [...new Set(all.flatMap((each) => [...each.keys()]))];
-  return places.filter((place) => new Set(all.map((each) => each.get(place)?.whole ?? "")).size > 1)
-    .map((place) => [place, ...all.map((each) => each.get(place)?.shown ?? h("em", { class: "missing" }, "not set"))]);
+  const names = [...new Set(all.flatMap((each) => [...each.keys()]))];
+  return names.filter((name) => new Set(all.map((each) => each.get(name)?.whole ?? "")).size > 1)
+    .map((name) => [name, ...all.map((each) => each.get(name)?.shown ?? h("em", { class: "missing" }, "not set"))]);
 }

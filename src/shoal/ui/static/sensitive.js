@@ -1,5 +1,5 @@
 // Step three: what is secret, how secret, and what of it is published.
-import { api, attempt, choice, columns, count, edit, field, fill, h, problemList, recordsByValue, saved, say, shown, state, table, watch } from "./core.js";
+import { api, attempt, choice, columns, count, displayValue, edit, field, fill, h, problemList, recordsByValue, saved, say, state, table, watch } from "./core.js";
 import { readCategories, writeCategories, isGroup } from "./nested.js";
 import { expandHierarchy } from "./expand_hierarchy.js";
 import { treeEditor } from "./tree.js";
@@ -11,7 +11,7 @@ export const title = "Sensitive values";
 
 const WORDS = {
   group: "category", groups: "categories", top: "no category", unplaced: "Not categorized yet",
-  unplacedHelp: "Values without a category. Once there are categories, every value needs one, including the missing value.",
+  unplacedHelp: "Values without a category. Once there are categories, every value that counts needs one.",
   make: "Create a category …", newGroup: "New category", up: "More sensitive", down: "Less sensitive",
 };
 const PUBLISHED = [
@@ -59,14 +59,45 @@ function drawList(page, known) {
 async function begin(page) {
   const facts = await attempt(() => api.desk("column", { name: page.name }));
   if (!facts || page.gone) return;
-  const values = recordsByValue(facts);
+  const values = () => known(page, merged(page, recordsByValue(facts)));
   const editor = treeEditor({
     words: WORDS, label: `Categories of ${page.name}, most sensitive first`, flat: true, ordered: true, missingMustBePlaced: true,
-    values: () => values, read: () => readRoot(page), write: (tree) => writeRoot(page, tree), renamed: (from, to) => page.renamed.set(from, to), partial: () => facts.values.length < facts.found, note: (node, path) => weightOf(page, node, path),
+    values, read: () => readRoot(page), write: (tree) => writeRoot(page, tree), renamed: (from, to) => page.renamed.set(from, to), partial: () => facts.values.length < facts.found, note: (node, path) => weightOf(page, node, path),
   });
   frame(page, facts, editor);
   drawBody(page);
   ask(page);
+}
+
+/**
+ * The values with their records, other spellings counted under the value that the policy reads them as.
+ * @param {SensitivePage} page
+ * @param {Map<Value, number>} values
+ * @returns {Map<Value, number>}
+ */
+function merged(page, values) {
+  for (const [value, spellings] of Object.entries(column(page)?.same ?? {}))
+    for (const spelling of [spellings].flat().map(String)) {
+      const records = spelling === value ? undefined : values.get(spelling);
+      if (records === undefined) continue;
+      values.delete(spelling);
+      values.set(value, (values.get(value) ?? 0) + records);
+    }
+  return values;
+}
+
+/** @param {SensitivePage} page @returns {string[]} */
+const unknownValues = (page) => [column(page)?.unknown ?? []].flat().map(String);
+
+/**
+ * The values without those that models do not count, which need no category.
+ * @param {SensitivePage} page
+ * @param {Map<Value, number>} values
+ * @returns {Map<Value, number>}
+ */
+function known(page, values) {
+  if (!column(page)?.unknown_counts) [null, ...unknownValues(page)].forEach((value) => values.delete(value));
+  return values;
 }
 
 /**
@@ -117,8 +148,8 @@ function renameLimits(policy, page) {
 function weightOf(page, node, path) {
   const known = page.answer?.categories;
   if (!known || !isGroup(node)) return null;
-  const place = known.names.indexOf(node.label);
-  return place >= 0 && place === Number(path) && known.weights.length ? `weighs ${known.weights[place]}` : null;
+  const index = known.names.indexOf(node.label);
+  return index >= 0 && index === Number(path) && known.weights.length ? `weighs ${known.weights[index]}` : null;
 }
 
 /** @param {SensitivePage} page */
@@ -157,7 +188,56 @@ function drawBody(page) {
     pairs.length === 1 ? h("p", { class: "warning" }, "A single category has no weight: create a second one.") : null);
   drawn.editor.draw();
   fill(drawn.problems, answer?.problems.length ? problemList(answer.problems) : null);
-  fill(drawn.rest, weights(answer), publishPart(page, pairs, answer), distancePart(page, answer));
+  fill(drawn.rest, spellings(page), unknownPart(page, facts), weights(answer), publishPart(page, pairs, answer), binsPart(page, pairs), distancePart(page, answer));
+}
+
+/**
+ * The spellings that are read as another value, each group with a button that separates it again.
+ * @param {SensitivePage} page
+ * @returns {HTMLElement | null}
+ */
+function spellings(page) {
+  const same = Object.entries(column(page).same ?? {});
+  if (!same.length) return null;
+  const separate = (/** @type {string} */ value) => {
+    edit((policy) => { delete policy.columns[page.name].same[value]; });
+    say(`The spellings of ${value} are no longer merged.`);
+  };
+  return h("section", { "aria-labelledby": "spellings-head" }, h("h2", { id: "spellings-head" }, "Spellings"),
+    h("p", { class: "soft" }, "These spellings are read as one value, so that one secret does not count as several. Only the value is released."),
+    table("Spellings of one value", ["Value", "Read as this value", ""], same.map(([value, others], place) => [h("strong", {}, value), [others].flat().map((each) => [h("code", {}, JSON.stringify(String(each))), " "]),
+      h("button", { type: "button", id: `separate-${place}`, onclick: () => separate(value) }, "Separate", h("span", { class: "visually-hidden" }, ` the spellings of ${value}`))])));
+}
+
+/**
+ * The values that say nothing: which they are, and whether they count all the same.
+ * @param {SensitivePage} page
+ * @param {ColumnFacts} facts
+ * @returns {HTMLElement}
+ */
+function unknownPart(page, facts) {
+  const listed = unknownValues(page), values = merged(page, recordsByValue(facts));
+  const change = (/** @type {string[]} */ marks) => edit((policy) => {
+    const own = policy.columns[page.name];
+    if (marks.length) own.unknown = marks; else delete own.unknown;
+  });
+  const input = h("input", { id: "unknown-value", list: "unknown-values", autocomplete: "off", value: page.typed ?? "", oninput: (event) => { page.typed = event.target.value; } });
+  const add = () => {
+    const value = page.typed ?? "";
+    if (value === "" || listed.includes(value)) return;
+    page.typed = "";
+    change([...listed, value]);
+    say(`${value} is unknown.`);
+  };
+  const remove = (/** @type {string} */ value) => { change(listed.filter((each) => each !== value)); say(`${value} counts as a value.`); };
+  const counts = (/** @type {boolean} */ yes) => edit((policy) => { if (yes) policy.columns[page.name].unknown_counts = true; else delete policy.columns[page.name].unknown_counts; });
+  return h("section", { "aria-labelledby": "unknown-head" }, h("h2", { id: "unknown-head" }, "Unknown values"),
+    h("p", { class: "soft" }, `A missing value${facts.missing ? ` (${count(facts.missing, "record")})` : ""} says nothing about a person, so it hides nobody: models do not count it. The values listed here are treated in the same way.`),
+    listed.length ? table("Unknown values", ["Value", "Records", ""], listed.map((value, place) => [h("code", {}, JSON.stringify(value)), count(values.get(value) ?? 0),
+      h("button", { type: "button", id: `known-${place}`, onclick: () => remove(value) }, "Treat as a value", h("span", { class: "visually-hidden" }, `: ${value}`))])) : null,
+    h("datalist", { id: "unknown-values" }, [...values.keys()].filter((value) => value !== null && !listed.includes(value)).slice(0, 200).map((value) => h("option", { value }))),
+    field("Another unknown value", input), h("button", { type: "button", id: "add-unknown", onclick: add }, "Treat as unknown"),
+    h("p", {}, h("label", { class: "option" }, h("input", { type: "checkbox", id: "unknown-counts", checked: Boolean(column(page).unknown_counts), onchange: (event) => counts(event.target.checked) }), " Count unknown values as values (unknown_counts)")));
 }
 
 /** @param {SensitivityAnswer | null} answer @returns {HTMLElement | null} */
@@ -166,7 +246,7 @@ function weights(answer) {
   if (!known?.weights.length) return null;
   return h("section", { "aria-labelledby": "weights-head" }, h("h2", { id: "weights-head" }, "Category weights"),
     h("p", { class: "soft" }, "Models with a limit α on weights add up the weights of a class's records and require at least α. The most sensitive category weighs 0, so a class of only such values never reaches α."),
-    table("Weights and distances of categories", ["Category", "Weight", ...known.names.map((name) => `to ${name}`)], known.names.map((name, place) => [h("strong", {}, name), known.weights[place], ...known.apart[place]])));
+    table("Weights and distances of categories", ["Category", "Weight", ...known.names.map((name) => `to ${name}`)], known.names.map((name, index) => [h("strong", {}, name), known.weights[index], ...known.apart[index]])));
 }
 
 /**
@@ -183,6 +263,29 @@ function publishPart(page, pairs, answer) {
       h("label", { class: "option" }, h("input", { type: "radio", name: "publish", id: `publish-${value}`, value, checked: chosen === value, disabled: value !== "values" && !pairs.length, onchange: () => set(value), "aria-describedby": `publish-${value}-tells` }), ` ${text}`),
       h("p", { class: "soft", id: `publish-${value}-tells` }, tells, value === "both" ? ` A column ${page.name}_category is added.` : "")))),
     column(page).publish === undefined ? h("p", { class: "soft" }, "The policy does not say, so the models decide: some publish categories when they are the only ones on this column.") : null);
+}
+
+/**
+ * Bins of numbers: a width, or the points between them; empty for none.
+ * @param {SensitivePage} page
+ * @param {[string, any][]} pairs
+ * @returns {HTMLElement | null}
+ */
+function binsPart(page, pairs) {
+  const given = column(page).bins;
+  if (pairs.length && given === undefined) return null;
+  const input = h("input", { id: "bins", type: "text", inputmode: "decimal", value: Array.isArray(given) && given.length === 1 ? `${given[0]},` : [given ?? []].flat().join(", "), onchange: (event) => {
+    const texts = event.target.value.split(/[,;\s]+/).filter(Boolean);
+    const points = texts.map(Number);
+    if (points.some((point) => !Number.isFinite(point))) { say("Bins are numbers, such as 1000 or 2000, 5000."); return; }
+    edit((policy) => {
+      const own = policy.columns[page.name];
+      if (!points.length) delete own.bins; else { own.bins = points.length === 1 && !event.target.value.includes(",") ? points[0] : points; delete own.publish; }
+    });
+    say(points.length ? "The numbers are published in bins." : "The numbers are not published in bins.");
+  } });
+  return h("section", { "aria-labelledby": "bins-head" }, h("h2", { id: "bins-head" }, "Bins for numbers"),
+    field("Width, or the points between bins", input, "For a column of numbers: 1000 publishes [3000, 4000) in place of 3010; 2000, 5000 makes three bins, and 2000, (with a comma) two. The models then judge bins. Leave empty to publish as above."));
 }
 
 const DISTANCES = [["equal", "equal: any two values have distance 1"], ["ordered", "ordered: by position in an order"], ["hierarchical", "hierarchical: by the level of their common ancestor"]];
@@ -205,7 +308,7 @@ function distancePart(page, answer) {
 function distances(page, known) {
   if (!known.values.length) return h("p", { class: "soft" }, "There is only one value.");
   const figure = (/** @type {number} */ number) => Number(number.toFixed(4)).toString();
-  if (known.from === undefined) return table("Distances between published values", ["", ...known.values.map(shown)], known.values.map((value, place) => [h("strong", {}, shown(value)), ...known.apart[place].map(figure)]));
+  if (known.from === undefined) return table("Distances between published values", ["", ...known.values.map(displayValue)], known.values.map((value, index) => [h("strong", {}, displayValue(value)), ...known.apart[index].map(figure)]));
   return h("div", {}, field("From the value", h("input", { id: "distance-from", value: known.from ?? "", autocomplete: "off", onchange: (event) => look(page, { value: event.target.value }) })),
-    table(`Distances from ${known.from ?? "the missing value"}: the nearest ${count(known.values.length)} of ${count(known.count, "value")}`, ["Value", "Distance"], known.values.map((value, place) => [shown(value), figure(known.apart[0][place])])));
+    table(`Distances from ${known.from ?? "the missing value"}: the nearest ${count(known.values.length)} of ${count(known.count, "value")}`, ["Value", "Distance"], known.values.map((value, index) => [displayValue(value), figure(known.apart[0][index])])));
 }

@@ -19,7 +19,7 @@ export function transferPart(name, take) {
     fill(result, h("p", { class: "soft" }, `Reading ${file.name} …`));
     try {
       const found = await api.desk("import_hierarchy", { name, file: file.name, text: await read(file) });
-      fill(result, shownImport(file.name, found, { take: () => { fill(result); take(found.tree); say(`${file.name} is imported.`); }, leave: () => fill(result) }));
+      fill(result, importPreview(file.name, found, { take: () => { fill(result); take(found.tree); say(`${file.name} is imported.`); }, leave: () => fill(result) }));
       byId("import-head").focus();
     } catch (error) {
       if (!(error instanceof ShoalError)) throw error;
@@ -52,7 +52,7 @@ const LISTED = 30;
  * @param {{ take: () => void, leave: () => void }} actions
  * @returns {HTMLElement}
  */
-function shownImport(file, found, { take, leave }) {
+function importPreview(file, found, { take, leave }) {
   return h("section", { class: "card", "aria-labelledby": "import-head" }, h("h3", { id: "import-head", tabindex: "-1" }, `Contents of ${file}`),
     found.problems.length ? [h("p", { class: "warning" }, "This is not a valid hierarchy yet. You can import it and fix it in the editor:"), problemList(found.problems)] : [
       h("p", {}, `${count(found.leaves, "value")} in ${count(found.groups, "group")}, ${count(found.height, "level")}.`),

@@ -37,7 +37,7 @@ function draw(editor) {
 }
 
 /**
- * Read the tree of another policy; places mean something else in it, so nothing stays selected.
+ * Read the tree of another policy; paths mean something else in it, so nothing stays selected.
  * @param {TreeEditor} editor
  */
 function look(editor) {

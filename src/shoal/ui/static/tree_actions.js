@@ -8,7 +8,7 @@ import { group, groupAt, isGroup, move, nodeAt, parentPath, remove, shift, upper
 /** @param {string} path @returns {string} */
 export const rowId = (path) => `node-${path.replaceAll(".", "-") || "top"}`;
 /**
- * What is selected is known by keys: "t:" and a path in the tree, "u:" and a value without a place.
+ * What is selected is known by keys: "t:" and a path in the tree, "u:" and a value that is not in the tree.
  * @param {Value} label
  * @returns {string}
  */

@@ -1,5 +1,5 @@
-// The tree as rows: clicked, moved through by keys, dragged; and beside it the values that have no place.
-import { around, count, h, markDragged, say, shown } from "./core.js";
+// The tree as rows: clicked, moved through by keys, dragged; and beside it the values that are not in it.
+import { around, count, displayValue, h, markDragged, say } from "./core.js";
 import { isGroup, nodeAt, parentPath } from "./nested.js";
 import { chosen, keyOf, put, rename, rowId, shifted, takeOut } from "./tree_actions.js";
 
@@ -39,13 +39,13 @@ function rows(editor) {
     let found = here || wanted === "" || above;
     if (isGroup(node) && (row.open || wanted !== "")) {
       let below = false;
-      node.kids.forEach((kid, place) => { if (row.open) below = add(kid, path === "" ? String(place) : `${path}.${place}`, depth + 1, here || above) || below; });
+      node.kids.forEach((kid, index) => { if (row.open) below = add(kid, path === "" ? String(index) : `${path}.${index}`, depth + 1, here || above) || below; });
       found = found || below;
     }
     if (!found) all.length = at - 1;
     return found;
   };
-  if (editor.given.flat) root.kids.forEach((kid, place) => add(kid, String(place), 0, false)); else add(root, "", 0, false);
+  if (editor.given.flat) root.kids.forEach((kid, index) => add(kid, String(index), 0, false)); else add(root, "", 0, false);
   return all;
 }
 
@@ -94,7 +94,7 @@ function rowElement(editor, row, total) {
   },
     h("span", { class: "twisty", "aria-hidden": "true" }, isGroup(node) ? (row.open ? "▾" : "▸") : ""),
     h("span", { class: "tick", "aria-hidden": "true" }, selected ? "☑" : "☐"),
-    h("span", { class: "row-label" }, path === "" ? (node.label === "*" ? "* (everything)" : node.label) : node.label === null || node.label === "" ? shown(node.label) : marked(node.label, own.search)),
+    h("span", { class: "row-label" }, path === "" ? (node.label === "*" ? "* (everything)" : node.label) : node.label === null || node.label === "" ? displayValue(node.label) : marked(node.label, own.search)),
     note ? h("span", { class: "badge" }, note) : null,
     stop ? h("span", { class: "badge limit" }, "boundary") : null,
     double ? h("span", { class: "badge bad" }, "twice") : null,
@@ -140,8 +140,8 @@ function clicked(editor, path, event, all) {
   own.focus = path;
   if (around(event, ".twisty") && isGroup(nodeAt(editor.root, path))) toggleOpen(editor, path);
   else if (event.shiftKey) {
-    const places = [before, path].map((each) => all.findIndex((row) => row.path === each)).sort((a, b) => a - b);
-    for (const row of all.slice(places[0], places[1] + 1)) own.selected.add(`t:${row.path}`);
+    const ends = [before, path].map((each) => all.findIndex((row) => row.path === each)).sort((a, b) => a - b);
+    for (const row of all.slice(ends[0], ends[1] + 1)) own.selected.add(`t:${row.path}`);
     editor.draw();
   } else toggleSelected(editor, `t:${path}`);
   document.getElementById(rowId(path))?.focus({ preventScroll: true });
@@ -151,8 +151,8 @@ function clicked(editor, path, event, all) {
 function keyed(editor, event, all) {
   const { own } = editor;
   own.focus = around(event, ".row")?.dataset.path ?? own.focus;
-  const place = all.findIndex((row) => row.path === own.focus);
-  const row = all[place];
+  const index = all.findIndex((row) => row.path === own.focus);
+  const row = all[index];
   if (!row) return;
   const go = (/** @type {TreeRow | undefined} */ to) => {
     if (!to) return;
@@ -164,8 +164,8 @@ function keyed(editor, event, all) {
   const control = event.ctrlKey || event.metaKey;
   /** @type {Record<string, () => void>} */
   const actions = {
-    ArrowDown: () => go(all[place + 1]), ArrowUp: () => go(all[place - 1]), Home: () => go(all[0]), End: () => go(all.at(-1)),
-    ArrowRight: () => { if (isGroup(row.node) && !row.open) toggleOpen(editor, row.path); else if (isGroup(row.node)) go(all[place + 1]); },
+    ArrowDown: () => go(all[index + 1]), ArrowUp: () => go(all[index - 1]), Home: () => go(all[0]), End: () => go(all.at(-1)),
+    ArrowRight: () => { if (isGroup(row.node) && !row.open) toggleOpen(editor, row.path); else if (isGroup(row.node)) go(all[index + 1]); },
     ArrowLeft: () => { if (isGroup(row.node) && row.open) toggleOpen(editor, row.path); else go(all.find((each) => each.path === parentPath(row.path) && each !== row)); },
     Enter: () => { if (isGroup(row.node)) toggleOpen(editor, row.path); }, " ": () => toggleSelected(editor, `t:${row.path}`),
     F2: () => { if (isGroup(row.node)) rename(editor, row.path); },
@@ -210,7 +210,7 @@ function dragging(editor, list) {
 }
 
 /**
- * What was dragged lands on a row: in that group or that value's group; a category on another takes its place.
+ * What was dragged lands on a row: in that group or that value's group; a category on another moves to its position.
  * @param {TreeEditor} editor
  * @param {string[]} keys
  * @param {string} path
@@ -237,7 +237,7 @@ function grabbed(editor, event, key) {
   markDragged(event);
 }
 
-// --- what has no place --------------------------------------------------------------------------------------------
+// --- what is not in the tree ---------------------------------------------------------------------------------------
 
 /** @param {TreeEditor} editor @returns {HTMLElement} */
 export function spareBox(editor) {
@@ -271,7 +271,7 @@ function spareRow(editor, label) {
   const selected = editor.own.selected.has(key);
   const toggle = h("button", { type: "button", class: "row", id: `spare-${key}`, "aria-pressed": String(selected), draggable: "true", onclick: () => toggleSelected(editor, key) },
     h("span", { class: "tick", "aria-hidden": "true" }, selected ? "☑" : "☐"),
-    h("span", { class: "row-label" }, label === null || label === "" ? shown(label) : marked(label, editor.own.search)),
+    h("span", { class: "row-label" }, label === null || label === "" ? displayValue(label) : marked(label, editor.own.search)),
     label === null && !editor.given.missingMustBePlaced ? h("span", { class: "badge" }, "can stay here as missing") : null,
     h("span", { class: "row-amount" }, count(editor.values.get(label) ?? 0, "record")));
   toggle.addEventListener("dragstart", (event) => grabbed(editor, event, key));

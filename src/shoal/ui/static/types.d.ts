@@ -94,6 +94,8 @@ export interface Problem {
   entry: number | null;
   message: string;
   fix: string;
+  /** Changes of the policy, each of which would fix it. */
+  edits?: { label: string; edits: Suggestion["edits"] }[];
 }
 
 /** A change of the policy that would help, with the edits that make it. */
@@ -321,6 +323,8 @@ export interface Distances {
 /** What may be chosen on the step "Privacy". */
 export interface Choices {
   models: ModelChoice[];
+  /** The same models, in words about people. */
+  models_in_people: ModelChoice[];
   algorithms: AlgorithmChoice[];
   options: Record<string, { kind: string; label: string; help: string; default: any }>;
   measures: { name: string; text: string; higher: boolean }[];
@@ -337,6 +341,7 @@ export interface ModelChoice {
   leaves_open: string[];
   sensitive: boolean;
   categories: boolean;
+  numbers: boolean;
   parameters: Parameter[];
 }
 
@@ -442,7 +447,7 @@ export interface RecordsAnswer {
   after: { name: string; role: string; of: string }[];
   rows: ReleasedRecord[];
   starred: boolean;
-  left_out: number;
+  suppressed: number;
   classes: number;
 }
 
@@ -453,6 +458,7 @@ export interface WeakestClass {
   parameter: string;
   strength: number | null;
   size: number;
+  people: number | null;
   as_weak: number;
   labels: Record<string, Value>;
   class: number | null;
@@ -461,6 +467,7 @@ export interface WeakestClass {
 export interface ListedClass {
   class: number;
   size: number;
+  people: number | null;
   labels: Record<string, Value>;
   secrets: Record<string, { values: number; most: Value; records: number }>;
 }
@@ -504,7 +511,7 @@ export interface HistogramSpread {
 
 export interface DistributionsAnswer {
   records: number;
-  left_out: number;
+  suppressed: number;
   columns: (BarSpread | HistogramSpread)[];
   not_released: string[];
 }
@@ -694,7 +701,7 @@ export interface TreeRow {
   open: boolean;
 }
 
-/** What is selected in a tree: paths of nodes, and values that have no place in it. */
+/** What is selected in a tree: paths of nodes, and values that are not in it. */
 export interface Selection {
   paths: string[];
   labels: Value[];
@@ -757,6 +764,8 @@ export interface SensitivePage {
   gone: boolean;
   /** New names of categories by their old ones. */
   renamed: Map<string, string>;
+  /** What was typed as another unknown value. */
+  typed?: string;
 }
 
 /** A control that says how a file is read. */
@@ -779,7 +788,7 @@ export interface Setting {
 }
 
 /** Where the lattice is drawn. */
-export interface LatticePlace {
+export interface LatticeView {
   going: HTMLElement;
   box: HTMLElement;
   alive(): boolean;
@@ -788,7 +797,7 @@ export interface LatticePlace {
 }
 
 /** Where records before and after are drawn; `only` is a class, 0 for what is left out, null for all. */
-export interface RecordsPlace {
+export interface RecordsView {
   run: Run;
   box: HTMLElement;
   only: number | null;

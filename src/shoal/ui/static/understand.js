@@ -94,6 +94,6 @@ function withRemedies(section, remedies) {
   const rows = section.querySelectorAll("tbody");
   for (const { index, text, models } of remedies) rows[index]?.append(h("tr", { class: "why" }, h("td", { colspan: "3", id: `remedy-${index}` },
     h("strong", {}, "Remedy: "), text, " ",
-    models.length ? models.map(({ name, title }, place) => [place ? ", " : "Models: ", h("a", { href: `#/privacy/${name}` }, title)]) : h("a", { href: "#/privacy" }, "Back to privacy"))));
+    models.length ? models.map(({ name, title }, index) => [index ? ", " : "Models: ", h("a", { href: `#/privacy/${name}` }, title)]) : h("a", { href: "#/privacy" }, "Back to privacy"))));
   return section;
 }

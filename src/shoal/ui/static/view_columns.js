@@ -1,34 +1,34 @@
 // Each column before and after, as bars with their figures.
-import { api, count, fill, h, percent, rounded, shown, table } from "./core.js";
+import { api, count, displayValue, fill, h, percent, rounded, table } from "./core.js";
 
 /** @import { BarSpread, Child, HistogramSpread, ViewParts } from "./types" */
 
 /** @type {Record<string, string>} */
-const ROLES = { quasi: "quasi-identifier", sensitive: "sensitive", insensitive: "insensitive, released unchanged" };
+const ROLES = { quasi: "quasi-identifier", sensitive: "sensitive", insensitive: "insensitive, released unchanged", pseudonym: "released as a pseudonym" };
 
 /** @param {ViewParts} parts */
 export async function drawColumns({ run, body, alive }) {
   const answer = await api.desk("distributions", { run: run.number });
   if (!alive()) return;
-  const share = percent(answer.left_out / answer.records);
+  const share = percent(answer.suppressed / answer.records);
   fill(body,
     h("p", {}, "“Before” counts all records of your file. “After” is what readers of the release can conclude: a filled bar where the released label says it, an outlined bar where a label says less and its records are spread evenly over the values or the interval that it covers. The flatter the outlined bars, the more was lost."),
-    h("p", {}, answer.left_out
-      ? `${count(answer.left_out, "record")} of ${count(answer.records)} (${share}) ${answer.left_out === 1 ? "was" : "were"} suppressed: counted before, not after.`
+    h("p", {}, answer.suppressed
+      ? `${count(answer.suppressed, "record")} of ${count(answer.records)} (${share}) ${answer.suppressed === 1 ? "was" : "were"} suppressed: counted before, not after.`
       : "No record was suppressed."),
     h("div", { class: "spreads" }, answer.columns.map(figure)),
     answer.not_released.length ? h("p", {}, "Not released: ", answer.not_released.map((name, at) => [at ? ", " : "", h("bdi", {}, name)]), ".") : null);
 }
 
-/** @param {BarSpread | HistogramSpread} column @param {number} place @returns {HTMLElement} */
-function figure(column, place) {
-  return h("figure", { class: "spread", "aria-labelledby": `spread-${place}` },
-    h("figcaption", { id: `spread-${place}` }, h("strong", {}, column.name), ` – ${ROLES[column.role]}`, column.kind === "bars" ? `: ${narrowed(column)}${PUBLISHED[column.published ?? ""] ?? ""}.` : "."),
+/** @param {BarSpread | HistogramSpread} column @param {number} index @returns {HTMLElement} */
+function figure(column, index) {
+  return h("figure", { class: "spread", "aria-labelledby": `spread-${index}` },
+    h("figcaption", { id: `spread-${index}` }, h("strong", {}, column.name), ` – ${ROLES[column.role]}`, column.kind === "bars" ? `: ${narrowed(column)}${PUBLISHED[column.published ?? ""] ?? ""}.` : "."),
     column.kind === "bars" ? barTable(column) : histogram(column));
 }
 
 /** @type {Record<string, string>} */
-const PUBLISHED = { categories: "; its categories are released", both: "; its values and their categories are released", values: "; its values are released" };
+const PUBLISHED = { categories: "; its categories are released", both: "; its values and their categories are released", values: "; its values are released", bins: "; its numbers are released in bins" };
 
 /** @param {BarSpread} column @returns {string} */
 function narrowed(column) {
@@ -41,7 +41,7 @@ function barTable({ bars }) {
   return h("table", { class: "bar-table" },
     h("thead", {}, h("tr", {}, ["Value", "Before", "After"].map((head) => h("th", { scope: "col" }, head)))),
     h("tbody", {}, bars.map((bar) => h("tr", {},
-      h("th", { scope: "row" }, bar.others ? h("em", {}, `others (${count(bar.others, "value")})`) : shown(bar.label)),
+      h("th", { scope: "row" }, bar.others ? h("em", {}, `others (${count(bar.others, "value")})`) : displayValue(bar.label)),
       h("td", {}, measured(bar.before, [["before", bar.before]], most)),
       h("td", {}, measured(bar.after, [["full", bar.sure], ["hollow", bar.after - bar.sure]], most))))));
 }

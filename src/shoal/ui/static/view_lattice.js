@@ -3,21 +3,21 @@ import { api, applyEdits, attempt, count, duration, fill, h, rounded, say, state
 import { reported } from "./report_parts.js";
 import { startRun } from "./runs_poll.js";
 
-/** @import { LatticeAnswer, LatticeNode, LatticePlace, Run, ViewParts } from "./types" */
+/** @import { LatticeAnswer, LatticeNode, LatticeView, Run, ViewParts } from "./types" */
 
 /** @param {ViewParts} parts */
 export async function drawLattice({ body, rest, alive }) {
-  const place = { going: h("div", { role: "status" }), box: h("div"), alive, number: rest[0] ?? lastLattice()?.number, shown: null };
-  const draw = async () => { place.number = (await startRun("lattice")).number; };
+  const view = { going: h("div", { role: "status" }), box: h("div"), alive, number: rest[0] ?? lastLattice()?.number, shown: null };
+  const draw = async () => { view.number = (await startRun("lattice")).number; };
   fill(body,
     h("p", {}, "If every column is released at one level, a release is a choice of levels: a node of the lattice. A node is minimal if it satisfies the policy and no less general node does. Which minimal node is best is your decision."),
-    h("div", { class: "buttons" }, h("button", { type: "button", id: "lattice-draw", class: "strong", onclick: () => attempt(async () => { await draw(); await follow(place); }) }, "Draw the lattice of this policy")),
-    place.going, place.box);
+    h("div", { class: "buttons" }, h("button", { type: "button", id: "lattice-draw", class: "strong", onclick: () => attempt(async () => { await draw(); await follow(view); }) }, "Draw the lattice of this policy")),
+    view.going, view.box);
   const stop = watch((what) => {
     if (!alive()) stop();
-    else if (what === "runs") attempt(() => follow(place));
+    else if (what === "runs") attempt(() => follow(view));
   });
-  await follow(place);
+  await follow(view);
 }
 
 /**
@@ -31,22 +31,22 @@ function lastLattice() {
 
 /**
  * Tell how far a run is; when it has ended, show what it found.
- * @param {LatticePlace} place
+ * @param {LatticeView} view
  */
-async function follow(place) {
-  const run = state.runs.find((each) => each.number === place.number);
+async function follow(view) {
+  const run = state.runs.find((each) => each.number === view.number);
   if (!run) return;
   if (run.state === "running") {
-    fill(place.going, h("p", {}, `${run.stage ?? "Waiting"} … ${duration(run.seconds ?? 0)}`), h("progress", { max: "1", value: run.share ?? 0, "aria-label": "Progress" }),
+    fill(view.going, h("p", {}, `${run.stage ?? "Waiting"} … ${duration(run.seconds ?? 0)}`), h("progress", { max: "1", value: run.share ?? 0, "aria-label": "Progress" }),
       h("div", { class: "buttons" }, h("button", { type: "button", id: "lattice-cancel", onclick: () => attempt(() => api.post(`/api/runs/${run.number}/cancel`)) }, "Stop")));
-  } else if (place.shown !== run.number) {
-    place.shown = run.number;
-    fill(place.going, run.state === "done" ? null : h("p", { class: "complaint" }, run.error?.message ?? "The lattice was not drawn."));
-    if (run.state === "done") await show(place, run.number);
+  } else if (view.shown !== run.number) {
+    view.shown = run.number;
+    fill(view.going, run.state === "done" ? null : h("p", { class: "complaint" }, run.error?.message ?? "The lattice was not drawn."));
+    if (run.state === "done") await show(view, run.number);
   }
 }
 
-/** @param {LatticePlace} place @param {string} run */
+/** @param {LatticeView} view @param {string} run */
 async function show({ box, alive }, run) {
   const answer = await api.desk("lattice_svg", { run });
   if (!alive()) return;

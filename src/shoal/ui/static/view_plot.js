@@ -36,7 +36,7 @@ function plot(answer, figure, address) {
   dots.forEach((dot, at) => {
     const point = answer.points[at];
     const go = () => { location.hash = address("summary", point.run); };
-    for (const [name, value] of Object.entries({ tabindex: "0", role: "link", class: "drawn-point", id: `point-${point.run}`, "aria-label": said(point) })) dot.setAttribute(name, value);
+    for (const [name, value] of Object.entries({ tabindex: "0", role: "link", class: "drawn-point", id: `point-${point.run}`, "aria-label": pointText(point) })) dot.setAttribute(name, value);
     dot.addEventListener("click", go);
     dot.addEventListener("keydown", (event) => { if (event.key === "Enter") go(); });
     dot.append(h("svg:circle", { r: "11", class: "drawn-focus" }));
@@ -49,7 +49,7 @@ function plot(answer, figure, address) {
 function named({ run, name }) { return `Run ${Number(run)}${name ? `: ${name}` : ""}`; }
 
 /** @param {PlotPoint} point @returns {string} */
-function said(point) {
+function pointText(point) {
   return `${named(point)}, ${point.algorithm}: ${rounded(point.across, 4)}, ${rounded(point.up, 4)}${point.rank === null ? "" : "; on the frontier"}`;
 }
 

@@ -17,8 +17,6 @@ million pairs take 80 seconds. Every search for paths serves at least one record
 release made to be hard can take far longer; nothing is cut short.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,13 +24,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.verification.canonical_text import Codes
-from shoal.verification.matching.candidates import Flow, Graph
-from shoal.verification.matching.fitting_pairs import pairs_of
-from shoal.verification.matching.label_sets import LabelSets, RangeLabelSets, RangePositions
-from shoal.verification.matching.solve import serve_along_paths, serve_greedily
-
-_LARGEST_CODE = 2**62
+from shoal.verification.canonical_text import Codes, Mask, packed
+from shoal.verification.matching.fitting_pairs import FittingPairs
+from shoal.verification.matching.label_sets import LabelSets, RangePositions
+from shoal.verification.matching.solve import Flow, serve_along_paths, serve_greedily
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +39,7 @@ class Pairing:
     n_labels: int
     under: Sequence[tuple[int, ...]]  # for each original value the released labels that it lies under
     spans: RangePositions | None = None
-    """Where the values lie in released ranges besides, if these are too many to be listed above; then the labels are in
-    the order that `RangePositions.order` gives."""
+    """Where values lie in ranges that are too many to be listed; labels are then in the order of `RangePositions`."""
 
     @property
     def exact(self) -> bool:
@@ -62,107 +56,113 @@ class Matching:
 
 
 def match(columns: Sequence[Pairing], released: Codes | None = None, original: Codes | None = None) -> Matching:
-    """Match as many released records as possible to different original ones.
-
-    With counts, each released or original row stands for so many records.
-    """
+    """Match as many released records as possible to different original ones; with counts, a row stands for so many."""
     wanted = np.ones(len(columns[0].released), dtype=np.int64) if released is None else released
     there = np.ones(len(columns[0].original), dtype=np.int64) if original is None else original
     closed = [column for column in columns if column.exact]
-    opened = [column for column in columns if not column.exact]
-    if not opened:
+    if len(closed) == len(columns):
         shown, have, some = _blocks(closed, np.arange(len(there)), len(wanted))
-        return _compared(shown, have, wanted, there[some])
-    graph, flow, rows = _posed(closed, opened, wanted, there)
-    pairs = pairs_of(graph)
-    serve_greedily(graph, pairs, flow)
-    serve_along_paths(graph, pairs, flow)
+        return _match_by_counting(shown, have, wanted, there[some])
+    groups = alike_records(columns, wanted, there)
+    flow = Flow(groups.supply, groups.demand)
+    serve_greedily(groups.pairs, flow)
+    serve_along_paths(groups.pairs, flow)
     first = np.flatnonzero(flow.demand)
-    return Matching(int(flow.demand.sum()), int(rows[first[0]]) if len(first) else None)
+    return Matching(int(flow.demand.sum()), int(groups.rows[first[0]]) if len(first) else None)
 
 
 def _blocks(closed: Sequence[Pairing], some: Codes, released: int) -> tuple[Codes, Codes, Codes]:
     """One code for what a record shows in closed columns: of the released, of some originals, and which these are."""
-    keys = []
+    shown = []
     for column in closed:
         label_of = np.array([labels[0] if labels else -1 for labels in column.under], dtype=np.int64)
-        keys.append(label_of[column.original])
-        some = some[keys[-1][some] >= 0]
-    both = [np.concatenate([column.released, key[some]]) for column, key in zip(closed, keys, strict=True)]
-    packed = _packed(both, [column.n_labels for column in closed], released + len(some))
-    return packed[:released], packed[released:], some
+        shown.append(label_of[column.original])
+        some = some[shown[-1][some] >= 0]
+    both = [np.concatenate([column.released, labels[some]]) for column, labels in zip(closed, shown, strict=True)]
+    keys = packed(both, [column.n_labels for column in closed], released + len(some))
+    return keys[:released], keys[released:], some
 
 
-def _posed(
-    closed: Sequence[Pairing], opened: Sequence[Pairing], wanted: Codes, there: Codes
-) -> tuple[Graph, Flow, Codes]:
-    """The general case: distinct records of both sides, how many there are, and a row of each that is released."""
-    groups = [(column.released, *_signatures(column)) for column in opened]
+@dataclass(frozen=True, eq=False)
+class AlikeRecords:
+    """Originals that may be released as the same rows, and equal released rows: which fit, and how many there are."""
+
+    pairs: FittingPairs
+    supply: Codes
+    demand: Codes
+    rows: Codes  # a row of each of the released
+    group_of: Codes  # for each original row its group; -1 for one that fits no released row
+
+
+def alike_records(columns: Sequence[Pairing], wanted: Codes, there: Codes) -> AlikeRecords:
+    """The general case: distinct records of both sides."""
+    closed = [column for column in columns if column.exact]
+    groups = [(column.released, *_signatures(column)) for column in columns if not column.exact]
     groups.sort(key=lambda each: len(each[2].sizes))
-    some = np.flatnonzero(np.logical_and.reduce([of_row >= 0 for _, of_row, _ in groups]))
-    released, original, some = _blocks(closed, some, len(opened[0].released))
+    some = np.flatnonzero(
+        np.logical_and.reduce([np.ones(len(there), dtype=np.bool_), *(of >= 0 for _, of, _ in groups)])
+    )
+    released, original, some = _blocks(closed, some, len(wanted))
     blocks, released = np.unique(released, return_inverse=True)
-    inside, original = _places(blocks, original)
+    inside, original = _find_codes(blocks, original)
     some = some[inside]
-    rows, demand, right = _distinct([released, *(labels for labels, _, _ in groups)], wanted)
-    _, supply, left = _distinct([original, *(of_row[some] for _, of_row, _ in groups)], there[some])
+    rows, demand, right, _ = _distinct([released, *(labels for labels, _, _ in groups)], wanted)
+    _, supply, left, index = _distinct([original, *(of_row[some] for _, of_row, _ in groups)], there[some])
     under = [LabelSets.same(len(blocks)), *(sets for _, _, sets in groups)]
-    return Graph.of(under, left, right), Flow(supply, demand), rows
+    group_of = np.full(len(there), -1, dtype=np.int64)
+    group_of[some] = index
+    return AlikeRecords(FittingPairs(under, left, right), supply, demand, rows, group_of)
+
+
+def aligned_fit(column: Pairing) -> Mask:
+    """For each released label whether the original value beside it lies under it."""
+    of_row, under = _signatures(column)
+    fits = of_row >= 0
+    fits[fits] = under.has(of_row[fits].astype(np.int64), column.released[fits])
+    return np.asarray(fits, dtype=np.bool_)
 
 
 def _signatures(column: Pairing) -> tuple[NDArray[np.int32], LabelSets]:
     """For each original record the set of released labels that its value lies under (-1: none), and these sets.
 
-    Values of one place in ranges that have the same other labels are interchangeable.
+    Values at one position in ranges that have the same other labels are interchangeable.
     """
     spans, index = column.spans, dict[tuple[tuple[int, ...], int], int]()
     at = [-1] * len(column.under) if spans is None else spans.at.tolist()
     listed = zip(column.under, at, strict=True)
     of_value = [index.setdefault(each, len(index)) if each[0] or each[1] >= 0 else -1 for each in listed]
-    sets = [labels for labels, _ in index]
-    if spans is None:
-        under = LabelSets.of(sets, column.n_labels)
-    else:
-        places = np.array([place for _, place in index], dtype=np.int64)
-        under = RangeLabelSets.within(sets, replace(spans, at=places))
+    if spans is not None:
+        spans = replace(spans, at=np.array([position for _, position in index], dtype=np.int64))
+    under = LabelSets.of([labels for labels, _ in index], column.n_labels, spans)
     return np.array(of_value, dtype=np.int32)[column.original], under
 
 
-def _packed(columns: Sequence[NDArray[np.integer[Any]]], widths: Sequence[int], rows: int) -> Codes:
-    """One code for each row from those of its columns, the order of the rows' codes being that of the columns."""
-    packed, size = np.zeros(rows, dtype=np.int64), 1
-    for codes, width in zip(columns, widths, strict=True):
-        if size * width > _LARGEST_CODE:
-            distinct, packed = np.unique(packed, return_inverse=True)
-            size = len(distinct)
-        packed, size = packed * width + codes, size * width
-    return packed
-
-
-def _compared(released: Codes, original: Codes, wanted: Codes, there: Codes) -> Matching:
+def _match_by_counting(released: Codes, original: Codes, wanted: Codes, there: Codes) -> Matching:
     """Every original fits one released combination: count both."""
-    keys, rows, place = np.unique(released, return_index=True, return_inverse=True)
-    asked = np.bincount(place, weights=wanted, minlength=len(keys)).astype(np.int64)
-    found, places = _places(keys, original)
-    have = np.bincount(places, weights=there[found], minlength=len(keys)).astype(np.int64)
+    keys, rows, index = np.unique(released, return_index=True, return_inverse=True)
+    asked = np.bincount(index, weights=wanted, minlength=len(keys)).astype(np.int64)
+    found, indices = _find_codes(keys, original)
+    have = np.bincount(indices, weights=there[found], minlength=len(keys)).astype(np.int64)
     missing = np.maximum(asked - have[: len(keys)], 0)
     first = np.flatnonzero(missing)
     return Matching(int(missing.sum()), int(rows[first[0]]) if len(first) else None)
 
 
-def _places(keys: Codes, codes: Codes) -> tuple[Codes, Codes]:
+def _find_codes(keys: Codes, codes: Codes) -> tuple[Codes, Codes]:
     """Which of the codes are among the sorted keys, and where."""
     if not len(keys):
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    places = np.minimum(np.searchsorted(keys, codes), len(keys) - 1)
-    found = np.flatnonzero(keys[places] == codes)
-    return found, places[found]
+    indices = np.minimum(np.searchsorted(keys, codes), len(keys) - 1)
+    found = np.flatnonzero(keys[indices] == codes)
+    return found, indices[found]
 
 
-def _distinct(columns: Sequence[NDArray[np.integer[Any]]], weights: Codes) -> tuple[Codes, Codes, list[Codes]]:
-    """A row of each distinct combination of codes, how often it occurs, and the combinations in ascending order."""
+def _distinct(columns: Sequence[NDArray[np.integer[Any]]], weights: Codes) -> tuple[Codes, Codes, list[Codes], Codes]:
+    """A row of each distinct combination of codes, how often it occurs, the combinations in ascending order, and which
+    of them each row has.
+    """
     widths = [int(codes.max(initial=-1)) + 1 for codes in columns]
-    packed = _packed(columns, widths, len(columns[0]))
-    _, rows, place = np.unique(packed, return_index=True, return_inverse=True)
-    counts = np.bincount(place, weights=weights, minlength=len(rows)).astype(np.int64)
-    return rows, counts, [codes[rows].astype(np.int64) for codes in columns]
+    keys = packed(columns, widths, len(columns[0]))
+    _, rows, index = np.unique(keys, return_index=True, return_inverse=True)
+    counts = np.bincount(index, weights=weights, minlength=len(rows)).astype(np.int64)
+    return rows, counts, [codes[rows].astype(np.int64) for codes in columns], index

@@ -10,28 +10,54 @@ less is to be done, and reaches every record and original once at most from eith
 and the two have not met, nothing can be gained any more (Berge): what is open then is open in every matching.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
 
 from shoal.verification.canonical_text import Codes, Mask
-from shoal.verification.matching.candidates import Flow, Graph
 from shoal.verification.matching.fitting_pairs import FittingPairs, Found
 from shoal.verification.matching.label_sets import spread
 
-_TURNS: Final = 12
-"""In how many turns the released records come to choose: those served early leave fewer pairs to the others."""
+_TURNS: Final = 12  # in how many turns records come to choose: those served early leave fewer pairs
 _TURN: Final = 100  # how many of them make a turn worth its while
 _SOUGHT: Final = 8  # about how many originals are sought at a time for each record to be served
 _PART: Final = 4_000  # how many originals make a part worth its while
+_CHUNK = 1_000  # from how many nodes a search looks around before it leaves out what they reached
+_CHOICE: Final = 2  # how many ways are kept through a node: more serve more in one search
+_WORTH: Final = 10  # A search that has served ends when a step serves less than this part of it
 
 
-def serve_greedily(graph: Graph, pairs: FittingPairs, flow: Flow) -> None:
+class Flow:
+    """How many originals are still free, how many released records still open, and what serves what so far."""
+
+    def __init__(self, supply: Codes, demand: Codes) -> None:
+        self.supply, self.demand = supply.copy(), demand.copy()
+        none = np.zeros(0, dtype=np.int64)
+        self._parts: list[tuple[Codes, ...]] = [(none, none, none)]
+
+    def serve(self, left: Codes, right: Codes, amount: Codes) -> None:
+        """Let groups on the left serve groups on the right."""
+        np.subtract.at(self.supply, left, amount)
+        np.subtract.at(self.demand, right, amount)
+        self.add(left, right, amount)
+
+    def add(self, left: Codes, right: Codes, amount: Codes) -> None:
+        """Note who serves whom."""
+        self._parts.append((left, right, amount))
+
+    def entries(self) -> tuple[Codes, Codes, Codes]:
+        """Who serves whom and how often, the amounts to be written to; a pair may stand several times."""
+        left, right, amount = (np.concatenate(arrays) for arrays in zip(*self._parts, strict=True))
+        kept = amount > 0
+        left, right, amount = left[kept], right[kept], amount[kept]
+        self._parts = [(left, right, amount)]
+        return left, right, amount
+
+
+def serve_greedily(pairs: FittingPairs, flow: Flow) -> None:
     """Serve until no open record has a free original that fits."""
-    share = graph.right_share
+    share = pairs.right_share
     order = np.argsort(share, kind="stable")
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
@@ -39,25 +65,19 @@ def serve_greedily(graph: Graph, pairs: FittingPairs, flow: Flow) -> None:
     turns = min(_TURNS, 1 + len(order) // _TURN)
     ends = np.searchsorted(np.cumsum(flow.demand[order]), np.arange(1, turns) * flow.demand.sum() / turns)
     for turn in np.split(order, ends):
-        parts = 1 if pairs.at_hand else _parts(flow, float(share[turn].sum()), int(flow.demand[turn].sum()))
+        parts = 1
+        if not pairs.at_hand:  # so that not all originals that fit are found for records that need few
+            free, wanted = int(np.count_nonzero(flow.supply)), max(int(flow.demand[turn].sum()), 1)
+            parts = max(1, min(int(free * float(share[turn].sum()) / (_SOUGHT * wanted)), free // _PART))
         part = shuffle.integers(0, parts, len(flow.supply))
-        for place in range(parts):
-            free = (flow.supply > 0) & (part == place)
+        for number in range(parts):
+            free = (flow.supply > 0) & (part == number)
             for left, right in pairs.of_right(np.sort(turn[flow.demand[turn] > 0]), free):
                 _offer(flow, left, right, rank, shuffle)
 
 
-def _parts(flow: Flow, share: float, demand: int) -> int:
-    """In how many parts the free originals are sought, so that not all that fit are found for records that need few."""
-    free = int(np.count_nonzero(flow.supply))
-    return max(1, min(int(free * share / (_SOUGHT * max(demand, 1))), free // _PART))
-
-
 def _offer(flow: Flow, left: Codes, right: Codes, rank: Codes, shuffle: np.random.Generator) -> None:
-    """Each open record asks as many free originals as it needs, first those that fit few others.
-
-    An original that is asked by several serves the most particular.
-    """
+    """Each open record asks as many free originals as it needs, rare ones first; they serve the most particular."""
     active = (flow.supply[left] > 0) & (flow.demand[right] > 0)
     left, right = left[active], right[active]
     order = np.lexsort((np.bincount(left)[left] + shuffle.random(len(left)), right))
@@ -85,45 +105,70 @@ def _ahead(amounts: Codes, groups: Codes) -> Codes:
     return ahead - np.repeat(ahead[starts], np.diff(starts, append=len(groups)))
 
 
-_CHUNK = 1_000  # from how many nodes a search looks around before it leaves out what they reached
-_CHOICE: Final = 2  # how many ways are kept through a node: more serve more in one search
-_WORTH: Final = 10  # A search that has served ends when a step serves less than this part of it
-
-
-def serve_along_paths(graph: Graph, pairs: FittingPairs, flow: Flow) -> None:
+def serve_along_paths(pairs: FittingPairs, flow: Flow) -> None:
     """Serve open records until no path is left."""
-    while flow.demand.any() and _Search(graph, pairs, flow).run():
+    while flow.demand.any() and _Search(pairs, flow).run():
         pass
 
 
-Path = tuple[list[int], list[int]]
-"""The nodes of a path, the last of which has room, and the entries of the flow that are given up between them."""
+Path = tuple[list[int], list[int]]  # its nodes, the last with room, and the entries of the flow given up between
 
 
 class SearchTree:
-    """What was reached from the nodes that have room: from open records, or from free originals.
+    """What was reached from the nodes of one side that have room: from open records, or from free originals.
 
     A node that was reached has ways back: each gives up an entry of the flow and leads to a node reached before.
     """
 
-    def __init__(self, room: Codes, amount: Codes) -> None:
-        self._room, self._amount = room, amount
+    def __init__(
+        self, room: Codes, fitting: Callable[[Codes, Mask], Found], entries: tuple[Codes, Codes, Codes]
+    ) -> None:
+        """``entries`` of the flow: the end on the other side, the end on this side, and the amount."""
+        self._room, self._fitting = room, fitting
+        self._near, self._far, self._amount = entries
         self.reached = room > 0
         self.frontier = np.flatnonzero(self.reached)
-        self._first = np.zeros(len(room), dtype=np.int64)
-        self._last = np.zeros(len(room), dtype=np.int64)
+        self._first, self._last = np.zeros(len(room), dtype=np.int64), np.zeros(len(room), dtype=np.int64)
         self._root = np.arange(len(room))
-        self._entries = np.zeros(0, dtype=np.int64)
-        self._onward = np.zeros(0, dtype=np.int64)
+        self._ways, self._onward = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
 
-    def grow(self, nodes: Codes, entries: Codes, onward: Codes) -> None:
-        """Reach nodes for the first time by ways that each give up an entry and lead on to a node reached before."""
-        order = np.argsort(nodes, kind="stable")
-        fresh, starts, counts = np.unique(nodes[order], return_index=True, return_counts=True)
-        self._first[fresh] = starts + len(self._entries)
-        self._last[fresh] = starts + counts + len(self._entries)
+    def expand(self, seen: Mask, shuffle: np.random.Generator, *, at_once: bool) -> tuple[Codes, Codes]:
+        """Nodes of the other side that fit the frontier and were not seen, with what they fit.
+
+        The tree then reaches the nodes of its own side that share an entry with them.
+        """
+        found = [(np.zeros(0, dtype=np.int64),) * 2]
+        nodes = shuffle.permutation(self.frontier)
+        start, size = 0, len(nodes) if at_once else max(_CHUNK, len(nodes) // 8)
+        while start < len(nodes):  # ever more at a time: what the first reach need not be looked at for the others
+            some = np.sort(nodes[start : start + size])
+            start, size = start + size, size * 4
+            here = [_few(between, onward, ~seen[between], shuffle) for between, onward in self._fitting(some, ~seen)]
+            for between, _ in here:
+                seen[between] = True
+            found += here
+        between, onward = np.concatenate([each for each, _ in found]), np.concatenate([each for _, each in found])
+        self._reach(between, onward, len(seen), shuffle)
+        return between, onward
+
+    def _reach(self, between: Codes, onward: Codes, others: int, shuffle: np.random.Generator) -> None:
+        """Reach the far ends of the entries whose near end is a node between, each by some ways."""
+        order = np.argsort(between, kind="stable")
+        between = between[order]
+        passed = np.zeros(others, dtype=np.bool_)
+        passed[between] = True
+        entries = np.flatnonzero(passed[self._near])
+        entries = entries[(self._amount[entries] > 0) & ~self.reached[self._far[entries]]]
+        starts = np.searchsorted(between, self._near[entries])
+        again, indices = spread(starts, np.searchsorted(between, self._near[entries], side="right") - starts)
+        mixed = shuffle.permutation(len(again))
+        entries, onward = entries[again[mixed]], onward[order[indices[mixed]]]
+        order = np.argsort(self._far[entries], kind="stable")
+        fresh, starts, counts = np.unique(self._far[entries[order]], return_index=True, return_counts=True)
+        self._first[fresh] = starts + len(self._ways)
+        self._last[fresh] = starts + counts + len(self._ways)
         self._root[fresh] = self._root[onward[order[starts]]]
-        self._entries = np.concatenate([self._entries, entries[order]])
+        self._ways = np.concatenate([self._ways, entries[order]])
         self._onward = np.concatenate([self._onward, onward[order]])
         self.reached[fresh] = True
         self.frontier = fresh
@@ -142,7 +187,7 @@ class SearchTree:
         while not self._room[nodes[-1]]:
             node = nodes[-1]
             first, last = int(self._first[node]), int(self._last[node])
-            while last > first and not self._amount[self._entries[last - 1]]:
+            while last > first and not self._amount[self._ways[last - 1]]:
                 last -= 1
             self._last[node] = last
             if last > first:
@@ -154,7 +199,15 @@ class SearchTree:
                 self._last[nodes[-1]] -= 1
             else:
                 return None
-        return nodes, self._entries[ways].tolist()
+        return nodes, self._ways[ways].tolist()
+
+
+def _few(between: Codes, onward: Codes, new: Mask, shuffle: np.random.Generator) -> tuple[Codes, Codes]:
+    """Some of the new pairs for each node between."""
+    order = shuffle.permutation(np.flatnonzero(new))
+    order = order[np.argsort(between[order], kind="stable")]
+    order = order[_ahead(np.ones_like(order), between[order]) < _CHOICE]
+    return between[order], onward[order]
 
 
 class _Search:
@@ -164,82 +217,32 @@ class _Search:
     they are free or serve a record that could take one to be had instead. A path is where one fits the other.
     """
 
-    def __init__(self, graph: Graph, pairs: FittingPairs, flow: Flow) -> None:
-        self.graph, self.pairs, self.flow = graph, pairs, flow
+    def __init__(self, pairs: FittingPairs, flow: Flow) -> None:
+        self.pairs, self.flow = pairs, flow
         self.left, self.right, self.amount = flow.entries()
-        self.shuffle = np.random.default_rng(0)  # spreads the search; any choice is a path
-        self.wanting, self.to_be_had = SearchTree(flow.demand, self.amount), SearchTree(flow.supply, self.amount)
-        self.wanted, self.given_to = np.zeros(len(flow.supply), np.bool_), np.zeros(len(flow.demand), np.bool_)
+        self.wanting = SearchTree(flow.demand, pairs.of_right, (self.left, self.right, self.amount))
+        self.to_be_had = SearchTree(flow.supply, pairs.of_left, (self.right, self.left, self.amount))
 
     def run(self) -> int:
         """Search and serve along the paths found; how many were served."""
         served, wanting, had = 0, self.wanting, self.to_be_had
+        wanted, given_to = np.zeros(len(had.reached), np.bool_), np.zeros(len(wanting.reached), np.bool_)
+        shuffle = np.random.default_rng(0)  # spreads the search; any choice is a path
         while len(wanting.frontier) and len(had.frontier):
-            to_want = self.graph.right_share[wanting.frontier].sum() * len(self.wanted)
-            to_give = self.graph.left_share[had.frontier].sum() * len(self.given_to)
-            now = self._serve(*(self._want() if to_want < to_give else self._give()))
+            to_want = self.pairs.right_share[wanting.frontier].sum() * len(wanted)
+            if to_want < self.pairs.left_share[had.frontier].sum() * len(given_to):
+                left, right = wanting.expand(wanted, shuffle, at_once=self.pairs.at_hand)
+                met = had.reached[left]
+            else:
+                right, left = had.expand(given_to, shuffle, at_once=self.pairs.at_hand)
+                met = wanting.reached[right]
+            now = self._serve(left[met], right[met])
             served += now
             if _WORTH * now < served:  # what is left is in the way of itself: a new search finds it sooner
                 return served
             wanting.prune()
             had.prune()
         return served
-
-    def _want(self) -> tuple[Codes, Codes]:
-        """Originals that fit records which want are wanted, and the records that they serve come to want."""
-        left, right = self._around(self.wanting, self.wanted, self.pairs.of_right)
-        self._grow(self.wanting, left, right, self.left, self.right)
-        met = self.to_be_had.reached[left]
-        return left[met], right[met]
-
-    def _give(self) -> tuple[Codes, Codes]:
-        """Records that fit originals to be had could take them, and the originals that serve them are to be had."""
-        fitting = self.pairs.of_left
-        right, left = self._around(
-            self.to_be_had, self.given_to, lambda some, new: ((right, left) for left, right in fitting(some, new))
-        )
-        self._grow(self.to_be_had, right, left, self.right, self.left)
-        met = self.wanting.reached[right]
-        return left[met], right[met]
-
-    def _around(self, tree: SearchTree, seen: Mask, fitting: Callable[[Codes, Mask], Found]) -> tuple[Codes, Codes]:
-        """Nodes of the other side that fit the frontier of a tree and were not seen, with what they fit."""
-        found = [(np.zeros(0, dtype=np.int64),) * 2]
-        for some in self._chunks(tree.frontier):
-            here = [self._few(between, onward, ~seen[between]) for between, onward in fitting(some, ~seen)]
-            for between, _ in here:
-                seen[between] = True
-            found += here
-        return np.concatenate([between for between, _ in found]), np.concatenate([onward for _, onward in found])
-
-    def _chunks(self, nodes: Codes) -> Iterator[Codes]:
-        """Some at a time and ever more, in any order: what the first reach need not be looked at for the others."""
-        nodes = self.shuffle.permutation(nodes)
-        start, size = 0, len(nodes) if self.pairs.at_hand else max(_CHUNK, len(nodes) // 8)
-        while start < len(nodes):
-            yield np.sort(nodes[start : start + size])
-            start, size = start + size, size * 4
-
-    def _few(self, between: Codes, onward: Codes, new: Mask) -> tuple[Codes, Codes]:
-        """Some of the new pairs for each node between."""
-        order = self.shuffle.permutation(np.flatnonzero(new))
-        order = order[np.argsort(between[order], kind="stable")]
-        order = order[_ahead(np.ones_like(order), between[order]) < _CHOICE]
-        return between[order], onward[order]
-
-    def _grow(self, reach: SearchTree, between: Codes, onward: Codes, near: Codes, far: Codes) -> None:
-        """Reach the far ends of the entries whose near end is a node between."""
-        order = np.argsort(between, kind="stable")
-        between = between[order]
-        passed = np.zeros(len(self.wanted if near is self.left else self.given_to), dtype=np.bool_)
-        passed[between] = True
-        entries = np.flatnonzero(passed[near])
-        entries = entries[(self.amount[entries] > 0) & ~reach.reached[far[entries]]]
-        starts = np.searchsorted(between, near[entries])
-        again, places = spread(starts, np.searchsorted(between, near[entries], side="right") - starts)
-        mixed = self.shuffle.permutation(len(again))
-        entries, places = entries[again[mixed]], places[mixed]
-        reach.grow(far[entries], entries, onward[order[places]])
 
     def _serve(self, left: Codes, right: Codes) -> int:
         """Serve along the paths through originals to be had that fit records which want."""
@@ -257,7 +260,7 @@ class _Search:
         return served
 
     def _push(self, before: Path, after: Path, new: list[tuple[int, int, int]]) -> int:
-        """Move as much as the narrowest place of a path lets through."""
+        """Move as much as the narrowest part of a path lets through."""
         originals, records = before[0], after[0]
         given_up = [*before[1], *after[1]]
         source, root = originals[-1], records[-1]

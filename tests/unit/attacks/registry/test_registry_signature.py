@@ -122,3 +122,20 @@ def test_a_table_of_levels_counts_by_its_content(tmp_path: Path) -> None:
     (tmp_path / "levels.csv").unlink()
     with pytest.raises(shoal.errors.PolicyError, match=r"levels\.csv"):
         hierarchy_fingerprint(shoal.Policy.load(tmp_path / "p.yaml"), "town")
+
+
+def test_a_policy_without_newer_keys_keeps_its_fingerprints() -> None:
+    """A recoding or a registry that was written earlier stays valid: the hashes are those of version 0.1.0."""
+    columns: dict[str, Any] = {
+        "age": {"role": "quasi", "hierarchy": {"intervals": [5, 10]}, "boundary": 1},
+        "id": {"role": "identifier"},
+        "illness": {"role": "sensitive", "categories": {"grave": ["HIV"], "light": ["flu"]}},
+    }
+    policy = shoal.Policy.model_validate({"columns": columns, "privacy": [{"model": "k-anonymity", "k": 2}]})
+    found = policy_fingerprints(policy)
+    assert {name: each[:12] for name, each in found["columns"].items()} == {
+        "age": "7f6a452186e8",
+        "id": "054e12acc49f",
+        "illness": "25d6e65eb730",
+    }
+    assert found["privacy"].startswith("305ef106b0d1")

@@ -7,7 +7,6 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -15,7 +14,7 @@ from hypothesis import strategies as st
 
 import shoal
 from oracles import risk_oracle as oracle
-from shoal.attacks.risk.risk import class_size_for, estimate_uniques
+from shoal.attacks.risk.risk import class_size_for
 
 NAMES = ("a", "b", "c", "d")
 POLICY = {
@@ -165,51 +164,6 @@ def test_a_threshold_is_read_by_its_digits() -> None:
         3,
         1,
     ]
-
-
-POPULATIONS = {
-    "a few large classes and many small ones": lambda draw: draw.zipf(1.6, 60_000) % 40_000,
-    "classes of even size": lambda draw: draw.integers(0, 20_000, 40_000),
-    "skewed": lambda draw: draw.integers(0, 300, 60_000) * draw.integers(0, 300, 60_000),
-}
-
-
-def sampled(shape: str, fraction: float) -> tuple[float, float]:
-    """Uniques of a sample that are unique in the population, and how many are estimated: means of five samples."""
-    draw = np.random.default_rng(11)
-    _, member, sizes = np.unique(POPULATIONS[shape](draw), return_inverse=True, return_counts=True)
-    true, estimated = [], []
-    for _ in range(5):
-        sample = np.bincount(member[draw.random(len(member)) < fraction], minlength=len(sizes))
-        true.append(int(((sample == 1) & (sizes == 1)).sum()))
-        estimated.append(estimate_uniques(sample[sample > 0], fraction).expected_population_uniques_in_the_table)
-    return float(np.mean(true)), float(np.mean(estimated))
-
-
-@pytest.mark.parametrize("shape", POPULATIONS)
-@pytest.mark.parametrize("fraction", [0.8, 0.9])
-def test_population_uniques_are_estimated_well_from_large_samples(shape: str, fraction: float) -> None:
-    true, estimated = sampled(shape, fraction)
-    assert estimated == pytest.approx(true, rel=0.12)
-
-
-@pytest.mark.parametrize("shape", POPULATIONS)
-def test_population_uniques_are_estimated_too_high_from_small_samples_as_is_said(shape: str) -> None:
-    true, estimated = sampled(shape, 0.1)
-    assert estimated > true > 0
-
-
-def test_who_has_everybody_knows_the_uniques() -> None:
-    estimate = estimate_uniques(np.array([1, 1, 1, 2, 5]), 1.0)
-    assert estimate.probability_that_a_unique_is_unique_in_the_population == 1.0
-    assert estimate.expected_population_uniques_in_the_table == 3.0
-    assert estimate_uniques(np.array([2, 3]), 0.5).expected_population_uniques_in_the_table == 0.0
-
-
-def test_a_small_sample_of_singles_says_little() -> None:
-    """Of classes 1, 1, 2, the likelihoods of leaving one record are π, π, 2π(1-π)."""
-    estimate = estimate_uniques(np.array([1, 1, 2]), 0.5)
-    assert estimate.probability_that_a_unique_is_unique_in_the_population == pytest.approx(1 / (1 + 0.5))
 
 
 @settings(max_examples=30)

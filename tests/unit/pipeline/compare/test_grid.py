@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from shoal.errors import InputError, PolicyError
-from shoal.pipeline.compare.axes import Values, axes_of, read_settings, read_values
-from shoal.pipeline.compare.grid import points_of, read_algorithms
+from shoal.pipeline.compare.grid import Values, axes_of, points_of, read_algorithms, read_settings, read_values
 from shoal.policy import Policy
 
 COLUMNS: dict[str, Any] = {
@@ -70,7 +69,7 @@ def test_values_that_cannot_be_read_are_named(given: Any, words: str) -> None:
 
 def axes(asked: Policy, *settings: str, **short: Values) -> list[tuple[str, tuple[int, ...], tuple[float, ...]]]:
     given = {name: short.get(name) for name in ("k", "p", "l", "t", "alpha")}
-    return [(axis.name, axis.places, axis.values) for axis in axes_of(asked, given, read_settings(list(settings)))]
+    return [(axis.name, axis.entries, axis.values) for axis in axes_of(asked, given, read_settings(list(settings)))]
 
 
 def test_a_short_form_applies_to_every_model_that_has_the_parameter() -> None:

@@ -17,7 +17,7 @@ from shoal.models import KAnonymity
 from shoal.pipeline import prepare as again
 from shoal.pipeline.forecast import Forecast, forecast
 from shoal.pipeline.forecast.forecast import forecast_of
-from shoal.pipeline.prepare import Prepared, prepare, prepare_again
+from shoal.pipeline.prepare import Prepared, prepare
 from shoal.pipeline.run import make_release
 from shoal.policy import Policy
 from shoal.search import ALGORITHMS
@@ -192,18 +192,18 @@ def test_the_range_method_is_judged_on_its_own_result() -> None:
 
 
 def test_a_table_is_encoded_again_only_for_other_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = policy_of()
+    before = prepared(first)
     encoded: list[Policy] = []
     resolve = again.resolve
     monkeypatch.setattr(again, "resolve", lambda policy, table: encoded.append(policy) or resolve(policy, table))
-    first = policy_of()
-    before = prepared(first)
     changed = policy_of(privacy=[{"model": "p-sensitive", "p": 2}], suppression=0.3, algorithm={"name": "mondrian"})
-    after = prepare_again(before, changed)
+    after = prepare(before, changed)
     assert not encoded
     assert after.resolved.problem.budget == 30
     assert after.resolved.problem.table is before.resolved.problem.table
     free = dict(first.to_dict()["columns"], country={"role": "quasi", "hierarchy": "flat"})
-    assert prepare_again(after, policy_of(columns=free)).resolved.problem.shape == (2, 3)
+    assert prepare(after, policy_of(columns=free)).resolved.problem.shape == (2, 3)
     assert len(encoded) == 1
 
 
@@ -215,7 +215,7 @@ def test_what_was_not_read_is_asked_for() -> None:
     assert caught.value.code == "columns-not-read"
     assert forecast(TableSource(TABLE, TABLE.column_names), policy_of(columns=columns)).facts.levels["note"] == 2
     with pytest.raises(DataError) as caught:
-        prepare_again(before, policy_of(data="other.csv"))
+        prepare(before, policy_of(data="other.csv"))
     assert caught.value.code == "data-changed"
     unknown = dict(policy_of().to_dict()["columns"], nobody={"role": "quasi", "hierarchy": "flat"})
     with pytest.raises(PolicyError, match="no such column"):
@@ -224,6 +224,6 @@ def test_what_was_not_read_is_asked_for() -> None:
 
 def test_a_prepared_table_runs_as_one_that_is_read_anew() -> None:
     policy = policy_of(algorithm={"name": "greedy-clustering"}, suppression=0.3)
-    ready = prepare_again(TableSource(TABLE, TABLE.column_names), policy)
+    ready = prepare(TableSource(TABLE, TABLE.column_names), policy)
     assert set(ready.reading.rows.columns) == {"country", "age", "occupation"}
     assert make_release(ready, policy).table.equals(make_release(TABLE, policy).table)

@@ -14,7 +14,13 @@ FOLDER = Path(__file__).parent
 
 @pytest.mark.slow
 def test_the_kernels_give_the_same_without_compiling() -> None:
-    names = ("test_kernels.py", "test_local_engine.py", "test_row_counting.py")
+    names = (
+        "test_kernels.py",
+        "test_people_kernels.py",
+        "test_local_engine.py",
+        "test_row_counting.py",
+        "test_text_numbers.py",
+    )
     files = [str(FOLDER / name) for name in names]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files],

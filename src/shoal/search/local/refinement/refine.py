@@ -18,6 +18,7 @@ slope where it stands. It is concave, so what lowers the priced sum lowers the m
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -27,9 +28,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.search.local.blocks import Blocks, Classes
-from shoal.search.local.refinement.arrangement import PIECE, Arrangement, Floats, Ints
-from shoal.table.classes import Mask
+from shoal.search.local.blocks import Blocks, Classes, Indices
+from shoal.search.local.refinement.arrangement import PIECE, Arrangement
+from shoal.table.classes import Floats, Mask
 from shoal.table.encoded import spans
 
 KINDS = ("move", "swap", "dissolve", "split", "gather")
@@ -47,9 +48,9 @@ class Steps:
 
     kind: NDArray[np.int8]
     gain: Floats
-    bounds: Ints  # where the rows of each step begin, and the end
-    rows: Ints
-    targets: Ints
+    bounds: Indices  # where the rows of each step begin, and the end
+    rows: Indices
+    targets: Indices
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -64,12 +65,12 @@ class Steps:
         )
         return Steps(kind, gain, np.append(np.concatenate(bounds), ends[-1]), rows, targets)
 
-    def _entries(self, chosen: Ints) -> tuple[Ints, Ints]:
+    def _entries(self, chosen: Indices) -> tuple[Indices, Indices]:
         """The indices of the rows of some steps, and which step each belongs to."""
         lengths = np.diff(self.bounds)[chosen]
         return spans(self.bounds[chosen], lengths), np.repeat(np.arange(len(chosen)), lengths)
 
-    def _touched(self, state: Arrangement, chosen: Ints) -> tuple[Ints, Ints]:
+    def _touched(self, state: Arrangement, chosen: Indices) -> tuple[Indices, Indices]:
         """The existing classes that some steps touch, and the step of each, in order of the steps."""
         entries, owner = self._entries(chosen)
         classes = np.concatenate([state.row_class[self.rows[entries]].astype(np.int64), self.targets[entries]])
@@ -78,7 +79,7 @@ class Steps:
         pairs = np.unique(owner[classes >= 0] * width + classes[classes >= 0])
         return pairs % width, pairs // width
 
-    def independent(self, state: Arrangement, left: Mask) -> Ints:
+    def independent(self, state: Arrangement, left: Mask) -> Indices:
         """Of the steps that are left, from the most saving on, those that touch no class that an earlier one does."""
         chosen = np.flatnonzero(left)
         classes, owner = self._touched(state, chosen)
@@ -88,7 +89,7 @@ class Steps:
         state.kernels.independent_steps(order, bounds, classes, len(state.costs), accepted)
         return chosen[accepted]
 
-    def touching(self, state: Arrangement, accepted: Ints) -> Mask:
+    def touching(self, state: Arrangement, accepted: Indices) -> Mask:
         """Which steps touch a class that one of the accepted steps touches."""
         used = np.zeros(len(state.costs), dtype=np.bool_)
         used[self._touched(state, accepted)[0]] = True
@@ -97,7 +98,7 @@ class Steps:
         result[owner[used[classes]]] = True
         return result
 
-    def moves(self, state: Arrangement, chosen: Ints) -> tuple[Ints, Ints]:
+    def moves(self, state: Arrangement, chosen: Indices) -> tuple[Indices, Indices]:
         """The rows that some steps move and their classes, new ones numbered after those that exist."""
         entries, owner = self._entries(chosen)
         targets = self.targets[entries]
@@ -106,7 +107,7 @@ class Steps:
         targets[fresh] = len(state.costs) + number
         return self.rows[entries], targets
 
-    def held(self, state: Arrangement, chosen: Ints) -> Mask:
+    def held(self, state: Arrangement, chosen: Indices) -> Mask:
         """Which of some steps, none touching a class of another, leave only classes that satisfy every model."""
         if state.only_sizes or not len(chosen):
             return np.ones(len(chosen), dtype=np.bool_)
@@ -128,7 +129,7 @@ class Steps:
         return result
 
 
-def proposals(state: Arrangement, pending: Ints) -> Steps:
+def proposals(state: Arrangement, pending: Indices) -> Steps:
     """The steps that some classes propose."""
     sizes = state.sizes
     costly = pending[state.costs[pending] > _GAIN]
@@ -139,71 +140,59 @@ def proposals(state: Arrangement, pending: Ints) -> Steps:
 
 
 def _ask(
-    state: Arrangement, kernel: Callable[..., None], asking: Ints, arrays: tuple[Any, ...], gains: Floats, found: Ints
-) -> None:
-    """Have a kernel fill in what the asking classes gain and how, on all processors where they are many."""
+    state: Arrangement, kernel: str, asking: Indices, *more: Any, shape: tuple[int, ...]
+) -> tuple[Floats, Indices]:
+    """What each asking class gains, by a kernel, and how; on all processors where they are many."""
+    gains, found = np.full((len(asking), *shape[:-1]), _GAIN), np.full((len(asking), *shape), -1, dtype=np.int64)
+    propose = getattr(state.kernels, kernel)
 
-    def work(indices: Ints) -> None:
+    def work(indices: Indices) -> None:
         gain, step = gains[indices], found[indices]
-        kernel(asking[indices], *arrays, state.prices, gain, step)
+        propose(asking[indices], state.classes, *more, state.prices, gain, step)
         gains[indices], found[indices] = gain, step
 
     state.spread(work, np.arange(len(asking)))
+    return gains, found
 
 
-def _exchanges(state: Arrangement, asking: Ints) -> Steps:
-    gains = np.full((len(asking), _EXCHANGES), _GAIN)
-    steps = np.full((len(asking), _EXCHANGES, 4), -1, dtype=np.int64)
-    arrays = (state.codes, state.members, state.starts, state.ends, state.costs, state.near, state.joins, state.least)
-    _ask(state, state.kernels.exchanges, asking, arrays, gains, steps)
+def _exchanges(state: Arrangement, asking: Indices) -> Steps:
+    gains, steps = _ask(state, "exchanges", asking, state.near, state.joins, state.least, shape=(_EXCHANGES, 4))
     gain, step = gains.ravel(), steps.reshape(-1, 4)
     gain, step = gain[step[:, 0] >= 0], step[step[:, 0] >= 0]
-    swap = step[:, 3] >= 0
-    lengths = 1 + swap
-    bounds = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    rows, targets = np.empty((2, int(bounds[-1])), dtype=np.int64)
-    rows[bounds[:-1]], targets[bounds[:-1]] = step[:, 2], step[:, 1]
-    rows[bounds[:-1][swap] + 1], targets[bounds[:-1][swap] + 1] = step[swap, 3], step[swap, 0]
-    return Steps(np.where(swap, SWAP, MOVE).astype(np.int8), gain, bounds, rows, targets)
+    rows, targets = step[:, [2, 3]], step[:, [1, 0]]  # the second of both only where rows change places
+    moved = rows >= 0
+    return _steps(np.where(moved[:, 1], SWAP, MOVE), gain, moved.sum(axis=1), rows[moved], targets[moved])
 
 
-def _dissolutions(state: Arrangement, asking: Ints) -> Steps:
-    gains = np.zeros(len(asking))
-    targets = np.full((len(asking), _LARGE * state.fresh), -1, dtype=np.int64)
-    arrays = (state.codes, state.members, state.starts, state.ends, state.costs, state.joins)
-    _ask(state, state.kernels.dissolutions, asking, arrays, gains, targets)
+def _dissolutions(state: Arrangement, asking: Indices) -> Steps:
+    gains, targets = _ask(state, "dissolutions", asking, state.joins, shape=(_LARGE * state.fresh,))
     good = gains > _GAIN
     lengths = state.sizes[asking[good]]
     inside = np.arange(targets.shape[1]) < lengths[:, None]
     return _steps(DISSOLVE, gains[good], lengths, state.rows_of(asking[good]), targets[good][inside])
 
 
-def _splits(state: Arrangement, asking: Ints) -> Steps:
-    gains, cuts = np.full(len(asking), _GAIN), np.full((len(asking), 2), -1, dtype=np.int64)
-    arrays = (state.codes, state.members, state.starts, state.costs, state.least)
-    _ask(state, state.kernels.splits, asking, arrays, gains, cuts)
+def _splits(state: Arrangement, asking: Indices) -> Steps:
+    gains, cuts = _ask(state, "splits", asking, state.least, shape=(2,))
     good = cuts[:, 0] >= 0
     classes, cut = asking[good], cuts[good]
     rows = state.rows_of(classes)
     step = np.repeat(np.arange(len(classes)), state.sizes[classes])
     above = state.codes[rows, cut[step, 0]] >= cut[step, 1]
     lengths = np.bincount(step[above], minlength=len(classes))
-    return _steps(SPLIT, gains[good], lengths, rows[above], np.full(int(above.sum()), _NEW, dtype=np.int64))
+    return _steps(SPLIT, gains[good], lengths, rows[above], _NEW)
 
 
-def _gatherings(state: Arrangement, asking: Ints) -> Steps:
-    size = state.fresh
-    gains, gathered = np.full(len(asking), _GAIN), np.full((len(asking), size), -1, dtype=np.int64)
-    arrays = (state.codes, state.members, state.starts, state.ends, state.costs, state.near, size)
-    _ask(state, state.kernels.gatherings, asking, arrays, gains, gathered)
+def _gatherings(state: Arrangement, asking: Indices) -> Steps:
+    gains, gathered = _ask(state, "gatherings", asking, state.near, state.fresh, shape=(state.fresh,))
     good = gathered[:, 0] >= 0
-    rows = gathered[good].ravel()
-    return _steps(GATHER, gains[good], np.full(int(good.sum()), size), rows, np.full(len(rows), _NEW, dtype=np.int64))
+    return _steps(GATHER, gains[good], np.full(int(good.sum()), state.fresh), gathered[good].ravel(), _NEW)
 
 
-def _steps(kind: int, gains: Floats, lengths: Ints, rows: Ints, targets: Ints) -> Steps:
+def _steps(kind: int | Indices, gains: Floats, lengths: Indices, rows: Indices, targets: int | Indices) -> Steps:
     bounds = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    return Steps(np.full(len(gains), kind, dtype=np.int8), gains, bounds, rows, targets)
+    kinds, classes = np.full(len(gains), kind, dtype=np.int8), np.full(len(rows), targets, dtype=np.int64)
+    return Steps(kinds, gains, bounds, rows, classes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,7 +210,7 @@ def refine(
     row_class: Classes,
     *,
     rounds: int | None = None,
-    deadline: float | None = None,
+    deadline: float = math.inf,
     piece: int = PIECE,
     progress: Callable[[float], None] | None = None,
 ) -> RefinedPartition:
@@ -232,7 +221,7 @@ def refine(
     started, state = time.monotonic(), Arrangement(blocks, row_class, piece=piece)
     counts: Counter[str] = Counter()
     changed, done, everything = state.filled, 0, True
-    while done != rounds and not _late(deadline):
+    while done != rounds and time.monotonic() < deadline:
         changed = _round(state, changed, counts, turn=done, deadline=deadline)
         done += 1
         if not len(changed):
@@ -241,23 +230,19 @@ def refine(
             changed = state.filled  # neighbours and prices have changed since: ask everybody before believing it
         everything = len(changed) == len(state.filled)
         if progress is not None:
-            share = (time.monotonic() - started) / (deadline - started) if deadline else done / (rounds or done + 1)
+            share = done / rounds if rounds else (time.monotonic() - started) / (deadline - started)
             progress(min(share, 1.0))
     return RefinedPartition(state.row_class, dict(counts), done, finished=False)
 
 
-def _late(deadline: float | None) -> bool:
-    return deadline is not None and time.monotonic() >= deadline
-
-
-def _round(state: Arrangement, changed: Ints, counts: Counter[str], *, turn: int, deadline: float | None) -> Ints:
+def _round(state: Arrangement, changed: Indices, counts: Counter[str], *, turn: int, deadline: float) -> Indices:
     """Let classes that have changed and those around them propose, and take what can be taken; what has changed then.
 
     Only the changed classes look for their neighbours anew; the others know theirs.
     """
     state.price()
     state.find_neighbours(changed, turn)
-    if _late(deadline):
+    if time.monotonic() >= deadline:
         return changed
     steps = proposals(state, state.around(changed))
     changed = np.zeros(0, dtype=np.int64)

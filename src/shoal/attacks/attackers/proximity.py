@@ -1,0 +1,166 @@
+"""Proximity: a class whose numbers lie close together reveals the number of everybody in it, nearly.
+
+J. Li, Y. Tao, X. Xiao, "Preservation of proximity privacy in publishing numerical sensitive data", 2008, section 1:
+salaries of 3000, 3010 and 3020 are three values and one secret. The interval from the smallest to the largest number of
+a class holds the number of each person in it. It is narrow if it is at most 5 % as wide as the usual range of the
+release, which goes from the number that 5 % of the records lie below to the one that 5 % lie above: one very large
+number must not make all others look alike. Bins count from their lower to their upper end; one without an end is never
+narrow.
+
+A missing or unknown value is no number and widens no interval: records without a number are not attacked, and hide
+nobody. The baseline is the same attacker with the release as one class: where its numbers are all the same, classes
+reveal nothing.
+How many records would lie in narrow classes if the same numbers were dealt over the classes at random is exact: of n
+records the first, in order, is i and all others lie within the width w above it with the chance
+(C(a_i, n) - C(b_i, n)) / C(N, n), a_i records being those from i to i + w and b_i those of them above i.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, tried
+from shoal.attacks.statistics import log_choose
+from shoal.hierarchies.numbers_as_text import NumberSpan, read_number_or_interval
+from shoal.table.classes import ClassView, Counts
+
+NARROW = Fraction(1, 20)
+"""An interval is narrow if it is at most this share as wide as the usual range."""
+_TAIL = Fraction(1, 20)  # records below the usual range, and as many above
+
+
+class Proximity(Attack):
+    """Looks for classes whose numbers lie close together."""
+
+    name = "proximity"
+    title = "A class nearly reveals a number"
+    attacker = "A neighbour who knows a person's quasi-identifiers and that the person is in the release."
+    attempt = (
+        "Takes the interval from the smallest to the largest sensitive number of the person's class. A success is a "
+        "record in a class with an interval of at most 5% of the usual range of the release."
+    )
+    baseline = "records whose number the release as a whole narrows down as much"
+    remedy = "Require the numbers of every class to be far apart, or publish wider bins."
+    position = 120
+    on_sensitive = True
+
+    @staticmethod
+    def run(scene: Scene, column: str) -> AttackResult:
+        """Records in classes with a narrow interval of the column's numbers."""
+        view = scene.released.stats.view(column)
+        numbers = _Line.of(view)
+        if numbers is None:
+            return not_applicable("not-numbers")
+        usual, of = numbers.usual_range(), int(numbers.known.sum())
+        widths, limit = numbers.widths, usual * NARROW
+        narrow = np.array([width is not None and width <= limit for width in widths], dtype=np.bool_)
+        shares = [math.inf if width is None or not usual else float(width / usual) for width in widths]
+        attacked = np.repeat(shares, numbers.known)
+        middle = float(np.median(attacked)) if usual and of else 0.0
+        return tried(
+            records=int(numbers.known[narrow].sum()),
+            of=of,
+            classes=int(np.count_nonzero(narrow & (numbers.known > 0))),
+            baseline=0.0 if usual else 1.0,
+            narrow_share=float(NARROW),
+            median_share=middle if math.isfinite(middle) else None,
+            narrowest=_narrowest(scene, view, numbers, shares, narrow),
+            expected_by_chance=numbers.expected_by_chance(limit),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Line:
+    """The numbers of a column in order, and those of each class."""
+
+    spans: Sequence[NumberSpan]  # ascending; bins do not overlap
+    codes: Sequence[int]  # the value that each is
+    totals: Counts  # records of each
+    known: Counts  # records of each class with a number
+    first: Counts  # the index of the smallest number of each class; meaningless where it has none
+    last: Counts
+
+    @staticmethod
+    def of(view: ClassView) -> "_Line | None":
+        """None where a released value is neither a number nor a bin nor unknown."""
+        values = [None if value in view.domain.unknown else value for value in view.domain.values]
+        read = [None if value is None else read_number_or_interval(value) for value in values]
+        spans = {code: span for code, span in enumerate(read) if span is not None}
+        if not spans or any(span is None and values[code] is not None for code, span in enumerate(read)):
+            return None
+        order = sorted(spans, key=lambda code: spans[code][:2])
+        rank = np.full(len(read), -1, dtype=np.int64)
+        rank[order] = np.arange(len(order))
+        histogram, classes = view.histogram, len(view.sizes)
+        there = rank[histogram.values] >= 0
+        owner, index, counts = histogram.class_of[there], rank[histogram.values][there], histogram.counts[there]
+        first, last = np.full(classes, len(order) - 1), np.zeros(classes, dtype=np.int64)
+        np.minimum.at(first, owner, index)
+        np.maximum.at(last, owner, index)
+        known = np.bincount(owner, weights=counts, minlength=classes).astype(np.int64)
+        return _Line([spans[code] for code in order], order, view.totals[order], known, first, last)
+
+    @property
+    def widths(self) -> list[Fraction | None]:
+        """How wide the interval of each class is; None without a number, or without an end."""
+        ends = zip(self.first.tolist(), self.last.tolist(), self.known.tolist(), strict=True)
+        return [self._width(first, last) if known else None for first, last, known in ends]
+
+    def _width(self, first: int, last: int) -> Fraction | None:
+        low, high = self.spans[first].low, self.spans[last].high
+        return high - low if isinstance(low, Fraction) and isinstance(high, Fraction) else None
+
+    def usual_range(self) -> Fraction:
+        """How wide the interval is that leaves out 5 % of the records on either side; the whole range where that is
+        empty. A bin without an end ends at its other one."""
+        running = np.cumsum(self.totals)
+        tail = int(running[-1] * _TAIL)
+        low, high = np.searchsorted(running, [tail + 1, int(running[-1]) - tail]).tolist()
+        return self._finite(low, high) or self._finite(0, len(self.spans) - 1)
+
+    def _finite(self, first: int, last: int) -> Fraction:
+        (low, other, _), (inner, high, _) = self.spans[first], self.spans[last]
+        start, end = low if isinstance(low, Fraction) else other, high if isinstance(high, Fraction) else inner
+        return (
+            max(end - start, Fraction(0)) if isinstance(start, Fraction) and isinstance(end, Fraction) else Fraction(0)
+        )
+
+    def expected_by_chance(self, limit: Fraction) -> float:
+        """Records in narrow classes if the same numbers were dealt over the classes at random."""
+        running, reach, last = np.concatenate([[0], np.cumsum(self.totals)]), [], 0
+        for first in range(len(self.spans)):
+            last = max(last, first)
+            while last < len(self.spans) and (width := self._width(first, last)) is not None and width <= limit:
+                last += 1
+            reach.append(max(last, first))
+        ends, indices = running[np.array(reach)], np.arange(len(reach))
+        within, above = ends - running[indices], np.maximum(ends - running[indices + 1], 0)
+        sizes, times = np.unique(self.known[self.known > 0], return_counts=True)
+        expected = 0.0
+        for size, often in zip(sizes.tolist(), times.tolist(), strict=True):
+            drawn = np.full(len(within), size)
+            ways = log_choose(np.array([running[-1]]), np.array([size]))
+            chance = np.exp(log_choose(within, drawn) - ways) - np.exp(log_choose(above, drawn) - ways)
+            expected += size * often * float(chance.sum())
+        return expected
+
+
+def _narrowest(
+    scene: Scene, view: ClassView, numbers: _Line, shares: Sequence[float], narrow: Any
+) -> dict[str, Any] | None:
+    """The narrow class with the narrowest interval, the largest of several; None where no class is narrow."""
+    if not narrow.any():
+        return None
+    index = min(np.flatnonzero(narrow).tolist(), key=lambda each: (shares[each], -int(numbers.known[each]), each))
+    values = view.domain.values
+    return {
+        "class": scene.released.labels_of(index),
+        "records": int(numbers.known[index]),
+        "from": values[numbers.codes[numbers.first[index]]],
+        "to": values[numbers.codes[numbers.last[index]]],
+        "share": shares[index] if math.isfinite(shares[index]) else 0.0,
+    }

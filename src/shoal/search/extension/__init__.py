@@ -1,1 +1,0 @@
-"""New records added to a published recoding without weakening it."""
