@@ -15,7 +15,7 @@ from pydantic import ConfigDict
 
 _KEYS_BY_DECIMAL_PLACES = {
     12: ("measures", "ncp", "reached", "strength"),
-    9: ("rate", "baseline", "interval", "without_release", "base_rate", "control_interval", "advantage",
+    9: ("rate", "baseline", "interval", "without_release", "p_value", "base_rate", "control_interval", "advantage",
         "advantage_interval"),
     6: ("details", "class_sizes", "groups", "seconds", "seconds_by_stage", "accuracy", "balanced_accuracy", "auc",
         "estimate", "relative_error", "all_generalized", "survey"),

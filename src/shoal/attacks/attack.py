@@ -55,6 +55,13 @@ class AttackResult(Facts):
     """Different people exposed, where the models count people and the attack finds people."""
     of_people: int | None = None
     """Different people that were attacked."""
+    columns: tuple[str, ...] | None = None
+    """The released columns besides the quasi-identifiers by which the attack works, the most damaging first."""
+    certain: int | None = None
+    """Records of which the attacker is certain (of the secret, or of whose record it is) and would not be without the
+    release; null where the attack is never certain of anything."""
+    p_value: float | None = None
+    """How probable as much is where the same values are dealt at random; null where nothing is left to chance."""
     counted: Literal["records"] | None = None
     """That every record was taken for somebody else's although the models count people: the attack cannot tell."""
 
@@ -69,6 +76,9 @@ def tried(
     classes: int | None = None,
     interval: tuple[float, float] | None = None,
     people: tuple[int, int] | None = None,
+    columns: Sequence[str] | None = None,
+    certain: int | None = None,
+    p_value: float | None = None,
     **details: Any,
 ) -> AttackResult:
     """The result of an attack that was made; by default its rate is the exposed share, and what exceeds the baseline
@@ -77,7 +87,9 @@ def tried(
     leak = rate > baseline if leak is None else leak
     outcome = "leak" if leak else "explained" if records else "nothing"
     figures = outcome, records, of, classes, rate, baseline, interval, leak, details
-    return AttackResult("", None, "tried", *figures, *(people or (None, None)))
+    found, attacked = people or (None, None)
+    by = None if columns is None else tuple(columns)
+    return AttackResult("", None, "tried", *figures, found, attacked, by, certain, p_value)
 
 
 def share(part: float, whole: float) -> float:

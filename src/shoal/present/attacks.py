@@ -140,7 +140,7 @@ def _homogeneity(result: AttackResult, details: Details) -> str:
 
 
 def _homogeneity_insensitive(result: AttackResult, details: Details) -> str:
-    known = listing(details["columns"])
+    known = listing(result.columns or ())
     if not result.leak:
         return (
             f"Knowing {known} as well makes {result.sensitive} certain for nobody whose class does not do so already."
@@ -247,8 +247,8 @@ def _linkage(result: AttackResult, details: Details) -> str:
         people = pluralize(result.records or 0, "person fits", "people fit")
         only = f", {number(alone)} of them only one" if alone else ""
         said = f"{people} fewer than {number(details['k'])} records{only}; {links}."
-        if "columns" in details:
-            said = f"To anybody who knows {listing(details['columns'])}, {said[0].lower()}{said[1:]}"
+        if result.columns:
+            said = f"To anybody who knows {listing(result.columns)}, {said[0].lower()}{said[1:]}"
     else:
         sample = f" in a random sample of {pluralize(details['people_looked_up'], 'person', 'people')}"
         whom = f"Everybody{sample if result.interval is not None else ''}"
@@ -328,7 +328,7 @@ def _linkage_of_records(result: AttackResult, details: Details, fewest: int, lin
             said = f"{people_phrase(result.people)} {'has' if result.people == 1 else 'have'} a record that fewer than "
             said += f"{number(details['k'])} people fit"
         said = f"{said}; {links}."
-        return said if "columns" not in details else f"To anybody who knows {listing(details['columns'])}: {said}"
+        return f"To anybody who knows {listing(result.columns)}: {said}" if result.columns else said
     sample = " of a random sample" if result.interval is not None else ""
     return f"Whichever record{sample} is known, {number(fewest)} {fitting} or more fit it; {links}."
 

@@ -23,7 +23,7 @@ def test_a_ward_with_one_illness_gives_it_away_in_mixed_classes() -> None:
     assert not found(report, "homogeneity").leak
     estimate = found(report, NAME)
     assert (estimate.leak, estimate.records, estimate.of, estimate.rate, estimate.baseline) == (True, 80, 80, 1.0, 0.0)
-    assert (estimate.details["columns"], estimate.details["records_in_mixed_classes"]) == (["ward"], 80)
+    assert (estimate.columns, estimate.details["records_in_mixed_classes"]) == (("ward",), 80)
     assert estimate.details["by_value"] == {"HIV": 40, "flu": 40}
 
 

@@ -102,7 +102,7 @@ def test_an_insensitive_column_that_singles_people_out_is_caught() -> None:
     assert estimate.details["linked_with_certainty"] == 1
     assert estimate.rate is not None
     assert estimate.rate > (estimate.baseline or 0)
-    assert estimate.details["columns"] == ["ward"]
+    assert estimate.columns == ("ward",)
 
 
 def test_an_insensitive_value_that_no_record_shows_fits_none() -> None:

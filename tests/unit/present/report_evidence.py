@@ -200,7 +200,8 @@ def hospital() -> dict[str, Any]:
                 rate=0.157,
                 baseline=0.041,
                 leak=True,
-                details=LINKED | {"fewest_candidates": 1, "linked_with_certainty": 15, "columns": ["ward"]},
+                details=LINKED | {"fewest_candidates": 1, "linked_with_certainty": 15},
+                columns=["ward"],
             ),
             attack("inference", "income", rate=0.31, baseline=0.3, interval=[0.29, 0.33], details={"base_rate": 0.25}),
             attack(

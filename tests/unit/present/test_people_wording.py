@@ -37,13 +37,13 @@ PEOPLE: dict[str, Any] = {
 COUNTED = {"people": 2, "of_people": 40}
 RESULTS = [
     attack("homogeneity", "illness", **LEAK, **COUNTED, details=UNPROTECTED),
-    attack("homogeneity-insensitive", "illness", **LEAK, **COUNTED, details=MIXED),
+    attack("homogeneity-insensitive", "illness", **LEAK, **COUNTED, details=MIXED, columns=["ward", "room"]),
     attack("similarity", "illness", **LEAK, **COUNTED | {"people": 1}, details={"by_category": {"Grave": 2}}),
     attack("background", "illness", **LEAK, **COUNTED, details={"by_values_ruled_out": {2: 3}, "values_ruled_out": 2}),
     attack("linkage", rate=0.041, **COUNTED | {"people": 0}, details=LINKED),
     attack("linkage", **SAMPLE, **COUNTED | {"people": 0}, details=LINKED),
     attack("linkage", **LEAK, **COUNTED | {"people": 1}, details=LINKED),
-    attack("linkage-insensitive", **LEAK, **COUNTED, details=LINKED | {"columns": ["ward"]}),
+    attack("linkage-insensitive", **LEAK, **COUNTED, details=LINKED, columns=["ward"]),
     attack("linkage", rate=0.041, counted="records", details=LINKED),
     attack("linkage", **LEAK, counted="records", details=LINKED),
     attack("inference", "illness", rate=0.3, baseline=0.29, counted="records", details={"base_rate": 0.25}),

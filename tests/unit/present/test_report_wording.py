@@ -93,7 +93,7 @@ def test_sections_of_other_releases(update_golden: bool) -> None:
     check_golden("report_variants.txt", "\n".join(said) + "\n", update=update_golden)
 
 
-MIXED = UNPROTECTED | {"columns": ["ward", "room"], "records_in_mixed_classes": 3}
+MIXED = UNPROTECTED | {"records_in_mixed_classes": 3}
 GAIN = {"value": "HIV", "posterior": 0.9, "prior": 0.121}
 NARROW: dict[str, Any] = {"narrow_share": 0.05, "narrowest": {"records": 4, "from": "3000", "to": "3020"}}
 
@@ -123,8 +123,10 @@ RESULTS = [
     attack("homogeneity", "illness", outcome="explained", records=7, details=UNPROTECTED),
     attack("homogeneity", "illness", **LEAK, details=UNPROTECTED),
     attack("homogeneity", "illness", **LEAK | {"records": 1, "classes": 1}, details=UNPROTECTED),
-    attack("homogeneity-insensitive", "illness", outcome="explained", records=2, details=MIXED),
-    attack("homogeneity-insensitive", "illness", **LEAK, details=MIXED),
+    attack(
+        "homogeneity-insensitive", "illness", outcome="explained", records=2, details=MIXED, columns=["ward", "room"]
+    ),
+    attack("homogeneity-insensitive", "illness", **LEAK, details=MIXED, columns=["ward", "room"]),
     attack("similarity", "illness", details={"by_category": {}}),
     attack("similarity", "illness", outcome="explained", records=4, details={"by_category": {"Grave": 4}}),
     attack("similarity", "illness", **LEAK, details={"by_category": {"Grave": 2, "Light": 1}}),
@@ -161,7 +163,7 @@ RESULTS = [
     attack("linkage", rate=0.041, details=LINKED),
     attack("linkage", **SAMPLE, details=LINKED | {"people_looked_up": 20_000}),
     attack("linkage", **LEAK, details=LINKED | {"matching_all_at_once": "too many pairs"}),
-    attack("linkage-insensitive", **LEAK, details=LINKED | {"linked_with_certainty": 1, "columns": ["ward"]}),
+    attack("linkage-insensitive", **LEAK, details=LINKED | {"linked_with_certainty": 1}, columns=["ward"]),
     attack("inference", "illness", rate=0.3, baseline=0.29, details={"base_rate": 0.25}),
     attack("inference", "illness", **LEAK, details={"base_rate": 0.25}),
     attack("composition", "illness", of=0, details={"earlier_releases": 1}),

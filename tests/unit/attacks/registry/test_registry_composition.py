@@ -43,7 +43,7 @@ def test_two_releases_that_are_diverse_each_reveal_together_and_are_caught() -> 
     found = estimated(PEOPLE, BY_HOME, BY_WORK)
     assert found.leak
     assert (found.records, found.of) == (4, 4)
-    assert found.details["certain"] == 4
+    assert found.certain == 4
     assert found.details["by_earlier_release"] == {"r0": 4}
 
 
@@ -65,7 +65,7 @@ def test_fewer_than_p_values_are_too_few_even_if_none_is_certain() -> None:
     assert (
         found.records == 3
     )  # a1/a1: {HIV, flu} of {HIV, flu, cold}; both of a2/a1: {flu, mumps} of {flu, gout, mumps}
-    assert found.details["certain"] == 0
+    assert found.certain == 0
     assert estimated(people, shown, before, models=TWO).records == 0
 
 
@@ -235,7 +235,7 @@ def test_exposed_are_those_whom_the_definition_leaves_too_few_candidates(case: A
         patch.setattr(module, "_PEOPLE_AT_A_TIME", at_a_time)
         found = estimated(people, now, *earlier, models=({"model": "p-sensitive", "p": p},))
     assert (found.of, found.records) == (shared, exposed)
-    assert (found.details["misled"], found.details["certain"]) == (misled, certain)
+    assert (found.details["misled"], found.certain) == (misled, certain)
 
 
 def test_an_entry_read_back_says_the_same() -> None:
