@@ -12,8 +12,8 @@ HERE = str(Path(__file__).parent)
 if HERE not in sys.path:
     sys.path.insert(0, HERE)
 
-# The first call of an example may compile or import, so none has a deadline. With CI set every run draws the same examples,
-# so a change is judged by the same cases twice; without it each run draws new ones, which is where new cases are found.
+# The first call of an example may compile or import, so none has a deadline. With CI set every run draws the same
+# examples, so that a change is judged by the same cases each time; without it each run draws new ones.
 ALWAYS_THE_SAME = bool(os.environ.get("CI"))
 settings.register_profile("shoal", deadline=None, derandomize=ALWAYS_THE_SAME)
 settings.register_profile("quick", deadline=None, derandomize=ALWAYS_THE_SAME, max_examples=10)
