@@ -10,7 +10,7 @@ import pyarrow as pa
 
 import shoal
 from shoal.attacks.attackers.composition import Composition, compose_with
-from shoal.attacks.registry.folder import Entry
+from shoal.attacks.registry.entry import Entry
 from shoal.attacks.registry.people import NewRelease
 from shoal.attacks.registry.signature import signature_of
 from shoal.attacks.released_classes import rows_of_release

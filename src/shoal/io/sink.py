@@ -1,5 +1,6 @@
 """Sinks: where a release goes. It is written aside, verified there, then put in place with its documents."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from shoal.io.multiple_files import data_files, would_be_read
 from shoal.io.read import read_table
 from shoal.io.source import CountedTable, Reading
 from shoal.io.staging import Staged
-from shoal.io.write import sha256_of, write_table, writer_of
+from shoal.io.write import sha256_of, write_table, writer_of, written_suffixes
 from shoal.policy import Policy
 from shoal.policy.data_source import release_source
 from shoal.search.problem import Progress
@@ -60,6 +61,8 @@ class Sink(Protocol):
     documents: Mapping[str, Path] = {}  # where evidence, report and recoding go; nothing for a release in memory
     location: Any = None  # where the release itself is when it is in place; None in memory
     stem: str = ""  # the name of the release, for its entry in a registry
+    hidden_files: tuple[Path, ...] = ()
+    """What is renamed to the release, or right before it is committed: while all are there, none of it is in place."""
 
     def __enter__(self) -> Self:
         return self
@@ -93,11 +96,15 @@ class StagedSink(Sink):
         self, location: Any, stem: str, documents: Mapping[str, Path], *files: Path, inputs: Sequence[Path], force: bool
     ) -> None:
         self.location, self.stem, self.documents = location, stem, documents
-        self._stage = Staged([*files, *documents.values()], inputs=inputs, force=force)
+        outputs = [*files, *documents.values()]
+        self._last = files or outputs[:1]  # what is renamed last
+        self._stage = Staged(outputs, private=[*documents.values()], inputs=inputs, force=force)
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
+        check_documents(self.documents["evidence"], self.location)
         self._open.enter_context(self._stage)
+        self.hidden_files = tuple(map(self._stage.path, self._last))
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -165,6 +172,25 @@ def document_paths(folder: Path, stem: str, evidence: str | Path | None = None) 
         raise OutputError(f"{path}: evidence is JSON, so its name ends in .json.", code="evidence-name")
     stem = path.name.removesuffix(path.suffix).removesuffix(".evidence")
     return {"evidence": path, "report": path.with_name(f"{stem}.report.html")}
+
+
+def check_documents(evidence: Path, release: Any) -> None:
+    """Raise `OutputError` where evidence and report would replace those of another release that lies beside them.
+
+    ``e.csv`` and ``e.parquet`` both have ``e.evidence.json``; whose it is, it says itself by the hash of its release.
+    """
+    try:
+        digest = json.loads(evidence.read_bytes())["release_sha256"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return  # no evidence, or of no release: nothing is lost that may not be replaced
+    stem = evidence.name.removesuffix(evidence.suffix).removesuffix(".evidence")
+    others = [evidence.with_name(f"{stem}{suffix}") for suffix in written_suffixes()]
+    for other in others:
+        if other.is_file() and other != release and sha256_of(other) == digest:
+            message = f"{evidence} belongs to {other}, which would be left without its evidence and report."
+            raise OutputError(
+                f"{message} Choose another name for the output, or remove {other}.", code="documents-taken"
+            )
 
 
 def refuse_recoding(policy: Policy, recoding: bool) -> None:

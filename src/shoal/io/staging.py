@@ -15,7 +15,11 @@ from typing import Self
 
 from shoal.errors import OutputError
 
+MAY_BE_COMMITTED = "not-committed"  # the code of an error that leaves open whether an output is in place
 FORCE = "replace with --force (force=True in Python)"  # how an output that exists may be replaced
+
+PRIVATE = 0o600  # the permissions of what tells more than the release does
+_HIDDEN = ".shoal-"  # begins the names of files on their way
 
 
 @contextmanager
@@ -77,12 +81,21 @@ def _same(first: Path, second: Path) -> bool:
 class Staged:
     """Hidden files instead of the outputs, renamed together by `commit` and removed when there is none.
 
-    ``outputs`` starts with the release. ``force`` allows to replace files that exist; they stay untouched until
-    `commit`. Every output must be written before `commit`: one that was not becomes an empty file.
+    ``outputs`` starts with the release. ``private`` ones are for their owner only; all others get the permissions of
+    any new file. ``force`` allows to replace files that exist; they stay untouched until `commit`. Every output must be
+    written before `commit`: one that was not becomes an empty file.
     """
 
-    def __init__(self, outputs: Sequence[Path], *, inputs: Sequence[Path] = (), force: bool = False) -> None:
+    def __init__(
+        self,
+        outputs: Sequence[Path],
+        *,
+        private: Sequence[Path] = (),
+        inputs: Sequence[Path] = (),
+        force: bool = False,
+    ) -> None:
         self._outputs = tuple(outputs)
+        self._private = frozenset(private)
         self._inputs = tuple(inputs)
         self._force = force
         self._hidden: dict[Path, Path] = {}  # the hidden file of each output
@@ -94,7 +107,8 @@ class Staged:
             for output in self._outputs:
                 self._hidden[output] = _hidden_name(output)  # known before it is there: a signal may come any time
                 with writing(output):
-                    self._modes[output] = _create_private(self._hidden[output])
+                    usual = _create_private(self._hidden[output])
+                self._modes[output] = PRIVATE if output in self._private else usual
         except BaseException:
             self.__exit__()
             raise
@@ -143,14 +157,45 @@ class Staged:
             raise
         for aside in moved.values():
             aside.unlink(missing_ok=True)
-        if hasattr(os, "O_DIRECTORY"):  # Windows keeps no handle of a folder
-            for folder in {output.parent for output in self._outputs}:
-                _sync(folder, os.O_DIRECTORY)
+        for folder in {output.parent for output in self._outputs}:
+            _sync_folder(folder)
         self._hidden.clear()
 
 
+def write_durably(path: Path, raw: bytes) -> None:
+    """Write a file that is there whole or not at all, also after the machine stops; an old one is replaced."""
+    hidden = _hidden_name(path)
+    try:
+        hidden.write_bytes(raw)
+        _sync(hidden, os.O_RDWR)
+        hidden.replace(path)
+    except BaseException:
+        hidden.unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a text that only its owner may read, by a rename; an old one is replaced."""
+    hidden = _hidden_name(path)
+    with writing(path):
+        try:
+            _create_private(hidden)
+            hidden.write_text(text, encoding="utf-8", newline="\n")
+            hidden.replace(path)
+        except BaseException:
+            hidden.unlink(missing_ok=True)
+            raise
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove the hidden files of killed runs from a folder that no other run writes to."""
+    for hidden in folder.glob(f"{_HIDDEN}*"):
+        hidden.unlink(missing_ok=True)
+
+
 def _hidden_name(output: Path) -> Path:
-    return output.with_name(f".shoal-{secrets.token_hex(8)}{output.suffix}")
+    return output.with_name(f"{_HIDDEN}{secrets.token_hex(8)}{output.suffix}")
 
 
 def _create_private(path: Path) -> int:
@@ -162,6 +207,11 @@ def _create_private(path: Path) -> int:
         os.close(handle)
     path.chmod(0o600)
     return mode
+
+
+def _sync_folder(folder: Path) -> None:
+    if hasattr(os, "O_DIRECTORY"):  # Windows keeps no handle of a folder
+        _sync(folder, os.O_DIRECTORY)
 
 
 def _sync(path: Path, flags: int) -> None:

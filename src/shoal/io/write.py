@@ -21,10 +21,16 @@ _ROWS_AT_A_TIME: Final = 1 << 16  # of what is made ready for the file at once, 
 _BYTES_AT_A_TIME: Final = 1 << 23
 
 
+def written_suffixes() -> dict[str, Writer]:
+    """The suffixes of files that a release can be written to, with their writers."""
+    return {
+        suffix: each.write for each in FORMATS.values() if each.write is not None for suffix in each.written_suffixes
+    }
+
+
 def writer_of(path: Path) -> Writer:
     """The writer of a release by the suffix of its path; `OutputError` where no format that is written has it."""
-    formats = [each for each in FORMATS.values() if each.write is not None]
-    writers = {suffix: each.write for each in formats for suffix in each.written_suffixes}
+    writers = written_suffixes()
     writer = writers.get(path.suffix.lower())
     if writer is None:
         known = listing(list(writers))

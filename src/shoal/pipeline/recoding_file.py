@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shoal.attacks.registry.folder import read_document
+from shoal.attacks.registry.entry import read_document
 from shoal.attacks.registry.signature import policy_fingerprints
 from shoal.errors import DataError
 from shoal.policy import Policy

@@ -10,14 +10,15 @@ import datetime
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from shoal.attacks.attack import AttackResult
 from shoal.attacks.attackers.composition import NAME, Composition, compose_with
 from shoal.attacks.battery import ATTACKS
-from shoal.attacks.registry.folder import INDEX, Entry, Registry
+from shoal.attacks.registry.entry import Entry
+from shoal.attacks.registry.folder import INDEX, Registry
 from shoal.attacks.registry.people import NewRelease
 from shoal.attacks.registry.signature import signature_of
 from shoal.attacks.released_classes import Rows
@@ -25,8 +26,10 @@ from shoal.encode.pseudonyms import refuse_comparing
 from shoal.errors import ExposureError, InputError, did_you_mean
 from shoal.facts import plain
 from shoal.io import check_outputs
+from shoal.io.folder_lock import refuse_unreliable
 from shoal.policy import Policy
 from shoal.present.attacks import reason_clause
+from shoal.search.problem import Progress, no_progress
 
 _CONDITION = re.compile(r"\s*(?P<name>[^\s>]+)\s*>\s*(?P<limit>\d+(\.\d+)?)\s*(?P<percent>%)?\s*", re.ASCII)
 
@@ -120,7 +123,26 @@ class RegistryOptions:
         refuse_comparing(policy)
         opened = Registry.open(folder)
         check_outputs([folder / INDEX if folder.exists() else folder], force=True)
+        refuse_unreliable(folder)
         return RegistryOptions(opened, _day(as_of), opened.named(replaces), conditions)
+
+    @contextmanager
+    def locked(self, progress: Progress = no_progress) -> Iterator[RegistryOptions]:
+        """The same with the registry as it is now, which nobody else changes meanwhile.
+
+        A release is compared with the earlier ones and becomes an entry under one lock: of two runs at the same time,
+        the second is compared with the release of the first.
+        """
+        if self.registry is None:
+            yield self
+            return
+
+        def waiting() -> None:
+            progress("waiting for another run with this registry", 0.0)
+
+        with Registry.locked(self.registry.path, waiting=waiting) as registry:
+            names = [entry.name for entry in self.replaces]
+            yield replace(self, registry=registry, replaces=registry.named(names))
 
     def composition(self, new: NewRelease) -> Composition:
         """What the release reveals beside earlier ones, for its evidence.
@@ -131,6 +153,8 @@ class RegistryOptions:
         withdrawn = {entry.release_sha256 for entry in self.replaces}
         earlier = [entry for entry in self.registry.current if entry.release_sha256 not in withdrawn]
         found = compose_with(new, earlier)
+        completed = tuple({"code": "entry-completed", "release": name} for name in self.registry.completed)
+        found = replace(found, notes=(*completed, *found.notes))
         failed = exceeded([condition for condition in self.conditions if condition.name == NAME], found.results)
         if failed:
             raise ExposureError(failed, {"composition": found.to_dict()})
@@ -144,23 +168,24 @@ class RegistryOptions:
 
     @contextmanager
     def adding(
-        self, policy: Policy, rows_of: Callable[[], Rows], name: str, digest: str
+        self, policy: Policy, rows_of: Callable[[], Rows], name: str, digest: str, hidden: Sequence[Path]
     ) -> Iterator[Mapping[str, Path]]:
-        """Put the entry of a release in place, to be taken back when what is done meanwhile fails.
+        """Put the entry of a release in place with it, to be taken back when what is done meanwhile fails.
 
-        The same release a second time is one entry. Its records by class are only asked for where there is a registry.
+        The same release a second time is one entry, unless it was withdrawn in between. Its records by class are only
+        asked for where there is a registry; ``hidden`` are its files until they are put in place.
         """
         if self.registry is None:
             yield {}
             return
-        known = self.registry.of_release(digest)
+        known = self.registry.remembered(digest, self.replaces)
         if known is not None:
             yield {"registry": self.registry.path / f"{known.name}.json"}
             return
         replaced = tuple(entry.release_sha256 for entry in self.replaces)
         name, signature = self.registry.free_name(self.date, name), signature_of(policy, rows_of())
         entry = Entry(name, self.date, digest, policy.sha256, signature, replaced)
-        with self.registry.adding(entry) as path:
+        with self.registry.adding(entry, hidden) as path:
             yield {"registry": path}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +38,10 @@ from shoal.io.source import HeldSource, Source, data_source
 from shoal.io.spark.cluster import is_spark_frame
 from shoal.io.spark.sink import SparkData, SparkMemorySink, SparkSink
 from shoal.io.spark.source import SparkSource
-from shoal.io.staging import writing
+from shoal.io.staging import write_private
 from shoal.io.streaming import StreamSource
 from shoal.pipeline.registry_options import RegistryOptions
-from shoal.pipeline.run import Clock, CompletedRun, Job, as_policy, commit, finish, run
+from shoal.pipeline.run import Clock, CompletedRun, Job, as_policy, commit, finish, run, with_composition
 from shoal.pipeline.verify import verify_result
 from shoal.pipeline.why.explain import Why, explain
 from shoal.pipeline.why.find import Matches
@@ -108,8 +108,7 @@ class Release:
     def report(self, path: str | Path) -> Path:
         """Write the report page and return its path."""
         target = Path(path)
-        with writing(target):
-            target.write_text(write_report(self.facts), encoding="utf-8")
+        write_private(target, write_report(self.facts))
         return target
 
     def write(
@@ -117,8 +116,8 @@ class Release:
     ) -> Mapping[str, Any]:
         """Write release, evidence and report together, verified as written; returns their paths.
 
-        Where it was made with a registry it becomes an entry of it, of the day ``as_of`` or of today. A release of
-        Spark goes to a folder, or to ``spark:FORMAT:…``.
+        Where it was made with a registry it is compared with the releases that are in it now, and becomes an entry of
+        the day ``as_of`` or of today. A release of Spark goes to a folder, or to ``spark:FORMAT:…``.
         """
         registry = RegistryOptions()
         if self.registry is not None:
@@ -129,8 +128,13 @@ class Release:
         with FileSink(Path(path), recoding=self.policy.recoding, force=force) as sink:
             written = sink.write_table(self.table)
             verify_result(self.result, written).raise_if_failed()
-            evidence = sealed(self.facts, release_sha256=written.sha256)
-            return commit(sink, self.policy, evidence, registry, lambda: rows_of_release(self.table, self.policy))[1]
+            rows = cache(lambda: rows_of_release(self.table, self.policy))
+            with registry.locked() as now:
+                evidence = sealed(self.facts, release_sha256=written.sha256)
+                if now.registry is not None:  # others may have published since
+                    new = Job(self.policy).new_release(self.result, rows)
+                    evidence = with_composition(evidence, now.composition(new))
+                return commit(sink, self.policy, evidence, now, rows)[1]
 
     def why(
         self, record: int | None = None, *, where: Mapping[str, Any] | None = None, in_class: int | None = None

@@ -8,7 +8,7 @@ join a published one differ in their `Job`. `anonymize`, `publish`, `apply`, `co
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.attacks.attackers.composition import NAME as COMPOSITION
+from shoal.attacks.attackers.composition import Composition
 from shoal.attacks.battery import AttackReport, attack_rows
 from shoal.attacks.registry.people import NewRelease
 from shoal.attacks.released_classes import Rows, rows_of_recoding
@@ -222,33 +223,45 @@ def finish(
     rows = cache(lambda: job.rows_of(result))
     with clock.stage("attack"):
         attacks = job.attack(result, rows, progress)
-    utility = composed = None
+    utility = None
     if job.policy.utility is not None:
         with clock.stage("utility"):
             utility = job.measure(result, reading, progress)
-    if job.registry.registry is not None:
-        progress("comparing with earlier releases", 0.0)
-        with clock.stage("compose"):
-            composed = job.registry.composition(job.new_release(result, rows))
-    not_done = not_done_reasons(reading.not_done, reading.uncounted)
-    facts = make_evidence(result, verification, clock.stages, written.sha256, utility, attacks, not_done)
-    added = job.more_evidence(result, reading, facts, rows)
-    if warnings:
-        added["warnings"] = (*(facts.warnings or ()), *warnings)
+    # what is only given back in memory becomes no entry, so nobody has to wait for it
+    with job.registry.locked(progress) if sink.documents else nullcontext(job.registry) as registry:
+        composed = None
+        if registry.registry is not None:
+            progress("comparing with earlier releases", 0.0)
+            with clock.stage("compose"):
+                composed = registry.composition(job.new_release(result, rows))
+        not_done = not_done_reasons(reading.not_done, reading.uncounted)
+        facts = make_evidence(result, verification, clock.stages, written.sha256, utility, attacks, not_done)
+        added = job.more_evidence(result, reading, facts, rows) | _more_about(reading, facts, warnings)
+        evidence = sealed(facts, **added) if added else facts
+        if composed is not None:
+            evidence = with_composition(evidence, composed)
+        registry.refuse(evidence.attacks)
+        if not sink.documents:
+            return CompletedRun(result, reading, evidence, sink.commit({}), {})
+        return CompletedRun(result, reading, evidence, *commit(sink, result.policy, evidence, registry, rows))
+
+
+def _more_about(reading: Reading, facts: Evidence, warnings: Warnings) -> dict[str, Any]:
+    """What reading showed: warnings, and spellings that were merged."""
+    added: dict[str, Any] = {"warnings": (*(facts.warnings or ()), *warnings)} if warnings else {}
     if reading.merged_spellings:
         added["columns"] = dict(facts.columns) | {
             name: replace(column, spellings_merged=found.spellings, records_merged=found.records)
             for name, found in reading.merged_spellings.items()
             if isinstance(column := facts.columns[name], SensitiveFacts)
         }
-    if composed is not None:  # among the attacks as well
-        others = [each for each in facts.attacks if each.name != COMPOSITION]
-        added |= {"composition": composed, "attacks": (*others, *composed.results) if others else ()}
-    evidence = sealed(facts, **added) if added else facts
-    job.registry.refuse(evidence.attacks)
-    if not sink.documents:
-        return CompletedRun(result, reading, evidence, sink.commit({}), {})
-    return CompletedRun(result, reading, evidence, *commit(sink, result.policy, evidence, job.registry, rows))
+    return added
+
+
+def with_composition(evidence: Evidence, composed: Composition) -> Evidence:
+    """Evidence that says what the release reveals beside earlier ones, among the attacks as well."""
+    others = [each for each in evidence.attacks if each.name != COMPOSITION]
+    return sealed(evidence, composition=composed, attacks=(*others, *composed.results) if others else ())
 
 
 def commit(
@@ -261,7 +274,7 @@ def commit(
     published: Sequence[PublishedFile] = (),
     heights: Mapping[str, int] | None = None,
 ) -> tuple[ReleaseData | None, dict[str, Any]]:
-    """Put a release in place with its documents and its entry in a registry.
+    """Put a release in place with its documents and its entry in a registry, which is locked.
 
     ``published`` are the files that the same recoding published before, ``heights`` those of its hierarchies then.
     """
@@ -270,7 +283,7 @@ def commit(
         files = [*published, PublishedFile(sink.location, evidence["release_sha256"])]
         target, heights = sink.documents["recoding"], heights or heights_of(evidence)
         texts["recoding"] = recoding_text(policy, target, evidence["levels"], heights, files)
-    with registry.adding(policy, rows, sink.stem, evidence["release_sha256"]) as entry:
+    with registry.adding(policy, rows, sink.stem, evidence["release_sha256"], sink.hidden_files) as entry:
         data = sink.commit(texts)
     return data, {"release": sink.location, **sink.documents, **entry}
 

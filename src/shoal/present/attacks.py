@@ -48,6 +48,7 @@ _UNREADABLE = {
     "categories-gone": "the policy no longer has the categories {labels} of {column}",
 }
 _NOTES = {
+    "entry-completed": "{release}: its run was stopped while the release was put in place. It counts as published.",
     "column-not-in-data": "{release}: the data has no {column}, so labels of that column were ignored.",
     "hierarchy-changed": "{release}: the {kind} of {column} has changed; labels are read by the current one.",
     "categories-changed": "{release}: the categories of {column} have changed; they are read by the current ones.",

@@ -37,7 +37,7 @@ from shoal.pipeline.apply.fitting_classes import Fitting, fitting
 from shoal.pipeline.apply.published import Base, read_base, together
 from shoal.pipeline.apply.withheld import Withheld, joined_stats, withheld_reasons
 from shoal.pipeline.registry_options import RegistryOptions
-from shoal.pipeline.run import Clock, Job, RowsOnce, commit, run
+from shoal.pipeline.run import Clock, Job, RowsOnce, commit, run, with_composition
 from shoal.pipeline.verify import verify
 from shoal.policy import Policy
 from shoal.present.not_done import not_done_reasons
@@ -63,6 +63,8 @@ class Applied:
     reasons: tuple[Withheld | None, ...] = field(repr=False)
     """For each new record, in the order of the data, why it is withheld; None for one that is released."""
     registry: RegistryOptions = field(repr=False)
+    new: NewRelease | None = field(default=None, repr=False)
+    """The new records as earlier releases are compared with them, where there is a registry."""
     replaces: bool = False
     kind: FrameKind = FrameKind.ARROW
     inputs: tuple[Path, ...] = field(default=(), repr=False)
@@ -107,16 +109,19 @@ class Applied:
                 verify(written.release, self.policy).raise_if_failed()
             else:
                 verify_joined(self.base, self.table, written.release, self.original, replaces=False).raise_if_failed()
-            evidence = sealed(self.facts, release_sha256=written.sha256)
-            return commit(
-                sink,
-                self.policy,
-                evidence,
-                self.registry,
-                lambda: rows_of_release(table if self.replaces else self.table, self.policy),
-                published=() if whole else self.base.files,
-                heights=self.base.heights,
-            )[1]
+            with self.registry.locked() as now:
+                evidence = sealed(self.facts, release_sha256=written.sha256)
+                if self.new is not None:  # others may have published since
+                    evidence = with_composition(evidence, now.composition(self.new))
+                return commit(
+                    sink,
+                    self.policy,
+                    evidence,
+                    now,
+                    lambda: rows_of_release(table if self.replaces else self.table, self.policy),
+                    published=() if whole else self.base.files,
+                    heights=self.base.heights,
+                )[1]
 
 
 def apply(
@@ -161,6 +166,7 @@ def apply(
         withheld=tuple(reason for _, reason in job.reasons),
         reasons=job.reason_of_records(done.reading),
         registry=job.registry,
+        new=None if options.registry is None else job.new_release(done.result, lambda: job.rows_of(done.result)),
         replaces=replaces,
         kind=source.kind,
         inputs=(*inputs, *policy_files(base.policy), *(file.path for file in base.files)),

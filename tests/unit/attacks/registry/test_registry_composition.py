@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from oracles import attack_oracle as oracle
 from shoal.attacks.attack import AttackResult
 from shoal.attacks.attackers import composition as module
-from shoal.attacks.registry.folder import Entry
+from shoal.attacks.registry.entry import Entry
 from support.release_cases import CHAINS, COLUMNS, QUASI, composed, entry_of, new_release, policy_of, table_of
 
 NAMES = list(COLUMNS)

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from shoal.attacks.registry.folder import Entry, Registry
+from shoal.attacks.registry.entry import Entry
+from shoal.attacks.registry.folder import Registry
 from shoal.errors import InputError, OutputError
 from support.cli import snapshot
 from support.release_cases import COLUMNS, entry_of, policy_of, table_of
@@ -26,7 +27,7 @@ def entry(name: str = "2026-01-31-clinic", date: str = "2026-01-31", **others: A
 
 def add(folder: Path, *entries: Entry) -> None:
     for each in entries:
-        with Registry.open(folder).adding(each):
+        with Registry.locked(folder) as registry, registry.adding(each):
             pass
 
 
@@ -51,7 +52,7 @@ def test_entries_come_in_the_order_of_their_days(tmp_path: Path) -> None:
 def test_two_entries_of_one_release_are_one(tmp_path: Path) -> None:
     same = {"release_sha256": "f" * 64}
     add(tmp_path, entry("x", "2026-03-01", **same), entry("y", "2026-02-01", **same), entry("z", "2026-04-01"))
-    assert [each.name for each in Registry.open(tmp_path).entries] == ["y", "z"]
+    assert [each.name for each in Registry.open(tmp_path).current] == ["y", "z"]
 
 
 def test_what_is_replaced_is_remembered_and_no_longer_current(tmp_path: Path) -> None:
@@ -96,7 +97,7 @@ def test_a_damaged_entry_is_named_with_the_reason(tmp_path: Path, damage: Any, w
 
 def resealed(change: Any) -> bytes:
     """An entry that was changed and sealed again: its digest is right, its content is not."""
-    from shoal.attacks.registry.folder import _digest
+    from shoal.attacks.registry.entry import _digest
 
     content = json.loads(entry().to_json())
     head = {key: content.pop(key) for key in ("format", "version", "sha256")}
@@ -185,7 +186,7 @@ for folder in sys.argv[1:]:
     if os.fork() == 0:
         holder = pathlib.Path if moment == "replace" else os
         setattr(holder, moment, dying(getattr(holder, moment), int(last)))
-        with Registry.open(folder).adding(made):
+        with Registry.locked(folder) as registry, registry.adding(made):
             pass
         os._exit(0)
     os.wait()
@@ -196,7 +197,7 @@ for folder in sys.argv[1:]:
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
 def test_a_run_killed_at_any_moment_leaves_whole_entries_only(tmp_path: Path) -> None:
-    folders = [tmp_path / f"{moment}-{last}" for moment in ("replace", "fsync") for last in range(1, 5)]
+    folders = [tmp_path / f"{moment}-{last}" for moment in ("replace", "fsync") for last in range(1, 9)]
     for folder in folders:
         add(folder, entry("a", release_sha256="a"))
     program = [sys.executable, "-W", "ignore", "-c", KILLED, *map(str, folders)]
@@ -214,12 +215,16 @@ def test_a_run_killed_at_any_moment_leaves_whole_entries_only(tmp_path: Path) ->
 
 def test_an_entry_is_taken_back_when_what_it_was_for_fails(tmp_path: Path) -> None:
     folder = tmp_path / "registry"
-    with pytest.raises(RuntimeError), Registry.open(folder).adding(entry("a", release_sha256="a")):
+    with pytest.raises(RuntimeError), Registry.locked(folder) as registry, registry.adding(entry("a")):
         raise RuntimeError
     assert not folder.exists()
     add(folder, entry("a", release_sha256="a"))
     before = snapshot(folder)
-    with pytest.raises(KeyboardInterrupt), Registry.open(folder).adding(entry("b", release_sha256="b")):
+    with (
+        pytest.raises(KeyboardInterrupt),
+        Registry.locked(folder) as registry,
+        registry.adding(entry("b", release_sha256="b")),
+    ):
         raise KeyboardInterrupt
     assert snapshot(folder) == before
 
@@ -228,16 +233,15 @@ def test_an_entry_is_taken_back_when_what_it_was_for_fails(tmp_path: Path) -> No
 def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     try:
-        with pytest.raises(OutputError, match=r"not writable|cannot be"), Registry.open(tmp_path).adding(entry()):
-            pass
+        with pytest.raises(OutputError) as caught, Registry.locked(tmp_path):
+            pytest.fail("it is locked")
     finally:
         tmp_path.chmod(0o700)
+    assert caught.value.code == "folder-not-lockable"
 
 
 def test_a_registry_is_made_in_a_folder_that_is_there(tmp_path: Path) -> None:
-    with (
-        pytest.raises(OutputError, match="cannot be created"),
-        Registry.open(tmp_path / "no" / "where").adding(entry()),
-    ):
-        pass
+    with pytest.raises(OutputError) as caught, Registry.locked(tmp_path / "no" / "where"):
+        pytest.fail("it is locked")
+    assert caught.value.code == "folder-not-created"
     assert snapshot(tmp_path) == {}
