@@ -3,14 +3,14 @@
 A new kind is one file of this package and its entry in `HIERARCHY_KINDS` (and the verifier's reading of its labels).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum, StrEnum
 from pathlib import Path
 from typing import Any
 
 from shoal.declarations import REQUIRED
-from shoal.hierarchies.hierarchy import HierarchySource
+from shoal.hierarchies.hierarchy import HierarchySource, Label
 
 
 class FieldKind(StrEnum):
@@ -66,6 +66,8 @@ class HierarchyKind:
     known: Known = Known.NOTHING
     listed: bool = False  # whether its labels mean what the declaration lists, rather than what they say themselves
     on_a_scale: bool = False  # whether its leaves are points on a scale, such as numbers and dates
+    shown_height: Callable[[Mapping[str, Any], Iterable[Label]], int] | None = None
+    """Where the height depends on the data: the height, by the fields, that released labels show; else None."""
 
     @property
     def single(self) -> bool:

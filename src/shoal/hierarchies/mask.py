@@ -1,7 +1,7 @@
 """Codes masked character by character: 14248 becomes 1424*, 142**, 14***, 1**** and at last ``*``."""
 
 import string
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import log10
@@ -49,7 +49,7 @@ class Mask:
         if characters is not None and longest * log10(len(set(characters))) > _LARGEST_DOMAIN:
             message = f"there are too many texts of {longest:,} characters to count."
             refuse(where, message, "Leave the alphabet out.", code="alphabet-too-large", longest=longest)
-        steps = range(1, longest) if self.steps is None else [step for step in self.steps if step < longest]
+        steps = self._steps(longest)
         levels = [Level.of(leaves)]
         for step in steps:
             levels.append(levels[-1].joined(self._masked(label or "", step) for label in levels[-1].labels))
@@ -64,6 +64,15 @@ class Mask:
             return domain if label == ROOT_LABEL else size ** (label or "").count(MASK)
 
         return build(levels, values, where, span=span)
+
+    def height_of(self, labels: Iterable[Label]) -> int:
+        """The height for values as long as the longest of some labels: masking keeps the length, up to the root."""
+        longest = max((len(label) for label in labels if label is not None), default=0)
+        return len(self._steps(longest)) + 1
+
+    def _steps(self, longest: int) -> Sequence[int]:
+        """How many characters each level masks, below the root."""
+        return range(1, longest) if self.steps is None else [step for step in self.steps if step < longest]
 
     def _masked(self, text: str, step: int) -> str:
         """A value, or one that is masked less, with a number of its characters masked."""
@@ -114,4 +123,5 @@ KIND = HierarchyKind(
     short_forms=({"enum": ["left", "right"]},),
     expand=lambda value: {"side": value} if isinstance(value, str) else value,
     by_name=True,
+    shown_height=lambda fields, labels: Mask(**fields).height_of(labels),
 )

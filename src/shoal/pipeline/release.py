@@ -134,7 +134,7 @@ class Release:
                 if now.registry is not None:  # others may have published since
                     new = Job(self.policy).new_release(self.result, rows)
                     evidence = with_composition(evidence, now.composition(new))
-                return commit(sink, self.policy, evidence, now, rows)[1]
+                return commit(sink, self.policy, evidence, now, rows, recoded=self.result.recoding)[1]
 
     def why(
         self, record: int | None = None, *, where: Mapping[str, Any] | None = None, in_class: int | None = None

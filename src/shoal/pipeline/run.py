@@ -35,7 +35,7 @@ from shoal.evidence.tables import describe_tables
 from shoal.io.sink import ReleaseData, Sink, WrittenRelease
 from shoal.io.source import HeldSource, Reading, Source, TableSource
 from shoal.metrics import ReleaseSummary
-from shoal.pipeline.recoding_file import PublishedFile, heights_of, recoding_text
+from shoal.pipeline.recoding_file import PublishedFile, RecodingLevels, recoding_text, released_labels
 from shoal.pipeline.registry_options import RegistryOptions
 from shoal.pipeline.verify import verify_written
 from shoal.policy import Policy
@@ -46,6 +46,7 @@ from shoal.search import ALGORITHMS
 from shoal.search.bounds.lower_bound import LowerBound
 from shoal.search.engine import LocalEngine
 from shoal.search.problem import Progress, no_progress
+from shoal.table.recoding import Recoding
 from shoal.utility.task import check_task, measure_task
 from shoal.verification import Verification
 
@@ -243,7 +244,8 @@ def finish(
         registry.refuse(evidence.attacks)
         if not sink.documents:
             return CompletedRun(result, reading, evidence, sink.commit({}), {})
-        return CompletedRun(result, reading, evidence, *commit(sink, result.policy, evidence, registry, rows))
+        done = commit(sink, result.policy, evidence, registry, rows, recoded=result.recoding)
+        return CompletedRun(result, reading, evidence, *done)
 
 
 def _more_about(reading: Reading, facts: Evidence, warnings: Warnings) -> dict[str, Any]:
@@ -271,18 +273,19 @@ def commit(
     registry: RegistryOptions,
     rows: RowsOnce,
     *,
+    recoded: Recoding | RecodingLevels,
     published: Sequence[PublishedFile] = (),
-    heights: Mapping[str, int] | None = None,
 ) -> tuple[ReleaseData | None, dict[str, Any]]:
     """Put a release in place with its documents and its entry in a registry, which is locked.
 
-    ``published`` are the files that the same recoding published before, ``heights`` those of its hierarchies then.
+    ``recoded`` is the recoding of the release, or what is left of one that published the files ``published`` before.
     """
     texts = {"evidence": to_json(evidence), "report": write_report(evidence)}
     if "recoding" in sink.documents:
         files = [*published, PublishedFile(sink.location, evidence["release_sha256"])]
-        target, heights = sink.documents["recoding"], heights or heights_of(evidence)
-        texts["recoding"] = recoding_text(policy, target, evidence["levels"], heights, files)
+        if isinstance(recoded, Recoding):
+            recoded = RecodingLevels.of_evidence(evidence).as_shown(policy, released_labels(recoded))
+        texts["recoding"] = recoding_text(policy, sink.documents["recoding"], recoded, files)
     with registry.adding(policy, rows, sink.stem, evidence["release_sha256"], sink.hidden_files) as entry:
         data = sink.commit(texts)
     return data, {"release": sink.location, **sink.documents, **entry}

@@ -120,7 +120,7 @@ class Applied:
                     now,
                     lambda: rows_of_release(table if self.replaces else self.table, self.policy),
                     published=() if whole else self.base.files,
-                    heights=self.base.heights,
+                    recoded=self.base.scale,
                 )[1]
 
 
@@ -243,7 +243,7 @@ class ApplyJob(Job):
                 self.fits.hierarchies,
                 class_of[row_class],
                 nodes[used][order],
-                self.base.levels,
+                self.base.levels_in(resolved.quasi, self.fits.hierarchies),
                 entry=self.new.entry,
             )
             return Result.of(

@@ -1,7 +1,7 @@
 """What was published by a recoding: classes with all their records, the levels, and the policy that it stands on."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,9 @@ from shoal.errors import DataError, InputError
 from shoal.evidence.describe import describe_policy
 from shoal.facts import plain
 from shoal.formatting import listing
+from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.io import canonical_text, read_table, release_source, sha256_of
-from shoal.pipeline.recoding_file import PublishedFile, heights_of, read_recoding
+from shoal.pipeline.recoding_file import PublishedFile, RecodingLevels, read_recoding
 from shoal.pipeline.release import Release
 from shoal.pipeline.run import as_policy
 from shoal.policy import Policy
@@ -33,9 +34,28 @@ class Base:
     table: pa.Table
     """All released records, suppressed ones as they stand where the policy keeps them as rows of ``*``."""
     rows: Rows
-    levels: Mapping[str, int] | None  # the level of each quasi-identifier; None for a local recoding
-    heights: Mapping[str, int]
+    scale: RecodingLevels
     files: tuple[PublishedFile, ...]  # the files that the records stand in; none for a release in memory
+
+    @property
+    def levels(self) -> Mapping[str, int] | None:
+        """The level of each quasi-identifier; None for a local recoding."""
+        return self.scale.levels
+
+    @property
+    def heights(self) -> Mapping[str, int]:
+        """The height of each quasi-identifier's hierarchy, as far as the release shows it."""
+        return self.scale.heights
+
+    def levels_in(self, quasi: Iterable[str], hierarchies: Iterable[Hierarchy]) -> Mapping[str, int] | None:
+        """The levels in the hierarchies of new records, whose root is the published one."""
+        if self.levels is None:
+            return None
+        heights = {name: hierarchy.height for name, hierarchy in zip(quasi, hierarchies, strict=True)}
+        return {
+            name: heights[name] if level >= self.heights[name] else min(level, heights[name])
+            for name, level in self.levels.items()
+        }
 
 
 def read_base(recoding: Any, policy: Policy | str | Path | None) -> Base:
@@ -44,19 +64,16 @@ def read_base(recoding: Any, policy: Policy | str | Path | None) -> Base:
     Raises `InputError` where the policy is another one, or a published file is not what it was.
     """
     algorithm: Any = None
-    levels: Mapping[str, int] | None
-    heights: Mapping[str, int]
     files: tuple[PublishedFile, ...] = ()
     if isinstance(recoding, Release):
         asked = recoding.policy if policy is None else _same(as_policy(policy), policy_fingerprints(recoding.policy))
-        levels, table = recoding.recoding.levels, recoding.table
-        columns = zip(recoding.recoding.quasi, recoding.recoding.hierarchies, strict=True)
-        heights = {name: hierarchy.height for name, hierarchy in columns}
+        table, columns = recoding.table, zip(recoding.recoding.quasi, recoding.recoding.hierarchies, strict=True)
+        scale = RecodingLevels(recoding.recoding.levels, {name: hierarchy.height for name, hierarchy in columns})
     elif (path := Path(recoding)).suffix.lower() in _TABLES:
         if policy is None:
             raise InputError(f"{path} is a release: pass its policy as --policy.", code="no-policy")
         asked = as_policy(policy)
-        levels, heights, algorithm, digest = _evidence_beside(path, asked)
+        scale, algorithm, digest = _evidence_beside(path, asked)
         files = (PublishedFile(path, digest),)
     else:
         file = read_recoding(path)
@@ -64,7 +81,7 @@ def read_base(recoding: Any, policy: Policy | str | Path | None) -> Base:
             message = f"{path} names no policy, since its policy was built in Python. Pass it as --policy."
             raise InputError(message, code="no-policy")
         asked = _same(as_policy(file["policy"] if policy is None else policy), file["fingerprints"])
-        levels, heights, algorithm, files = (file[key] for key in ("levels", "heights", "algorithm", "published"))
+        scale, algorithm, files = (file[key] for key in ("scale", "algorithm", "published"))
     if files:
         table = together([_read(each) for each in files])
         asked = asked.changed(algorithm=algorithm)
@@ -77,11 +94,13 @@ def read_base(recoding: Any, policy: Policy | str | Path | None) -> Base:
         )
     rows = rows_of_release(table, asked)
     _check_spellings(asked, rows)
-    lacking = [name for name in asked.names("quasi") if name not in heights or (levels and name not in levels)]
+    known = set(scale.heights) if scale.levels is None else {*scale.heights} & {*scale.levels}
+    lacking = [name for name in asked.names("quasi") if name not in known]
     if lacking:
         message = f"The recoding does not have the quasi-identifier {lacking[0]!r}: it belongs to another policy."
         raise DataError(message, code="another-policy")
-    return Base(asked, table, rows, levels, heights, files)
+    scale = scale.as_shown(asked, dict(zip(rows.quasi, rows.labels, strict=True)))
+    return Base(asked, table, rows, scale, files)
 
 
 def _check_spellings(policy: Policy, rows: Rows) -> None:
@@ -98,12 +117,12 @@ def _check_spellings(policy: Policy, rows: Rows) -> None:
             )
 
 
-def _evidence_beside(release: Path, policy: Policy) -> tuple[Mapping[str, int] | None, Mapping[str, int], Any, str]:
+def _evidence_beside(release: Path, policy: Policy) -> tuple[RecodingLevels, Any, str]:
     """Levels, heights and algorithm of a release by the evidence beside it, and the hash of its file."""
     beside = release.with_name(f"{release.stem}.evidence.json")
     try:
         evidence = json.loads(beside.read_bytes())
-        found = evidence["levels"], heights_of(evidence), evidence["policy"].get("algorithm")
+        found = RecodingLevels.of_evidence(evidence), evidence["policy"].get("algorithm")
         digest, stated = str(evidence["release_sha256"]), {key: evidence["policy"][key] for key in _SAID}
     except OSError as error:
         raise DataError(
