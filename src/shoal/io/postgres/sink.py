@@ -20,7 +20,7 @@ from shoal.io.postgres.tables import database_batches, database_columns
 from shoal.io.read import column_names, read_batches
 from shoal.io.sink import ReleaseData, StagedSink, WrittenRelease, document_paths, policy_files, write_result
 from shoal.io.source import Reading
-from shoal.io.staging import FORCE, MAY_BE_COMMITTED
+from shoal.io.staging import FORCE
 from shoal.io.write import sha256_of, write_table
 from shoal.policy import Policy
 from shoal.policy.data_source import DataSource, release_source
@@ -107,7 +107,7 @@ class PostgresWriter:
             raise OutputError(
                 f"the connection broke while {self.target} was committed ({kind_of(error)}). Check whether the table "
                 "is there; if it is, drop it and start again, since evidence and report were not written.",
-                code=MAY_BE_COMMITTED,
+                code="not-committed",  # MAY_BE_COMMITTED, spelled out for the list of codes
             ) from None
 
     def _run(self, sql: str) -> None:
