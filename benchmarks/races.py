@@ -4,10 +4,10 @@ Run: python benchmarks/races.py [--rounds 200] [--seed 1]
 
 Each round has a new registry and two or three processes that publish the same people at the same moment with
 ``--fail-on "composition>0"``: by age, by zip code, and by age once more to another file. Releases by age and by zip
-code together expose people, so that only one kind may pass. In two of three rounds a process is killed (SIGKILL), any
-one at any time or the one that has the lock; what it left behind is met by the others and by one more run by zip code.
-A process is a fork of this one that calls `shoal.publish`, as the command line does: the whole path from the data to
-the entry, without the time to start Python.
+code together expose people, so that only one kind may pass. In two of three rounds a process is killed (SIGKILL): any
+one at any time, the one that has the lock, or the one that is putting its release in place. What it left behind is met
+by the others and by one more run by zip code. A process is a fork of this one that calls `shoal.publish`, as the
+command line does: the whole path from the data to the entry, without the time to start Python.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ PANEL = """age,zipcode,condition
 AGE, ZIP = "age", "zipcode"  # the column that a release keeps in detail
 RUNS = {"a.csv": AGE, "b.csv": ZIP, "c.csv": AGE}
 PASSED, REFUSED, CRASHED = 0, 1, 3
-LOCKED_SECONDS = 0.15  # within which the owner of the lock is killed
+LOCKED_SECONDS, PENDING_SECONDS = 0.2, 0.02  # within which the owner of the lock is killed
 FOUND = ("releases without entry", "entries without release", "limit exceeded but passed", "crashes")
 
 
@@ -84,17 +84,20 @@ def start(folder: Path, out: str, detailed: str, begin: float) -> int:
 def kill_one(
     draw: random.Random, folder: Path, processes: dict[str, int], usual: float, begin: float, found: Counter[str]
 ) -> str:
-    """Kill any process at any time, or the one that has the lock a little later; its output."""
-    out, lock = draw.choice(sorted(processes)), folder / "registry" / LOCK
-    if draw.random() < 0.3:
-        time.sleep(max(begin - time.monotonic(), 0) + draw.uniform(0, usual))
-    else:
-        end, owner = begin + 3 * usual, None
-        while owner is None and time.monotonic() < end:
-            time.sleep(0.0005)
-            owner = owner_of(lock)
-        time.sleep(draw.uniform(0, LOCKED_SECONDS))
-        out = next((each for each, pid in processes.items() if pid == owner), out)
+    """Kill any process at any time, or the one that has the lock: after a while, or while it puts its release in place.
+
+    The output of the process.
+    """
+    out, lock, pending = draw.choice(sorted(processes)), folder / "registry" / LOCK, folder / "registry" / PENDING
+    awaited, within = draw.choice([(None, usual), (lock, LOCKED_SECONDS), (pending, PENDING_SECONDS)])
+    if awaited is None:
+        time.sleep(max(begin - time.monotonic(), 0))
+    end = begin + 10 * usual
+    while awaited is not None and not awaited.exists() and time.monotonic() < end:
+        time.sleep(0.0002)
+    owner = None if awaited is None else owner_of(lock)
+    time.sleep(draw.uniform(0, within))
+    out = next((each for each, pid in processes.items() if pid == owner), out)
     with contextlib.suppress(ProcessLookupError):
         os.kill(processes[out], signal.SIGKILL)
     if owner_of(lock) == processes[out]:

@@ -186,7 +186,8 @@ def check_documents(evidence: Path, release: Any) -> None:
     stem = evidence.name.removesuffix(evidence.suffix).removesuffix(".evidence")
     others = [evidence.with_name(f"{stem}{suffix}") for suffix in written_suffixes()]
     for other in others:
-        if other.is_file() and other != release and sha256_of(other) == digest:
+        is_target = isinstance(release, Path) and release.exists() and other.exists() and other.samefile(release)
+        if other.is_file() and not is_target and sha256_of(other) == digest:
             message = f"{evidence} belongs to {other}, which would be left without its evidence and report."
             raise OutputError(
                 f"{message} Choose another name for the output, or remove {other}.", code="documents-taken"
