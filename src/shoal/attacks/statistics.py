@@ -1,11 +1,13 @@
-"""How far chance reaches: intervals of shares, and exact tails of random dealings.
+"""How far chance reaches: intervals of shares, exact tails of random dealings, and the level at which leaks count.
 
 Every share that is estimated from a sample comes with its Wilson interval (Wilson 1927), every difference of two shares
 with Newcombe's (1998, method 10). What a random dealing of the secrets over the classes would do is hypergeometric,
-and is counted from its exact probabilities.
+and is counted from its exact probabilities; where these are out of reach, dealings are made (`shoal.attacks.dealings`).
+Of several tests the p-values are corrected after Holm (1979), so that all together keep the level.
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,6 +15,9 @@ from shoal.table.classes import Counts, Floats, Mask
 
 Interval = tuple[float, float]
 
+CHANCE = 0.05
+"""The level of every test: where nothing ties the secrets to the release, an attack calls that a leak in one release
+of twenty at most."""
 Z_95 = 1.959963984540054  # A normal variable lies within so many standard deviations with 95 %
 _TABLE = 256
 
@@ -90,3 +95,29 @@ def rare_dealings(hits: Counts, drawn: Counts, marked: Counts, total: int, limit
             tail, x = tail + term, x + 1
         sure[index] = tail <= limit
     return sure
+
+
+def hypergeometric_tails(hits: Counts, drawn: Counts, marked: Counts, total: int) -> Floats:
+    """P(X ≥ hits) for ``drawn`` of ``total`` records, ``marked`` of which are special: the terms are added up."""
+    least = np.maximum(drawn + marked - total, 0)
+    x = np.maximum(hits, least).astype(np.float64)
+    ways = log_choose(marked, x.astype(np.int64)) + log_choose(total - marked, drawn - x.astype(np.int64))
+    term = np.where(hits > np.minimum(drawn, marked), 0.0, np.exp(ways - log_choose(np.full_like(drawn, total), drawn)))
+    tail, active = term.copy(), np.flatnonzero(term > 0)
+    mean = drawn * (marked / max(total, 1))
+    while len(active):
+        at, n, m = x[active], drawn[active], marked[active]
+        term[active] *= (m - at) * (n - at) / ((at + 1) * (total - m - n + at + 1))
+        tail[active] += term[active]
+        x[active] += 1
+        active = active[(term[active] > tail[active] * 1e-17) | ((x[active] < mean[active]) & (term[active] > 0))]
+    return np.asarray(np.minimum(np.where(hits <= least, 1.0, tail), 1.0))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """The p-values of several tests, corrected so that all together keep the level (Holm 1979)."""
+    corrected, largest = list(p_values), 0.0
+    for rank, index in enumerate(sorted(range(len(p_values)), key=lambda each: (p_values[each], each))):
+        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
+        corrected[index] = largest
+    return corrected
