@@ -1,0 +1,132 @@
+"""How often attacks call a leak what is chance, and how often they find leaks that were planted.
+
+Run: python benchmarks/calibration.py [--tables 100] [--planted 20] [--seed 0] [--attacks skewness,…]
+
+First part: tables whose secrets depend on nothing (`calibration_tables.py`), released once under k-anonymity alone and
+once under models that also promise two values and categories in every class. An attack that tests for chance (its
+results have a p-value) may call at most 5% of them a leak. Attacks that report facts are listed below these: what is
+certain is certain, whatever brought it about.
+
+Second part: the share of planted leaks that were found, by kind and strength, with every attack that is meant to find
+them. Tables that cannot be released as their policy asks are left out and counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+
+import calibration_tables as tables
+import shoal
+from shoal.attacks.attack import AttackResult
+from shoal.attacks.statistics import CHANCE, wilson
+
+STRENGTHS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
+MEANT_TO_FIND = {
+    "value by person": ("skewness",),
+    "value by district": ("homogeneity", "skewness", "background"),
+    "two values by district": ("background", "skewness"),
+    "category by district": ("similarity", "skewness"),
+    "near numbers by district": ("proximity",),
+    "value by ward": (),
+    "value by other secret": (),
+}
+"""The attacks that are meant to find each kind of planted leak."""
+
+
+def attacked(case: tables.Case) -> tuple[AttackResult, ...]:
+    """What the attacks find on a release of the table; nothing where there is no such release."""
+    try:
+        release = shoal.anonymize(case.table, case.policy)
+    except shoal.InfeasibleError:
+        return ()
+    return shoal.attack(release.data, case.policy, original=case.table).attacks
+
+
+class Tally:
+    """Results by attack: how many there were, how many of them are leaks."""
+
+    def __init__(self) -> None:
+        self.tests: Counter[str] = Counter()
+        self.facts: Counter[str] = Counter()
+        self.leaks: Counter[str] = Counter()
+        self.unreleased = 0
+
+    def add(self, results: Sequence[AttackResult]) -> None:
+        """Count the results of one table, each sensitive column by itself."""
+        self.unreleased += not results
+        for each in results:
+            if each.status == "tried":
+                (self.facts if each.p_value is None else self.tests)[each.name] += 1
+                self.leaks[each.name] += each.leak
+
+
+def independent(count: int, seed: int, *, diverse: bool) -> Tally:
+    """The attacks on tables whose secrets depend on nothing."""
+    tally = Tally()
+    for number in range(count):
+        tally.add(attacked(tables.independent(seed * count + number, diverse=diverse)))
+    return tally
+
+
+def found(kind: str, strength: float, count: int, seed: int) -> tuple[Counter[str], int]:
+    """How many tables with a planted leak each attack found it in, and how many tables there were."""
+    leaks: Counter[str] = Counter()
+    released = 0
+    for number in range(count):
+        results = attacked(tables.planted(kind, strength, seed * count + number))
+        released += bool(results)
+        leaks.update({each.name for each in results if each.leak})
+    return leaks, released
+
+
+def show_independent(tally: Tally, title: str) -> None:
+    """A table of tests, and one of facts."""
+    print(f"\n{title}; {tally.unreleased} tables without a release\n")
+    print(f"| attack | attacked | leaks | share (95% interval), at a level of {CHANCE:.0%} |")
+    print("|---|---:|---:|---|")
+    for rows in (tally.tests, tally.facts):
+        for name, count in rows.items():
+            low, high = wilson(tally.leaks[name], count)
+            level = f"{tally.leaks[name] / count:.1%} ({low:.1%} to {high:.1%})"
+            print(f"| `{name}` | {count} | {tally.leaks[name]} | {level if rows is tally.tests else 'facts'} |")
+
+
+def show_planted(count: int, seed: int, chosen: Iterable[str]) -> None:
+    """The share found by strength, a row per kind of leak and attack."""
+    print("\n| planted | attack |" + "".join(f" {strength:g} |" for strength in STRENGTHS))
+    print("|---|---|" + "---:|" * len(STRENGTHS))
+    for kind, attacks in MEANT_TO_FIND.items():
+        if not set(attacks) & set(chosen):
+            continue
+        shares: defaultdict[str, list[str]] = defaultdict(list)
+        for strength in STRENGTHS:
+            leaks, released = found(kind, strength, count, seed)
+            for name in attacks:
+                shares[name].append(f"{leaks[name] / max(released, 1):.0%}")
+        for name in attacks:
+            print(f"| {kind} | `{name}` |" + "".join(f" {share} |" for share in shares[name]), flush=True)
+
+
+def main() -> None:
+    """Print both parts as Markdown."""
+    asked = argparse.ArgumentParser(description=__doc__)
+    asked.add_argument("--tables", type=int, default=100, help="independent tables, under each set of models")
+    asked.add_argument("--planted", type=int, default=20, help="tables for each kind and strength of a planted leak")
+    asked.add_argument("--seed", type=int, default=0)
+    asked.add_argument("--attacks", default="", help="only kinds of planted leaks that these are meant to find")
+    given = asked.parse_args()
+    chosen = given.attacks.split(",") if given.attacks else [name for each in MEANT_TO_FIND.values() for name in each]
+    if given.tables:
+        show_independent(
+            independent(given.tables, given.seed, diverse=False), "Secrets that depend on nothing, k alone"
+        )
+        promised = "Secrets that depend on nothing, two values and categories promised"
+        show_independent(independent(given.tables, given.seed, diverse=True), promised)
+    if given.planted:
+        show_planted(given.planted, given.seed, chosen)
+
+
+if __name__ == "__main__":
+    main()
