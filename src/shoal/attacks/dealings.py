@@ -8,19 +8,25 @@ The p-value is the sequential one of J. Besag, P. Clifford, "Sequential Monte Ca
 until `ENOUGH` of them reach what was observed, and the p-value is `ENOUGH` over their number; if fewer do so among all
 of them, it is (1 + hits) / (1 + dealings). Neither is ever 0, and where chance alone is at work either is at most x
 with probability x or less. Everything is drawn by a seed, from histograms, so the order of records does not matter.
+
+Most classes are so large that chance hardly ever exposes them. They are not dealt: what an attack finds there counts,
+and the probability that chance would expose any of them is added to the p-value.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.table.classes import Counts, Floats
+from shoal.table.classes import Counts, Floats, Mask
 
 DRAWS = 499
-"""Dealings of one test, at most."""
+"""Dealings of one test, at most; fewer for more than 400,000 records, but never fewer than `FEWEST`."""
+FEWEST = 99
 ENOUGH = 10
+_CELLS = 200_000_000  # records dealt in one test, unless that makes too few dealings
+_NEGLIGIBLE = 1e-4  # the probability that chance exposes any of the classes that are not dealt
 _CELLS_AT_A_TIME = 1_000_000
 _FIRST = 20  # dealings of the first lot: enough to stop where chance explains what was observed
 _TOLERANCE = 1e-9  # sums of shares may differ in their last digits
@@ -29,7 +35,14 @@ Hands = NDArray[Any]
 """A row per dealing: the code of the value of each record."""
 
 
-def dealings(codes: NDArray[Any], seed: int, *, strata: Counts | None = None, draws: int = DRAWS) -> Iterator[Hands]:
+def draws_for(records: int) -> int:
+    """How many dealings of so many records to make."""
+    return min(DRAWS, max(FEWEST, _CELLS // max(records, 1)))
+
+
+def dealings(
+    codes: NDArray[Any], seed: int, *, strata: Counts | None = None, draws: int | None = None
+) -> Iterator[Hands]:
     """The codes of records in random order, some dealings at a time; within each of the strata where these are given.
 
     ``strata`` has the stratum of each record and must ascend.
@@ -42,7 +55,7 @@ def dealings(codes: NDArray[Any], seed: int, *, strata: Counts | None = None, dr
             yield codes[np.argsort(random.random((some, len(codes))) + strata, axis=1)]
 
 
-def drawn_dealings(totals: Counts, taken: int, seed: int, *, draws: int = DRAWS) -> Iterator[Hands]:
+def drawn_dealings(totals: Counts, taken: int, seed: int, *, draws: int | None = None) -> Iterator[Hands]:
     """The same where only some of the records are dealt: ``taken`` out of those that ``totals`` counts by value."""
     if taken == int(totals.sum()):
         yield from dealings(np.repeat(np.arange(len(totals)), totals), seed, draws=draws)
@@ -54,8 +67,9 @@ def drawn_dealings(totals: Counts, taken: int, seed: int, *, draws: int = DRAWS)
         yield random.permuted(codes, axis=1)
 
 
-def _lots(records: int, draws: int) -> Iterator[int]:
+def _lots(records: int, draws: int | None) -> Iterator[int]:
     """How many dealings to make at a time: a few at first, since they often suffice."""
+    draws = draws_for(records) if draws is None else draws
     left, most = draws, max(1, _CELLS_AT_A_TIME // max(records, 1))
     while left:
         some = min(left, most, _FIRST if left == draws else most)
@@ -88,7 +102,7 @@ def permutation_test(
     seed: int,
     *,
     strata: Counts | None = None,
-    draws: int = DRAWS,
+    draws: int | None = None,
 ) -> float:
     """The p-value of one figure of records, larger being worse; ``statistic`` computes it for each row of hands."""
     observed = float(statistic(codes[None, :])[0])
@@ -112,3 +126,38 @@ def distinct_values(hands: Hands, starts: Counts) -> Counts:
     new = np.ones(ordered.shape, dtype=np.int64)
     new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
     return np.add.reduceat(new, starts, axis=1)
+
+
+def classes_to_deal(chances: Floats) -> tuple[Mask, float]:
+    """Which classes have to be dealt, by the probability of each to be exposed by chance, and the probability that any
+    of the others is."""
+    order = np.argsort(chances, kind="stable")
+    left_out = np.cumsum(chances[order]) <= _NEGLIGIBLE
+    dealt = np.ones(len(chances), dtype=np.bool_)
+    dealt[order[left_out]] = False
+    return dealt, float(chances[~dealt].sum())
+
+
+def exposed_p_values(
+    observed: Sequence[float],
+    exposed: Callable[[Hands, Counts], NDArray[Any]],
+    figures: tuple[Counts, Counts, Floats],
+    seed: int,
+) -> list[float]:
+    """The p-values of how many records attacks expose.
+
+    ``exposed`` says how many each one exposes in each of some hands, given where the classes begin; ``figures`` are the
+    records of each class and of each value, and the largest probability of each class to be exposed by chance.
+    """
+    sizes, totals, chances = figures
+    if not any(observed):
+        return [1.0] * len(observed)
+    dealt, beyond = classes_to_deal(np.where(sizes > 0, chances, 0.0))
+    dealt &= sizes > 0
+    found = np.zeros(len(observed))
+    if dealt.any():
+        starts = np.concatenate([[0], np.cumsum(sizes[dealt])[:-1]])
+        hands = drawn_dealings(totals, int(sizes[dealt].sum()), seed)
+        found = p_values(list(observed), (exposed(each, starts) for each in hands))
+    corrected = np.maximum(np.minimum(found + beyond, 1.0), np.finfo(np.float64).tiny)
+    return [1.0 if not each else float(p) for each, p in zip(observed, corrected, strict=True)]

@@ -114,6 +114,23 @@ def hypergeometric_tails(hits: Counts, drawn: Counts, marked: Counts, total: int
     return np.asarray(np.minimum(np.where(hits <= least, 1.0, tail), 1.0))
 
 
+def smallest_tail(hits: Counts, drawn: Counts, marked: Counts, total: int) -> float:
+    """The smallest of these tails among the cells with more hits than on average; 1 where there is none.
+
+    A tail lies between its first term and that over 1 - r, the ratio of the first two terms; only those are added up
+    that can be the smallest.
+    """
+    above = hits * total > drawn * marked
+    hits, drawn, marked = hits[above], drawn[above], marked[above]
+    if not len(hits):
+        return 1.0
+    ways = log_choose(marked, hits) + log_choose(total - marked, drawn - hits)
+    first = np.exp(ways - log_choose(np.full_like(drawn, total), drawn))
+    ratio = (marked - hits) / (hits + 1.0) * (drawn - hits) / np.maximum(total - marked - drawn + hits + 1, 1)
+    some = first <= (first / (1 - ratio)).min()
+    return float(hypergeometric_tails(hits[some], drawn[some], marked[some], total).min())
+
+
 def holm(p_values: Sequence[float]) -> list[float]:
     """The p-values of several tests, corrected so that all together keep the level (Holm 1979)."""
     corrected, largest = list(p_values), 0.0
