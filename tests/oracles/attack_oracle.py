@@ -37,10 +37,15 @@ def mean_belief_if_dealt(classes: Sequence[Sequence[Label]]) -> Fraction:
     sizes = [len(each) for each in classes]
     total, ways = Fraction(0), 0
     for dealt in permutations(secrets):
-        places = iter(dealt)
-        total += mean_belief([[next(places) for _ in range(size)] for size in sizes])
+        total += mean_belief(hands(dealt, sizes))
         ways += 1
     return total / ways
+
+
+def hands(dealt: Iterable[Label], sizes: Iterable[int]) -> list[list[Label]]:
+    """Secrets in the order in which they are dealt over classes of some sizes."""
+    places = iter(dealt)
+    return [[next(places) for _ in range(size)] for size in sizes]
 
 
 def possible_values(chains: Chains, people: Sequence[Label], labels: Sequence[Label]) -> list[set[Label]]:

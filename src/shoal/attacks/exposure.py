@@ -70,6 +70,11 @@ class Certain:
         """Records whose value is protected."""
         return int(self.protected.sum())
 
+    @property
+    def added(self) -> int:
+        """Records that are certain by the classes, and would not be by the overall frequencies alone."""
+        return self.records - self.without_classes
+
     def by_values(self) -> dict[str, Any]:
         """The records by value, the most frequent first, at most ten."""
         return {
@@ -87,13 +92,19 @@ def certain(released: Released, column: str, ruled_out: int) -> Certain:
     entries = np.repeat(certain_in, histogram.distinct)
     weights = histogram.counts[entries]
     counts = np.bincount(histogram.values[entries], weights=weights, minlength=len(names)).astype(np.int64)
-    speaks_of = [model.protected_values() for model in released.models if model.column == column] or [None]  # of all
-    protected = np.array([any(each is None or value in each for each in speaks_of) for value in view.domain.values])
+    protected = protected_values(released, column)
     classes = len(np.unique(histogram.class_of[entries & protected[histogram.values]]))
     alone = int(np.count_nonzero(view.totals)) <= ruled_out + 1
     without = int(view.totals[protected].sum()) if alone else 0
     people = _people(released, column, certain_in, protected & view.domain.known)
     return Certain(classes, without, names, counts * protected, counts * ~protected, people)
+
+
+def protected_values(released: Released, column: str) -> Mask:
+    """Which values of a sensitive column the policy's models protect: all of them where no model says which."""
+    values = released.stats.view(column).domain.values
+    speaks_of = [model.protected_values() for model in released.models if model.column == column] or [None]
+    return np.array([any(each is None or value in each for each in speaks_of) for value in values], dtype=np.bool_)
 
 
 def _people(released: Released, column: str, classes: Mask, protected: Mask) -> tuple[int, int] | None:

@@ -54,6 +54,8 @@ _NOTES = {
     "categories-changed": "{release}: the categories of {column} have changed; they are read by the current ones.",
 }
 
+_SMALLEST_SHOWN = 0.001
+
 
 def declared(result: AttackResult, key: Literal["title", "attacker", "attempt", "baseline", "remedy"]) -> str:
     """What an attack says of itself; of one that is not installed only the name is known."""
@@ -77,7 +79,18 @@ def success_phrase(result: AttackResult) -> str:
     low, high = map(percent, result.interval or (0.0, 0.0))
     between = "" if result.interval is None else f" (95% interval {low} to {high})"
     known = f"baseline {percent(result.baseline)}: {declared(result, 'baseline')}"
-    return f"Success {percent(result.rate)}{between}, {known}"
+    return f"Success {percent(result.rate)}{between}, {known}{_chance_phrase(result)}"
+
+
+def _chance_phrase(result: AttackResult) -> str:
+    """How probable it is that chance alone gives as much; nothing where that was not asked."""
+    if result.p_value is None or not result.records:
+        return ""
+    return f"; by chance alone as much is found with a probability of {_probability(result.p_value)}"
+
+
+def _probability(p_value: float) -> str:
+    return percent(p_value) if p_value >= _SMALLEST_SHOWN else f"less than {percent(_SMALLEST_SHOWN)}"
 
 
 def exposed_phrase(result: AttackResult) -> str:
@@ -166,6 +179,13 @@ def _similarity(result: AttackResult, details: Details) -> str:
 def _skewness(result: AttackResult, details: Details) -> str:
     if not result.leak:
         return f"No class makes a value of {result.sensitive} more likely than chance explains."
+    if not details["largest_gains"]:
+        return (
+            f"No class stands out, but together they tell more than chance explains: on average, the true value of "
+            f"{result.sensitive} makes up {percent(details['mean_belief'])} of a record's class, by chance "
+            f"{percent(details['mean_belief_by_chance'])}. About {pluralize(result.records or 0, 'more record')} can "
+            "be guessed right."
+        )
     worst = details["largest_gains"][0]
     return (
         f"In {pluralize(result.classes or 0, 'class')} a value of {result.sensitive} is more frequent than chance "
@@ -178,12 +198,15 @@ def _proximity(result: AttackResult, details: Details) -> str:
     share, column = percent(details["narrow_share"]), result.sensitive
     if result.outcome == "nothing":
         return f"In no class do the numbers of {column} lie within {share} of their usual range."
-    if not result.leak:
+    if not result.leak and result.baseline:
         return f"Everybody has the same {column}, so the classes reveal nothing that the table as a whole does not."
     worst = details["narrowest"]
+    said = f"{_in_classes(result)} a {column} that the class narrows down to {share} of its usual range or less"
+    if not result.leak:
+        return f"{said}, which is no more than chance explains."
     return (
-        f"{_in_classes(result)} a {column} that the class narrows down to {share} of its usual range or less. In the "
-        f"narrowest class, of {pluralize(worst['records'], 'record')}, it goes from {worst['from']} to {worst['to']}."
+        f"{said}. In the narrowest class, of {pluralize(worst['records'], 'record')}, it goes from {worst['from']} to "
+        f"{worst['to']}."
     )
 
 
@@ -192,10 +215,13 @@ def _background(result: AttackResult, details: Details) -> str:
     steps = {int(m): records for m, records in details["by_values_ruled_out"].items()}
     if result.outcome == "nothing":
         return f"Nobody's {column} is certain, even after ruling out {pluralize(max(steps), 'value')} for each person."
-    if not result.leak:
+    if not result.leak and result.baseline:
         return f"{column} has so few values that ruling some out is enough even without the release."
     counts = ((pluralize(records, "record"), pluralize(m, "value")) for m, records in steps.items() if records)
-    said = f"{column} is certain for {listing([f'{records} after ruling out {values}' for records, values in counts])}."
+    said = f"{column} is certain for {listing([f'{records} after ruling out {values}' for records, values in counts])}"
+    if not result.leak:
+        return f"{said}, which is no more than chance explains."
+    said += "."
     if result.people is not None:
         ruled_out = pluralize(details["values_ruled_out"], "value")
         said += f" After ruling out {ruled_out}, these records belong to {people_phrase(result.people)}."
@@ -269,6 +295,9 @@ def _events(result: AttackResult, details: Details) -> str:
     if result.leak:
         left = people_phrase(result.people or 0)
         said += f" Three known records leave {left} among fewer than {number(details['k'])} people."
+    elif result.people:
+        left = f"{people_phrase(result.people)} among fewer than {number(details['k'])} people"
+        said += f" Three known records leave {left}, but only because so few have as many records."
     else:
         said += f" Three known records leave everybody among at least {number(details['known'][-1]['fewest'])} people."
     if result.interval is not None:

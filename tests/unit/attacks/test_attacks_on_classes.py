@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from hypothesis import strategies as st
 import shoal
 from oracles import attack_oracle as oracle
 from shoal.attacks.attack import AttackResult
-from shoal.attacks.statistics import rare_dealings
+from shoal.attacks.attackers.skewness import mean_belief
+from shoal.attacks.statistics import CHANCE, rare_dealings, smallest_tail
 from shoal.reproduce.tables import SUN_4, SUN_5, SUN_6, SUN_QUASI, WANG_1, WANG_3, WANG_QUASI, PaperTable
 from support.attack_cases import found, policy_of, table_of
 
@@ -100,11 +102,19 @@ def test_chance_is_told_beside_homogeneity() -> None:
 def test_ruling_out_values_makes_small_classes_certain_one_by_one() -> None:
     classes = [["a", "b"], ["a", "b", "c"], ["a", "b", "c", "d"], ["a", "b", "c", "d", "e"]]
     estimate = attacked(classes, "background", ruled_out=3)
-    assert estimate.leak
     assert estimate.details["by_values_ruled_out"] == {1: 2, 2: 5, 3: 9}
-    assert (estimate.records, estimate.classes) == (9, 3)
+    assert (estimate.records, estimate.classes, estimate.certain) == (9, 3, 9)
+    assert (estimate.outcome, estimate.leak) == ("explained", False)  # classes so small have no more values by chance
     assert not attacked(classes[3:], "background", ruled_out=3).leak
     assert attacked(classes[3:], "background", ruled_out=4).records == 5
+
+
+def test_classes_with_few_of_many_values_are_open_to_who_rules_values_out() -> None:
+    classes = [["a", "b"] * 5, ["c", "d"] * 5, ["e", "f"] * 5, ["a", "b", "c", "d", "e", "f"] * 2]
+    estimate = attacked(classes, "background", ruled_out=3)
+    assert (estimate.leak, estimate.records, estimate.certain, estimate.baseline) == (True, 30, 30, 0.0)
+    assert estimate.p_value is not None
+    assert estimate.p_value <= 0.01
 
 
 def test_ruling_out_one_of_two_values_needs_no_release() -> None:
@@ -129,9 +139,15 @@ def test_certain_records_are_as_counted_class_by_class(classes: list[list[str | 
     added = {
         m: oracle.certain_records(classes, m) - oracle.certain_records(together, m) for m in range(1, ruled_out + 1)
     }
-    worst = max(m for m in added if added[m] == max(added.values()))
-    assert report["background"].details["values_ruled_out"] == worst
-    assert report["background"].leak == (added[worst] > 0)
+    background = report["background"]
+    leaking = [m for m, p_value in background.details["p_values"].items() if p_value <= CHANCE]
+    assert background.leak == bool(leaking)
+    worst = max(m for m in leaking or added if added[m] == max(added[each] for each in leaking or added))
+    assert background.details["values_ruled_out"] == worst
+    assert (background.certain, report["homogeneity"].certain) == (
+        added[worst],
+        oracle.certain_records(classes, 0) - oracle.certain_records(together, 0),
+    )
     for name, m in (("homogeneity", 0), ("background", worst)):
         assert report[name].records == oracle.certain_records(classes, m)
         assert report[name].baseline == pytest.approx(oracle.certain_records(together, m) / len(together[0]))
@@ -147,9 +163,9 @@ def test_a_class_in_which_a_rare_value_gathers_is_skewed() -> None:
     assert worst["class"] == {"place": "c000"}
     assert worst["gain"] == pytest.approx(0.9 - 10 / 220, abs=1e-6)
     assert worst["ratio"] == pytest.approx(0.9 / (10 / 220), abs=1e-4)
-    assert estimate.rate is not None
-    assert estimate.baseline is not None
-    assert estimate.rate > estimate.baseline
+    assert (estimate.rate, estimate.baseline) == (9 / 220, 0.0)
+    assert estimate.p_value is not None
+    assert estimate.p_value == pytest.approx(2 * 22 * 3 * float(oracle.tail(9, 10, 10, 220)))
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -159,16 +175,63 @@ def test_secrets_dealt_at_random_are_not_skewed_however_small_the_classes(seed: 
     classes = [[str(value) for value in each] for each in values]
     estimate = attacked(classes, "skewness")
     assert (estimate.leak, estimate.records) == (False, 0)
-    assert estimate.rate == pytest.approx(estimate.baseline, abs=0.02)
-    assert estimate.rate > 2 * estimate.details["without_release"]
+    assert estimate.details["mean_belief"] == pytest.approx(estimate.details["mean_belief_by_chance"], abs=0.02)
+    assert estimate.details["mean_belief"] > 2 * estimate.details["without_release"]
+
+
+def test_classes_that_all_differ_a_little_are_skewed_though_no_cell_stands_out() -> None:
+    """Each half of the table has a value of its own that is more frequent; no class of eight alone proves anything."""
+    random = np.random.default_rng(2)
+    near, far = [0.36, 0.16, 0.16, 0.16, 0.16], [0.16, 0.36, 0.16, 0.16, 0.16]
+    classes = [[str(value) for value in random.choice(5, 8, p=near if n < 60 else far)] for n in range(120)]
+    estimate = attacked(classes, "skewness")
+    assert estimate.details["cells_beyond_chance"] == 0
+    assert estimate.leak
+    beyond = estimate.details["mean_belief"] - estimate.details["mean_belief_by_chance"]
+    assert estimate.records == round(beyond * 960)
 
 
 @given(st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=3), min_size=1, max_size=3).filter(
     lambda classes: sum(map(len, classes)) <= 6))  # fmt: skip
 def test_the_mean_belief_and_its_baseline_are_those_of_all_dealings(classes: list[list[str]]) -> None:
     estimate = attacked(classes, "skewness")
-    assert estimate.rate == pytest.approx(float(oracle.mean_belief(classes)))
-    assert estimate.baseline == pytest.approx(float(oracle.mean_belief_if_dealt(classes)))
+    assert estimate.details["mean_belief"] == pytest.approx(float(oracle.mean_belief(classes)))
+    assert estimate.details["mean_belief_by_chance"] == pytest.approx(float(oracle.mean_belief_if_dealt(classes)))
+
+
+@pytest.mark.parametrize(
+    "classes",
+    [
+        [["a", "a", "a"], ["b", "b"], ["c", "c"]],
+        [["a", "b", "a"], ["b", "a"], ["c", "c"]],
+        [["a", "b"], ["b", "c", "a"]],
+    ],
+)
+def test_p_values_are_those_of_all_dealings(classes: list[list[str]]) -> None:
+    """Of seven records every dealing can be made."""
+    records, sizes = [secret for each in classes for secret in each], [len(each) for each in classes]
+
+    def p_value(figure: Callable[[list[list[str]]], Any]) -> float:
+        hands = [oracle.hands(dealt, sizes) for dealt in set(permutations(records))]
+        return sum(figure(each) >= figure(classes) for each in hands) / len(hands)
+
+    beliefs, ruled_out = [], []
+    for seed in range(12):
+        skewed, found_out = (attacked(classes, name, seed=seed, ruled_out=1) for name in ("skewness", "background"))
+        beliefs.append(skewed.details["p_values"]["mean_belief"])
+        ruled_out.append(found_out.p_value)
+    assert np.mean(beliefs) == pytest.approx(p_value(oracle.mean_belief), abs=0.06)
+    exact = p_value(lambda each: oracle.certain_records(each, 1))
+    assert np.mean(ruled_out) == pytest.approx(exact, abs=0.06)
+
+
+@given(secrets, st.booleans())
+def test_the_mean_belief_of_hands_is_counted_in_either_way(classes: list[list[str | None]], many: bool) -> None:
+    sizes = np.array([len(each) for each in classes])
+    codes = np.array([["a", "b", "c", "d", None].index(secret) for each in classes for secret in each])
+    belief = mean_belief(np.stack([codes, codes]), sizes, 1000 if many else 5)
+    named = [[str(secret) for secret in each] for each in classes]
+    assert belief == pytest.approx([float(oracle.mean_belief(named))] * 2)
 
 
 @given(
@@ -184,6 +247,17 @@ def test_rare_dealings_are_those_of_the_exact_tail(case: tuple[int, int, int, fl
         told = bool(rare_dealings(*figures, total, limit)[0])
         if abs(float(exact) - limit) > 1e-9:
             assert told == (float(exact) <= limit and found_there > drawn * marked / total)
+
+
+@given(st.integers(2, 40), st.data())
+def test_the_smallest_tail_is_that_of_the_rarest_cell(total: int, data: st.DataObject) -> None:
+    cells = []
+    for _ in range(data.draw(st.integers(1, 6))):
+        drawn, marked = data.draw(st.integers(1, total)), data.draw(st.integers(1, total))
+        cells.append((data.draw(st.integers(max(0, drawn + marked - total), min(drawn, marked))), drawn, marked))
+    above = [oracle.tail(*cell, total) for cell in cells if cell[0] * total > cell[1] * cell[2]]
+    told = smallest_tail(*np.array(cells, dtype=np.int64).T, total)
+    assert told == pytest.approx(float(min(above, default=1)), rel=1e-9)
 
 
 def test_the_tail_of_a_large_table_keeps_its_digits() -> None:

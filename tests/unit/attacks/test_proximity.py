@@ -32,6 +32,7 @@ WIDE = [str(value) for value in range(0, 2000, 100)]
 def test_a_class_of_near_numbers_is_open_and_a_wide_one_is_not() -> None:
     found = attacked({"a": WIDE, "b": ["300", "310", "3.2e2"]})
     assert (found.outcome, found.records, found.of, found.classes, found.leak) == ("leak", 3, 23, 1, True)
+    assert (found.certain, found.p_value <= 0.05) == (0, True)
     worst = found.details["narrowest"]
     assert (worst["class"], worst["records"], worst["from"], worst["to"]) == ({"q": "b"}, 3, "300", "3.2e2")
     assert found.baseline == 0
@@ -78,11 +79,29 @@ def test_what_chance_would_do_is_what_dealing_at_random_does() -> None:
     classes = [[str(draw.choice([1, 2, 3, 4, 5, 6, 20, 21, 22, 50])) for _ in range(n)] for n in (2, 3, 3, 4, 2, 5)]
     line = _Line.of(view_of(classes))
     assert line is not None
-    values, narrow, rounds = [int(value) for each in classes for value in each], 0, 4000
+    values, rounds, figures = [int(value) for each in classes for value in each], 4000, []
     for _ in range(rounds):
         draw.shuffle(values)
         dealt = iter(values)
-        for each in classes:
-            hand = [next(dealt) for _ in each]
-            narrow += len(each) if max(hand) - min(hand) <= 2 else 0
-    assert line.expected_by_chance(Fraction(2)) == pytest.approx(narrow / rounds, abs=0.15)
+        hands = [[next(dealt) for _ in each] for each in classes]
+        figures.append(sum(len(hand) for hand in hands if max(hand) - min(hand) <= 2))
+    reach = line.reach(Fraction(2))
+    assert (line.known * line.chances(reach)).sum() == pytest.approx(sum(figures) / rounds, abs=0.15)
+    for records in (2, 5, 8):
+        told = [line.p_value(records, reach, seed) for seed in range(12)]
+        assert sum(told) / 12 == pytest.approx(sum(each >= records for each in figures) / rounds, abs=0.06)
+
+
+def test_narrow_classes_that_chance_explains_are_told_and_no_leak() -> None:
+    """Numbers dealt in pairs at random: some lie close together whoever has them."""
+    draw = random.Random(3)
+    numbers = [str(draw.randrange(0, 1000)) for _ in range(400)]
+    found = attacked({f"c{n:03}": numbers[2 * n : 2 * n + 2] for n in range(200)})
+    assert found.records > 10
+    assert (found.outcome, found.leak) == ("explained", False)
+    assert found.p_value > 0.05
+
+
+def test_a_class_of_one_number_is_certain() -> None:
+    assert attacked({"a": WIDE, "b": ["300", "300", "300"]}).certain == 3
+    assert attacked({"a": ["5", "5"], "b": ["5", "5"]}).certain == 0

@@ -115,6 +115,7 @@ GONE = [
     {"code": "labels-gone", "column": "q", "kind": "tree", "labels": ["Far", "South"], "release": "r"},
     {"code": "categories-gone", "column": "illness", "labels": ["Grave"]},
 ]
+BELIEF = {"mean_belief": 0.31, "mean_belief_by_chance": 0.24}
 LEAK: dict[str, Any] = {"records": 3, "classes": 2, "leak": True, "rate": 0.057, "baseline": 0.0}
 SAMPLE = {"interval": [0.1, 0.2], "rate": 0.15}
 RESULTS = [
@@ -132,11 +133,16 @@ RESULTS = [
     attack("similarity", "illness", **LEAK, details={"by_category": {"Grave": 2, "Light": 1}}),
     attack("skewness", "illness", details={"largest_gains": []}),
     attack("skewness", "illness", **LEAK, details={"largest_gains": [GAIN]}),
+    attack("skewness", "illness", **LEAK | {"classes": 0}, details={"largest_gains": [], **BELIEF}),
     attack("proximity", "salary", details=NARROW | {"narrowest": None}),
-    attack("proximity", "salary", outcome="explained", records=7, details=NARROW),
+    attack("proximity", "salary", outcome="explained", records=7, baseline=1.0, details=NARROW),
+    attack("proximity", "salary", outcome="explained", records=7, classes=2, baseline=0.0, details=NARROW),
     attack("proximity", "salary", **LEAK, details=NARROW),
     attack("events", details=KNOWN, people=0, of_people=9),
     attack("events", **LEAK, people=4, of_people=9, details=KNOWN | {"known": _singled_out(0, 1, 4, fewest=1)}),
+    attack(
+        "events", outcome="explained", people=1, of_people=9, details=KNOWN | {"known": _singled_out(0, 0, 1, fewest=1)}
+    ),
     attack(
         "events",
         **LEAK,
@@ -146,7 +152,12 @@ RESULTS = [
         details=KNOWN | {"known": _singled_out(0, 1, 4, fewest=1)},
     ),
     attack("background", "illness", details={"by_values_ruled_out": {1: 0, 2: 0}}),
-    attack("background", "illness", outcome="explained", records=4, details={"by_values_ruled_out": {1: 4}}),
+    attack(
+        "background", "illness", outcome="explained", records=4, baseline=1, details={"by_values_ruled_out": {1: 4}}
+    ),
+    attack(
+        "background", "illness", outcome="explained", records=4, baseline=0, details={"by_values_ruled_out": {1: 4}}
+    ),
     attack("background", "illness", **LEAK, details={"by_values_ruled_out": {1: 0, 2: 1, 3: 3}}),
     attack("minimality", **LEAK, details={"by_column": {"q": {"explained_by_k": False}}}),
     attack("minimality", details={"by_column": {"q": {"explained_by_k": True}}}),

@@ -230,6 +230,7 @@ def _everybody(scene: Scene, sharing: Sequence[EarlierRelease], column: str) -> 
         baseline=share(int(weights[alone].sum()), weight),
         interval=None if sample.of is None else wilson(success, weight),
         leak=bool(found.exposed.any()),
+        certain=records(certain & ~alone),
         people_in_several_releases=records(tested),
         certain_by_one_release_alone=records(alone),
         certain_by_all_together=records(certain),
@@ -276,6 +277,7 @@ def _bounds(scene: Scene, sharing: Sequence[EarlierRelease], column: str) -> Att
         classes=int(np.count_nonzero(surely)) if sample.of is None else None,
         rate=found / total,
         interval=None if sample.of is None else wilson(found, total),
+        certain=least,
         at_least=least,
         at_most=sample.records(possibly),
     )

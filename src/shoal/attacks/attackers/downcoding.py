@@ -55,14 +55,15 @@ class Downcoding(Attack):
         """Records with a cell that can be narrowed down."""
         released, original = scene.released, scene.original
         assert original is not None
-        exposed, by_totals = np.zeros((2, len(released.sizes)), dtype=np.bool_)
+        exposed, by_totals, certain = np.zeros((3, len(released.sizes)), dtype=np.bool_)
         columns, left_out = {}, []
         for j, name in enumerate(released.quasi):
             if isinstance(original.hierarchies[j], RangedHierarchy):
                 left_out.append(name)
                 continue
-            open_cells, by_total = _open_cells(released, original, j)
+            open_cells, by_total, one_value = _open_cells(released, original, j)
             exposed |= open_cells
+            certain |= one_value
             by_totals |= by_total & ~open_cells
             if open_cells.any():
                 labels = len(np.unique(released.cells[j][open_cells]))
@@ -77,6 +78,7 @@ class Downcoding(Attack):
             classes=int(np.count_nonzero(exposed)),
             rate=(records + apart) / released.records,
             baseline=apart / released.records,
+            certain=int(released.sizes[certain].sum()),
             by_column=columns,
             records_with_branches_without_people=apart,
             columns_left_out_for_ranges=left_out,
@@ -117,15 +119,16 @@ def _depths(hierarchy: Hierarchy) -> Codes:
     return depth
 
 
-def _open_cells(released: Released, original: Original, column: int) -> tuple[Mask, Mask]:
-    """Which classes have a cell that other records tighten or that has one value left, and which one that is tightened
-    by the people of its branches alone."""
+def _open_cells(released: Released, original: Original, column: int) -> tuple[Mask, Mask, Mask]:
+    """Which classes have a cell that other records tighten or that has one value left, which one that is tightened by
+    the people of its branches alone, and in which other records leave one value."""
     hierarchy, node = original.hierarchies[column], original.nodes[column][released.cells[column]]
     people = np.bincount(original.codes[column], original.counts, hierarchy.n_leaves).astype(np.int64)
     records = np.bincount(node, released.sizes, len(hierarchy.labels)).astype(np.int64)
     found, alone = tightened(hierarchy, people, records), _holding_people(hierarchy, people, np.unique(node))
     single = (found[node] < hierarchy.n_leaves) & (node >= hierarchy.n_leaves)
-    return (found[node] != alone[node]) | single, alone[node] != node
+    by_others = found[node] != alone[node]
+    return by_others | single, alone[node] != node, by_others & single
 
 
 def _holding_people(hierarchy: Hierarchy, people: Ints, nodes: Codes) -> Codes:

@@ -11,8 +11,10 @@ two where it asks for none) by some three.
 released records belong together: by released pseudonyms, or by columns that are the same in all records of a person.
 The figures are what such an attacker learns, and the most that anybody learns from m records. Where labels overlap, an
 attacker may not even know the class of a record, and more people fit. The baseline is the most general release, one
-class of all records: there everybody fits who has as many records. The same figures of the original, each combination
-of quasi-identifiers being a class, say what the release has changed; records that are not released count there, too.
+class of all records: there everybody fits who has as many records. Who is among fewer than k people even then, because
+few have so many records, is exposed without the release; it is a leak where the classes expose anybody else, or by
+fewer records. The same figures of the original, each combination of quasi-identifiers being a class, say what the
+release has changed; records that are not released count there, too.
 
 **Large tables.** Where people have more than `EXACT` sets of records to look at, `DRAWN_PEOPLE` of them are drawn by
 the seed, and of each at most `DRAWN_SETS` sets of each size; the people who fit are counted among all. Then the figures
@@ -95,7 +97,8 @@ class Events(Attack):
             rate=known[-1]["success"],
             baseline=known[-1]["chance"],
             interval=mean_interval(np.repeat(success, after.people)) if after.drawn else None,
-            leak=bool(known[-1]["below_k"]),
+            leak=bool(after.below_by_classes(k).any()),
+            certain=after.records_of(after.below_by_classes(2)),
             k=k,
             known=known,
             before=[before.figures(size, k) for size in KNOWN],
@@ -154,6 +157,14 @@ class _People:
         """The fewest people that fit some of so many known records of the people of each figure."""
         return self._known(self.fewest, known)
 
+    def with_as_many(self, known: int) -> Ints:
+        """How many people have as many records as are known of the people of each figure."""
+        return np.asarray(self.with_records[np.minimum(self.records, known)])
+
+    def below_by_classes(self, k: int) -> NDArray[np.bool_]:
+        """Whom some known records leave among fewer than k people, while as many people have that many records."""
+        return np.logical_or.reduce([(self.fewest_known(m) < k) & (self.with_as_many(m) >= k) for m in KNOWN])
+
     def records_of(self, chosen: NDArray[np.bool_]) -> int:
         """The records of some of the people."""
         return self._scaled(chosen, self.people * self.records)
@@ -161,7 +172,7 @@ class _People:
     def figures(self, known: int, k: int) -> dict[str, Any]:
         """What so many known records tell, or all of those who have fewer."""
         fewest = self.fewest_known(known)
-        chance = 1 / self.with_records[np.minimum(self.records, known)]
+        chance = 1 / self.with_as_many(known)
         alone, few = (self._scaled(fewest < limit) for limit in (2, k))
         return {
             "known": known,

@@ -6,6 +6,10 @@ a person's quasi-identifiers. Values that the policy's models do not protect (no
 (α, k) with a limit per value) are counted separately: their owner has said that they are not secret. An unknown value
 hides nobody: the attack is on the records whose value is known, and looks at these alone.
 
+Such a class is a leak however it came about. It may well be chance, and ``expected_by_chance`` says how many records
+random dealings of the values would expose; but whoever finds a person there knows the person's value for certain, and
+for that person it makes no difference why. Attacks that only make a value more likely are held against chance instead.
+
 Insensitive columns are released together with the sensitive value, and no model looks at them. Whoever knows them of a
 person looks for the value among the records of the class that agree in them too: if everybody in a ward has the same
 illness, the ward reveals it, however mixed the classes are. That is a second attack, and the classes alone are its
@@ -42,6 +46,7 @@ class Homogeneity(Attack):
             people=found.people,
             classes=found.classes,
             baseline=found.without_classes / of,
+            certain=found.added,
             **found.by_values(),
             expected_by_chance=expected_by_chance(view.known, view.totals),
         )

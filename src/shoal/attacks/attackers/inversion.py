@@ -69,6 +69,7 @@ class Inversion(Attack):
             classes=int(np.count_nonzero(exposed)),
             baseline=share(float((guess * released.sizes)[ranged].sum()), of),
             leak=bool(records),
+            certain=records,
             by_column={released.quasi[j]: int(released.sizes[each.value >= 0].sum()) for j, each in columns.items()},
             safe=asked.safe,
             **_consistent_records(scene, columns),

@@ -6,7 +6,7 @@ guess links the person rightly with 1/n. Summed over all people that is the expe
 partition into classes it is the number of classes; where labels overlap, as in local recodings, people fit more records
 and links are fewer. The baseline is a guess within a class: the most that anybody can do who matches all people to all
 records at once, since within a class nothing tells records apart. Exposed is who fits fewer records than the k that the
-policy asks for (fewer than two where it asks for none).
+policy asks for (fewer than two where it asks for none): a promise that is broken, which no chance explains.
 
 Where people have several records and the models count people, the attacker knows one record of a person and asks whose
 it may be: candidates are the different people with a record in the classes that it fits, and k is a number of people.
@@ -43,7 +43,8 @@ class Linkage(Attack):
     def run(scene: Scene, column: str) -> AttackResult:  # noqa: ARG004 - it is on no column
         """Link everybody, or a sample."""
         of_class, released = scene.released.sizes / scene.released.class_people, scene.released
-        return _result(scene, scene.linkable, float(of_class.sum()) / released.records)
+        baseline, found = float(of_class.sum()) / released.records, scene.linkable
+        return _result(scene, found, baseline, certain=found.below(2))
 
 
 class LinkageInsensitive(Attack):

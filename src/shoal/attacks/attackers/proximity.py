@@ -10,9 +10,13 @@ narrow.
 A missing or unknown value is no number and widens no interval: records without a number are not attacked, and hide
 nobody. The baseline is the same attacker with the release as one class: where its numbers are all the same, classes
 reveal nothing.
-How many records would lie in narrow classes if the same numbers were dealt over the classes at random is exact: of n
-records the first, in order, is i and all others lie within the width w above it with the chance
-(C(a_i, n) - C(b_i, n)) / C(N, n), a_i records being those from i to i + w and b_i those of them above i.
+
+In small classes numbers lie close together by chance, too. So it is a leak only where more records lie in narrow
+classes than when the same numbers are dealt over the classes at random, with a chance of at most 5% (a permutation
+test). How many do so on average is exact: of n records the first, in order, is i and all others lie within the width w
+above it with the chance (C(a_i, n) - C(b_i, n)) / C(N, n), a_i records being those from i to i + w and b_i those of
+them above i. A class with one number only reveals it for certain, however it came about: that is homogeneity, which
+reports it; here such records are counted as certain.
 """
 
 import math
@@ -24,9 +28,11 @@ from typing import Any
 import numpy as np
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, tried
-from shoal.attacks.statistics import log_choose
+from shoal.attacks.dealings import Hands, exposed_p_values
+from shoal.attacks.released_classes import Ints
+from shoal.attacks.statistics import CHANCE, log_choose
 from shoal.hierarchies.numbers_as_text import NumberSpan, read_number_or_interval
-from shoal.table.classes import ClassView, Counts
+from shoal.table.classes import ClassView, Counts, Floats
 
 NARROW = Fraction(1, 20)
 """An interval is narrow if it is at most this share as wide as the usual range."""
@@ -61,15 +67,21 @@ class Proximity(Attack):
         shares = [math.inf if width is None or not usual else float(width / usual) for width in widths]
         attacked = np.repeat(shares, numbers.known)
         middle = float(np.median(attacked)) if usual and of else 0.0
+        records, reach = int(numbers.known[narrow].sum()), numbers.reach(limit)
+        p_value = numbers.p_value(records, reach, scene.seed) if usual else 1.0
+        single = np.array([width == 0 for width in widths], dtype=np.bool_)
         return tried(
-            records=int(numbers.known[narrow].sum()),
+            records=records,
             of=of,
             classes=int(np.count_nonzero(narrow & (numbers.known > 0))),
             baseline=0.0 if usual else 1.0,
+            leak=bool(records) and p_value <= CHANCE,
+            certain=int(numbers.known[single].sum()) if usual else 0,
+            p_value=p_value,
             narrow_share=float(NARROW),
             median_share=middle if math.isfinite(middle) else None,
             narrowest=_narrowest(scene, view, numbers, shares, narrow),
-            expected_by_chance=numbers.expected_by_chance(limit),
+            expected_by_chance=float((numbers.known * numbers.chances(reach)).sum()),
         )
 
 
@@ -129,24 +141,37 @@ class _Line:
             max(end - start, Fraction(0)) if isinstance(start, Fraction) and isinstance(end, Fraction) else Fraction(0)
         )
 
-    def expected_by_chance(self, limit: Fraction) -> float:
-        """Records in narrow classes if the same numbers were dealt over the classes at random."""
-        running, reach, last = np.concatenate([[0], np.cumsum(self.totals)]), [], 0
+    def reach(self, limit: Fraction) -> Ints:
+        """For each number the index of the first one that lies too far above it for a narrow interval."""
+        reach, last = [], 0
         for first in range(len(self.spans)):
             last = max(last, first)
             while last < len(self.spans) and (width := self._width(first, last)) is not None and width <= limit:
                 last += 1
-            reach.append(max(last, first))
-        ends, indices = running[np.array(reach)], np.arange(len(reach))
-        within, above = ends - running[indices], np.maximum(ends - running[indices + 1], 0)
-        sizes, times = np.unique(self.known[self.known > 0], return_counts=True)
-        expected = 0.0
-        for size, often in zip(sizes.tolist(), times.tolist(), strict=True):
-            drawn = np.full(len(within), size)
-            ways = log_choose(np.array([running[-1]]), np.array([size]))
-            chance = np.exp(log_choose(within, drawn) - ways) - np.exp(log_choose(above, drawn) - ways)
-            expected += size * often * float(chance.sum())
-        return expected
+            reach.append(last)
+        return np.array(reach, dtype=np.int64)
+
+    def chances(self, reach: Ints) -> Floats:
+        """The probability of each class to be narrow if the same numbers were dealt over the classes at random."""
+        running, indices = np.concatenate([[0], np.cumsum(self.totals)]), np.arange(len(reach))
+        within, above = running[reach] - running[indices], np.maximum(running[reach] - running[indices + 1], 0)
+        sizes, of_class = np.unique(self.known, return_inverse=True)
+        chances = np.zeros(len(sizes))
+        for index in np.flatnonzero(sizes).tolist():
+            drawn = np.full(len(within), sizes[index])
+            ways = log_choose(running[-1:], drawn[:1])
+            chances[index] = (np.exp(log_choose(within, drawn) - ways) - np.exp(log_choose(above, drawn) - ways)).sum()
+        return np.asarray(chances[of_class])
+
+    def p_value(self, records: int, reach: Ints, seed: int) -> float:
+        """How probable so many records in narrow classes are if the same numbers are dealt over the classes."""
+
+        def exposed(hands: Hands, starts: Counts) -> Ints:
+            first, last = np.minimum.reduceat(hands, starts, axis=1), np.maximum.reduceat(hands, starts, axis=1)
+            lengths = np.diff(starts, append=hands.shape[1])
+            return np.asarray(((last < reach[first]) * lengths).sum(axis=1)[:, None])
+
+        return exposed_p_values([records], exposed, (self.known, self.totals, self.chances(reach)), seed)[0]
 
 
 def _narrowest(

@@ -2,7 +2,8 @@
 
 Sun, Wang, Li, Truta 2008, section 6: classes whose records all fall in one category of sensitivity, and the records in
 them. Whoever is known to be among {HIV, Cancer} has a top secret, whichever it is. The attack is about declared
-categories; without them there is nothing to be similar in.
+categories; without them there is nothing to be similar in. A class of one category is a leak however it came about, as
+in `homogeneity.py`: the category is certain. What chance alone would do stands beside it.
 """
 
 import numpy as np
@@ -33,12 +34,14 @@ class Similarity(Attack):
             return not_applicable("no-categories")
         counts = view.category_counts
         totals, by_category = counts.sum(axis=0), counts[np.count_nonzero(counts, axis=1) == 1].sum(axis=0)
+        one_category = np.count_nonzero(totals) == 1
         return tried(
             records=found.records,
             of=of,
             people=None if everybody is None or found.people is None else (found.people, everybody.total),
             classes=found.classes,
-            baseline=1.0 if np.count_nonzero(totals) == 1 else 0.0,
+            baseline=1.0 if one_category else 0.0,
+            certain=0 if one_category else found.records,
             by_category={name: n for name, n in zip(view.domain.categories, by_category.tolist(), strict=True) if n},
             expected_by_chance=expected_by_chance(view.known, totals),
         )

@@ -5,11 +5,15 @@ the release the belief in value v is its overall share (the prior, C/N), in a cl
 posterior, c/n). The gain is given as their difference and as their ratio, by value and class.
 
 In small classes large gains come about by mere chance: one record in a class of five makes 20 %. So gains are held
-against a random dealing of the same secrets over the same classes. A cell (class, value) counts only if so many records
-of the value, or more, would come together there with a chance of at most 5% over *all* cells of the column
-(hypergeometric, Bonferroni): if nothing ties the secret to the classes, any cell at all is reported in one release of
-twenty at most. The rate is the mean belief in a record's true value, Σ c²/n over all cells; its baseline is what that
-is on average when the secrets are dealt at random. Records whose value is unknown are left out of all of this.
+against a random dealing of the same secrets over the same classes, in two ways. A cell (class, value) counts only if so
+many records of the value, or more, would come together there with a chance of at most 5% over all cells of the column
+and both tests (hypergeometric, Bonferroni). Where no cell does, classes may still differ from the whole a little each:
+the mean belief in a record's true value, Σ c²/n over all cells, is compared with what it is in random dealings (a
+permutation test). If nothing ties the secret to the classes, either test speaks in one release of twenty at most.
+
+Exposed are the records of the cells that count or, where classes differ a little each, as many as are expected to be
+guessed right beyond chance. Without the release all classes have the overall shares, and nobody is exposed. Records
+whose value is unknown are left out of all of this.
 """
 
 from typing import Any
@@ -17,12 +21,13 @@ from typing import Any
 import numpy as np
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, tried
+from shoal.attacks.dealings import Hands, dealings, dealt_counts, p_values
 from shoal.attacks.exposure import value_name
 from shoal.attacks.released_classes import Released
-from shoal.attacks.statistics import rare_dealings
-from shoal.table.classes import ClassView, Floats, Mask
+from shoal.attacks.statistics import CHANCE, rare_dealings, smallest_tail
+from shoal.table.classes import ClassView, Counts, Floats, Mask
 
-_CHANCE = 0.05
+_TESTS = 2  # of single cells, and of all together
 _LISTED = 5
 
 
@@ -33,11 +38,10 @@ class Skewness(Attack):
     title = "A class makes a value likely"
     attacker = "A neighbour who knows a person's quasi-identifiers and how frequent each sensitive value is overall."
     attempt = (
-        "Compares the share of each value in each class with its overall share. A success is the belief that the class "
-        "gives to a record's true value; exposed are records whose value is more frequent in their class than chance "
-        "explains."
+        "Compares the share of each value in each class with its overall share. A success is a record whose value is "
+        "more frequent in its class than chance explains."
     )
-    baseline = "the mean belief when the same values are dealt over the classes at random"
+    baseline = "no class differs from the whole without the release"
     remedy = "Limit how far classes may differ from the whole, or how frequent single values may be in a class."
     position = 30
     on_sensitive = True
@@ -50,23 +54,55 @@ class Skewness(Attack):
         cells = len(sizes) * int(np.count_nonzero(view.totals))
         drawn, marked = view.known[histogram.class_of], view.totals[histogram.values]
         prior, posterior = marked / of, histogram.counts / drawn
-        rare = rare_dealings(histogram.counts, drawn, marked, of, _CHANCE / cells)
-        records = int(histogram.counts[rare].sum())
+        rare = rare_dealings(histogram.counts, drawn, marked, of, CHANCE / cells / _TESTS)
+        by_cells = min(1.0, cells * smallest_tail(histogram.counts, drawn, marked, of))
+        by_belief = None if rare.any() else _belief_by_chance(view, scene.seed)
+        p_value = min(1.0, _TESTS * min(by_cells, 1.0 if by_belief is None else by_belief))
+        belief = float((posterior * histogram.counts).sum()) / of
         # dealt at random, E c² = n²p² + n·p·(1 - p)·(N - n)/(N - 1)
         alike, apart = float(((view.totals / of) ** 2).sum()), (of - sizes) / max(of - 1, 1)
+        expected = float((sizes * alike + (1 - alike) * apart).sum()) / of
+        leak = bool(rare.any()) or p_value <= CHANCE
+        records = int(histogram.counts[rare].sum()) if rare.any() else max(1, round((belief - expected) * of))
         return tried(
-            records=records,
+            records=records if leak else 0,
             of=of,
             classes=len(np.unique(histogram.class_of[rare])),
-            rate=float((posterior * histogram.counts).sum()) / of,
-            baseline=float((sizes * alike + (1 - alike) * apart).sum()) / of,
-            leak=bool(records),
+            leak=leak,
+            p_value=p_value,
+            mean_belief=belief,
+            mean_belief_by_chance=expected,
             without_release=alike,
+            p_values={"cells": by_cells, "mean_belief": by_belief},
             cells=cells,
             cells_beyond_chance=int(np.count_nonzero(rare)),
             largest_gains=_worst(scene.released, view, posterior, prior, rare),
             by_value=_by_value(view, posterior, rare),
         )
+
+
+def _belief_by_chance(view: ClassView, seed: int) -> float:
+    """How probable as large a mean belief is if the values are dealt over the classes at random."""
+    histogram, sizes = view.histogram, view.known[view.known > 0]
+    codes = np.repeat(histogram.values, histogram.counts)  # class after class
+    observed = mean_belief(codes[None, :], sizes, len(view.totals))
+    dealt = (mean_belief(hands, sizes, len(view.totals))[:, None] for hands in dealings(codes, seed))
+    return float(p_values([float(observed[0])], dealt)[0])
+
+
+def mean_belief(hands: Hands, sizes: Counts, n_values: int) -> Floats:
+    """The mean share that a record's own value has in its class, in each of some dealings."""
+    owner, records = np.repeat(np.arange(len(sizes)), sizes), int(sizes.sum())
+    if len(sizes) * n_values <= 2 * records:
+        counts = dealt_counts(hands, owner, len(sizes), n_values)
+        return np.asarray(np.einsum("dcv,dcv,c->d", counts, counts, 1 / sizes) / records)
+    ordered = np.sort(hands + owner * n_values, axis=1)
+    new = np.ones(ordered.shape, dtype=np.bool_)
+    new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    first = np.flatnonzero(new)  # where the records of a cell begin, in all dealings one after the other
+    counts = np.diff(first, append=new.size)
+    row, place = np.divmod(first, records)
+    return np.bincount(row, weights=counts**2 / sizes[owner[place]], minlength=len(hands)) / records
 
 
 def _worst(released: Released, view: ClassView, posterior: Floats, prior: Floats, rare: Mask) -> list[dict[str, Any]]:
