@@ -3,10 +3,9 @@
 Run: python benchmarks/attacks.py [--algorithms optimal,mondrian] [--repeat 3]
 
 The 30,162 records of Adult with eight quasi-identifiers, k = 5 and p = 2 on two sensitive columns (occupation and
-hours-per-week, which has numbers) and an insensitive one (capital-gain). A release is made once by each algorithm; then
-all attacks are made on its recoding, as at the end of every run, and the fastest of some rounds counts, since other
-work on the machine slows some of them down. What attacks share, such as who fits which class, counts for the first of
-them.
+hours-per-week, which has numbers) and an insensitive one (capital-gain). A release is made by each algorithm, and all
+attacks are made on the written file. Seconds are those of the processor, and the fastest of some rounds counts, since
+other work on the machine slows rounds down. What attacks share, such as who fits which class, counts for the first.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ PRIVACY: list[dict[str, object]] = [
 
 
 class Clock:
-    """Seconds by attack, read from the progress of the battery."""
+    """Seconds of the processor by attack, read from the progress of the battery."""
 
     def __init__(self) -> None:
         self.seconds: defaultdict[str, float] = defaultdict(float)
@@ -38,7 +37,7 @@ class Clock:
 
     def __call__(self, step: str, done: float) -> None:  # noqa: ARG002 - only the step matters
         """Another step begins; the one before it has ended."""
-        now = time.perf_counter()
+        now = time.process_time()
         if self._step.startswith("attacking by "):
             self.seconds[self._step.removeprefix("attacking by ")] += now - self._since
         self._step, self._since = step, now

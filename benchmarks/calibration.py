@@ -1,11 +1,12 @@
 """How often attacks call a leak what is chance, and how often they find leaks that were planted.
 
-Run: python benchmarks/calibration.py [--tables 100] [--planted 20] [--seed 0] [--attacks skewness,…]
+Run: python benchmarks/calibration.py [--tables 200] [--planted 20] [--seed 0] [--attacks skewness,…]
 
 First part: tables whose secrets depend on nothing (`calibration_tables.py`), released once under k-anonymity alone and
 once under models that also promise two values and categories in every class. An attack that tests for chance (its
-results have a p-value) may call at most 5% of them a leak. Attacks that report facts are listed below these: what is
-certain is certain, whatever brought it about.
+results have a p-value) may call at most 5% of them a leak. Attacks that report facts are listed apart, with the records
+that they expose and, where they say so, how many chance alone exposes: what is certain is certain, whatever brought it
+about. Every sensitive column of a table is attacked by itself.
 
 Second part: the share of planted leaks that were found, by kind and strength, with every attack that is meant to find
 them. Tables that cannot be released as their policy asks are left out and counted.
@@ -22,7 +23,7 @@ import shoal
 from shoal.attacks.attack import AttackResult
 from shoal.attacks.statistics import CHANCE, wilson
 
-STRENGTHS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
+STRENGTHS = (0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
 MEANT_TO_FIND = {
     "value by person": ("skewness",),
     "value by district": ("homogeneity", "skewness", "background"),
@@ -38,28 +39,33 @@ MEANT_TO_FIND = {
 def attacked(case: tables.Case) -> tuple[AttackResult, ...]:
     """What the attacks find on a release of the table; nothing where there is no such release."""
     try:
-        release = shoal.anonymize(case.table, case.policy)
+        return shoal.anonymize(case.table, case.policy).facts.attacks
     except shoal.InfeasibleError:
         return ()
-    return shoal.attack(release.data, case.policy, original=case.table).attacks
 
 
 class Tally:
     """Results by attack: how many there were, how many of them are leaks."""
 
     def __init__(self) -> None:
-        self.tests: Counter[str] = Counter()
-        self.facts: Counter[str] = Counter()
-        self.leaks: Counter[str] = Counter()
+        self.results: defaultdict[str, list[AttackResult]] = defaultdict(list)
         self.unreleased = 0
 
     def add(self, results: Sequence[AttackResult]) -> None:
-        """Count the results of one table, each sensitive column by itself."""
+        """Add the results of one table, each sensitive column by itself."""
         self.unreleased += not results
         for each in results:
             if each.status == "tried":
-                (self.facts if each.p_value is None else self.tests)[each.name] += 1
-                self.leaks[each.name] += each.leak
+                self.results[each.name].append(each)
+
+    @property
+    def tests(self) -> dict[str, tuple[int, int]]:
+        """For each attack that tests for chance the leaks, and how many results there are."""
+        return {
+            name: (sum(each.leak for each in some), len(some))
+            for name, some in self.results.items()
+            if all(each.p_value is not None for each in some)
+        }
 
 
 def independent(count: int, seed: int, *, diverse: bool) -> Tally:
@@ -82,15 +88,23 @@ def found(kind: str, strength: float, count: int, seed: int) -> tuple[Counter[st
 
 
 def show_independent(tally: Tally, title: str) -> None:
-    """A table of tests, and one of facts."""
+    """A table of attacks that test for chance, and one of those that report facts."""
     print(f"\n{title}; {tally.unreleased} tables without a release\n")
-    print(f"| attack | attacked | leaks | share (95% interval), at a level of {CHANCE:.0%} |")
-    print("|---|---:|---:|---|")
-    for rows in (tally.tests, tally.facts):
-        for name, count in rows.items():
-            low, high = wilson(tally.leaks[name], count)
-            level = f"{tally.leaks[name] / count:.1%} ({low:.1%} to {high:.1%})"
-            print(f"| `{name}` | {count} | {tally.leaks[name]} | {level if rows is tally.tests else 'facts'} |")
+    print(f"| attack | attacked | leaks at a level of {CHANCE:.0%} | share | 95% interval |")
+    print("|---|---:|---:|---:|---|")
+    for name, (leaks, count) in tally.tests.items():
+        low, high = wilson(leaks, count)
+        print(f"| `{name}` | {count} | {leaks} | {leaks / count:.1%} | {low:.1%} to {high:.1%} |")
+    print("\n| attack | attacked | with facts | records exposed | expected by chance |")
+    print("|---|---:|---:|---:|---:|")
+    for name, some in tally.results.items():
+        if name not in tally.tests:
+            exposed = sum(each.records or 0 for each in some)
+            chance = [each.details["expected_by_chance"] for each in some if "expected_by_chance" in each.details]
+            expected = f"{sum(chance):,.0f}" if chance else ""
+            print(
+                f"| `{name}` | {len(some)} | {sum(each.leak for each in some)} | {exposed:,} | {expected} |", flush=True
+            )
 
 
 def show_planted(count: int, seed: int, chosen: Iterable[str]) -> None:
@@ -112,7 +126,7 @@ def show_planted(count: int, seed: int, chosen: Iterable[str]) -> None:
 def main() -> None:
     """Print both parts as Markdown."""
     asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("--tables", type=int, default=100, help="independent tables, under each set of models")
+    asked.add_argument("--tables", type=int, default=200, help="independent tables, under each set of models")
     asked.add_argument("--planted", type=int, default=20, help="tables for each kind and strength of a planted leak")
     asked.add_argument("--seed", type=int, default=0)
     asked.add_argument("--attacks", default="", help="only kinds of planted leaks that these are meant to find")

@@ -66,7 +66,7 @@ def planted(kind: str, strength: float, seed: int) -> Case:
     table["income"] = _incomes(random, records)
     table["ward"] = [f"w{code}" for code in random.integers(0, WARDS, records)]
     PLANTED[kind](random, table, strength)
-    return Case(pa.table(table), _policy(table, names, values, _promises(PLANTED_K)[:1], ALGORITHMS[seed % 2]))
+    return Case(pa.table(table), _policy(table, names, values, _promises(PLANTED_K)[:1], ALGORITHMS[seed % 3]))
 
 
 def _value_by_person(random: Random, table: Columns, strength: float) -> None:

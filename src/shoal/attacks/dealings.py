@@ -22,10 +22,12 @@ from numpy.typing import NDArray
 from shoal.table.classes import Counts, Floats, Mask
 
 DRAWS = 499
-"""Dealings of one test, at most; fewer for more than 400,000 records, but never fewer than `FEWEST`."""
+"""Dealings of one test, at most; fewer for more than 2,000 records, but never fewer than `FEWEST`."""
 FEWEST = 99
 ENOUGH = 10
-_CELLS = 200_000_000  # records dealt in one test, unless that makes too few dealings
+_CELLS = 1_000_000  # records dealt in one test, unless that makes too few dealings
+_WORD = 64  # values that one word of bits tells apart
+_MANY = 1000  # values from which on sorting is faster
 _NEGLIGIBLE = 1e-4  # the probability that chance exposes any of the classes that are not dealt
 _CELLS_AT_A_TIME = 1_000_000
 _FIRST = 20  # dealings of the first lot: enough to stop where chance explains what was observed
@@ -117,12 +119,28 @@ def dealt_counts(hands: Hands, owner: Counts, n_classes: int, n_values: int) -> 
     return np.bincount(keys.ravel(), minlength=len(hands) * cells).reshape(len(hands), n_classes, n_values)
 
 
-def distinct_values(hands: Hands, starts: Counts) -> Counts:
-    """How many different values each class has in each dealing; ``starts`` is where classes begin, none being empty."""
-    first = np.zeros(hands.shape[1], dtype=np.bool_)
-    first[starts] = True
-    stratum = (np.cumsum(first) - 1).astype(np.int64)
-    ordered = np.sort(hands + stratum * (int(hands.max(initial=0)) + 1), axis=1)  # classes keep their records
+def distinct_values(hands: Hands, starts: Counts, most: int) -> Counts:
+    """How many different values each class has in each dealing, ``most`` standing for as many and for more.
+
+    ``starts`` is where classes begin, none of which is empty.
+    """
+    width = int(hands.max(initial=0)) + 1
+    if width > _MANY:
+        return np.minimum(_by_sorting(hands, starts, width), most)
+    found = np.zeros((len(hands), len(starts)), dtype=np.int64)
+    for first in range(0, width, _WORD):
+        bits = np.zeros(max(width, first + _WORD), dtype=np.uint64)
+        bits[first : first + _WORD] = np.uint64(1) << np.arange(_WORD, dtype=np.uint64)
+        present = np.bitwise_or.reduceat(bits[hands], starts, axis=1)
+        for _ in range(most):
+            found += present != 0
+            present &= present - (present != 0)  # without its lowest bit
+    return np.minimum(found, most)
+
+
+def _by_sorting(hands: Hands, starts: Counts, width: int) -> Counts:
+    stratum = np.repeat(np.arange(len(starts)), np.diff(starts, append=hands.shape[1]))
+    ordered = np.sort(hands + stratum * width, axis=1)  # classes keep their records
     new = np.ones(ordered.shape, dtype=np.int64)
     new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
     return np.add.reduceat(new, starts, axis=1)

@@ -20,6 +20,8 @@ CHANCE = 0.05
 of twenty at most."""
 Z_95 = 1.959963984540054  # A normal variable lies within so many standard deviations with 95 %
 _TABLE = 256
+_SMALL = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, _TABLE)))])
+_SMALL.flags.writeable = False
 
 
 def wilson(successes: float, trials: float) -> Interval:
@@ -50,10 +52,11 @@ def mean_interval(values: Floats) -> Interval:
 
 def log_factorial(numbers: Counts) -> Floats:
     """ln(n!) of each number: a table below 256, Stirling's series from there on (relative error below 1e-16)."""
-    small = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, _TABLE)))])
+    if numbers.max(initial=0) < _TABLE:
+        return np.asarray(_SMALL[numbers])
     n = np.maximum(numbers, _TABLE).astype(np.float64)
     series = n * np.log(n) - n + 0.5 * np.log(2 * math.pi * n) + 1 / (12 * n) - 1 / (360 * n**3) + 1 / (1260 * n**5)
-    return np.where(numbers < _TABLE, small[np.minimum(numbers, _TABLE - 1)], series)
+    return np.where(numbers < _TABLE, _SMALL[np.minimum(numbers, _TABLE - 1)], series)
 
 
 def log_choose(n: Counts, k: Counts) -> Floats:

@@ -191,6 +191,15 @@ def test_classes_that_all_differ_a_little_are_skewed_though_no_cell_stands_out()
     assert estimate.records == round(beyond * 960)
 
 
+def test_differences_of_a_large_table_that_do_not_matter_are_no_leak() -> None:
+    """52.9% against 52.2%: far beyond chance in forty thousand records, and nothing that anybody could use."""
+    classes = [["a"] * 10_600 + ["b"] * 9_400, ["a"] * 10_300 + ["b"] * 9_700]
+    estimate = attacked(classes, "skewness")
+    assert (estimate.leak, estimate.records, estimate.details["beyond_chance"]) == (False, 0, True)
+    doubled = [["a"] * 20 + ["b"] * 9_980, ["a"] * 20 + ["b"] * 99_980]
+    assert attacked(doubled, "skewness").details["by_value"]["a"]["records"] == 20
+
+
 @given(st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=3), min_size=1, max_size=3).filter(
     lambda classes: sum(map(len, classes)) <= 6))  # fmt: skip
 def test_the_mean_belief_and_its_baseline_are_those_of_all_dealings(classes: list[list[str]]) -> None:

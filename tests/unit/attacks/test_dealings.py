@@ -71,7 +71,18 @@ def test_counts_and_different_values_of_hands() -> None:
     hands = np.array([[0, 0, 1, 2], [2, 1, 1, 1]])
     counts = dealt_counts(hands, np.array([0, 0, 1, 1]), 2, 3)
     assert counts.tolist() == [[[2, 0, 0], [0, 1, 1]], [[0, 1, 1], [0, 2, 0]]]
-    assert distinct_values(hands, np.array([0, 2])).tolist() == [[1, 2], [2, 1]]
+    assert distinct_values(hands, np.array([0, 2]), 9).tolist() == [[1, 2], [2, 1]]
+    assert distinct_values(hands, np.array([0, 2]), 1).tolist() == [[1, 1], [1, 1]]
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 6), min_size=1, max_size=9), min_size=1, max_size=5), st.sampled_from([1, 40, 400])
+)
+def test_different_values_are_counted_however_many_there_are(classes: list[list[int]], spread: int) -> None:
+    sizes = [len(each) for each in classes]
+    codes = np.array([spread * value for each in classes for value in each])
+    found = distinct_values(codes[None, :], np.cumsum([0, *sizes[:-1]]), 4)
+    assert found.tolist() == [[min(4, len(set(each))) for each in classes]]
 
 
 def test_p_values_are_hits_over_dealings_and_never_zero() -> None:

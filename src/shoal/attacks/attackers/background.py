@@ -67,8 +67,10 @@ def _by_chance(scene: Scene, column: str, steps: Mapping[int, Certain]) -> list[
     view, protected = scene.released.stats.view(column), protected_values(scene.released, column)
 
     def exposed(hands: Hands, starts: Counts) -> Ints:
-        distinct = distinct_values(hands, starts)
-        records = np.add.reduceat(protected[hands].astype(np.int64), starts, axis=1)
+        distinct = distinct_values(hands, starts, max(steps) + 2)
+        records = np.diff(starts, append=hands.shape[1])
+        if not protected.all():
+            records = np.add.reduceat(protected[hands].astype(np.int64), starts, axis=1)
         return np.stack([(records * (distinct <= m + 1)).sum(axis=1) for m in steps], axis=1)
 
     observed = [step.records if step.added else 0 for step in steps.values()]

@@ -68,7 +68,8 @@ class Proximity(Attack):
         attacked = np.repeat(shares, numbers.known)
         middle = float(np.median(attacked)) if usual and of else 0.0
         records, reach = int(numbers.known[narrow].sum()), numbers.reach(limit)
-        p_value = numbers.p_value(records, reach, scene.seed) if usual else 1.0
+        chances = numbers.chances(reach)
+        p_value = numbers.p_value(records, reach, chances, scene.seed) if usual else 1.0
         single = np.array([width == 0 for width in widths], dtype=np.bool_)
         return tried(
             records=records,
@@ -81,7 +82,7 @@ class Proximity(Attack):
             narrow_share=float(NARROW),
             median_share=middle if math.isfinite(middle) else None,
             narrowest=_narrowest(scene, view, numbers, shares, narrow),
-            expected_by_chance=float((numbers.known * numbers.chances(reach)).sum()),
+            expected_by_chance=float((numbers.known * chances).sum()),
         )
 
 
@@ -157,13 +158,13 @@ class _Line:
         within, above = running[reach] - running[indices], np.maximum(running[reach] - running[indices + 1], 0)
         sizes, of_class = np.unique(self.known, return_inverse=True)
         chances = np.zeros(len(sizes))
-        for index in np.flatnonzero(sizes).tolist():
+        for index in np.flatnonzero((sizes > 0) & (sizes <= within.max())).tolist():
             drawn = np.full(len(within), sizes[index])
             ways = log_choose(running[-1:], drawn[:1])
             chances[index] = (np.exp(log_choose(within, drawn) - ways) - np.exp(log_choose(above, drawn) - ways)).sum()
         return np.asarray(chances[of_class])
 
-    def p_value(self, records: int, reach: Ints, seed: int) -> float:
+    def p_value(self, records: int, reach: Ints, chances: Floats, seed: int) -> float:
         """How probable so many records in narrow classes are if the same numbers are dealt over the classes."""
 
         def exposed(hands: Hands, starts: Counts) -> Ints:
@@ -171,7 +172,7 @@ class _Line:
             lengths = np.diff(starts, append=hands.shape[1])
             return np.asarray(((last < reach[first]) * lengths).sum(axis=1)[:, None])
 
-        return exposed_p_values([records], exposed, (self.known, self.totals, self.chances(reach)), seed)[0]
+        return exposed_p_values([records], exposed, (self.known, self.totals, chances), seed)[0]
 
 
 def _narrowest(

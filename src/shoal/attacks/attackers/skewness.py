@@ -11,6 +11,9 @@ and both tests (hypergeometric, Bonferroni). Where no cell does, classes may sti
 the mean belief in a record's true value, Σ c²/n over all cells, is compared with what it is in random dealings (a
 permutation test). If nothing ties the secret to the classes, either test speaks in one release of twenty at most.
 
+In large tables the smallest difference is beyond chance. A cell counts only if it also raises the belief in its value
+by a percentage point, or doubles it; the mean belief only if it is a point above that of random dealings.
+
 Exposed are the records of the cells that count or, where classes differ a little each, as many as are expected to be
 guessed right beyond chance. Without the release all classes have the overall shares, and nobody is exposed. Records
 whose value is unknown are left out of all of this.
@@ -27,6 +30,9 @@ from shoal.attacks.released_classes import Released
 from shoal.attacks.statistics import CHANCE, rare_dealings, smallest_tail
 from shoal.table.classes import ClassView, Counts, Floats, Mask
 
+MEANINGFUL = 0.01
+"""How much larger than by chance a belief must be to matter."""
+_TIMES = 2  # or so many times as large
 _TESTS = 2  # of single cells, and of all together
 _LISTED = 5
 
@@ -55,6 +61,7 @@ class Skewness(Attack):
         drawn, marked = view.known[histogram.class_of], view.totals[histogram.values]
         prior, posterior = marked / of, histogram.counts / drawn
         rare = rare_dealings(histogram.counts, drawn, marked, of, CHANCE / cells / _TESTS)
+        rare &= (posterior >= prior + MEANINGFUL) | (posterior >= prior * _TIMES)
         by_cells = min(1.0, cells * smallest_tail(histogram.counts, drawn, marked, of))
         by_belief = None if rare.any() else _belief_by_chance(view, scene.seed)
         p_value = min(1.0, _TESTS * min(by_cells, 1.0 if by_belief is None else by_belief))
@@ -62,7 +69,7 @@ class Skewness(Attack):
         # dealt at random, E c² = n²p² + n·p·(1 - p)·(N - n)/(N - 1)
         alike, apart = float(((view.totals / of) ** 2).sum()), (of - sizes) / max(of - 1, 1)
         expected = float((sizes * alike + (1 - alike) * apart).sum()) / of
-        leak = bool(rare.any()) or p_value <= CHANCE
+        leak = bool(rare.any()) or (p_value <= CHANCE and belief >= expected + MEANINGFUL)
         records = int(histogram.counts[rare].sum()) if rare.any() else max(1, round((belief - expected) * of))
         return tried(
             records=records if leak else 0,
@@ -70,6 +77,8 @@ class Skewness(Attack):
             classes=len(np.unique(histogram.class_of[rare])),
             leak=leak,
             p_value=p_value,
+            beyond_chance=p_value <= CHANCE,
+            meaningful_gain=MEANINGFUL,
             mean_belief=belief,
             mean_belief_by_chance=expected,
             without_release=alike,
