@@ -36,7 +36,8 @@ from shoal.table.recoding import Recoding
 from shoal.verification.counted_rows import CountedRows
 from shoal.verification.declared_labels import labels_of, quasi_labels
 from shoal.verification.read import read_release
-from shoal.verification.release_checks import expected_columns, star_rows
+from shoal.verification.release_checks import expected_columns
+from shoal.verification.star_readings import Stars
 from shoal.verification.stated_policy import stated
 
 LISTED = 6  # values that a message lists
@@ -121,8 +122,12 @@ class Released:
         return {name: labels[code] for name, labels, code in zip(self.quasi, self.labels, shown, strict=True)}
 
 
-def rows_of_release(release: Any, policy: Policy) -> Rows:
-    """The records of a release from a path or a table; `DataError` where a column is missing or nothing is released."""
+def rows_of_release(release: Any, policy: Policy, *, suppressed: int | None = None) -> Rows:
+    """The records of a release from a path or a table; `DataError` where a column is missing or nothing is released.
+
+    ``suppressed`` is how many rows of ``*`` stand for suppressed records, as the verifier found; without it they are
+    read as the verifier reads them if nothing else is known.
+    """
     asked = stated(policy)
     given = read_release(release if isinstance(release, str | Path | pa.Table | CountedRows) else to_arrow(release)[0])
     expected = expected_columns(asked)
@@ -134,10 +139,12 @@ def rows_of_release(release: Any, policy: Policy) -> Rows:
             code="release-columns",
         )
     cells = {name: given.columns[name] for name in expected}
-    starred = star_rows(cells, asked, lambda: quasi_labels(asked), given.counts)
-    if starred.any():
-        cells = {name: column.filter(pa.array(~starred)) for name, column in cells.items()}
-    if starred.all():
+    stars = Stars.of(cells, asked, quasi_labels(asked), given.counts)
+    counts = stars.left(given.counts, stars.usual if suppressed is None else suppressed)
+    shown = counts > 0
+    if not shown.all():
+        cells, counts = {name: column.filter(pa.array(shown)) for name, column in cells.items()}, counts[shown]
+    if not len(counts):
         raise DataError("The release has no records, so there is nothing to attack.", code="release-empty")
     quasi = {name: _coded(cells[name]) for name in policy.names("quasi")}
     columns = [codes for _, codes in quasi.values()]
@@ -150,7 +157,7 @@ def rows_of_release(release: Any, policy: Policy) -> Rows:
         owner=owner.astype(np.int64),
         sensitive={name: _coded(cells[name]) for name in policy.names("sensitive")},
         insensitive={name: _coded(cells[name]) for name in policy.names("insensitive")},
-        weights=given.counts[~starred],
+        weights=counts,
     )
     if policy.pseudonym is None:
         return rows

@@ -11,6 +11,7 @@ from shoal.encode.resolve import resolve, unknown_columns, used_columns
 from shoal.errors import PolicyError
 from shoal.io.source import read_distinct
 from shoal.pipeline.run import as_policy
+from shoal.pipeline.verify import verify
 from shoal.policy import Policy
 from shoal.search.problem import Progress, no_progress
 
@@ -25,6 +26,7 @@ def attack(
     earlier: Sequence[tuple[Any, Policy | str | Path]] = (),
     seed: int = 0,
     ruled_out: int = RULED_OUT,
+    suppressed: int | None = None,
     progress: Progress = no_progress,
 ) -> AttackReport:
     """Attack a release as those would who want to know a secret.
@@ -32,14 +34,17 @@ def attack(
     ``release`` is the path of a CSV or Parquet file, or a pandas, polars or Arrow table; ``original`` a path, read as
     the policy's ``data`` says, or a table: without it, attacks that need it are reported as not tried. ``earlier`` are
     releases of the same people, each with its policy. Samples and halves are drawn from ``seed``; ``ruled_out`` is how
-    many values an attacker with background knowledge can rule out.
+    many values an attacker with background knowledge can rule out, and ``suppressed`` how many rows of ``*`` stand for
+    suppressed records, if that is known; the verifier finds it out by the original.
 
     Raises `DataError` or `PolicyError` for input that cannot be read, or that does not belong together.
     """
     check_options(seed, ruled_out)
     asked = as_policy(policy)
     progress("reading", 0.0)
-    rows = rows_of_release(release, asked)
+    if suppressed is None and original is not None and asked.suppressed == "star":
+        suppressed = verify(release, asked, original).suppressed
+    rows = rows_of_release(release, asked, suppressed=suppressed)
     before = [EarlierRelease.read(f"earlier release {n}", *each) for n, each in enumerate(earlier, start=1)]
     options: dict[str, Any] = {"earlier": before, "seed": seed, "ruled_out": ruled_out, "progress": progress}
     if original is None:

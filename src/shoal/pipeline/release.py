@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.attacks.released_classes import rows_of_release
+from shoal.attacks.released_classes import Rows, rows_of_release
 from shoal.encode.pseudonyms import refuse_joining
 from shoal.encode.result import Result
 from shoal.errors import InputError
@@ -128,7 +128,7 @@ class Release:
         with FileSink(Path(path), recoding=self.policy.recoding, force=force) as sink:
             written = sink.write_table(self.table)
             verify_result(self.result, written).raise_if_failed()
-            rows = cache(lambda: rows_of_release(self.table, self.policy))
+            rows = cache(lambda: rows_of_release(self.table, self.policy, suppressed=self.result.recoding.suppressed))
             with registry.locked() as now:
                 evidence = sealed(self.facts, release_sha256=written.sha256)
                 if now.registry is not None:  # others may have published since

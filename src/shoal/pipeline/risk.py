@@ -41,7 +41,7 @@ from shoal.policy.spec import ColumnSpec
 from shoal.search.problem import Progress, no_progress
 from shoal.table.encoded import Counts, EncodedTable, encode_table
 from shoal.verification.declared_labels import quasi_labels
-from shoal.verification.release_checks import star_rows
+from shoal.verification.star_readings import Stars
 from shoal.verification.stated_policy import stated
 
 Columns = Mapping[str, CodedColumn]
@@ -199,11 +199,13 @@ def _without_stars(table: pa.Table, policy: Policy) -> tuple[pa.Table, int]:
         return table, 0
     asked = stated(policy)
     texts = {name: canonical_text(table.column(name)) for name in _measured_columns(policy)}
-    starred = star_rows(texts, asked, lambda: quasi_labels(asked))
-    if starred.all():
+    ones = np.ones(table.num_rows, dtype=np.int64)
+    stars = Stars.of(texts, asked, quasi_labels(asked), ones)
+    shown = stars.left(ones, stars.usual) > 0
+    if not shown.any():
         message = f"all {table.num_rows} rows are * and stand for suppressed records: nothing is left to measure."
         raise DataError(message, code="no-records")
-    return table.filter(pa.array(~starred)), int(starred.sum())
+    return table.filter(pa.array(shown)), stars.usual
 
 
 def _encoded(table: pa.Table, policy: Policy) -> dict[str, CodedColumn]:

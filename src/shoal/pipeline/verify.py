@@ -35,13 +35,15 @@ def verify(
     *,
     apart: Sequence[str] = (),
     claim: Claim | None = None,
+    suppressed: int | None = None,
 ) -> Verification:
     """Check a release against its policy and, where it is at hand, against the original.
 
     ``release`` is the path of a CSV or Parquet file, or a pandas, polars or Arrow table; ``policy`` a `Policy`, its
     content or its path; ``original`` a path, read as the policy's ``data`` says, or a table. Raises `PolicyError` for a
     policy that is wrong and `DataError` for a release or an original that cannot be read at all; everything else that
-    is wrong is a failing check. ``apart`` and ``claim`` are explained at `shoal.verification.verify`.
+    is wrong is a failing check. ``apart``, ``claim`` and ``suppressed`` are explained at
+    `shoal.verification.verify`.
     """
     if isinstance(policy, Mapping):
         policy = Policy.model_validate(policy)
@@ -56,7 +58,9 @@ def verify(
         release = to_arrow(release)[0]
     given = _readable(original, policy)
     asked, key = stated(policy), key_at_hand(policy)  # whoever has no key compares what goes without
-    return verification.verify(release, asked, given, apart=apart, baggage=baggage, claim=claim, key=key)
+    return verification.verify(
+        release, asked, given, apart=apart, baggage=baggage, claim=claim, key=key, suppressed=suppressed
+    )
 
 
 def original_files(policy: Policy, folder: Path | None) -> dict[str, Location] | None:
@@ -125,19 +129,19 @@ def claim_of(result: Result) -> Claim | None:
 
 def verify_written(result: Result, reading: Reading, written: WrittenRelease) -> Verification:
     """Check a release as it was written, against the data as it was read."""
-    policy, claim = result.policy, claim_of(result)
+    policy, claim, suppressed = result.policy, claim_of(result), result.recoding.suppressed
     if isinstance(written.release, Mapping):  # the originals are read a second time
         tables = policy.tables or {}
         originals = {name: policy.location(spec.data.path) for name, spec in tables.items()}
         return _verify_tables(written.release, policy, originals)
     original, names = _as_counted_rows(reading.original()), reading.uncounted
     if not isinstance(written.release, CountedTable):
-        return verify(written.release, policy, original=original, apart=names, claim=claim)
+        return verify(written.release, policy, original, apart=names, claim=claim, suppressed=suppressed)
     judged = policy
     if names:
         content = policy.model_dump(exclude_unset=True)["columns"]
         judged = policy.changed(columns={key: each for key, each in content.items() if key not in names}, utility=None)
-    found = verify(_as_counted_rows(written.release), judged, original=original, claim=claim)
+    found = verify(_as_counted_rows(written.release), judged, original, claim=claim, suppressed=suppressed)
     checks = list[Check]()
     for check in found.checks:
         if check.name != "order":
@@ -166,7 +170,8 @@ def verify_result(result: Result, written: WrittenRelease) -> Verification:
     """Check a verified result as it was written anew, against the rows that it was made from."""
     claim = claim_of(result)
     original = None if claim is None else CountedRows(claim.table, claim.counts)
-    return verify(written.release, result.policy.as_read(), original, claim=claim)
+    suppressed = result.recoding.suppressed
+    return verify(written.release, result.policy.as_read(), original, claim=claim, suppressed=suppressed)
 
 
 def _as_counted_rows(table: Any) -> Any:

@@ -4,6 +4,9 @@ YAML 1.1, which PyYAML reads by default, turns the zip code 01234 into the numbe
 12:30 into 750 and 2020-01-05 into a date, and takes the last of two equal keys without a word. Here, as in YAML 1.2,
 numbers have no leading zeros and ``<<`` merges nothing; only ``true``, ``false``, ``null`` and ``~`` are words with a
 meaning; every key is text, so that 5 and "5" are one key; and a key that stands twice is a problem.
+
+Aliases may stand for more than is written: nine lines of them for a thousand million values. What they add is limited,
+and counted before anything is made of it.
 """
 
 import re
@@ -15,12 +18,15 @@ from yaml.constructor import ConstructorError
 from yaml.reader import ReaderError
 
 from shoal.errors import PolicyError, PolicyProblem
+from shoal.formatting import number
 from shoal.hierarchies.hierarchy import scalar_text
 
 _TAG = "tag:yaml.org,2002:"
 _FLOAT = re.compile(r"^[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$")
 _LINE_BREAK = re.compile("[\n\r\x85\u2028\u2029]")
 _WORDS = {"true": True, "false": False}
+_ADDED_BY_ALIASES = 1_000_000
+"""Values and characters of text by which a document may be larger than it is written, its aliases written out."""
 
 
 class _Loader(yaml.SafeLoader):
@@ -129,7 +135,11 @@ def load_yaml(text: str, source: str) -> tuple[Any, list[PolicyProblem]]:
     try:
         loader = _Loader(text)
         loader.noted = []
-        return loader.get_single_data(), loader.noted
+        node = loader.get_single_node()
+        if node is None:
+            return None, loader.noted
+        _refuse_too_many_aliases(node, source)
+        return loader.construct_document(node), loader.noted
     except ReaderError as error:
         where = f"line {text.count(chr(10), 0, error.position) + 1}"
         message = f"holds the character U+{ord(text[error.position]):04X}, which no text has."
@@ -143,6 +153,30 @@ def load_yaml(text: str, source: str) -> tuple[Any, list[PolicyProblem]]:
         if loader is not None:
             loader.dispose()
     raise PolicyError([problem], source)
+
+
+def _refuse_too_many_aliases(document: yaml.Node, source: str) -> None:
+    """Stop at a document that its aliases make much larger than it is written; each node is looked at once."""
+    sizes: dict[int, int] = {}
+
+    def size(node: yaml.Node) -> int:
+        """The values and characters of a node with its aliases written out; one that holds itself is refused later."""
+        if id(node) not in sizes:
+            sizes[id(node)] = 0
+            parts = node.value if isinstance(node, yaml.SequenceNode) else ()
+            if isinstance(node, yaml.MappingNode):
+                parts = [part for pair in node.value for part in pair]
+            own = 1 + (len(node.value) if isinstance(node, yaml.ScalarNode) else 0)
+            sizes[id(node)] = own + sum(map(size, parts))
+            written.append(own)
+        return sizes[id(node)]
+
+    written: list[int] = []
+    if size(document) - sum(written) > _ADDED_BY_ALIASES:
+        message = f"its aliases (*) stand for more than {number(_ADDED_BY_ALIASES)} values and characters."
+        raise PolicyError(
+            [PolicyProblem("", message, "Write out what they stand for.", code="too-many-aliases")], source
+        )
 
 
 def parse_yaml(text: str, source: str) -> Any:

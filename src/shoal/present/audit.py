@@ -16,7 +16,6 @@ _NOT_COMPARED = {
     "weakest-classes": "the weakest classes of models",
     "all-of-applied": "everything except counts and the models of all records together",
     "all-of-unverified": "everything except counts, models and checks, since the release fails its verification",
-    "all-of-ambiguous-stars": "everything except counts, models and checks, since rows of * can be read in two ways",
 }
 """The codes of facts that were not compared, where they do not speak for themselves."""
 

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from shoal.verification import release_checks
@@ -26,6 +25,7 @@ from shoal.verification.read import Original, ReadRelease, read_original, read_r
 from shoal.verification.relative_dates import in_days, read_for_days
 from shoal.verification.result import Check, Verification
 from shoal.verification.spellings import check_spellings
+from shoal.verification.star_readings import Stars, first_reading_that_holds
 from shoal.verification.stated_policy import StatedPolicy, stated
 from shoal.verification.tables import read_original_tables, read_released_tables
 
@@ -41,6 +41,7 @@ def verify(
     baggage: Sequence[str] = (),
     claim: Claim | None = None,
     key: bytes | None = None,
+    suppressed: int | None = None,
 ) -> Verification:
     """Check a release against its policy and, where it is at hand, against the original.
 
@@ -56,6 +57,10 @@ def verify(
     Where the policy says who a record is about, models are judged in people. That takes the original, and either a
     ``claim`` of the run that made the release, which is checked, or a release that leaves open nobody's class. Released
     pseudonyms tell it without either; with their ``key`` they are compared with the original.
+
+    Rows of ``*`` with nothing else may be suppressed records, released ones of the most general class, or some of each
+    (`shoal.verification.star_readings`). The release holds if it holds under one of these readings. ``suppressed`` is
+    how many are suppressed according to the run that made the release or to its evidence: that reading is tried first.
     """
     if isinstance(release, Mapping):
         given, checks = read_released_tables(release, policy)
@@ -84,18 +89,16 @@ def verify(
         days = in_days(texts[0], policy)
         texts = {name: days[name] for name in [*names, *policy.person] if name in days}, texts[1]
     labels = quasi_labels(policy)
-    starred = release_checks.star_rows(cells, policy, lambda: labels, given.counts, given.blank)
+    stars = Stars.of(cells, policy, labels, given.counts, given.blank, blank)
     people = None
     if policy.person and texts is not None and claim is not None and policy.pseudonym is None:
-        stars = release_checks.rows_of_stars(cells, policy, given.blank)
-        people = check_claim(claim, (cells, given.counts), stars, texts, policy, labels)
-    found = _verify_cells(given, policy, cells, labels, texts, checks, starred, people, key=key)
-    blank_rows = 0 if given.blank is None else int(given.counts[given.blank].sum())
-    if found.passed or not starred.any() or (blank is not None and blank_rows > blank):
-        return found
-    # a row of * with nothing else may be a released record of the most general class that has no other value
-    other = _verify_cells(given, policy, cells, labels, texts, checks, np.zeros_like(starred), people, key=key)
-    return other if other.passed else found
+        people = check_claim(claim, (cells, given.counts), stars.rows, texts, policy, labels)
+
+    def read_with(suppressed: int) -> Verification:
+        left = stars.left(given.counts, suppressed)
+        return _verify_cells(given, policy, cells, labels, texts, checks, left, people, key=key)
+
+    return first_reading_that_holds(stars, policy, read_with, suppressed)
 
 
 def _verify_cells(
@@ -105,21 +108,20 @@ def _verify_cells(
     labels: Mapping[str, Labels],
     texts: tuple[Mapping[str, Any], Codes] | None,
     before: Sequence[Check],
-    starred: Any,
+    counts: Codes,
     people: tuple[Assignment | None, Check] | None,
     *,
     key: bytes | None,
 ) -> Verification:
-    """The checks that need every column to be there, when certain rows are taken for suppressed records.
+    """The checks that need every column to be there; ``counts`` are those of rows that stand for released records.
 
     ``people`` is what a claim was found to be worth.
     """
-    checks = list(before)
-    stars, counts = int(release.counts[starred].sum()), release.counts
-    if stars:
-        proper, counts = pa.array(~starred), counts[~starred]
-        cells = {name: column.filter(proper) for name, column in cells.items()}
-    records = release.rows - stars
+    checks, records = list(before), int(counts.sum())
+    stars, shown = release.rows - records, counts > 0
+    if not shown.all():
+        counts = counts[shown]
+        cells = {name: column.filter(pa.array(shown)) for name, column in cells.items()}
     if not records:
         checks.append(Check("records", False, "the release has no record", {"records": 0, "star_rows": stars}))
         return Verification(tuple(checks), 0, 0, stars if policy.suppressed == "star" else None)
@@ -139,8 +141,8 @@ def _verify_cells(
     total = records + stars if texts is None else int(texts[1].sum())
     if texts is not None:
         given = with_pseudonyms(texts[0], policy, key)
-        shown = {name: column for name, column in given.items() if name not in policy.person or name in cells}
-        checks += check_truth(cells, shown, policy, labels, (counts, texts[1]), proven=proven)
+        compared = {name: column for name, column in given.items() if name not in policy.person or name in cells}
+        checks += check_truth(cells, compared, policy, labels, (counts, texts[1]), proven=proven)
         checks += check_range_ends(cells, texts[0], labels, counts)
     else:
         checks += check_boundaries(cells, policy, labels, counts)

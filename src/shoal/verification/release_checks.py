@@ -1,8 +1,8 @@
-"""What a release must look like: its columns, its cells as far as the policy tells, and its suppressed rows."""
+"""What a release must look like: its columns, and its cells as far as the policy tells."""
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.verification.canonical_text import ROOT, Codes, Mask, code
+from shoal.verification.canonical_text import Codes, code
 from shoal.verification.intervals import IntervalLabels
 from shoal.verification.labels import Labels
 from shoal.verification.read import ReadRelease, evidence_beside
@@ -87,42 +87,6 @@ def claimed_hash(evidence: Path, found: str | None) -> list[Check]:
     same = claimed == found
     message = f"{evidence.name} has the SHA-256 of {'the release' if same else 'another file'}"
     return [Check("hash", same, message, {"claimed": claimed, "found": found})]
-
-
-def star_rows(
-    columns: Mapping[str, Any],
-    policy: StatedPolicy,
-    labels: Callable[[], Mapping[str, Labels]],
-    counts: Codes | None = None,
-    blank: Mask | None = None,
-) -> Any:
-    """Which rows are suppressed records kept as ``*``: all quasi-identifiers ``*`` and every other cell missing.
-
-    Where there is no other column, a row of ``*`` may also be a record that was generalized to the roots, and says the
-    same either way. Such rows are read as a class of records if they can be one: if they are at least as many as every
-    k asked for and no boundary forbids a root. Otherwise they can only be suppressed. With ``counts``, each row stands
-    for so many; ``blank`` says which rows have nothing in any column that is not among these. The ``labels`` of the
-    quasi-identifiers are asked for only where there is no other column.
-    """
-    mask = rows_of_stars(columns, policy, blank)
-    if policy.suppressed != "star":
-        return np.zeros_like(mask)
-    if blank is None and set(columns) == set(policy.names("quasi")):
-        largest = max((model.get("k", 1) for model in policy.privacy), default=1)
-        forbidden = any(above_boundary(policy, name, kind, [ROOT]) for name, kind in labels().items())
-        if int(mask.sum() if counts is None else counts[mask].sum()) >= largest and not forbidden:
-            return np.zeros_like(mask)
-    return mask
-
-
-def rows_of_stars(columns: Mapping[str, Any], policy: StatedPolicy, blank: Mask | None = None) -> Mask:
-    """Which rows have ``*`` in all quasi-identifiers and nothing in any other column."""
-    quasi = policy.names("quasi")
-    stars = [pc.fill_null(pc.equal(columns[name], ROOT), fill_value=False) for name in quasi]
-    others = [pc.is_null(column) for name, column in columns.items() if name not in quasi]
-    others += [] if blank is None else [blank]
-    masks = [np.asarray(each, dtype=np.bool_) for each in (*stars, *others)]
-    return np.asarray(np.logical_and.reduce(masks), dtype=np.bool_)
 
 
 def check_labels(columns: Mapping[str, Any], labels: Mapping[str, Labels], counts: Codes) -> Check:

@@ -97,6 +97,38 @@ def test_anchors_and_aliases_work() -> None:
     assert content == {"a": {"role": "quasi"}, "b": {"role": "quasi"}, "c": ["01", "01"]}
 
 
+def bomb(levels: int, width: int = 10, leaf: str = "x") -> str:
+    """Lists of aliases of lists: ``width`` to the power of ``levels`` values in a few lines."""
+    lines = [f"a0: &a0 [{', '.join([leaf] * width)}]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * width)}]" for n in range(1, levels)]
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        bomb(30),
+        bomb(7),
+        "text: &text " + "x" * 100_000 + "\nmany: [" + ", ".join(["*text"] * 20) + "]\n",
+        "a: &a {k: &b {x: " + "y" * 600_000 + "}}\nb: [*b]\nc: [*a]\n",
+    ],
+)
+def test_aliases_that_stand_for_far_more_than_is_written_are_refused(text: str, tmp_path: Path) -> None:
+    for read in (lambda: load_yaml(text, "policy.yaml"), lambda: load_problems(tmp_path, text)):
+        try:
+            problems = read()
+        except PolicyError as error:
+            problems = error.problems
+        assert [each.code for each in problems] == ["too-many-aliases"]
+
+
+def test_a_large_document_may_use_aliases() -> None:
+    large = "values: [" + ", ".join(f"v{n}" for n in range(20_000)) + "]\n"
+    content, noted = load_yaml(large + bomb(5), "policy.yaml")
+    assert (len(content["values"]), noted) == (20_000, [])
+    assert content["a4"][9][9][9][9] == ["x"] * 10
+
+
 def test_a_merge_key_is_refused_with_the_way_out() -> None:
     _, (problem,) = load_yaml("a: &x {role: quasi}\nb:\n  <<: *x\n  hierarchy: flat\n", "x")
     assert problem.where == "line 3"

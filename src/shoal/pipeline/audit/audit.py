@@ -95,15 +95,15 @@ def audit(
     if evidence is not None and not source.is_file():
         raise DataError(f"The evidence file {evidence} does not exist.", code="evidence-not-found")
     progress("verifying", 0.0)
-    verification = verify(path, policy, original)
     if not source.is_file():
-        return Audit(verification, None, None)
+        return Audit(verify(path, policy, original), None, None)
     content, problems = _read(source)
+    verification = verify(path, policy, original, suppressed=None if problems else content["suppressed"])
     checks = [_check("evidence", not problems, file=source.name, problems=problems)]
     if not problems:
         checks += _claims(path, policy, original, verification, content)
         if verification.passed and all(check.passed for check in checks) and not content.get("applied"):
-            checks.append(_attacked(path, policy, original, content, progress))
+            checks.append(_attacked(path, policy, original, content, verification.suppressed, progress))
     audited = replace(verification, checks=(*verification.checks, *checks))
     return Audit(audited, source, None if problems else content)
 
@@ -149,14 +149,12 @@ def _claims(
     elif not verification.passed:
         left = ["all-of-unverified"]
     else:
-        shown = shown_facts(release, _with_recorded_algorithm(policy, content), original)
+        made_by = _with_recorded_algorithm(policy, content)
+        shown = shown_facts(release, made_by, original, suppressed=verification.suppressed)
         if policy.person_columns:
             shown = _without_people(shown)
             left += ["exposure", "unknown-values", "weakest-classes" if verification.people_counted else "models"]
-        if sum(plain(shown["class_sizes"])["classes_by_size"].values()) == verification.classes:
-            problems += differing_facts(shown, _as_shown(content))
-        else:
-            left = ["all-of-ambiguous-stars"]
+        problems += differing_facts(shown, _as_shown(content))
     distinct = list({each.fact: each for each in problems}.values())
     yield _check("evidence-figures", not distinct, problems=distinct, not_compared=left)
 
@@ -182,13 +180,21 @@ def _with_recorded_algorithm(policy: Policy, content: Mapping[str, Any]) -> Poli
     return policy.changed(algorithm=content["policy"]["algorithm"]) if "algorithm" in content["policy"] else policy
 
 
-def _attacked(release: Path, policy: Policy, original: Any, content: Mapping[str, Any], progress: Progress) -> Check:
+def _attacked(
+    release: Path,
+    policy: Policy,
+    original: Any,
+    content: Mapping[str, Any],
+    suppressed: int | None,
+    progress: Progress,
+) -> Check:
     """The attacks once more: all that the file, and the original where it is given, are enough for."""
     report = attack(
         release,
         _with_recorded_algorithm(policy, content),
         original=original,
         seed=content["attack_seed"],
+        suppressed=suppressed,
         progress=progress,
     )
     by_insensitive = [name for name, each in ATTACKS.items() if each.needs_insensitive]
@@ -201,12 +207,14 @@ def _attacked(release: Path, policy: Policy, original: Any, content: Mapping[str
     return _check("evidence-attacks", not problems, problems=problems, compared=len(pairs))
 
 
-def shown_facts(release: Path, policy: Policy, original: Any = None) -> dict[str, Any]:
+def shown_facts(
+    release: Path, policy: Policy, original: Any = None, *, suppressed: int | None = None
+) -> dict[str, Any]:
     """The facts that the file and the policy tell, and the hierarchies that the original's values build, if given.
 
     ``wrong_levels`` are those that a column cannot have.
     """
-    rows = rows_of_release(release, policy)
+    rows = rows_of_release(release, policy, suppressed=suppressed)
     columns: dict[str, dict[str, Any]] = {name: {"role": column.role} for name, column in policy.columns.items()}
     for name, labels in zip(rows.quasi, rows.labels, strict=True):
         columns[name]["labels_released"] = len(labels)
