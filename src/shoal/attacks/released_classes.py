@@ -220,7 +220,7 @@ def by_text(label: Label) -> tuple[bool, str]:
 
 def released_scene(rows: Rows, policy: Policy) -> Released:
     """The release as classes."""
-    domains = {name: _domain(name, values, policy) for name, (values, _) in rows.sensitive.items()}
+    domains = {name: sensitive_domain(name, values, policy) for name, (values, _) in rows.sensitive.items()}
     stats, models, finer = rows.stats(rows.owner, rows.cells.shape[1], domains), policy.models(), None
     if rows.insensitive and not rows.unseen:
         labels, columns = zip(*rows.insensitive.values(), strict=True)
@@ -245,7 +245,7 @@ def histograms_in(rows: Rows, domains: Mapping[str, SensitiveDomain], n_classes:
     return found
 
 
-def _domain(name: str, values: tuple[Label, ...], policy: Policy) -> SensitiveDomain:
+def sensitive_domain(name: str, values: tuple[Label, ...], policy: Policy) -> SensitiveDomain:
     """The released values of a sensitive column with their categories; `DataError` for one that has none."""
     declared, unknown = policy.columns[name].category_values, policy.columns[name].unknown_values & set(values)
     if not declared:

@@ -26,6 +26,7 @@ def init(
     separator: Annotated[str | None, option("Column separator of a CSV file.")] = None,
     encoding: Annotated[str | None, option("Text encoding of a CSV file.")] = None,
     sheet: Annotated[str | None, option("Sheet of a workbook, by name or number (default: the first).")] = None,
+    unpacked: Annotated[str | None, option("What a compressed file may unpack to, such as 8GB.")] = None,
     force: Force = False,
 ) -> None:
     """Draft a policy for a table, with comments: roles, hierarchies and likely quasi-identifiers."""
@@ -40,7 +41,8 @@ def init(
     if target.suffix.lower() not in _SUFFIXES:
         raise OutputError(f"Policy files end in {' or '.join(_SUFFIXES)}; {target} does not.", code="policy-suffix")
     with Staged([target], inputs=[data] if isinstance(data, Path) else [], force=force) as stage:
-        facts = draft_facts(data, separator=separator, encoding=encoding, sheet=sheet, folder=target.parent)
+        options = {"separator": separator, "encoding": encoding, "sheet": sheet, "unpacked": unpacked}
+        facts = draft_facts(data, folder=target.parent, **options)
         stage.write_text(target, policy_text(facts))
         stage.commit()
     command = f"shoal anonymize {shlex.quote(str(target))}"

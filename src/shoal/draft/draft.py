@@ -16,7 +16,8 @@ from shoal.draft.survey import names_household, survey_column
 from shoal.draft.text_format import MissingMarks, TextFormat, text_format
 from shoal.draft.write import PolicyDraft
 from shoal.encode.spellings import Spellings
-from shoal.errors import DataError
+from shoal.errors import DataError, InputError
+from shoal.formatting import parse_data_size
 from shoal.io import DataSource, FileKind, Location, base_name, column_names, encode, read_table, sniff_kind
 from shoal.io.formats.excel import sheet_read
 from shoal.io.postgres.tables import database_columns
@@ -32,12 +33,14 @@ def draft_facts(
     separator: str | None = None,
     encoding: str | None = None,
     sheet: str | int | None = None,
+    unpacked: str | None = None,
 ) -> PolicyDraft:
     """The draft of a policy for a file or a table of a database; `policy_text` writes it.
 
     ``folder`` is where the policy will be (the data's folder by default); separator and encoding of a text file are
-    guessed when not given, and written into the policy; ``sheet`` is that of a workbook, by default the first. Raises
-    `DataError` for a file that cannot be read as a table.
+    guessed when not given, and written into the policy; ``sheet`` is that of a workbook, by default the first;
+    ``unpacked``, such as 8GB, is what a compressed file may unpack to, if it is more than usual. Raises `DataError` for
+    a file that cannot be read as a table.
     """
     kind = _kind(path)
     if sheet is not None and kind is not FileKind.EXCEL:
@@ -45,7 +48,7 @@ def draft_facts(
     found = None
     if kind is FileKind.TEXT and isinstance(path, Path):
         found = text_format(path, separator=separator, encoding=encoding)
-    source = _source(path, found, sheet)
+    source = _source(path, found, sheet, unpacked)
     names = column_names(source)
     unreadable = _unreadable(source, kind, names)
     table = read_table(source, [name for name in names if name not in unreadable])
@@ -57,6 +60,7 @@ def draft_facts(
         output=f"{draft_name(path)}-release.csv",
         text_format=found,
         sheet=sheet_read(source) if kind is FileKind.EXCEL else None,
+        unpacked=unpacked,
         marks=marks,
         decisions=decisions,
         nodes=nodes,
@@ -80,12 +84,18 @@ def _kind(path: Location) -> FileKind | None:
     return sniff_kind(path) if path.is_file() else FileKind.TEXT  # reading says what is wrong with the path
 
 
-def _source(path: Location, text_format: TextFormat | None, sheet: str | int | None) -> DataSource:
+def _source(
+    path: Location, text_format: TextFormat | None, sheet: str | int | None, unpacked: str | None
+) -> DataSource:
     if not isinstance(path, Path):
         return DataSpec(path=path.text).source(path)
+    try:
+        size = None if unpacked is None else parse_data_size(unpacked)
+    except ValueError as error:
+        raise InputError(str(error), code="not-a-size") from None
     if text_format is None:
-        return DataSource(path, sheet=sheet)
-    return DataSource(path, separator=text_format.separator, encoding=text_format.encoding)
+        return DataSource(path, sheet=sheet, unpacked=size)
+    return DataSource(path, separator=text_format.separator, encoding=text_format.encoding, unpacked=size)
 
 
 def _unreadable(source: DataSource, kind: FileKind | None, names: Sequence[str]) -> dict[str, str]:

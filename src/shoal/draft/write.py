@@ -36,6 +36,7 @@ class PolicyDraft:
     output: str
     text_format: TextFormat | None  # how the text file is written; ``None`` for other kinds of files
     sheet: str | None  # the sheet of a workbook
+    unpacked: str | None  # what a compressed file may unpack to, where it was given
     marks: MissingMarks
     decisions: list[Decision]  # the columns in the order of the file
     nodes: int
@@ -86,6 +87,8 @@ def _data(facts: PolicyDraft) -> list[str]:
     lines = [f"path: {scalar(facts.data)}"]
     if facts.sheet is not None:
         lines.append(f"sheet: {scalar(facts.sheet)}")
+    if facts.unpacked is not None:
+        lines.append(f"unpacked: {scalar(facts.unpacked)}")
     if (text := facts.text_format) is not None:
         lines += [*comment(f"separator: {text.why_separator}."), f"separator: {scalar(text.separator)}"]
         lines += [*comment(f"encoding: {text.why_encoding}."), f"encoding: {scalar(text.encoding)}"]

@@ -44,8 +44,8 @@ _SAME = 1e-9  # A class is at its limit when its figure differs from it by no mo
 _DECIMAL_PLACES = (
     12  # figures of classes that differ by less than rounding to this many decimal places are equally weak
 )
-_LOCATIONS = frozenset({"path", "sheet"})
-"""The keys of ``data`` that name the input."""
+_LOCATIONS = frozenset({"path", "sheet", "unpacked"})
+"""The keys of ``data`` that name the input, or say how large it is."""
 
 
 def make_evidence(

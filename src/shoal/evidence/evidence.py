@@ -21,6 +21,7 @@ from shoal.attacks.attack import AttackResult
 from shoal.attacks.attackers.composition import Composition
 from shoal.attacks.exposure import Exposure
 from shoal.attacks.risk.survey import SurveyRiskOfRelease
+from shoal.evidence.formulas import FormulaCells
 from shoal.evidence.people import ClassSizes, PeopleFacts, SeveralRecords
 from shoal.evidence.tables import TableFacts
 from shoal.facts import Facts, plain
@@ -185,7 +186,7 @@ class OtherFacts(Facts):
 ColumnFacts = Annotated[QuasiFacts | SensitiveFacts | OtherFacts, Field(discriminator="role")]
 
 
-Warnings = tuple[Annotated[PolicyWarning | SeveralRecords, Field(discriminator="code")], ...]
+Warnings = tuple[Annotated[PolicyWarning | SeveralRecords | FormulaCells, Field(discriminator="code")], ...]
 
 
 @dataclass(frozen=True, eq=False)

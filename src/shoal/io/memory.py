@@ -13,7 +13,7 @@ from shoal.io.counting import DistinctRowCounter
 from shoal.io.multiple_files import is_many
 from shoal.policy import Policy
 from shoal.policy.data_source import DataSource
-from shoal.policy.file_kinds import FileKind, sniff_kind
+from shoal.policy.file_kinds import COMPRESSIONS, FileKind, sniff_kind
 from shoal.search import ALGORITHMS
 
 LEAST = 500_000_000  # Python, Arrow and the compiled kernels alone, and the blocks that are read: no run takes less
@@ -27,7 +27,7 @@ _PER_RECORD = 160  # bytes of each record for algorithms that move single record
 _SORTING = 250_000_000  # what sorting on disk takes, where insensitive columns are not counted
 _BY_ITSELF = 2_000_000_000  # without a limit, insensitive columns are counted while that takes no more than this
 TEXT_STREAMED = 64_000_000  # bytes of text from which on files are streamed by themselves
-PARQUET_STREAMED = 8_000_000  # the same for Parquet, which is smaller on disk than in memory
+PACKED_STREAMED = 8_000_000  # the same for Parquet and compressed text, which are smaller on disk than in memory
 
 
 def memory_limit(memory: str | int | None) -> int | None:
@@ -109,5 +109,6 @@ def streams(policy: Policy, source: DataSource, limit: int | None) -> bool:
         size = source.path.stat().st_size
     except OSError:
         return False  # the reader says what is wrong with it
-    large = {FileKind.TEXT: TEXT_STREAMED, FileKind.PARQUET: PARQUET_STREAMED}
+    packed = source.path.suffix.lower() in COMPRESSIONS
+    large = {FileKind.TEXT: PACKED_STREAMED if packed else TEXT_STREAMED, FileKind.PARQUET: PACKED_STREAMED}
     return size > large.get(sniff_kind(source.path), size)

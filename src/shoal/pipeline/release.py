@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.attacks.released_classes import Rows, rows_of_release
+from shoal.attacks.released_classes import rows_of_release
 from shoal.encode.pseudonyms import refuse_joining
 from shoal.encode.result import Result
 from shoal.errors import InputError

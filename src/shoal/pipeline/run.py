@@ -30,6 +30,7 @@ from shoal.encode.result import Result, works_on_records
 from shoal.errors import DataError, InfeasibleError, PolicyError, PolicyProblem
 from shoal.evidence.describe import make_evidence, measure
 from shoal.evidence.evidence import Evidence, SensitiveFacts, Warnings, sealed, to_json
+from shoal.evidence.formulas import formula_cells
 from shoal.evidence.machine import return_free_memory
 from shoal.evidence.tables import describe_tables
 from shoal.io.sink import ReleaseData, Sink, WrittenRelease
@@ -228,6 +229,8 @@ def finish(
     if job.policy.utility is not None:
         with clock.stage("utility"):
             utility = job.measure(result, reading, progress)
+    if job.with_attacks:
+        warnings = (*warnings, *formula_cells(job.rows_of(result), job.policy))
     # what is only given back in memory becomes no entry, so nobody has to wait for it
     with job.registry.locked(progress) if sink.documents else nullcontext(job.registry) as registry:
         composed = None

@@ -36,6 +36,7 @@ class DataSource:
     sheet: str | int | None = None
     """Which sheet of a workbook: its name, or its number counted from 1; None is the first."""
     labels: bool = True  # whether values of a statistics package that have a label are read as their label
+    unpacked: int | None = None  # bytes that a compressed file may unpack to; None: as many as tables usually do
     database: DatabaseTable | None = None
     """The table of a database; ``path`` is then no more than its name for messages."""
 

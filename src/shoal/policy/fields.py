@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Discriminator, PlainValida
 from pydantic_core import PydanticCustomError
 
 from shoal.errors import DataError
+from shoal.formatting import parse_data_size
 from shoal.hierarchies.hierarchy import LABEL_SCHEMA, is_scalar, scalar_text
 from shoal.policy.location import DatabaseTable, parse_location
 from shoal.policy.spark_location import SparkLocation
@@ -57,6 +58,16 @@ def _whole(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise refuse("must be a whole number")
     return int(value)
+
+
+def _data_size(value: Any) -> str:
+    if not isinstance(value, str):
+        raise refuse("must be a size with its unit, such as 500MB or 2GB")
+    try:
+        parse_data_size(value)
+    except ValueError as error:
+        raise refuse(str(error).rstrip(".")) from None
+    return value
 
 
 def positive(value: Any) -> int:
@@ -296,6 +307,8 @@ Number = Annotated[float, PlainValidator(_number), WithJsonSchema({"type": "numb
 Integer = Annotated[int, PlainValidator(_whole), WithJsonSchema({"type": "integer"})]
 Events = Annotated[int, PlainValidator(_events), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": 3})]
 Level = Annotated[int, PlainValidator(_level), WithJsonSchema({"type": "integer", "minimum": 0})]
+_SIZE_SCHEMA = {"type": "string", "pattern": r"^\s*\d+(\.\d+)?\s*([KkMmGgTt][Ii]?)?[Bb]?\s*$"}
+DataSize = Annotated[str, PlainValidator(_data_size), WithJsonSchema(_SIZE_SCHEMA)]
 Seconds = Annotated[float, PlainValidator(_seconds), WithJsonSchema({"type": "number", "minimum": 0})]
 Share = Annotated[float, PlainValidator(_share), WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1})]
 Cut = Annotated[

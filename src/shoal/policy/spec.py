@@ -15,6 +15,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from shoal.declarations import REQUIRED, Parameter, ParameterKind
+from shoal.formatting import parse_data_size
 from shoal.hierarchies import HIERARCHY_KINDS
 from shoal.hierarchies.kind import FieldKind, HierarchyField, HierarchyKind
 from shoal.policy.data_source import DataSource
@@ -30,6 +31,7 @@ from shoal.policy.fields import (
     CategoryLimits,
     Cut,
     DataPath,
+    DataSize,
     Different,
     Flag,
     Integer,
@@ -123,6 +125,7 @@ class DataSpec(Spec):
     quote: Annotated[str, Field(max_length=1)] = Field('"', description="quote character of a CSV file; empty for none")
     missing: list[str] = Field(default_factory=lambda: [""], description="cells that mean: no value")
     sheet: Sheet | None = Field(None, description="sheet of a workbook: its name, or its number from 1; else the first")
+    unpacked: DataSize | None = Field(None, description="what a compressed file may unpack to, such as 8GB")
     labels: Flag = Field(True, description="read values of SPSS, SAS and Stata as their labels, where they have some")
 
     @classmethod
@@ -144,7 +147,14 @@ class DataSpec(Spec):
         tabs = ".tsv" in [suffix.lower() for suffix in path.suffixes]
         separator = self.separator if self.separator is not None else ("\t" if tabs else ",")
         return DataSource(
-            path, separator, self.encoding, self.quote, tuple(self.missing), sheet=self.sheet, labels=self.labels
+            path,
+            separator,
+            self.encoding,
+            self.quote,
+            tuple(self.missing),
+            sheet=self.sheet,
+            labels=self.labels,
+            unpacked=None if self.unpacked is None else parse_data_size(self.unpacked),
         )
 
 

@@ -13,6 +13,8 @@ def warning_sentence(warning: Mapping[str, Any]) -> str:
     """What the owner of the policy should know, and what helps."""
     if warning["code"] == "several-records-per-person":
         return _several_records(warning)
+    if warning["code"] == "formula-cells":
+        return _formula_cells(warning)
     titles = [model_title(name) for name in warning["models"]]
     treat = "treats" if len(titles) == 1 else "treat"
     on_numbers = [model.title for model in MODELS.values() if model.needs_numbers]
@@ -31,4 +33,16 @@ def _several_records(warning: Mapping[str, Any]) -> str:
         f"The models count records, but by {warning['column']} the {records} belong to "
         f"{people_phrase(warning['people'])}: {have}. A class of k records may be a single person. To count people, "
         f"add this line to the policy: {dump_yaml({'person': warning['column']}).strip()}"
+    )
+
+
+def _formula_cells(warning: Mapping[str, Any]) -> str:
+    """That a spreadsheet may run cells, and how to open the file instead."""
+    cells, column = warning["cells"], warning["column"]
+    name = "its name starts" if warning["in_name"] else ""
+    start = "starts" if cells == 1 else "start"
+    shown = " and ".join(each for each in (f"{pluralize(cells, 'cell')} {start}" if cells else "", name) if each)
+    return (
+        f"{column}: {shown} with =, +, -, @ or a tab, which spreadsheet programs may run as a formula. Shoal does not "
+        "change values: import a CSV file with all columns as text, or correct the data."
     )

@@ -56,7 +56,7 @@ def files_in(folder: Path) -> dict[str, bytes]:
 def spilling(monkeypatch: pytest.MonkeyPatch) -> None:
     """Insensitive columns are kept apart, so that the data is read twice and sorted on disk."""
     monkeypatch.setattr(budget, "TEXT_STREAMED", 1)
-    monkeypatch.setattr(budget, "PARQUET_STREAMED", 1)
+    monkeypatch.setattr(budget, "PACKED_STREAMED", 1)
     monkeypatch.setattr(budget, "_BY_ITSELF", 1)
 
 

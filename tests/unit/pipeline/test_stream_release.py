@@ -198,7 +198,7 @@ def test_long_texts_are_written_the_same_held_or_sorted_on_disk(
     policy = policy_of(tmp_path, f"data{kind}", algorithm="mondrian")
     held = shoal.publish(policy, out=tmp_path / f"held{kind}")
     counted = shoal.publish(policy, out=tmp_path / f"counted{kind}", memory="2GB")
-    for name in ("_BY_ITSELF", "TEXT_STREAMED", "PARQUET_STREAMED"):
+    for name in ("_BY_ITSELF", "TEXT_STREAMED", "PACKED_STREAMED"):
         monkeypatch.setattr(budget, name, 1)
     sorted_ = shoal.publish(policy, out=tmp_path / f"sorted{kind}")
     assert "not_done" in sorted_.release.evidence
@@ -268,7 +268,7 @@ def test_columns_that_tell_records_apart_are_written_record_by_record_with_the_s
     held = shoal.publish(policy, out=tmp_path / f"held{kind}")
     monkeypatch.setattr(budget, "_BY_ITSELF", 1)
     monkeypatch.setattr(budget, "TEXT_STREAMED", 1)
-    monkeypatch.setattr(budget, "PARQUET_STREAMED", 1)
+    monkeypatch.setattr(budget, "PACKED_STREAMED", 1)
     monkeypatch.setattr(SortedRuns.__init__, "__kwdefaults__", {"run": 130, "head": 16})
     streamed = shoal.publish(policy, out=tmp_path / f"streamed{kind}")
     assert streamed.paths["release"].read_bytes() == held.paths["release"].read_bytes()
@@ -306,7 +306,7 @@ def test_rows_of_stars_beside_columns_apart_are_suppressed_records_and_held_agai
     )
     monkeypatch.setattr(budget, "_BY_ITSELF", 1)
     monkeypatch.setattr(budget, "TEXT_STREAMED", 1)
-    monkeypatch.setattr(budget, "PARQUET_STREAMED", 1)
+    monkeypatch.setattr(budget, "PACKED_STREAMED", 1)
     published = shoal.publish(policy, out=tmp_path / f"out{kind}")
     assert "insensitive columns" in published.release.evidence["not_done"]
     assert _check(published.release.evidence, "suppression")["facts"]["star_rows"] == 12

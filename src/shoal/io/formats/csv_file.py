@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.errors import DataError
-from shoal.formatting import pluralize
+from shoal.formatting import data_size, pluralize
 from shoal.io.bounded_slices import repeated_rows, slice_bounds, text_sizes
 from shoal.io.columns import check_names, chosen
 from shoal.io.formats.file_format import FileFormat
@@ -30,7 +30,7 @@ from shoal.table.canonical_text import canonical_text
 from shoal.table.encoded import Counts
 
 END: Final = "\x1eend\x1e"
-BLOCKS: Final = (1 << 20, 1 << 24, 1 << 28, (1 << 31) - 1)
+BLOCKS: Final = (1 << 20, 1 << 24, 1 << 28)  # a record must fit into the last: its parser takes a few times as much
 _BATCH: Final = 1 << 22  # bytes of text that are parsed at once for a batch, at first
 _ROWS: Final = 1 << 16  # lines that are repeated at once for a release
 _BYTES: Final = 1 << 23  # bytes of them
@@ -186,7 +186,8 @@ def _without_end(header: Header, rows: Rows | None, block: int) -> Rows:
 
 
 def _too_long(source: DataSource) -> DataError:
-    message = f"{source.path} has a record of more than 2 GiB. Most likely a quote {source.quote} is never closed."
+    size = data_size(BLOCKS[-1])
+    message = f"{source.path} has a record of more than {size}. Most likely a quote {source.quote} is never closed."
     return DataError(message, code="unclosed-quote")
 
 

@@ -10,7 +10,8 @@ table gives the same release from a workbook as from a CSV file. What the reader
 import posixpath
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -25,6 +26,8 @@ from shoal.errors import DataError, MissingExtraError, did_you_mean
 from shoal.formatting import pluralize
 from shoal.io.columns import check_names, chosen, duration_text, plain, without_fractions, without_times
 from shoal.io.formats.file_format import FileFormat
+from shoal.io.formats.sheet_size import check_sheet
+from shoal.io.formats.unpacked_size import check_archive
 from shoal.policy.data_source import DataSource
 from shoal.policy.file_kinds import FileKind
 from shoal.table.canonical_text import canonical_text
@@ -48,6 +51,8 @@ _PARTS: Final = re.compile(
 _LENGTHS: Final = {"D": _DAY, "H": 60 * 60 * 1000, "M": 60 * 1000, "S": 1000}
 _BOOK: Final = "xl/workbook.xml"
 _RELATIONS: Final = "xl/_rels/workbook.xml.rels"
+_SHEETS: Final = "xl/worksheets/sheet"
+_OPEN_DOCUMENT: Final = "content.xml"
 _CHUNK: Final = 1 << 22
 _LONGEST: Final = 1 << 16
 """More bytes than a cell with a formula has: a formula has at most 8192 characters, and & is written with five."""
@@ -103,8 +108,9 @@ def read_excel(source: DataSource, columns: Sequence[str] | None) -> pa.Table:
     names = {sheet.columns[name]: name for name in wanted}
     _refuse_errors(sheet, names)
     _refuse_uncalculated(sheet, names, source)
-    truths, durations = (pa.record_batch(sheet.load(kind)) for kind in ("boolean", "duration"))
-    numbers, others = sheet.load("float").to_arrow_with_errors()
+    with _damage_explained(source):
+        truths, durations = (pa.record_batch(sheet.load(kind)) for kind in ("boolean", "duration"))
+        numbers, others = sheet.load("float").to_arrow_with_errors()
     spans = _durations(() if others is None else others.errors, names, sheet.where)
     filled = np.array(reduce(pc.or_, [_holds(column) for column in sheet.texts.columns]))
     filled[[each.position[0] for each in sheet.errors] + [row for cells in spans.values() for row in cells]] = True
@@ -123,13 +129,28 @@ def _workbook(source: DataSource) -> Any:
         import fastexcel  # noqa: PLC0415  only for those who read workbooks
     except ImportError:
         raise MissingExtraError(f"reading {source.path.name}, a workbook,", "excel") from None
-    try:
+    with _damage_explained(source):
+        if zipfile.is_zipfile(source.path):
+            check_archive(source)
         return fastexcel.read_excel(source.path)
-    except fastexcel.FastExcelError as error:
+
+
+@contextmanager
+def _damage_explained(source: DataSource) -> Iterator[None]:
+    """Whatever the reader says of a damaged workbook as a `DataError`, also where it gives up."""
+    try:
+        yield
+    except (DataError, MissingExtraError, OSError):
+        raise
+    except Exception as error:
+        raise _unreadable(source, error) from None
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # what Rust raises where it gives up; it can be imported nowhere
+            raise
         raise _unreadable(source, error) from None
 
 
-def _unreadable(source: DataSource, error: Exception) -> DataError:
+def _unreadable(source: DataSource, error: BaseException) -> DataError:
     reason = (str(error).splitlines() or [type(error).__name__])[0].removeprefix("calamine error: ").rstrip(".")
     if "password" in reason.lower():
         return DataError(f"{source.path} is protected by a password. Save it without one.", code="password")
@@ -144,12 +165,11 @@ def _sheet(source: DataSource) -> _Sheet:
     def load(kind: str) -> Any:
         return book.load_sheet(name, header_row=None, dtypes=kind)
 
-    try:
+    with _damage_explained(source):
+        _check_size(source, name)
         loaded = load("string")
         texts, found = loaded.to_arrow_with_errors()
         letters = [_letters(column.absolute_index) for column in loaded.available_columns()]
-    except Exception as error:  # whatever the reader says of a damaged sheet
-        raise _unreadable(source, error) from None
     if not texts.num_columns or not texts.num_rows:
         message = f"{source.path}: the sheet {name!r} is empty. Its first row must name the columns."
         raise DataError(message, code="empty-file")
@@ -187,10 +207,8 @@ def _refuse_uncalculated(sheet: _Sheet, names: Mapping[int, str], source: DataSo
     if source.path.suffix.lower() not in _OPEN_XML:
         return
     by_letters = {sheet.letters[index]: name for index, name in names.items()}
-    try:
+    with _damage_explained(source):
         cells = _uncalculated(source.path, sheet.name)
-    except Exception as error:  # whatever a damaged part gives
-        raise _unreadable(source, error) from None
     found = [(by_letters[letters], cell) for letters, cell in cells if letters in by_letters]
     if found:
         name, cell = found[0]
@@ -299,6 +317,17 @@ def _uncalculated(path: Path, sheet: str) -> list[tuple[str, str]]:
                         found[reference[2].decode(), reference[1].decode()] = None
                 before = piece[-_LONGEST:]
     return list(found)
+
+
+def _check_size(source: DataSource, sheet: str) -> None:
+    """Refuse a sheet that the reader would need too much room for, in whichever zipped format it is."""
+    if not zipfile.is_zipfile(source.path):
+        return
+    with zipfile.ZipFile(source.path) as archive:
+        part = _part(archive, sheet)
+        others = [name for name in archive.namelist() if name.startswith(_SHEETS) or name == _OPEN_DOCUMENT]
+        for each in others if part is None else [part]:
+            check_sheet(archive, each, sheet, source)
 
 
 def _part(archive: zipfile.ZipFile, sheet: str) -> str | None:

@@ -15,6 +15,7 @@ from shoal.errors import DataError
 from shoal.io.bounded_slices import repeated_rows, slice_bounds, text_sizes
 from shoal.io.columns import check_names, chosen, plain, without_unnamed_index
 from shoal.io.formats.file_format import ROWS_AT_A_TIME, FileFormat
+from shoal.io.formats.unpacked_size import COLUMNS, unpacked_limit, unpacks_too_large
 from shoal.policy.data_source import DataSource
 from shoal.policy.file_kinds import FileKind
 from shoal.table.encoded import Counts
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
 
 _BYTES: Final = 1 << 25  # bytes of text that a batch has at most, unless one record has more
+_BYTES_OF_A_CELL: Final = 8  # in memory at least, however little a column takes on disk
 _BUFFER: Final = 1 << 20  # bytes of a column that are read at once, where a page is not longer
 _ROW_GROUP: Final = 1 << 20  # rows of a row group at most
 _BYTES_OF_A_GROUP: Final = 1 << 24  # bytes of text in a row group at most, unless one row has more
@@ -53,6 +55,9 @@ def parquet_names(source: DataSource) -> list[str]:
 def read_parquet(source: DataSource, columns: Sequence[str] | None) -> pa.Table:
     """The columns asked for."""
     with _opened(source, columns) as (file, wanted):
+        limit = unpacked_limit(source, COLUMNS)
+        if file.metadata.num_rows * max(len(wanted), 1) * _BYTES_OF_A_CELL > limit:
+            raise unpacks_too_large(source, limit)
         table = file.read(columns=wanted).select(wanted)
         return plain(table, str(source.path), source.marks)
 

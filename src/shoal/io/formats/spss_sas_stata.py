@@ -18,6 +18,7 @@ from shoal.errors import DataError, MissingExtraError
 from shoal.formatting import pluralize
 from shoal.io.columns import check_names, chosen, duration_text, plain, without_fractions, without_times
 from shoal.io.formats.file_format import FileFormat
+from shoal.io.formats.unpacked_size import unpacked_limit, unpacks_too_large
 from shoal.policy.data_source import DataSource
 from shoal.policy.file_kinds import FileKind
 from shoal.table.canonical_text import canonical_text
@@ -29,6 +30,7 @@ _START: Final = -3653 * _DAY  # 1 January 1960, likewise
 _YEARS: Final = (-719162 * _DAY, 2932897 * _DAY)  # from the year 1 to the end of 9999, likewise: what dates can be
 
 
+_BYTES_OF_A_CELL: Final = 8  # the least that the reader takes for one
 _Numbers = NDArray[np.float64]
 
 
@@ -150,8 +152,11 @@ def read_variables(source: DataSource, columns: Sequence[str] | None) -> pa.Tabl
     """The variables that are asked for, values with a label as their label."""
     names = variable_names(source)
     wanted = chosen(names, columns, str(source.path))
-    some = wanted or names[:1]
-    content, about = _read(source, usecols=some, disable_datetime_conversion=True)
+    some, limit = wanted or names[:1], unpacked_limit(source)
+    most = limit // (_BYTES_OF_A_CELL * len(some))
+    content, about = _read(source, usecols=some, disable_datetime_conversion=True, row_limit=most + 1)
+    if len(content[some[0]]) > most:
+        raise unpacks_too_large(source, limit)
     table = pa.Table.from_arrays([_column(name, content[name], about, source) for name in some], some)
     return plain(table.select(wanted), str(source.path), source.marks)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 
 from shoal.errors import DataError
+from shoal.io.formats.unpacked_size import unpacked_limit, unpacks_too_large
 from shoal.policy.data_source import DataSource
 from shoal.policy.file_kinds import COMPRESSIONS
 
@@ -30,7 +31,9 @@ class TextStream(io.RawIOBase):
         self._file = source.path.open("rb")
         try:
             self._size = max(source.path.stat().st_size, 1)
-            self._raw = pa.input_stream(self._file, compression=COMPRESSIONS.get(source.path.suffix.lower()))
+            packing = COMPRESSIONS.get(source.path.suffix.lower())
+            self._raw = pa.input_stream(self._file, compression=packing)
+            self._limit = None if packing is None else unpacked_limit(source)
         except BaseException:
             self._file.close()
             raise
@@ -38,6 +41,7 @@ class TextStream(io.RawIOBase):
         self._as_it_is = codecs.lookup(source.encoding).name == "utf-8" and source.separator.isascii()
         self._end = end
         self._lines = 0
+        self._unpacked = 0
         self._started = False
         self._broken_line = False
         self._done = False
@@ -76,6 +80,9 @@ class TextStream(io.RawIOBase):
     def _next(self, size: int) -> bytes:
         raw = self._raw.read(max(size, len(codecs.BOM_UTF8)))  # a mark never comes in pieces
         self._done = not raw
+        self._unpacked += len(raw)
+        if self._limit is not None and self._unpacked > self._limit:
+            raise unpacks_too_large(self._source, self._limit)
         try:
             text = self._decoder.decode(raw, final=self._done)
         except UnicodeDecodeError as error:

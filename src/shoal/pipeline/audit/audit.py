@@ -33,6 +33,7 @@ from shoal.evidence.describe import (
     shown_recoding,
 )
 from shoal.evidence.evidence import evidence_problems, seal
+from shoal.evidence.formulas import formula_cells
 from shoal.evidence.people import describe_sizes
 from shoal.facts import plain
 from shoal.io import sha256_of
@@ -154,6 +155,8 @@ def _claims(
         if policy.person_columns:
             shown = _without_people(shown)
             left += ["exposure", "unknown-values", "weakest-classes" if verification.people_counted else "models"]
+        if "insensitive columns" in (content.get("not_done") or {}):
+            shown = _without_insensitive(shown, policy)
         problems += differing_facts(shown, _as_shown(content))
     distinct = list({each.fact: each for each in problems}.values())
     yield _check("evidence-figures", not distinct, problems=distinct, not_compared=left)
@@ -167,6 +170,13 @@ def _without_people(shown: Mapping[str, Any]) -> dict[str, Any]:
     }
     others = {key: fact for key, fact in shown.items() if key != "exposure"}
     return others | {"models": (), "columns": columns}
+
+
+def _without_insensitive(shown: Mapping[str, Any], policy: Policy) -> dict[str, Any]:
+    """Without warnings about insensitive columns, which the run did not look at."""
+    columns = policy.names("insensitive")
+    warnings = [each for each in plain(shown["warnings"]) or () if each.get("column") not in columns]
+    return {**shown, "warnings": warnings or None}
 
 
 def _as_shown(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -252,7 +262,7 @@ def shown_facts(
         "exposure": describe_exposure(stats),
         "models": describe_models([model for model in models if not model.needs_people], stats, recoding),
         "columns": columns,
-        "warnings": warnings_of(policy.models(), stats) or None,
+        "warnings": (*warnings_of(policy.models(), stats), *formula_cells(rows, policy)) or None,
         "wrong_levels": wrong_levels,
         **more,
     }

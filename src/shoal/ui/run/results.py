@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from shoal.errors import InputError
 from shoal.evidence.evidence import Evidence
-from shoal.hierarchies.numbers_as_text import parse_decimal
+from shoal.evidence.formulas import is_formula
 from shoal.io import canonical_text, sha256_of
 from shoal.models import MODELS, model_title
 from shoal.pipeline.why.explain import Why, explain
@@ -29,7 +29,6 @@ _SECTIONS = {
     "sizes": class_sizes_section,
     "limitations": limitations_section,
 }
-_FORMULA = ("=", "+", "-", "@")  # signs with which a spreadsheet takes a text for a formula
 
 
 def about_run(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
@@ -92,11 +91,7 @@ def _formulas(table: pa.Table) -> list[dict[str, Any]]:
     for name in table.column_names:
         counted = canonical_text(table.column(name)).value_counts()
         texts, counts = counted.field("values").to_pylist(), counted.field("counts").to_pylist()
-        cells = {text: count for text, count in zip(texts, counts, strict=True) if _is_formula(text)}
-        if cells or _is_formula(name):
+        cells = {text: count for text, count in zip(texts, counts, strict=True) if is_formula(text)}
+        if cells or is_formula(name):
             found.append({"column": name, "cells": sum(cells.values()), "example": min(cells, default=name)})
     return found
-
-
-def _is_formula(text: str | None) -> bool:
-    return text is not None and text.startswith(_FORMULA) and parse_decimal(text) is None
