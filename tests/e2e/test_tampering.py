@@ -239,6 +239,19 @@ def in_column(**changes: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
     return lambda evidence: {"columns": {**evidence["columns"], "age": {**evidence["columns"]["age"], **changes}}}
 
 
+def said(name: str, message: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Another message of a check, with its facts as they are."""
+    return lambda evidence: {
+        "checks": [{**each, "message": message} if each["name"] == name else each for each in evidence["checks"]]
+    }
+
+
+def invented(evidence: dict[str, Any]) -> dict[str, Any]:
+    """A check that nobody made."""
+    blessed = {"name": "blessed", "passed": True, "message": "approved by the ministry", "facts": {}}
+    return {"checks": [*evidence["checks"], blessed]}
+
+
 def unweak(evidence: dict[str, Any]) -> dict[str, Any]:
     return {"models": [{**each, "weakest": {}} for each in evidence["models"]]}
 
@@ -252,6 +265,14 @@ def innocent(evidence: dict[str, Any]) -> dict[str, Any]:
     ("claims", "fact"),
     [
         (inside("levels", age=0), "levels.age"),
+        (inside("levels", age=99), "levels.age"),
+        (lambda _: {"levels": None}, "levels"),
+        (lambda _: {"seed": 12345}, "seed"),
+        (inside("bound", ratio=1.0), "bound.ratio"),
+        (said("k-anonymity", "holds in every class, and always will"), "checks.k-anonymity.message"),
+        (said("truthfulness", "every record is true"), "checks.truthfulness.message"),
+        (said("suppression", "nobody is suppressed"), "checks.suppression.message"),
+        (invented, "checks.blessed"),
         (lambda _: {"algorithm": "mondrian"}, "algorithm"),
         (inside("class_sizes", mean=99.0), "class_sizes.mean"),
         (inside("class_sizes", quartiles=[9.0, 9.0, 9.0]), "class_sizes.quartiles"),
@@ -274,7 +295,10 @@ def test_every_fact_that_the_file_shows_is_compared(
     [
         (inside("measures", ncp=0.0001), "measures.ncp"),
         (inside("measures", discernibility=1.0), "measures.discernibility"),
-        (inside("bound", reached=0.0001), "bound.reached"),
+        (
+            lambda evidence: inside("bound", reached=0.1, ratio=0.1 / evidence["bound"]["ncp"])(evidence),
+            "bound.reached",
+        ),
         (in_column(ncp=0.0), "columns.age.ncp"),
         (in_column(hierarchy_values=3), "columns.age.hierarchy_values"),
         (lambda _: {"not_released": []}, "not_released"),
@@ -289,7 +313,7 @@ def test_what_only_the_original_tells_is_compared_beside_it_and_else_said_not_to
 
 
 def test_what_is_not_compared_is_named_by_codes(cli: Cli, released: Path) -> None:
-    never = ["bound-but-reached", "distributions", "search", "seed", "utility", "composition", "versions"]
+    never = ["bound-but-reached", "search", "utility", "composition", "versions", "distributions"]
     by_original = ["records", "measures", "column-figures", "data-columns", "bound"]
     for options, expected in (
         ([], [*by_original, *never]),

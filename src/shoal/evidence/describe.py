@@ -241,12 +241,17 @@ def measure(summary: ReleaseSummary) -> dict[str, float]:
     return {name: metric.of(summary) for name, metric in METRICS.items()}
 
 
+def least_hidden_records(policy: Policy, stats: ClassStats) -> int:
+    """How many records a group of a distribution hides at least, if it hides any and every record is somebody's."""
+    asked = [model.least_records for model in policy.models() if model.only_counts and model.column is None]
+    return max(2, max(asked, default=int(stats.sizes.min(initial=2))))
+
+
 def describe_columns(
     policy: Policy, summary: ReleaseSummary, recoding: Recoding, quasi: Mapping[str, QuasiColumn], stats: ClassStats
 ) -> dict[str, ColumnFacts]:
     """For each column of the policy its role and, for quasi-identifiers, what generalizing cost and what is left."""
-    asked = [model.least_records for model in policy.models() if model.only_counts and model.column is None]
-    least_hidden = max(2, max(asked, default=int(stats.sizes.min(initial=2))))
+    least_hidden = least_hidden_records(policy, stats)
     if stats.people is not None:  # as many records as only so many people can have together
         _, person, counts = stats.people.class_records()
         per_person = np.bincount(person, weights=counts)

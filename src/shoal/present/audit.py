@@ -10,6 +10,7 @@ _LISTED = 3  # problems that are named
 _LONGEST = 60  # characters of a fact that are shown
 _NOT_COMPARED = {
     "bound-but-reached": "the bound (except the loss reached)",
+    "messages": "messages of checks, since another version made them",
     "column-figures": "heights, values and NCP of columns",
     "data-columns": "columns of the data",
     "unknown-values": "unknown values of columns",

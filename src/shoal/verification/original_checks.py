@@ -50,7 +50,7 @@ def check_truth(
     checks = [_truthfulness(true, released, unknown, int(counts[0].sum()), unseen)]
     if bounded:
         broken = kept.unmatched - true.unmatched
-        message = "no value is released above its boundary"
+        message = passing_message("boundaries", {})
         if broken:
             shown = f"; for example {described(released, kept.example)}" if kept.example is not None else ""
             message = f"{broken:,} records or more are released above a boundary of {', '.join(bounded)}{shown}"
@@ -132,7 +132,7 @@ def check_range_ends(
         if wrong:
             invented[name] = [coded.values[index] for index in wrong]
             cells += int(counts[np.isin(coded.codes, wrong)].sum())
-    message = "every end of a range is a value of a record of the original"
+    message = passing_message("range-ends", {})
     if invented:
         shown = "; ".join(f"{name}: {listed(found)}" for name, found in invented.items())
         message = f"{cells:,} cells hold ranges with an end that no record of the original has ({shown})"
@@ -150,8 +150,23 @@ def check_suppression(policy: StatedPolicy, *, total: int, records: int, stars: 
     if policy.suppressed == "star" and stars != suppressed:
         message = f"{stars:,} rows of * stand for {suppressed:,} suppressed records"
         return Check("suppression", False, message, facts)
-    message = f"{suppressed:,} of {total:,} records are suppressed, {allowed:,} allowed"
+    message = passing_message("suppression", {**facts, "original": total})
     return Check("suppression", suppressed <= allowed, message, facts)
+
+
+def passing_message(name: str, facts: Mapping[str, Any]) -> str:
+    """What a check that needs the original says if it holds, by its facts."""
+    if name == "truthfulness":
+        unseen = facts.get("not_compared")
+        message = f"each of {facts['records']:,} records matches an original record of its own"
+        return f"{message}, by all columns but {', '.join(unseen)}" if unseen else message
+    if name == "suppression":
+        suppressed, total, allowed = facts["suppressed"], facts["original"], facts["allowed"]
+        return f"{suppressed:,} of {total:,} records are suppressed, {allowed:,} allowed"
+    return {
+        "boundaries": "no value is released above its boundary",
+        "range-ends": "every end of a range is a value of a record of the original",
+    }[name]
 
 
 def _truthfulness(
@@ -161,9 +176,7 @@ def _truthfulness(
     facts["values_outside_hierarchies"] = unknown
     facts |= {"not_compared": list(unseen)} if unseen else {}
     if not matching.unmatched or matching.example is None:
-        message = f"each of {rows:,} records matches an original record of its own"
-        message += f", by all columns but {', '.join(unseen)}" if unseen else ""
-        return Check("truthfulness", True, message, facts)
+        return Check("truthfulness", True, passing_message("truthfulness", facts), facts)
     message = f"{matching.unmatched:,} of {rows:,} records have no original of their own"
     return Check("truthfulness", False, f"{message}; for example {described(released, matching.example)}", facts)
 

@@ -15,46 +15,32 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from shoal.attacks.battery import ATTACKS
-from shoal.attacks.released_classes import Rows, histograms_in, released_scene, rows_of_release
-from shoal.attacks.released_labels import label_nodes
-from shoal.encode.resolve import Resolved, resolve, used_columns
-from shoal.encode.result import release_columns
-from shoal.errors import DataError, InputError
+from shoal.errors import DataError, InputError, PolicyError
 from shoal.evidence.describe import (
-    column_ncp,
-    describe_exposure,
-    describe_models,
     describe_policy,
-    describe_sensitive,
-    measure,
-    shown_recoding,
 )
 from shoal.evidence.evidence import evidence_problems, seal
-from shoal.evidence.formulas import formula_cells
-from shoal.evidence.people import describe_sizes
 from shoal.facts import plain
 from shoal.io import sha256_of
 from shoal.io.sink import output_paths
-from shoal.io.source import read_distinct
-from shoal.metrics import ReleaseSummary
-from shoal.models.near_numbers import warnings_of
 from shoal.pipeline.attack import attack
-from shoal.pipeline.audit.differences import Difference, differing_attacks, differing_facts, differing_figures
+from shoal.pipeline.audit.differences import (
+    Difference,
+    differing_attacks,
+    differing_facts,
+    differing_figures,
+    same_version,
+)
+from shoal.pipeline.audit.shown_facts import shown_facts
 from shoal.pipeline.registry_options import Condition, exceeded
 from shoal.pipeline.verify import verify
 from shoal.policy import Policy
 from shoal.present.audit import audit_message
 from shoal.search.problem import Progress, no_progress
-from shoal.table.classes import ClassStats
-from shoal.table.recoding import Recoding
 from shoal.verification import Check, Verification
-from shoal.verification.declared_labels import quasi_labels
-from shoal.verification.stated_policy import stated
 
-NEVER = ("bound-but-reached", "distributions", "search", "seed", "utility", "composition", "versions")
+NEVER = ("bound-but-reached", "search", "utility", "composition", "versions")
 """What is compared with nothing: only making the release again would tell."""
 BY_ORIGINAL = ("records", "measures", "column-figures", "data-columns", "bound")
 """What only the original tells."""
@@ -134,10 +120,11 @@ def _claims(
         yield _check("hash", claimed == found, claimed=claimed, found=found)
     given, recorded = plain(describe_policy(policy)), content["policy"]
     differing = sorted(key for key in {*given, *recorded} if given.get(key) != recorded.get(key))
+    made_by = _with_recorded_algorithm(policy, content)
     same_file = content["policy_sha256"] == policy.sha256  # else another one that says the same
     yield _check(
         "evidence-policy",
-        not differing or (same_file and differing == ["algorithm"]),
+        made_by is not None and (not differing or (same_file and differing == ["algorithm"])),
         claimed=content["policy_sha256"],
         found=policy.sha256,
         differing=differing,
@@ -145,19 +132,23 @@ def _claims(
     )
     problems = differing_figures(verification, content, original=original is not None)
     left = [*(BY_ORIGINAL if original is None else ()), *NEVER, *(["survey"] if "survey" in content else [])]
+    if original is None or content["suppressed"] or policy.person_columns:
+        left.append("distributions")
+    if not same_version(content):
+        left.append("messages")
     if content.get("applied"):
         left = ["all-of-applied"]
-    elif not verification.passed:
+    elif not verification.passed or made_by is None:
         left = ["all-of-unverified"]
     else:
-        made_by = _with_recorded_algorithm(policy, content)
         shown = shown_facts(release, made_by, original, suppressed=verification.suppressed)
-        if policy.person_columns:
+        people = bool(policy.person_columns)
+        if people:
             shown = _without_people(shown)
             left += ["exposure", "unknown-values", "weakest-classes" if verification.people_counted else "models"]
         if "insensitive columns" in (content.get("not_done") or {}):
             shown = _without_insensitive(shown, policy)
-        problems += differing_facts(shown, _as_shown(content))
+        problems += differing_facts(shown, _as_shown(content), all_models=original is not None and not people)
     distinct = list({each.fact: each for each in problems}.values())
     yield _check("evidence-figures", not distinct, problems=distinct, not_compared=left)
 
@@ -185,9 +176,15 @@ def _as_shown(content: Mapping[str, Any]) -> dict[str, Any]:
     return {**content, "warnings": warnings or None}
 
 
-def _with_recorded_algorithm(policy: Policy, content: Mapping[str, Any]) -> Policy:
-    """The policy with the algorithm that the release was made by, which a command may have named instead."""
-    return policy.changed(algorithm=content["policy"]["algorithm"]) if "algorithm" in content["policy"] else policy
+def _with_recorded_algorithm(policy: Policy, content: Mapping[str, Any]) -> Policy | None:
+    """The policy with the algorithm that the release was made by, which a command may have named instead.
+
+    None where there is no such algorithm.
+    """
+    try:
+        return policy.changed(algorithm=content["policy"]["algorithm"]) if "algorithm" in content["policy"] else policy
+    except PolicyError:
+        return None
 
 
 def _attacked(
@@ -201,7 +198,7 @@ def _attacked(
     """The attacks once more: all that the file, and the original where it is given, are enough for."""
     report = attack(
         release,
-        _with_recorded_algorithm(policy, content),
+        _with_recorded_algorithm(policy, content) or policy,
         original=original,
         seed=content["attack_seed"],
         suppressed=suppressed,
@@ -210,70 +207,10 @@ def _attacked(
     by_insensitive = [name for name, each in ATTACKS.items() if each.needs_insensitive]
     lacking = by_insensitive if "insensitive columns" in (content.get("not_done") or {}) else ()
     again, exactly = report["attacks"], original is not None
+    elsewhere = {name for name, each in ATTACKS.items() if each.needs_earlier and content.get("composition")}
     if policy.person_columns:  # the file does not say whose its records are, so people are not counted again
-        again, exactly = [each for each in again if not ATTACKS[each["name"]].finds_people], False
-    pairs = differing_attacks(again, content["attacks"], original=exactly, lacking=lacking)
+        elsewhere |= {name for name, each in ATTACKS.items() if each.finds_people}
+        exactly = False
+    pairs = differing_attacks(again, content["attacks"], original=exactly, lacking=lacking, elsewhere=elsewhere)
     problems: list[Difference] = [each for found in pairs for each in found]
     return _check("evidence-attacks", not problems, problems=problems, compared=len(pairs))
-
-
-def shown_facts(
-    release: Path, policy: Policy, original: Any = None, *, suppressed: int | None = None
-) -> dict[str, Any]:
-    """The facts that the file and the policy tell, and the hierarchies that the original's values build, if given.
-
-    ``wrong_levels`` are those that a column cannot have.
-    """
-    rows = rows_of_release(release, policy, suppressed=suppressed)
-    columns: dict[str, dict[str, Any]] = {name: {"role": column.role} for name, column in policy.columns.items()}
-    for name, labels in zip(rows.quasi, rows.labels, strict=True):
-        columns[name]["labels_released"] = len(labels)
-    more: dict[str, Any] = {}
-    if original is None:
-        recoding, stats = shown_recoding(rows), released_scene(rows, policy).stats
-        models = [model for model in policy.models() if not model.needs_order]
-        kinds = quasi_labels(stated(policy))  # by labels alone: below the level at which one first stands
-        wrong_levels = {
-            name: list(range(max(kinds[name].level(label, labels) for label in labels)))
-            for name, labels in zip(rows.quasi, rows.labels, strict=True)
-        }
-    else:
-        people, names, _ = read_distinct(original, policy, used_columns(policy))
-        resolved = resolve(policy, people)
-        recoding = _recoding(rows, policy, resolved)
-        domains = {name: secret.domain for name, secret in resolved.sensitive.items()}
-        stats = ClassStats(recoding.sizes, histograms_in(rows, domains, recoding.n_classes), domains)
-        models, wrong_levels = list(resolved.problem.models), {}
-        records = resolved.problem.table.n_rows
-        summary = ReleaseSummary(recoding.hierarchies, recoding.nodes, recoding.sizes, records)
-        more = {"records": records, "measures": measure(summary)}
-        for index, (name, hierarchy) in enumerate(zip(recoding.quasi, recoding.hierarchies, strict=True)):
-            ncp = column_ncp(summary, index)
-            columns[name] |= {"height": hierarchy.height, "hierarchy_values": hierarchy.n_leaves, "ncp": ncp}
-            released, levels = np.unique(recoding.nodes[:, index]), enumerate(hierarchy.levels)
-            wrong_levels[name] = [level for level, nodes in levels if not np.isin(released, nodes, kind="sort").all()]
-        if set(policy.columns) <= set(names):  # else the original is not all of the data
-            more["not_released"] = sorted(set(names) - set(release_columns(policy, names)))
-            more["not_named"] = sorted(set(names) - set(policy.columns))
-    for name, secret in describe_sensitive(policy, stats).items():
-        columns[name] |= secret
-    return {
-        "class_sizes": describe_sizes(recoding),
-        "exposure": describe_exposure(stats),
-        "models": describe_models([model for model in models if not model.needs_people], stats, recoding),
-        "columns": columns,
-        "warnings": (*warnings_of(policy.models(), stats), *formula_cells(rows, policy)) or None,
-        "wrong_levels": wrong_levels,
-        **more,
-    }
-
-
-def _recoding(rows: Rows, policy: Policy, resolved: Resolved) -> Recoding:
-    """The release as classes of nodes; every label is known, since the verifier has passed it beside the original."""
-    hierarchies, nodes = [], []
-    for j, (name, hierarchy) in enumerate(zip(rows.quasi, resolved.problem.hierarchies, strict=True)):
-        extended, of_label = label_nodes(hierarchy, rows.labels[j], name, policy)
-        hierarchies.append(extended)
-        nodes.append(of_label[rows.cells[j]])
-    of_class = np.array(nodes, dtype=np.int32).T
-    return Recoding(rows.quasi, tuple(hierarchies), rows.owner.astype(np.int32), of_class, weights=rows.weights)

@@ -1,14 +1,18 @@
 """Where recorded facts differ from facts found again: the fact, what the release shows, and what is recorded."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from shoal.evidence.machine import versions
 from shoal.facts import Facts, plain
+from shoal.search import ALGORITHMS
 from shoal.verification import Check, Verification
+from shoal.verification.original_checks import passing_message
 
 _SAME = 1e-9
+_ROUNDED = 1e-6  # for a sum of figures that were rounded one by one
 _LESS_OR_MORE = frozenset({"not_compared", "compared", "identifiers"})  # facts that depend on what was at hand
 _REACHED = {
     "smallest_class": ("k",),
@@ -25,8 +29,10 @@ _REACHED = {
 """For a figure of the verifier, the parameters of a model whose reached value it is."""
 _ATTACK_FIGURES = ("status", "records", "of", "classes", "rate", "baseline", "leak")
 _ASKED = ("model", "sensitive", "asked")  # the facts by which a model is found again
-_BY_ORIGINAL = frozenset({"truthfulness", "boundaries", "suppression"})
+_BY_ORIGINAL = frozenset({"truthfulness", "boundaries", "suppression", "range-ends"})
 """Checks that say more with the original than without it."""
+_BY_THE_RUN = frozenset({"insensitive"})
+"""Checks that only a run makes, on a cluster."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,14 +69,23 @@ def differing_figures(verification: Verification, evidence: Mapping[str, Any], *
     checks = [check for check in verification.checks if check.name not in unlike]
     return [
         *_differences("", known, evidence, partly=True),
-        *_checks(checks, evidence["checks"]),
+        *_checks(checks, evidence, unlike),
+        *(() if original else _statements(evidence)),
         *(() if people is False else _models(verification, evidence["models"])),
     ]
 
 
-def _checks(checks: Sequence[Check], recorded: Sequence[Mapping[str, Any]]) -> Iterator[Difference]:
-    """The verifier's own checks, recorded when the release was made; the same model may be required twice."""
-    left = list(recorded)
+def same_version(evidence: Mapping[str, Any]) -> bool:
+    """Whether the evidence says that this version made it, which words its messages in the same way."""
+    return bool(evidence["versions"].get("shoal") == versions()["shoal"])
+
+
+def _checks(checks: Sequence[Check], evidence: Mapping[str, Any], unlike: frozenset[str]) -> Iterator[Difference]:
+    """The verifier's own checks, recorded when the release was made; the same model may be required twice.
+
+    Checks ``unlike`` those of the run are not compared. Others that are recorded and were not made now are invented.
+    """
+    left, messages = list(evidence["checks"]), same_version(evidence)
     for check in checks:
         if check.name == "hash":
             continue
@@ -82,6 +97,29 @@ def _checks(checks: Sequence[Check], recorded: Sequence[Mapping[str, Any]]) -> I
         then, now = _compared(before), _compared(plain(check))
         if _differ(then, now):
             yield Difference(f"checks.{check.name}", now, then)
+        elif messages and before["message"] != check.message and before["facts"] == plain(check)["facts"]:
+            yield Difference(f"checks.{check.name}.message", check.message, before["message"])
+    for each in left:
+        if each["name"] not in unlike | _BY_THE_RUN:
+            yield Difference(f"checks.{each['name']}", None, each["passed"])
+
+
+def _statements(evidence: Mapping[str, Any]) -> Iterator[Difference]:
+    """Recorded checks against the original, where that is not at hand: they must say what follows from their facts."""
+    expected = {
+        "truthfulness": {"records": evidence["released"], "without_original": 0},
+        "boundaries": {"violations": 0},
+        "suppression": {"suppressed": evidence["suppressed"], "original": evidence["records"]},
+        "range-ends": {"cells": 0},
+    }
+    for check in evidence["checks"]:
+        name, facts = check["name"], check["facts"]
+        if name not in expected:
+            continue
+        yield from _differences(f"checks.{name}", {"passed": True, "facts": expected[name]}, check, partly=True)
+        known = expected[name].keys() <= facts.keys()
+        if known and same_version(evidence) and (message := passing_message(name, facts)) != check["message"]:
+            yield Difference(f"checks.{name}.message", message, check["message"])
 
 
 def _models(verification: Verification, models: Sequence[Mapping[str, Any]]) -> Iterator[Difference]:
@@ -103,31 +141,63 @@ def _model_name(model: Mapping[str, Any]) -> str:
     return str(model["model"]) if model["sensitive"] is None else f"{model['model']}[{model['sensitive']}]"
 
 
-def differing_facts(facts: Mapping[str, Any], evidence: Mapping[str, Any]) -> Iterator[Difference]:
-    """Facts of the evidence that are not what a release shows."""
+def differing_facts(facts: Mapping[str, Any], evidence: Mapping[str, Any], *, all_models: bool) -> Iterator[Difference]:
+    """Facts of the evidence that are not what a release shows; ``all_models``: it shows every model there is."""
     known = plain(facts)
-    wrong_levels, models, columns = known.pop("wrong_levels"), known.pop("models"), known.pop("columns")
+    levels, models, columns = known.pop("possible_levels"), known.pop("models"), known.pop("columns")
     algorithm = evidence["policy"].get("algorithm", {})
     name = algorithm.get("name") if isinstance(algorithm, Mapping) else algorithm
     if name is not None and evidence["algorithm"] != name:
         yield Difference("algorithm", name, evidence["algorithm"])
-    if evidence["levels"] is not None:
-        if evidence["levels"].keys() != wrong_levels.keys():
-            yield Difference("levels", list(wrong_levels), list(evidence["levels"]))
-        for column, level in evidence["levels"].items():
-            if level in wrong_levels.get(column, ()):
-                yield Difference(f"levels.{column}", "another level", level)
+    yield from _levels(levels, evidence)
     recorded = list(evidence["models"])
     for model in models:  # the same may be required twice
         alike = (each for each in recorded if not any(_differ(model[key], each[key]) for key in _ASKED))
         if (same := next(alike, None)) is not None:
             recorded.remove(same)
         yield from _differences(f"models.{_model_name(model)}", model, same)
+    for each in recorded if all_models else ():
+        yield Difference(f"models.{_model_name(each)}", None, each["asked"])
     yield from _differences("columns", columns, evidence["columns"], partly=True)
     for key, value in known.items():
         yield from _differences(key, value, evidence.get(key))
     if "measures" in known and evidence["bound"] is not None:
         yield from _differences("bound.reached", known["measures"]["ncp"], evidence["bound"]["reached"])
+    if evidence["bound"] is not None:
+        yield from _bound(evidence["bound"], evidence["records"])
+    for column, about in evidence["columns"].items():
+        groups = (about.get("distribution") or {}).get("groups", ())
+        for figure in ("before", "after") if groups else ():
+            counted = sum(each[figure] for each in groups)
+            if not math.isclose(counted, evidence["released"], rel_tol=_ROUNDED, abs_tol=_ROUNDED):
+                yield Difference(f"columns.{column}.distribution.{figure}", evidence["released"], counted)
+
+
+def _levels(possible: Mapping[str, Any], evidence: Mapping[str, Any]) -> Iterator[Difference]:
+    """Levels that a column cannot have by its released labels; none where each class has its own."""
+    recorded, algorithm = evidence["levels"], ALGORITHMS.get(evidence["algorithm"])
+    if recorded is None or (algorithm is not None and algorithm.scope == "local"):
+        if algorithm is not None and (recorded is None) != (algorithm.scope == "local"):
+            yield Difference("levels", algorithm.scope, recorded)
+        return
+    if recorded.keys() != possible.keys():
+        yield Difference("levels", list(possible), list(recorded))
+    for column, level in recorded.items():
+        height = evidence["columns"].get(column, {}).get("height", 0)
+        if level > height or level not in possible.get(column, [level]):
+            yield Difference(f"levels.{column}", possible.get(column), level)
+
+
+def _bound(bound: Mapping[str, Any], records: int) -> Iterator[Difference]:
+    """Figures of the bound that contradict each other; which bound it is only the search tells."""
+    ncp, (low, high) = bound["ncp"], bound["ncp_interval"]
+    yield from _differences("bound.ratio", bound["reached"] / ncp if ncp else None, bound["ratio"])
+    if not low - _SAME <= ncp <= high + _SAME:
+        yield Difference("bound.ncp_interval", ncp, [low, high])
+    if not bound["estimated"]:
+        yield from _differences("bound.ncp_interval", [ncp, ncp], bound["ncp_interval"])
+    if bound["records"] > records or bound["estimated"] != (bound["records"] < records):
+        yield Difference("bound.records", records, bound["records"])
 
 
 def differing_attacks(
@@ -136,20 +206,26 @@ def differing_attacks(
     *,
     original: bool,
     lacking: Sequence[str] = (),
+    elsewhere: Collection[str] = (),
 ) -> list[list[Difference]]:
     """For each attack that could be compared, what it finds otherwise than is recorded.
 
     With the original all facts of an attack must be the same; without it details may say less. Those ``lacking`` may be
-    recorded as not tried.
+    recorded as not tried; those made ``elsewhere``, beside other releases or by people, are not compared.
     """
-    before = {(each["name"], each["sensitive"]): each for each in recorded}
-    found = []
+    left, found = list(recorded), []
     for each in again:
-        other = before.get((each["name"], each["sensitive"]))
-        untried = other is not None and other["status"] == "not tried" and each["name"] in lacking
-        if each["status"] != "not tried" and not untried:
+        name = each["name"]
+        other = next((one for one in left if (one["name"], one["sensitive"]) == (name, each["sensitive"])), None)
+        if other is not None:
+            left.remove(other)
+        untried = other is not None and other["status"] == "not tried" and name in lacking
+        if (original or each["status"] != "not tried") and not untried and name not in elsewhere:
             facts = each if original else {key: each[key] for key in _ATTACK_FIGURES}
-            found.append(list(_differences(f"attacks.{each['name']}", facts, other, partly=True)))
+            found.append(list(_differences(f"attacks.{name}", facts, other, partly=not original)))
+    if invented := [Difference(f"attacks.{each['name']}", None, each["status"]) for each in left
+                    if each["name"] not in elsewhere]:  # fmt: skip
+        found.append(invented)
     return found
 
 
