@@ -148,7 +148,7 @@ def _claims(
             left += ["exposure", "unknown-values", "weakest-classes" if verification.people_counted else "models"]
         if "insensitive columns" in (content.get("not_done") or {}):
             shown = _without_insensitive(shown, policy)
-        problems += differing_facts(shown, _as_shown(content), all_models=original is not None and not people)
+        problems += differing_facts(shown, _as_shown(content), required=None if people else len(policy.models()))
     distinct = list({each.fact: each for each in problems}.values())
     yield _check("evidence-figures", not distinct, problems=distinct, not_compared=left)
 

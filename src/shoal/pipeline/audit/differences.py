@@ -141,8 +141,10 @@ def _model_name(model: Mapping[str, Any]) -> str:
     return str(model["model"]) if model["sensitive"] is None else f"{model['model']}[{model['sensitive']}]"
 
 
-def differing_facts(facts: Mapping[str, Any], evidence: Mapping[str, Any], *, all_models: bool) -> Iterator[Difference]:
-    """Facts of the evidence that are not what a release shows; ``all_models``: it shows every model there is."""
+def differing_facts(
+    facts: Mapping[str, Any], evidence: Mapping[str, Any], *, required: int | None
+) -> Iterator[Difference]:
+    """Facts of the evidence that are not what a release shows; ``required`` is the number of models."""
     known = plain(facts)
     levels, models, columns = known.pop("possible_levels"), known.pop("models"), known.pop("columns")
     algorithm = evidence["policy"].get("algorithm", {})
@@ -156,8 +158,8 @@ def differing_facts(facts: Mapping[str, Any], evidence: Mapping[str, Any], *, al
         if (same := next(alike, None)) is not None:
             recorded.remove(same)
         yield from _differences(f"models.{_model_name(model)}", model, same)
-    for each in recorded if all_models else ():
-        yield Difference(f"models.{_model_name(each)}", None, each["asked"])
+    if required is not None and len(evidence["models"]) != required:
+        yield Difference("models", required, len(evidence["models"]))
     yield from _differences("columns", columns, evidence["columns"], partly=True)
     for key, value in known.items():
         yield from _differences(key, value, evidence.get(key))
