@@ -13,6 +13,8 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from shoal.attacks.column_readings import published_knowledge, targets_of
+from shoal.attacks.column_tests import ColumnTests, column_tests
 from shoal.attacks.linkable_records import LinkableRecords, linkable_records
 from shoal.attacks.original_people import Original
 from shoal.attacks.registry.people import EarlierRelease
@@ -138,6 +140,34 @@ class Scene:
         return None if of_tuple is None else of_tuple[self.original.problem.table.row_tuple]
 
     @cached_property
+    def column_tests(self) -> Mapping[str, ColumnTests]:
+        """What each other published column tells of each sensitive column of which a value is known."""
+        rows, insensitive = self.rows, {} if self.rows.unseen else self.rows.insensitive
+        secrets, found = [name for name in rows.sensitive if self.released.known(name)], {}
+        for name in secrets:
+            domain = self.released.stats.domains[name]
+            others = {other: column for other, column in rows.sensitive.items() if other != name}
+            by_values = domain.categories and self.policy.published(name) != "categories"
+            targets = targets_of(
+                rows.sensitive[name],
+                rows.weights,
+                known=domain.known,
+                unknown=domain.unknown,
+                category_of=domain.category_of if by_values else None,
+            )
+            found[name] = column_tests(
+                rows.owner,
+                rows.weights,
+                published_knowledge({**insensitive, **others}, rows.weights),
+                targets,
+                person=rows.person,
+                certain_among=frozenset(insensitive),
+                tests=len(secrets),
+                seed=self.seed,
+            )
+        return found
+
+    @cached_property
     def signature(self) -> Signature:
         """The classes of the release as a registry keeps them."""
         return signature_of(self.policy, self.rows)
@@ -159,8 +189,12 @@ class Attack(ABC):
     needs_earlier: ClassVar[bool] = False  # whether it needs earlier releases
     finds_people: ClassVar[bool] = False  # whether it looks for people instead of records where the models count them
     needs_person: ClassVar[bool] = False  # whether it is made only where the policy says who a record is about
+    tells_people_apart: ClassVar[bool] = False  # whether what it finds depends on who a record is about
 
     @staticmethod
     @abstractmethod
-    def run(scene: Scene, column: str) -> AttackResult:
-        """Make the attack, on a sensitive column where it is on one (else ""); the caller fills in the names."""
+    def run(scene: Scene, column: str) -> AttackResult | Sequence[AttackResult]:
+        """Make the attack, on a sensitive column where it is on one (else ""); the caller fills in the names.
+
+        Several results are about different columns by which the attack works, the worst first.
+        """

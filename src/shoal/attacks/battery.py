@@ -79,6 +79,7 @@ def _results(attack: type[Attack], scene: Scene) -> Iterator[AttackResult]:
         yield replace(not_tried("no-earlier-release"), name=attack.name)
         return
     for column in columns:
+        found: AttackResult | Sequence[AttackResult]
         if attack.needs_original and scene.original is None:
             found = not_tried("needs-original")
         elif attack.needs_insensitive and scene.rows.unseen:
@@ -89,8 +90,10 @@ def _results(attack: type[Attack], scene: Scene) -> Iterator[AttackResult]:
             found = not_applicable("nothing-known")
         else:
             found = attack.run(scene, column)
-        taken = scene.policy.person_columns and found.status == "tried" and found.people is None
-        yield replace(found, name=attack.name, sensitive=column or None, counted="records" if taken else None)
+        for each in [found] if isinstance(found, AttackResult) else found:
+            taken = scene.policy.person_columns and each.status == "tried" and each.people is None
+            on, counted = each.sensitive or column or None, "records" if taken else None
+            yield replace(each, name=attack.name, sensitive=on, counted=counted)
 
 
 def check_options(seed: int, ruled_out: int) -> None:

@@ -1,0 +1,93 @@
+"""What a random dealing of the same values does: the test by which a finding is told from chance.
+
+Records of a class are exchangeable where a secret has nothing to do with anything else that is published. So the secret
+is dealt anew within the classes, many times, and a figure counts as more than chance only where few dealings reach it
+(Fisher 1935; Pitman 1937). Several figures are judged together by the largest of them, each in units of its own
+spread (Westfall & Young 1993): if nothing is behind any of them, *any* is called more than chance in one table of
+twenty at most.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from shoal.attacks.released_classes import Ints
+from shoal.attacks.statistics import log_choose
+from shoal.table.classes import Counts, Floats
+
+LEVEL = 0.05
+"""More than chance is what this share of dealings reaches at most, over all figures of an attack."""
+DEALINGS = 99
+TESTED = 100_000  # records up to which all are dealt; of more, so many that are drawn at random
+_TIE = 1e-9
+
+
+def dealings_for(tests: int) -> int:
+    """Dealings that resolve the level when it is shared among several tests."""
+    return max(DEALINGS, 40 * tests - 1)
+
+
+def dealt_within(owner: Ints, times: int, generator: np.random.Generator) -> Iterator[Ints]:
+    """Random orders of records that lie by class, each record moving within its class only."""
+    n = len(owner)
+    bits = max(n - 1, 1).bit_length()
+    drawn = 62 - bits - int(owner[-1] if n else 0).bit_length()
+    place, base = np.arange(n, dtype=np.int64), owner << (62 - int(owner[-1] if n else 0).bit_length())
+    for _ in range(times):
+        keys = base + (generator.integers(0, 1 << drawn, size=n, dtype=np.int64) << bits) + place
+        keys.sort()
+        yield keys & ((1 << bits) - 1)
+
+
+def in_spreads(figures: Floats, least: float | Floats) -> Floats:
+    """Figures of the observed table (first) and of dealings, by row: how many spreads each lies above the mean.
+
+    The observed table is one of them, so that under exchangeability every row is as likely as any other to be it.
+    ``least`` is the smallest spread: figures that are nearly always the same must not look extreme when one differs.
+    """
+    spread = np.maximum(figures.std(axis=0), least)
+    return np.asarray((figures - figures.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
+
+
+def p_values(spreads: Floats, tests: int = 1) -> Floats:
+    """For each column of figures how probable one as extreme is in any of them, times the number of such tests."""
+    if not spreads.shape[1]:
+        return np.zeros(0)
+    largest = spreads[1:].max(axis=1)
+    reached = np.count_nonzero(largest[:, None] >= spreads[0] - _TIE, axis=0)
+    return np.asarray(np.minimum((1 + reached) / len(spreads) * tests, 1.0))
+
+
+def expected_belief(sizes: Counts, of_class: Counts, alike: Floats) -> float:
+    """Mean of Σ c²/m over the values of groups, summed, where values are dealt within classes.
+
+    ``sizes`` are the records m of each group, ``of_class`` those n of its class, and ``alike`` the sum of the squared
+    shares p² of the values in the class: E c² = m²p² + m·p·(1 - p)·(n - m)/(n - 1).
+    """
+    return float((sizes * alike + (1 - alike) * (of_class - sizes) / np.maximum(of_class - 1, 1)).sum())
+
+
+def expected_certain(sizes: Counts, group_class: Ints, starts: Ints, counts: Counts) -> float:
+    """Records in groups of a single value where values are dealt within classes: Σ m · Σ_v C(n_v, m) / C(n, m).
+
+    Class ``c`` has the value counts ``counts[starts[c]:starts[c + 1]]``.
+    """
+    width = int(sizes.max(initial=0)) + 1
+    pairs, times = np.unique(group_class * width + sizes, return_counts=True)
+    cls, m = pairs // width, pairs % width
+    lengths = np.diff(starts)
+    totals = np.add.reduceat(np.concatenate([counts, [0]]), starts[:-1]) * (lengths > 0)
+    repeated = np.repeat(np.arange(len(pairs)), lengths[cls])
+    offsets = np.arange(len(repeated)) - np.repeat(np.cumsum(lengths[cls]) - lengths[cls], lengths[cls])
+    n_v = counts[starts[cls][repeated] + offsets]
+    possible = n_v >= m[repeated]
+    repeated, n_v = repeated[possible], n_v[possible]
+    chance = np.exp(log_choose(n_v, m[repeated]) - log_choose(totals[cls[repeated]], m[repeated]))
+    return float((m * times * np.bincount(repeated, weights=chance, minlength=len(pairs))).sum())
+
+
+def drawn_records(records: int, seed: int | Sequence[int]) -> Ints | slice:
+    """The records that are tested: all, or a random sample of them where there are very many."""
+    if records <= TESTED:
+        return slice(None)
+    return np.sort(np.random.default_rng(seed).choice(records, size=TESTED, replace=False))
