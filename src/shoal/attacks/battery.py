@@ -84,7 +84,7 @@ def _results(attack: type[Attack], scene: Scene) -> Iterator[AttackResult]:
             found = not_tried("needs-original")
         elif attack.needs_insensitive and scene.rows.unseen:
             found = not_tried("columns-not-compared")
-        elif attack.needs_insensitive and scene.released.with_insensitive is None:
+        elif attack.needs_insensitive and not scene.rows.insensitive:
             found = not_applicable("no-insensitive-column")
         elif column and not scene.released.known(column):
             found = not_applicable("nothing-known")

@@ -84,7 +84,9 @@ class Guessed:
 class ColumnTests:
     """Every published column against one secret."""
 
-    found: tuple[Guessed, ...]  # those that chance explains badly, and the one that it explains worst
+    found: tuple[Guessed, ...]
+    """What chance explains badly, what it explains worst, and what makes most records certain, of those counted."""
+    counted: frozenset[str]  # the columns for which certain records are judged by themselves
     columns: tuple[str, ...]  # all that were tested
     paired: tuple[str, ...]  # those of which every two were read together
     tested: int  # records that were dealt
@@ -99,6 +101,13 @@ class ColumnTests:
     def certain_leaks(self) -> tuple[Guessed, ...]:
         """The columns that make more secrets certain than chance does, worst first, of those counted for that."""
         return _minimal([each for each in self.found if each.certain_leak])
+
+    @property
+    def most_certain(self) -> Guessed | None:
+        """What makes most records certain, of the columns counted for that; None where nothing was tested."""
+        counted = [each for each in self.found if self.counted.issuperset(each.columns)]
+        counted = [each for each in counted if each.reading == each.by == "values"]
+        return min(counted, key=lambda each: (-each.certain, len(each.columns), each.columns), default=None)
 
     @property
     def strongest(self) -> Guessed | None:
@@ -143,7 +152,7 @@ def column_tests(
     rows = _tested_rows(owner, weights, singles, targets, person, seed)
     names = tuple(dict.fromkeys(each.columns[0] for each in singles))
     if not len(rows) or not entries:
-        return ColumnTests((), names, paired, 0, 0)
+        return ColumnTests((), certain_among, names, paired, 0, 0)
     dealt = _DealtRows.of(owner[rows], [each.codes[rows] for each in known], targets, rows)
     times, generator = dealings_for(tests), np.random.default_rng(seed)
     figures = [dealt.figures(np.arange(len(rows)), entries)]
@@ -158,13 +167,15 @@ def column_tests(
     ]
     among[counted] = p_values(spreads[:, [2 * place + 1 for place in counted]], tests)
     p_value = single.min(axis=1)
-    shown = np.flatnonzero((p_value <= LEVEL) | (among <= LEVEL) | (p_value == p_value.min()))
+    shown = (p_value <= LEVEL) | (among <= LEVEL) | (p_value == p_value.min())
+    if counted:
+        shown[max(counted, key=lambda place: (figures[0][2 * place + 1], -place))] = True
     figures_of = [_over_all_records(owner, weights, target) for target in targets]
     found = [
         figures_of[target](known[index], (float(p_value[place]), float(single[place, 1]), float(among[place])))
-        for place, (index, target) in ((place, entries[place]) for place in shown.tolist())
+        for place, (index, target) in ((place, entries[place]) for place in np.flatnonzero(shown).tolist())
     ]
-    return ColumnTests(tuple(found), names, paired, len(rows), times)
+    return ColumnTests(tuple(found), certain_among, names, paired, len(rows), times)
 
 
 def _tested_rows(

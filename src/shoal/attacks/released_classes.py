@@ -86,7 +86,6 @@ class Released:
     cells: Codes
     stats: ClassStats  # sizes of the classes, and the published sensitive columns as far as they occur
     models: tuple[Model, ...]  # the models that the policy promises
-    with_insensitive: Released | None = None  # the same by the insensitive columns too, which come last; None without
     people: PeopleRows | None = None  # who is in the classes; None where it is not known, or every record is somebody's
 
     @property
@@ -221,17 +220,20 @@ def by_text(label: Label) -> tuple[bool, str]:
 def released_scene(rows: Rows, policy: Policy) -> Released:
     """The release as classes."""
     domains = {name: sensitive_domain(name, values, policy) for name, (values, _) in rows.sensitive.items()}
-    stats, models, finer = rows.stats(rows.owner, rows.cells.shape[1], domains), policy.models(), None
-    if rows.insensitive and not rows.unseen:
-        labels, columns = zip(*rows.insensitive.values(), strict=True)
-        widths = [rows.cells.shape[1], *map(len, labels)]
-        keys, _ = combine_codes([rows.owner.astype(np.int32), *columns], widths)
-        _, first, owner = np.unique(keys, return_index=True, return_inverse=True)
-        cells = np.vstack([rows.cells[:, rows.owner[first]], *(column[first] for column in columns)])
-        of_groups = rows.stats(owner.astype(np.int64), len(first), domains)
-        names, people = (*rows.quasi, *rows.insensitive), rows.people(owner.astype(np.int64))
-        finer = Released(names, (*rows.labels, *labels), cells, of_groups, models, people=people)
-    return Released(rows.quasi, rows.labels, rows.cells, stats, models, finer, rows.people(rows.owner))
+    stats = rows.stats(rows.owner, rows.cells.shape[1], domains)
+    return Released(rows.quasi, rows.labels, rows.cells, stats, policy.models(), rows.people(rows.owner))
+
+
+def released_by(rows: Rows, released: Released, names: Sequence[str]) -> Released:
+    """The same release with some insensitive columns, which come last, taken for quasi-identifiers."""
+    labels, columns = zip(*(rows.insensitive[name] for name in names), strict=True)
+    widths = [rows.cells.shape[1], *map(len, labels)]
+    keys, _ = combine_codes([rows.owner.astype(np.int32), *columns], widths)
+    _, first, owner = np.unique(keys, return_index=True, return_inverse=True)
+    cells = np.vstack([rows.cells[:, rows.owner[first]], *(column[first] for column in columns)])
+    stats = rows.stats(owner.astype(np.int64), len(first), released.stats.domains)
+    people = rows.people(owner.astype(np.int64))
+    return Released((*rows.quasi, *names), (*rows.labels, *labels), cells, stats, released.models, people)
 
 
 def histograms_in(rows: Rows, domains: Mapping[str, SensitiveDomain], n_classes: int) -> dict[str, Histogram]:

@@ -12,14 +12,20 @@ for that person it makes no difference why. Attacks that only make a value more 
 
 Insensitive columns are released together with the sensitive value, and no model looks at them. Whoever knows them of a
 person looks for the value among the records of the class that agree in them too: if everybody in a ward has the same
-illness, the ward reveals it, however mixed the classes are. That is a second attack, and the classes alone are its
-baseline.
+illness, the ward reveals it, however mixed the classes are. That is a second attack. Its baseline are the records that
+are certain from their class alone, and those that would become so if the values were dealt at random within the
+classes: the fewer records agree, the more of them are certain by chance. There is a result for each column that does
+more, worst first, and for two columns with few values where neither does so alone (`shoal.attacks.column_tests`).
 """
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, tried
+from shoal.attacks.column_tests import Guessed
 from shoal.attacks.exposure import certain
+from shoal.attacks.released_classes import released_by
 from shoal.attacks.statistics import expected_by_chance
 
 
@@ -57,32 +63,50 @@ class HomogeneityInsensitive(Attack):
 
     name = "homogeneity-insensitive"
     title = "An insensitive column reveals it"
-    attacker = "A neighbour who knows a person's quasi-identifiers and insensitive columns."
+    attacker = "A neighbour who knows a person's quasi-identifiers and an insensitive column."
     attempt = (
-        "Looks for records with the same class and the same insensitive columns that all have one sensitive value; a "
-        "success is a record among them."
+        "Looks for records with the same class and the same value of the insensitive column that all have one "
+        "sensitive value; a success is a record among them."
     )
-    baseline = "records whose value is certain from their class alone"
+    baseline = "records whose value is certain from their class alone, or by chance"
     remedy = "Make those columns quasi-identifiers, or leave them out, unless nobody can know them."
     position = 11
     on_sensitive = True
     needs_insensitive = True
+    tells_people_apart = True
 
     @staticmethod
-    def run(scene: Scene, column: str) -> AttackResult:
-        """Records whose value is certain from the class and the insensitive columns together."""
-        released, finer = scene.released, scene.released.with_insensitive
-        assert finer is not None
-        alone, found = certain(released, column, 0), certain(finer, column, 0)
-        view, of = finer.stats.view(column), released.known(column)
-        return tried(
-            records=found.records,
-            of=of,
-            people=found.people,
-            baseline=alone.records / of,
-            columns=list(scene.rows.insensitive),
-            records_in_mixed_classes=found.records - alone.records,
-            unique_records=int(np.count_nonzero(finer.sizes == 1)),
-            **found.by_values(),
-            expected_by_chance=expected_by_chance(view.known, view.totals),
-        )
+    def run(scene: Scene, column: str) -> Sequence[AttackResult]:
+        """A result for each column, or two, that makes more secrets certain than chance; else one of the closest."""
+        tests = scene.column_tests[column]
+        leaks = [_certain_by(scene, column, each, leak=True) for each in tests.certain_leaks]
+        leaks = [each for each in leaks if each.certain]  # but for values that the policy does not protect
+        if leaks:
+            return leaks
+        closest = tests.most_certain
+        if closest is not None:
+            return [_certain_by(scene, column, closest, leak=False)]
+        alone, of = certain(scene.released, column, 0), scene.released.known(column)
+        return [tried(records=alone.records, of=of, baseline=alone.records / of, leak=False, certain=0,
+                      records_in_mixed_classes=0, **alone.by_values())]  # fmt: skip
+
+
+def _certain_by(scene: Scene, column: str, guessed: Guessed, *, leak: bool) -> AttackResult:
+    """What some insensitive columns make certain, against the classes alone and chance."""
+    finer, of = released_by(scene.rows, scene.released, guessed.columns), guessed.of
+    alone, found = certain(scene.released, column, 0), certain(finer, column, 0)
+    more = found.records - alone.records
+    return tried(
+        records=found.records,
+        of=of,
+        people=found.people,
+        baseline=(alone.records + min(guessed.certain_by_chance, of)) / of,
+        leak=leak and more > 0,
+        columns=guessed.columns if found.records > alone.records else None,
+        certain=more if leak else 0,
+        p_value=guessed.certain_among_p_value,
+        records_in_mixed_classes=more,
+        unique_records=int(np.count_nonzero(finer.sizes == 1)),
+        expected_by_chance=guessed.certain_by_chance,
+        **found.by_values(),
+    )

@@ -11,16 +11,24 @@ policy asks for (fewer than two where it asks for none): a promise that is broke
 Where people have several records and the models count people, the attacker knows one record of a person and asks whose
 it may be: candidates are the different people with a record in the classes that it fits, and k is a number of people.
 
-Insensitive columns are released as they are and the models do not look at them. Whoever knows them of a person links
-by them as well: that is a second attack, and linking by the quasi-identifiers alone is its baseline.
+Insensitive columns are released as they are and the models do not look at them. Whoever knows one of a person links by
+it as well: that is a second attack. Any column narrows people down, so a leak is one that does so for more people than
+the same column dealt at random over the records (`shoal.attacks.narrowing`); there is a result for each, worst first.
+What chance explains is no leak and still a fact: one result names the columns that leave people among fewer than k, and
+how many people the worst of them leaves so.
 
 Not covered: people outside the original, who could be taken for those in it.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, tried
 from shoal.attacks.linkable_records import LinkableRecords, linkable_records
+from shoal.attacks.narrowing import Narrowing, by_column, narrowing_set, narrowings
+from shoal.attacks.released_classes import released_by
+
+_LISTED = 10  # columns that details have figures of
 
 
 class Linkage(Attack):
@@ -52,9 +60,9 @@ class LinkageInsensitive(Attack):
 
     name = "linkage-insensitive"
     title = "Linking by insensitive columns too"
-    attacker = "Somebody with a list of all people in the original, their quasi-identifiers and insensitive columns."
+    attacker = "Somebody with a list of all people in the original, their quasi-identifiers and an insensitive column."
     attempt = (
-        "Looks up each person by the quasi-identifiers and the insensitive columns and guesses one of the records that "
+        "Looks up each person by the quasi-identifiers and the insensitive column and guesses one of the records that "
         "fit. A success is a right guess; exposed is anybody left with fewer records than the policy requires."
     )
     baseline = "linking by the quasi-identifiers alone"
@@ -65,13 +73,48 @@ class LinkageInsensitive(Attack):
     needs_insensitive = True
 
     @staticmethod
-    def run(scene: Scene, column: str) -> AttackResult:  # noqa: ARG004 - it is on no column
-        """Link everybody, or a sample, by all columns."""
-        released, original = scene.released.with_insensitive, scene.original
-        assert released is not None
-        assert original is not None
-        found = linkable_records(released, original, scene.seed, scene.rows.insensitive)
-        return _result(scene, found, scene.linkable.rate(), columns=list(scene.rows.insensitive))
+    def run(scene: Scene, column: str) -> Sequence[AttackResult]:  # noqa: ARG004 - it is on no column
+        """Link everybody, or a sample, by each column that narrows people down more than chance; else by the worst."""
+        found = narrowings(scene.rows, scene.released.k, scene.seed)
+        narrowing = [each for each in found if each.records]
+        leaks, rest = [each for each in found if each.leak], [each for each in narrowing if not each.leak]
+        results = [
+            _by_columns(scene, (each.column,), leak=True, p_value=each.p_value, expected_by_chance=each.expected)
+            for each in leaks
+        ]
+        return [*results, _explained(scene, rest)] if rest or not leaks else results
+
+
+def _explained(scene: Scene, narrowing: Sequence[Narrowing]) -> AttackResult:
+    """The columns that narrow people down as chance does, the worst first; two or three where no single one does."""
+    together = linkable_by(scene, tuple(scene.rows.insensitive)).below(scene.released.k)
+    details: dict[str, Any] = {"by_all_columns": together, "insensitive_columns": len(scene.rows.insensitive)}
+    if narrowing:
+        names, worst = tuple(each.column for each in narrowing), narrowing[0]
+        details |= {"by_column": by_column(narrowing, _LISTED), "expected_by_chance": worst.expected}
+        return _by_columns(scene, (worst.column,), leak=False, named=names, p_value=worst.p_value, **details)
+    names, _ = narrowing_set(scene.rows, scene.released.k)
+    return _by_columns(scene, names, leak=False, **details)
+
+
+def linkable_by(scene: Scene, names: Sequence[str]) -> LinkableRecords:
+    """The released records that people fit by quasi-identifiers and some insensitive columns."""
+    assert scene.original is not None
+    if not names:
+        return scene.linkable
+    finer, insensitive = released_by(scene.rows, scene.released, names), scene.rows.insensitive
+    return linkable_records(finer, scene.original, scene.seed, {name: insensitive[name] for name in names})
+
+
+def _by_columns(
+    scene: Scene, names: tuple[str, ...], *, leak: bool, named: tuple[str, ...] | None = None, **details: Any
+) -> AttackResult:
+    found = linkable_by(scene, names)
+    columns = (named or names) if found.below(scene.released.k) else ()
+    alone = found.below(2) if leak else 0
+    return _result(
+        scene, found, scene.linkable.rate(), leak=leak, columns=columns, certain=alone, linked_by=names, **details
+    )
 
 
 def _result(scene: Scene, linkable: LinkableRecords, baseline: float, **details: Any) -> AttackResult:
@@ -82,9 +125,8 @@ def _result(scene: Scene, linkable: LinkableRecords, baseline: float, **details:
         rate=linkable.rate(),
         baseline=baseline,
         interval=linkable.interval(),
-        leak=bool((linkable.sizes < k).any()),
         people=linkable.people_below(k),
-        **details,
+        **{"leak": bool((linkable.sizes < k).any()), **details},
         k=k,
         people_looked_up=int(linkable.people.sum()),
         matching_all_at_once=linkable.matching,
