@@ -13,8 +13,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from shoal.attacks.column_readings import published_knowledge, targets_of
-from shoal.attacks.column_tests import ColumnTests, column_tests
+from shoal.attacks.column_readings import Secret, published_knowledge, targets_of
+from shoal.attacks.column_tests import column_tests
+from shoal.attacks.guessed import ColumnTests
 from shoal.attacks.linkable_records import LinkableRecords, linkable_records
 from shoal.attacks.original_people import Original
 from shoal.attacks.registry.people import EarlierRelease
@@ -143,9 +144,11 @@ class Scene:
     def column_tests(self) -> Mapping[str, ColumnTests]:
         """What each other published column tells of each sensitive column of which a value is known."""
         rows, insensitive = self.rows, {} if self.rows.unseen else self.rows.insensitive
-        secrets, found = [name for name in rows.sensitive if self.released.known(name)], {}
-        for name in secrets:
+        secrets = []
+        for name in rows.sensitive:
             domain = self.released.stats.domains[name]
+            if not self.released.known(name):
+                continue
             others = {other: column for other, column in rows.sensitive.items() if other != name}
             by_values = domain.categories and self.policy.published(name) != "categories"
             targets = targets_of(
@@ -155,17 +158,15 @@ class Scene:
                 unknown=domain.unknown,
                 category_of=domain.category_of if by_values else None,
             )
-            found[name] = column_tests(
-                rows.owner,
-                rows.weights,
-                published_knowledge({**insensitive, **others}, rows.weights),
-                targets,
-                person=rows.person,
-                certain_among=frozenset(insensitive),
-                tests=len(secrets),
-                seed=self.seed,
-            )
-        return found
+            secrets.append(Secret(name, targets, published_knowledge({**insensitive, **others}, rows.weights)))
+        return column_tests(
+            rows.owner,
+            rows.weights,
+            secrets,
+            person=rows.person,
+            certain_among=frozenset(insensitive),
+            seed=self.seed,
+        )
 
     @cached_property
     def signature(self) -> Signature:

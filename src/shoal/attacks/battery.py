@@ -92,8 +92,8 @@ def _results(attack: type[Attack], scene: Scene) -> Iterator[AttackResult]:
             found = attack.run(scene, column)
         for each in [found] if isinstance(found, AttackResult) else found:
             taken = scene.policy.person_columns and each.status == "tried" and each.people is None
-            on, counted = each.sensitive or column or None, "records" if taken else None
-            yield replace(each, name=attack.name, sensitive=on, counted=counted)
+            on = each.sensitive or column or None
+            yield replace(each, name=attack.name, sensitive=on, counted="records" if taken else None)
 
 
 def check_options(seed: int, ruled_out: int) -> None:

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from shoal.attacks.released_classes import Column, Ints
+from shoal.attacks.released_classes import Codes, Column, Ints
 from shoal.hierarchies.hierarchy import Label
 from shoal.table.classes import Counts, Mask
 from shoal.table.encoded import combine_codes
@@ -43,6 +43,16 @@ class Target:
     reading: Reading = "values"
 
 
+@dataclass(frozen=True, eq=False)
+class Secret:
+    """Something hidden, and what it is guessed from besides the class."""
+
+    name: str
+    targets: Sequence[Target]  # its readings, the finest first
+    singles: Sequence[Knowledge]
+    paired: bool = True  # whether two columns are read together too
+
+
 def knowledge_of(name: str, column: Column, weights: Counts) -> list[Knowledge]:
     """A published column as it is, and by tenths where it has many numbers."""
     labels, codes = column
@@ -53,7 +63,7 @@ def knowledge_of(name: str, column: Column, weights: Counts) -> list[Knowledge]:
 
 
 def tenths(
-    labels: Sequence[Label], codes: Ints, weights: Counts, unknown: frozenset[Label] = frozenset()
+    labels: Sequence[Label], codes: Codes | Ints, weights: Counts, unknown: frozenset[Label] = frozenset()
 ) -> Ints | None:
     """The tenth of the records, in order of the number, that each row's number lies in; the last code without one.
 
@@ -85,7 +95,7 @@ def pairs_of(singles: Sequence[Knowledge]) -> tuple[tuple[str, ...], list[Knowle
 
 
 def targets_of(
-    column: Column, weights: Counts, *, known: Mask, unknown: frozenset[Label], category_of: Ints | None
+    column: Column, weights: Counts, *, known: Mask, unknown: frozenset[Label], category_of: Codes | None
 ) -> list[Target]:
     """A secret by its values, by its categories where it is published by values, and by tenths of many numbers."""
     labels, codes = column

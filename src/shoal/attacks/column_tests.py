@@ -15,182 +15,118 @@ alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
-from shoal.attacks.column_readings import READINGS, Knowledge, Reading, Target, pairs_of
+from shoal.attacks.column_readings import Knowledge, Secret, Target, pairs_of
+from shoal.attacks.guessed import ColumnTests, over_all_records
 from shoal.attacks.random_dealing import (
+    DEALINGS,
     LEVEL,
-    dealings_for,
     dealt_within,
-    drawn_records,
-    expected_belief,
-    expected_certain,
     in_spreads,
     p_values,
+    tested_records,
 )
-from shoal.attacks.released_classes import Ints
+from shoal.attacks.released_classes import Codes, Ints
 from shoal.table.classes import Counts, Floats, Mask
 from shoal.table.encoded import combine_codes
 
-MATERIAL = 0.01
-"""Share of the records that must be guessed right beyond chance: less is real in a large table, and helps nobody."""
 _DENSE = 8  # cells per record up to which groups are counted in a table, else sorted
 _TINY = 1e-6
-
-
-@dataclass(frozen=True, eq=False)
-class Guessed:
-    """How well a secret is known from the class and something else."""
-
-    columns: tuple[str, ...]
-    reading: Reading  # of the secret
-    by: Reading  # of the columns
-    of: int  # records whose secret is known
-    belief: float  # summed over these records
-    by_chance: float
-    from_class: float  # the same from the class alone
-    certain: int  # records whose secret is certain and is not from the class alone
-    certain_by_chance: float
-    p_value: float
-    certain_p_value: float  # of the number of certain records alone
-    certain_among_p_value: float  # the same among some of the columns, as if others did not exist
-
-    @property
-    def gain(self) -> float:
-        """Records by which the secret is exposed beyond chance: guessed right, or certain."""
-        return max(self.belief - self.by_chance, self.certain - self.certain_by_chance, 0.0)
-
-    @property
-    def leak(self) -> bool:
-        """Whether chance does not explain it, and it is enough to matter."""
-        return self.p_value <= LEVEL and self.gain >= MATERIAL * self.of
-
-    @property
-    def certain_beyond_chance(self) -> int:
-        """The certain records where chance does not explain how many they are, else none."""
-        return self.certain if self.certain_p_value <= LEVEL and self.certain > self.certain_by_chance else 0
-
-    @property
-    def certain_leak(self) -> bool:
-        """Whether chance does not explain how many records are certain, among some of the columns."""
-        return self.certain_among_p_value <= LEVEL and self.certain > self.certain_by_chance
-
-
-@dataclass(frozen=True, eq=False)
-class ColumnTests:
-    """Every published column against one secret."""
-
-    found: tuple[Guessed, ...]
-    """What chance explains badly, what it explains worst, and what makes most records certain, of those counted."""
-    counted: frozenset[str]  # the columns for which certain records are judged by themselves
-    columns: tuple[str, ...]  # all that were tested
-    paired: tuple[str, ...]  # those of which every two were read together
-    tested: int  # records that were dealt
-    dealings: int
-
-    @cached_property
-    def leaks(self) -> tuple[Guessed, ...]:
-        """The columns that tell the secret, worst first; two together where neither does alone."""
-        return _minimal([each for each in self.found if each.leak])
-
-    @cached_property
-    def certain_leaks(self) -> tuple[Guessed, ...]:
-        """The columns that make more secrets certain than chance does, worst first, of those counted for that."""
-        return _minimal([each for each in self.found if each.certain_leak])
-
-    @property
-    def most_certain(self) -> Guessed | None:
-        """What makes most records certain, of the columns counted for that; None where nothing was tested."""
-        counted = [each for each in self.found if self.counted.issuperset(each.columns)]
-        counted = [each for each in counted if each.reading == each.by == "values"]
-        return min(counted, key=lambda each: (-each.certain, len(each.columns), each.columns), default=None)
-
-    @property
-    def strongest(self) -> Guessed | None:
-        """What chance explains worst; None where there was nothing to test."""
-        return min(self.found, key=lambda each: (each.p_value, *_worst_first(each)), default=None)
-
-
-def _minimal(leaks: Sequence[Guessed]) -> tuple[Guessed, ...]:
-    """The worst reading of each, without two columns of which one does it alone."""
-    worst: dict[tuple[str, ...], Guessed] = {}
-    for each in sorted(leaks, key=_worst_first):
-        worst.setdefault(each.columns, each)
-    alone = {columns[0] for columns in worst if len(columns) == 1}
-    return tuple(each for columns, each in worst.items() if len(columns) == 1 or not alone & set(columns))
-
-
-def _worst_first(guessed: Guessed) -> tuple[float, float, int, int, tuple[str, ...]]:
-    gain, places = round(guessed.gain, 6), (READINGS.index(guessed.reading), READINGS.index(guessed.by))
-    return -gain, guessed.p_value, *places, guessed.columns
 
 
 def column_tests(
     owner: Ints,
     weights: Counts,
-    singles: Sequence[Knowledge],
-    targets: Sequence[Target],
+    secrets: Sequence[Secret],
     *,
-    person: Ints | None = None,
+    person: Codes | None = None,
     certain_among: frozenset[str] = frozenset(),
-    tests: int = 1,
     seed: int = 0,
-) -> ColumnTests:
-    """Test every column, and every two with few values, against a secret, by one of ``tests`` tests.
+) -> dict[str, ColumnTests]:
+    """Test every column, and every two with few values, against each secret; all are judged together.
 
     ``owner`` is the class of each row and ``weights`` its records. Where it is known who a row is about, everybody is
     dealt once per class: records of one person are no independent evidence. Certain records are judged by themselves
     for the columns ``certain_among``.
     """
-    paired, pairs = pairs_of(singles)
-    known = [*singles, *pairs]
-    entries = [(index, target) for index in range(len(known)) for target in range(len(targets))]
-    rows = _tested_rows(owner, weights, singles, targets, person, seed)
-    names = tuple(dict.fromkeys(each.columns[0] for each in singles))
-    if not len(rows) or not entries:
-        return ColumnTests((), certain_among, names, paired, 0, 0)
-    dealt = _DealtRows.of(owner[rows], [each.codes[rows] for each in known], targets, rows)
-    times, generator = dealings_for(tests), np.random.default_rng(seed)
-    figures = [dealt.figures(np.arange(len(rows)), entries)]
-    figures += [dealt.figures(order, entries) for order in dealt_within(dealt.owner, times, generator)]
-    spreads = in_spreads(np.array(figures), np.tile([_TINY, 1.0], len(entries)))
-    single, among = p_values(spreads, tests).reshape(-1, 2), np.ones(len(entries))
-    counted = [
-        place
-        for place, (index, target) in enumerate(entries)
-        if certain_among.issuperset(known[index].columns)
-        and targets[target].reading == known[index].reading == "values"
-    ]
-    among[counted] = p_values(spreads[:, [2 * place + 1 for place in counted]], tests)
-    p_value = single.min(axis=1)
-    shown = (p_value <= LEVEL) | (among <= LEVEL) | (p_value == p_value.min())
-    if counted:
-        shown[max(counted, key=lambda place: (figures[0][2 * place + 1], -place))] = True
-    figures_of = [_over_all_records(owner, weights, target) for target in targets]
-    found = [
-        figures_of[target](known[index], (float(p_value[place]), float(single[place, 1]), float(among[place])))
-        for place, (index, target) in ((place, entries[place]) for place in np.flatnonzero(shown).tolist())
-    ]
-    return ColumnTests(tuple(found), certain_among, names, paired, len(rows), times)
+    made = [_Dealings.of(owner, weights, each, person, certain_among, seed) for each in secrets]
+    nothing = np.full(DEALINGS, -np.inf)
+    largest = np.max([nothing, *(each.spreads[1:].max(axis=1) for each in made if each.spreads.size)], axis=0)
+    among = [each.spreads[1:, each.counted].max(axis=1) for each in made if each.counted]
+    largest_among = np.max([nothing, *among], axis=0)
+    return {each.secret.name: each.tests(owner, weights, largest, largest_among, certain_among) for each in made}
 
 
-def _tested_rows(
-    owner: Ints,
-    weights: Counts,
-    singles: Sequence[Knowledge],
-    targets: Sequence[Target],
-    person: Ints | None,
-    seed: int,
-) -> Ints:
+@dataclass(frozen=True, eq=False)
+class _Dealings:
+    """The figures of one secret in the table and in dealings."""
+
+    secret: Secret
+    known: Sequence[Knowledge]
+    paired: tuple[str, ...]
+    entries: Sequence[tuple[int, int]]  # by index: what is known, and the reading of the secret
+    observed: Floats
+    spreads: Floats  # belief and certain records of each entry in turn; the table first, then the dealings
+    counted: Sequence[int]  # the figures of certain records that are judged by themselves
+    tested: int
+
+    @staticmethod
+    def of(
+        owner: Ints, weights: Counts, secret: Secret, person: Codes | None, certain_among: frozenset[str], seed: int
+    ) -> _Dealings:
+        paired, pairs = pairs_of(secret.singles) if secret.paired else ((), [])
+        known, targets = [*secret.singles, *pairs], secret.targets
+        rows = _tested_rows(owner, weights, secret, person, seed)
+        entries = (
+            [(index, target) for index in range(len(known)) for target in range(len(targets))] if len(rows) else []
+        )
+        if not entries:
+            return _Dealings(secret, known, paired, entries, np.zeros(0), np.zeros((DEALINGS + 1, 0)), [], 0)
+        dealt = _DealtRows.of(owner[rows], [each.codes[rows] for each in known], targets, rows)
+        figures = [dealt.figures(np.arange(len(rows)), entries)]
+        orders = dealt_within(dealt.owner, DEALINGS, np.random.default_rng(seed))
+        table = np.array([*figures, *(dealt.figures(order, entries) for order in orders)])
+        counted = [
+            2 * place + 1
+            for place, (index, target) in enumerate(entries)
+            if certain_among.issuperset(known[index].columns)
+            and targets[target].reading == known[index].reading == "values"
+        ]
+        spreads = in_spreads(table, np.tile([_TINY, 1.0], len(entries)))
+        return _Dealings(secret, known, paired, entries, table[0], spreads, counted, len(rows))
+
+    def tests(
+        self, owner: Ints, weights: Counts, largest: Floats, largest_among: Floats, certain_among: frozenset[str]
+    ) -> ColumnTests:
+        """What chance explains badly, by the largest figure of each dealing over all secrets."""
+        names = tuple(dict.fromkeys(each.columns[0] for each in self.secret.singles))
+        single, among = p_values(self.spreads, largest).reshape(-1, 2), np.ones(2 * len(self.entries))
+        among[self.counted] = p_values(self.spreads[:, self.counted], largest_among)
+        among, p_value = among[1::2], single.min(axis=1, initial=1.0)
+        shown = (p_value <= LEVEL) | (among <= LEVEL) | (p_value == p_value.min(initial=1.0))
+        if self.counted:
+            shown[max(self.counted, key=lambda place: (self.observed[place], -place)) // 2] = True
+        figures_of = [over_all_records(owner, weights, target) for target in self.secret.targets]
+        found = []
+        for place in np.flatnonzero(shown).tolist():
+            index, target = self.entries[place]
+            chances = float(p_value[place]), float(single[place, 1]), float(among[place])
+            found.append(figures_of[target](self.known[index], chances))
+        return ColumnTests(tuple(found), certain_among, names, self.paired, self.tested)
+
+
+def _tested_rows(owner: Ints, weights: Counts, secret: Secret, person: Codes | None, seed: int) -> Ints:
     """The rows whose secrets are dealt, one per record (per person and class where people are known), by class.
 
     Their order depends on what they hold alone. Classes in which the secret is certain anyway are left out.
     """
+    targets, singles = secret.targets, secret.singles
     rows = np.flatnonzero(targets[0].codes >= 0)
+    rows = rows[_mixed(owner[rows], targets[0].codes[rows])]
     columns = [owner, *(each.codes for each in singles), *(each.codes + 1 for each in targets)]
     widths = [int(owner.max(initial=0)) + 1, *(each.width for each in singles), *(each.width + 1 for each in targets)]
     keys, _ = combine_codes([each[rows] for each in columns], widths)
@@ -200,8 +136,7 @@ def _tested_rows(
     else:
         _, first = np.unique(owner[rows] * (int(person.max(initial=0)) + 1) + person[rows], return_index=True)
         rows = rows[np.sort(first)]
-    rows = rows[drawn_records(len(rows), seed)]
-    return rows[_mixed(owner[rows], targets[0].codes[rows])]
+    return rows[tested_records(owner[rows], seed)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,49 +175,9 @@ class _DealtRows:
         keys = self.groups[index] * width + secrets
         space = (int(self.groups[index].max()) + 1) * width
         if space <= _DENSE * len(keys) + 1000:
-            return np.bincount(keys, minlength=space)[keys]
+            return np.asarray(np.bincount(keys, minlength=space)[keys])
         _, inverse, counts = np.unique(keys, return_inverse=True, return_counts=True)
         return np.asarray(counts[inverse])
-
-
-def _over_all_records(owner: Ints, weights: Counts, target: Target) -> Callable[[Knowledge, tuple[float, float, float]], Guessed]:
-    """The figures of a target over all records, with their means over all dealings within the classes."""
-    there = target.codes >= 0
-    cls, weight, secret = owner[there], weights[there], target.codes[there]
-    n_classes = int(owner.max(initial=0)) + 1
-    of_class = np.bincount(cls, weights=weight, minlength=n_classes).astype(np.int64)
-    cell_class, cell_counts = _counted(cls, secret, target.width, weight)
-    starts = np.searchsorted(cell_class, np.arange(n_classes + 1))
-    squares = np.bincount(cell_class, weights=cell_counts**2.0, minlength=n_classes)
-    alike: Floats = squares / np.maximum(of_class, 1) ** 2.0
-    mixed = np.diff(starts) > 1
-
-    def figures(known: Knowledge, chances: tuple[float, float, float]) -> Guessed:
-        pairs, _ = combine_codes([cls, known.codes[there]], [n_classes, known.width])
-        _, first, group = np.unique(pairs, return_index=True, return_inverse=True)
-        sizes = np.bincount(group, weights=weight, minlength=len(first)).astype(np.int64)
-        of_group, counts = _counted(group.astype(np.int64), secret, target.width, weight)
-        inside, single = mixed[cls[first]], np.bincount(of_group, minlength=len(first)) == 1
-        certain, by_chance = 0, 0.0
-        if target.reading != "tenths":
-            certain = int(sizes[single & inside].sum())
-            by_chance = expected_certain(sizes[inside], cls[first][inside], starts, cell_counts)
-        return Guessed(
-            known.columns,
-            target.reading,
-            known.reading,
-            of=int(weight.sum()),
-            belief=float((counts**2.0 / sizes[of_group]).sum()),
-            by_chance=expected_belief(sizes, of_class[cls[first]], alike[cls[first]]),
-            from_class=float((alike * of_class).sum()),
-            certain=certain,
-            certain_by_chance=by_chance,
-            p_value=chances[0],
-            certain_p_value=chances[1],
-            certain_among_p_value=chances[2],
-        )
-
-    return figures
 
 
 def _mixed(owner: Ints, codes: Ints) -> Mask:
@@ -296,10 +191,3 @@ def _mixed(owner: Ints, codes: Ints) -> Mask:
 
 def _numbered(keys: Ints) -> Ints:
     return np.unique(keys, return_inverse=True)[1].astype(np.int64)
-
-
-def _counted(first: Ints, second: Ints, width: int, weights: Counts) -> tuple[Ints, Counts]:
-    """For each pair of codes that occurs the first code, ascending, and its records."""
-    keys, _ = combine_codes([first, second], [int(first.max(initial=0)) + 1, width])
-    _, some, cell = np.unique(keys, return_index=True, return_inverse=True)
-    return first[some], np.bincount(cell, weights=weights, minlength=len(some)).astype(np.int64)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.attacks.random_dealing import DEALINGS, LEVEL, TESTED, in_spreads, p_values
+from shoal.attacks.random_dealing import DEALINGS, LEVEL, in_spreads, p_values, tested_records
 from shoal.attacks.released_classes import Ints, Rows
 from shoal.table.encoded import combine_codes
 
@@ -43,7 +43,7 @@ def narrowings(rows: Rows, k: int, seed: int) -> list[Narrowing]:
     records = _one_each(rows, codes)
     owner, codes = rows.owner[records], codes[:, records]
     records_of = {name: _below(owner, column, k) for name, column in zip(names, codes, strict=True)}
-    some = _some_classes(owner, seed)
+    some = tested_records(owner, seed)
     owner, codes = owner[some], codes[:, some]
     generator = np.random.default_rng(seed)
     figures = [[_below(owner, column, k) for column in codes]]
@@ -66,7 +66,7 @@ def narrowing_set(rows: Rows, k: int) -> tuple[tuple[str, ...], int]:
     """
     codes = {name: column.astype(np.int64) for name, (_, column) in rows.insensitive.items()}
     records = _one_each(rows, np.array(list(codes.values()), dtype=np.int64))
-    group, chosen = rows.owner[records], ()
+    group, chosen = rows.owner[records], tuple[str, ...]()
     while len(chosen) < min(TOGETHER, len(codes)):
         added = {name: _joined(group, column[records]) for name, column in codes.items() if name not in chosen}
         best = min(added, key=lambda name: (-_below(added[name], None, k), -int(added[name].max(initial=0)), name))
@@ -91,25 +91,15 @@ def _joined(group: Ints, column: Ints) -> Ints:
 
 def _one_each(rows: Rows, codes: Ints) -> Ints:
     """A row per record, or per person and class where people are known, in an order that does not matter outside."""
-    keys, _ = combine_codes([rows.owner, *codes], [len(rows.cells.T), *(int(each.max(initial=0)) + 1 for each in codes)])
+    keys, _ = combine_codes(
+        [rows.owner, *codes], [len(rows.cells.T), *(int(each.max(initial=0)) + 1 for each in codes)]
+    )
     order = np.argsort(keys, kind="stable")
     if rows.person is None:
         return np.repeat(order, rows.weights[order])
     width = int(rows.person.max(initial=0)) + 1
     _, first = np.unique(rows.owner[order] * width + rows.person[order], return_index=True)
     return np.asarray(order[np.sort(first)])
-
-
-def _some_classes(owner: Ints, seed: int) -> Ints:
-    """The records of all classes, or of classes drawn at random that have enough of them."""
-    if len(owner) <= TESTED:
-        return np.arange(len(owner))
-    sizes = np.bincount(owner)
-    drawn = np.random.default_rng(seed).permutation(len(sizes))
-    enough = int(np.searchsorted(np.cumsum(sizes[drawn]), TESTED)) + 1
-    chosen = np.zeros(len(sizes), dtype=np.bool_)
-    chosen[drawn[:enough]] = True
-    return np.flatnonzero(chosen[owner])
 
 
 def by_column(found: Sequence[Narrowing], listed: int) -> Mapping[str, Mapping[str, float]]:

@@ -7,7 +7,7 @@ spread (Westfall & Young 1993): if nothing is behind any of them, *any* is calle
 twenty at most.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -17,14 +17,16 @@ from shoal.table.classes import Counts, Floats
 
 LEVEL = 0.05
 """More than chance is what this share of dealings reaches at most, over all figures of an attack."""
-DEALINGS = 99
-TESTED = 100_000  # records up to which all are dealt; of more, so many that are drawn at random
+DEALINGS = 39
+"""Dealings of a test: at the level, one of them at most may reach what was found."""
+TESTED = 20_000
+"""Records up to which all are dealt; of more, those of classes drawn at random that have as many."""
 _TIE = 1e-9
 
 
 def dealings_for(tests: int) -> int:
     """Dealings that resolve the level when it is shared among several tests."""
-    return max(DEALINGS, 40 * tests - 1)
+    return (DEALINGS + 1) * tests - 1
 
 
 def dealt_within(owner: Ints, times: int, generator: np.random.Generator) -> Iterator[Ints]:
@@ -49,13 +51,16 @@ def in_spreads(figures: Floats, least: float | Floats) -> Floats:
     return np.asarray((figures - figures.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
 
 
-def p_values(spreads: Floats, tests: int = 1) -> Floats:
-    """For each column of figures how probable one as extreme is in any of them, times the number of such tests."""
+def p_values(spreads: Floats, largest: Floats | None = None) -> Floats:
+    """For each column of figures how probable one as extreme is in any of them.
+
+    ``largest`` is the largest figure of each dealing where other figures are judged together with these.
+    """
     if not spreads.shape[1]:
         return np.zeros(0)
-    largest = spreads[1:].max(axis=1)
-    reached = np.count_nonzero(largest[:, None] >= spreads[0] - _TIE, axis=0)
-    return np.asarray(np.minimum((1 + reached) / len(spreads) * tests, 1.0))
+    most = spreads[1:].max(axis=1) if largest is None else largest
+    reached = np.count_nonzero(most[:, None] >= spreads[0] - _TIE, axis=0)
+    return np.asarray((1 + reached) / len(spreads))
 
 
 def expected_belief(sizes: Counts, of_class: Counts, alike: Floats) -> float:
@@ -86,8 +91,16 @@ def expected_certain(sizes: Counts, group_class: Ints, starts: Ints, counts: Cou
     return float((m * times * np.bincount(repeated, weights=chance, minlength=len(pairs))).sum())
 
 
-def drawn_records(records: int, seed: int | Sequence[int]) -> Ints | slice:
-    """The records that are tested: all, or a random sample of them where there are very many."""
-    if records <= TESTED:
-        return slice(None)
-    return np.sort(np.random.default_rng(seed).choice(records, size=TESTED, replace=False))
+def tested_records(owner: Ints, seed: int) -> Ints:
+    """The records that are dealt, by the class of each: all, or those of some classes where there are very many."""
+    if len(owner) <= TESTED:
+        return np.arange(len(owner))
+    generator, sizes = np.random.default_rng(seed), np.bincount(owner)
+    drawn = generator.permutation(len(sizes))
+    enough = int(np.searchsorted(np.cumsum(sizes[drawn]), TESTED)) + 1
+    chosen = np.zeros(len(sizes), dtype=np.bool_)
+    chosen[drawn[:enough]] = True
+    found = np.flatnonzero(chosen[owner])
+    if len(found) > 2 * TESTED:  # a class that is very large by itself
+        found = np.sort(generator.choice(found, size=TESTED, replace=False))
+    return found

@@ -7,6 +7,13 @@ from shoal.attacks.attack import AttackResult
 from shoal.attacks.battery import ATTACKS
 from shoal.formatting import listing, number, percent, pluralize
 from shoal.models import MODELS
+from shoal.present.column_attacks import (
+    chance_of_linking,
+    columns,
+    exposed_records,
+    homogeneity_insensitive,
+    identifying_secret,
+)
 from shoal.present.people import in_people, people_phrase
 
 Details = Mapping[str, Any]
@@ -25,6 +32,8 @@ _NOT_MADE = {
     "no-earlier-release": "no earlier release was given",
     "unreadable-labels": "{unreadable}",
     "no-sensitive-column": "the policy names no sensitive column",
+    "no-other-column": "no other column is released besides the quasi-identifiers",
+    "nothing-hidden": "every released value is the original one",
     "no-insensitive-column": "the policy releases no insensitive column",
     "no-categories": "{column} declares no categories",
     "not-numbers": "{column} is not published as numbers",
@@ -153,18 +162,6 @@ def _homogeneity(result: AttackResult, details: Details) -> str:
     return said
 
 
-def _homogeneity_insensitive(result: AttackResult, details: Details) -> str:
-    known = listing(result.columns or ())
-    if not result.leak:
-        return (
-            f"Knowing {known} as well makes {result.sensitive} certain for nobody whose class does not do so already."
-        )
-    return (
-        f"To anybody who knows {known}, {result.sensitive} is certain for {_exposed_records(result)}, "
-        f"{number(details['records_in_mixed_classes'])} of them in classes with other values too."
-    )
-
-
 def _similarity(result: AttackResult, details: Details) -> str:
     column = result.sensitive
     if result.outcome == "nothing":
@@ -273,16 +270,17 @@ def _linkage(result: AttackResult, details: Details) -> str:
     links = f"{percent(result.rate or 0)} of the links would be right"
     if result.people is not None or result.counted:
         said = _linkage_of_records(result, details, fewest, links)
-    elif result.leak:
+    elif result.leak or result.columns:
         people = pluralize(result.records or 0, "person fits", "people fit")
         only = f", {number(alone)} of them only one" if alone else ""
         said = f"{people} fewer than {number(details['k'])} records{only}; {links}."
         if result.columns:
-            said = f"To anybody who knows {listing(result.columns)}, {said[0].lower()}{said[1:]}"
+            said = f"To anybody who knows {listing(details['linked_by'])}, {said[0].lower()}{said[1:]}"
     else:
         sample = f" in a random sample of {pluralize(details['people_looked_up'], 'person', 'people')}"
         whom = f"Everybody{sample if result.interval is not None else ''}"
         said = f"{whom} fits {number(fewest)} records or more; {links}."
+    said += chance_of_linking(result, details)
     if details["matching_all_at_once"] in {"impossible", "too many pairs"}:
         said += " People were looked up one by one, not matched all at once."
     return said
@@ -310,13 +308,12 @@ def _events(result: AttackResult, details: Details) -> str:
 
 
 def _inference(result: AttackResult, details: Details) -> str:
-    difference = "The difference comes from being in the release."
-    if not result.leak:
-        difference = "Being in the release makes no difference beyond chance."
+    more = "That is more than chance explains." if result.leak else "That is no more than chance explains."
+    if (result.rate or 0) <= details["base_rate"]:
+        more = "Nothing is learned."
     return (
-        f"{percent(result.rate or 0)} of the values of {result.sensitive} are guessed right for records learnt from "
-        f"and {percent(result.baseline or 0)} for others; always guessing the most frequent value gives "
-        f"{percent(details['base_rate'])}. {difference}"
+        f"{percent(result.rate or 0)} of the values of {result.sensitive} are guessed right by what the labels of "
+        f"other records teach; always guessing the most frequent value gives {percent(details['base_rate'])}. {more}"
     )
 
 
@@ -353,7 +350,7 @@ def _composition(result: AttackResult, details: Details) -> str:
 def _linkage_of_records(result: AttackResult, details: Details, fewest: int, links: str) -> str:
     """How many people, or else records, fit a record that is known of a person."""
     fitting = "records" if result.people is None else "people"
-    if result.leak:
+    if result.leak or result.columns:
         known = pluralize(result.records or 0, "record of the original", "records of the original")
         fit = "fits" if result.records == 1 else "fit"
         said = f"{known} {fit} fewer than {number(details['k'])} {fitting}"
@@ -361,26 +358,21 @@ def _linkage_of_records(result: AttackResult, details: Details, fewest: int, lin
             said = f"{people_phrase(result.people)} {'has' if result.people == 1 else 'have'} a record that fewer than "
             said += f"{number(details['k'])} people fit"
         said = f"{said}; {links}."
-        return f"To anybody who knows {listing(result.columns)}: {said}" if result.columns else said
+        return f"To anybody who knows {listing(details['linked_by'])}: {said}" if result.columns else said
     sample = " of a random sample" if result.interval is not None else ""
     return f"Whichever record{sample} is known, {number(fewest)} {fitting} or more fit it; {links}."
 
 
-def _exposed_records(result: AttackResult) -> str:
-    """``3 records``, and of how many people where these are counted."""
-    records = pluralize(result.records or 0, "record")
-    return records if result.people is None else f"{records} of {people_phrase(result.people)}"
-
-
 def _in_classes(result: AttackResult) -> str:
     """``3 records in 2 classes have``, or ``3 records of 2 people in 2 classes have``."""
-    records, classes = _exposed_records(result), pluralize(result.classes or 0, "class")
+    records, classes = exposed_records(result), pluralize(result.classes or 0, "class")
     return f"{records} in {classes} {'has' if result.records == 1 else 'have'}"
 
 
 _VERDICTS: dict[str, Callable[[AttackResult, Details], str]] = {
-    "homogeneity": _homogeneity, "homogeneity-insensitive": _homogeneity_insensitive, "similarity": _similarity,
+    "homogeneity": _homogeneity, "homogeneity-insensitive": homogeneity_insensitive, "similarity": _similarity,
     "skewness": _skewness, "proximity": _proximity, "background": _background, "minimality": _minimality,
     "inversion": _inversion, "downcoding": _downcoding, "linkage": _linkage, "linkage-insensitive": _linkage,
-    "inference": _inference, "composition": _composition, "events": _events,
+    "columns": columns, "undone": columns, "identifying-secret": identifying_secret, "inference": _inference,
+    "composition": _composition, "events": _events,
 }  # fmt: skip

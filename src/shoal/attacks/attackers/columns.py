@@ -8,9 +8,10 @@ together only where neither leaks alone.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, not_tried, share, tried
-from shoal.attacks.column_tests import ColumnTests, Guessed
+from shoal.attacks.guessed import ColumnTests, Guessed
 
 _LISTED = 10  # results of one secret; the last one names further columns
 
@@ -41,11 +42,12 @@ class Columns(Attack):
         return column_results(tests, scene.released.known(column), columns_not_compared=list(unseen))
 
 
-def column_results(tests: ColumnTests, known: int, **details: object) -> list[AttackResult]:
-    """The results of tests of columns against one secret."""
+def column_results(tests: ColumnTests, known: int, *, least: float = 0.0, **details: Any) -> list[AttackResult]:
+    """The results of tests of columns against one secret; leaks expose ``least`` of the records beyond chance."""
+    leaks = [each for each in tests.leaks if each.gain >= least * each.of]
     details |= {"columns_tested": len(tests.columns), "columns_paired": list(tests.paired)}
-    details |= {"records_dealt": tests.tested, "dealings": tests.dealings}
-    listed, more = tests.leaks[:_LISTED], tests.leaks[_LISTED:]
+    details |= {"records_dealt": tests.tested}
+    listed, more = leaks[:_LISTED], leaks[_LISTED:]
     if not listed:
         return [_nothing(tests.strongest, known, details)]
     found = [_result(each, details) for each in listed[:-1]]
@@ -53,7 +55,7 @@ def column_results(tests: ColumnTests, known: int, **details: object) -> list[At
     return [*found, _result(listed[-1], {**details, "further_columns": further})]
 
 
-def _result(guessed: Guessed, details: dict[str, object]) -> AttackResult:
+def _result(guessed: Guessed, details: dict[str, Any]) -> AttackResult:
     certain = guessed.certain_beyond_chance
     return tried(
         records=min(max(certain, round(guessed.gain)), guessed.of),
@@ -69,7 +71,7 @@ def _result(guessed: Guessed, details: dict[str, object]) -> AttackResult:
     )
 
 
-def _figures(guessed: Guessed) -> dict[str, object]:
+def _figures(guessed: Guessed) -> dict[str, Any]:
     return {
         "guessed": guessed.reading,
         "known_by": guessed.by,
@@ -79,7 +81,7 @@ def _figures(guessed: Guessed) -> dict[str, object]:
     }
 
 
-def _nothing(strongest: Guessed | None, known: int, details: dict[str, object]) -> AttackResult:
+def _nothing(strongest: Guessed | None, known: int, details: dict[str, Any]) -> AttackResult:
     """No column tells more than chance; the figures are those of the one that comes closest to it."""
     if strongest is None:  # the secret is certain in every class anyway
         return tried(records=0, of=known, rate=0.0, leak=False, certain=0, p_value=1.0, **details)

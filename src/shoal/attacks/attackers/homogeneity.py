@@ -23,8 +23,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, tried
-from shoal.attacks.column_tests import Guessed
 from shoal.attacks.exposure import certain
+from shoal.attacks.guessed import Guessed
 from shoal.attacks.released_classes import released_by
 from shoal.attacks.statistics import expected_by_chance
 

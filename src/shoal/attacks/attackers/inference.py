@@ -1,95 +1,118 @@
-"""Attribute inference: learning from the whole release how labels go with values, and guessing by it.
+"""Attribute inference: learning from the whole release how labels go with values, and guessing people by it.
 
 G. Cormode, "Personal privacy vs population privacy: learning to attack anonymization", 2011, trains naive Bayes on
 released classes; D. Kifer, "Attacks on privacy and deFinetti's theorem", 2009. The attacker counts how often each label
 of each quasi-identifier goes with each value, over all classes, and guesses a person's value from the person's
-labels, whatever class that is.
+labels, whatever class that is. Unlike the attacks on single classes this is about people who need not be in the
+release: each half of the records, drawn at random, is guessed by what the other half teaches, so nobody is guessed
+from their own record.
 
-Much of what is guessed right so is statistics: that smokers have lung cancer more often is true of people outside the
-release as well, and a release that did not tell it would be useless. So there is a **control**: half of the released
-records, drawn at random, are set aside; the attacker learns from the other half and guesses both. Only what is guessed
-better of those learnt from is due to being in the release, and only if so many more would be right there by a chance of
-at most 1% (Fisher's exact test) it is a leak. The base rate, guessing the most frequent value, stands beside.
+Without the release an attacker knows the overall frequencies at best, and guesses the most frequent value. A rule is
+learnt where more people are guessed right than so, and than where the same values are dealt at random over the records:
+with many labels a rule fits such dealings as well. A leak is what 5% of the dealings reach at most (over all sensitive
+columns together), if it adds 1% of right guesses at least.
 """
+
+from collections.abc import Callable
 
 import numpy as np
 
-from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, share, tried
+from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, tried
+from shoal.attacks.guessed import MATERIAL
+from shoal.attacks.random_dealing import LEVEL, dealings_for, p_values, tested_records
 from shoal.attacks.released_classes import Ints, Released
-from shoal.attacks.statistics import difference, rare_dealings, wilson
-from shoal.table.classes import Histogram
+from shoal.attacks.statistics import wilson
+from shoal.table.classes import Floats
 
 _SMOOTHING = 1.0  # laplace: one record more of each label with each value, so that nothing is held to be impossible
 _LEAST = 2
-_ONE_BY_ONE = 2_000_000  # records up to which each is drawn by itself; of more, how many of each entry at once
-_CHANCE = 0.01
 
 
 class Inference(Attack):
-    """Learns from half of the records and guesses both halves."""
+    """Learns from each half of the records and guesses the other."""
 
     name = "inference"
     title = "Learning from all records"
     attacker = "Somebody who knows a person's quasi-identifiers and learns from all released records."
     attempt = (
-        "Learns naive Bayes from half of the release and guesses the sensitive values of both halves. A success is a "
-        "right guess in the half learnt from; exposed is how many more are guessed right there than in the other half."
+        "Learns naive Bayes from each half of the release and guesses the sensitive values of the other half. A "
+        "success is a right guess; exposed is how many more are guessed right than without the release."
     )
-    baseline = "right guesses for records that were not learnt from"
+    baseline = "right guesses by the overall frequencies, or by a rule learnt from values dealt at random"
     remedy = "Limit how far classes may differ from the whole."
     position = 100
     on_sensitive = True
+    tells_people_apart = True
 
     @staticmethod
     def run(scene: Scene, column: str) -> AttackResult:
-        """Guess every value of the column by naive Bayes, with half of the records as control."""
-        released, view, of = scene.released, scene.released.stats.view(column), scene.released.known(column)
-        if np.count_nonzero(view.totals) < _LEAST or not released.quasi or of < 2 * _LEAST:
+        """Guess every value of the column by naive Bayes, each half of the records from the other."""
+        view, of = scene.released.stats.view(column), scene.released.known(column)
+        if np.count_nonzero(view.totals) < _LEAST or not scene.released.quasi or of < 2 * _LEAST:
             return not_applicable("one-value")
-        inside = _half(view.histogram, scene.seed)
-        guess = _learn(released, view.histogram, inside, len(view.domain.values))
-        right = view.histogram.values == guess[view.histogram.class_of]
-        outside = view.histogram.counts - inside
-        target, control = (int(inside[right].sum()), int(inside.sum())), (int(outside[right].sum()), int(outside.sum()))
-        rate, control_rate = share(*target), share(*control)
-        # a leak: so many of the right guesses lie among the targets as a random dealing of them seldom would give
-        found, drawn, marked = np.array([[target[0]], [target[1]], [target[0] + control[0]]], dtype=np.int64)
-        leak = bool(rare_dealings(found, drawn, marked, of, _CHANCE)[0])
+        owner, values = _people(scene, column)
+        tests = sum(scene.released.known(name) > 0 for name in scene.rows.sensitive)
+        times, generator = dealings_for(tests), np.random.default_rng(scene.seed)
+        guessed = _halves(scene.released, owner, generator.permutation(len(owner)) % 2, len(view.domain.values))
+        right = [guessed(values), *(guessed(values[generator.permutation(len(values))]) for _ in range(times))]
+        figures = np.array(right, dtype=np.float64)[:, None]
+        base_rate, by_chance = float(view.totals.max()) / of, float(figures[1:].mean()) / len(owner)
+        rate, baseline = right[0] / len(owner), max(base_rate, by_chance)
+        p_value = min(float(p_values(figures)[0]) * tests, 1.0)
+        leak = p_value <= LEVEL and rate - baseline >= MATERIAL
         return tried(
-            records=round((rate - control_rate) * of) if leak else 0,
+            records=round((rate - baseline) * of) if leak else 0,
             of=of,
             rate=rate,
-            baseline=control_rate,
-            interval=wilson(*target),
+            baseline=baseline,
+            interval=wilson(right[0], len(owner)),
             leak=leak,
-            base_rate=float(view.totals.max()) / of,
-            target={"right": target[0], "of": target[1]},
-            control={"right": control[0], "of": control[1]},
-            control_interval=wilson(*control),
-            advantage=rate - control_rate,
-            advantage_interval=difference(target, control),
+            certain=None,
+            p_value=p_value,
+            base_rate=base_rate,
+            by_chance=by_chance,
+            advantage=rate - baseline,
+            guesses=len(owner),
+            dealings=times,
         )
 
 
-def _half(histogram: Histogram, seed: int) -> Ints:
-    """How many records of each entry are in the half that is learnt from: half of all records, drawn at random."""
-    total = int(histogram.counts.sum())
-    if total > _ONE_BY_ONE:
-        generator = np.random.default_rng(seed)
-        return generator.multivariate_hypergeometric(histogram.counts, total // 2, method="marginals")
-    drawn = np.random.default_rng(seed).permutation(total) < total // 2
-    ends = np.cumsum(histogram.counts)
-    before = np.concatenate([[0], np.cumsum(drawn)])
-    return np.asarray(before[ends] - before[ends - histogram.counts])
+def _people(scene: Scene, column: str) -> tuple[Ints, Ints]:
+    """Class and value of each record whose value is known (of each person where people are known), or of a sample."""
+    rows, domain = scene.rows, scene.released.stats.domains[column]
+    values = rows.sensitive[column][1].astype(np.int64)
+    known = np.flatnonzero(domain.known[values])
+    order = known[np.argsort(rows.owner[known] * len(domain.values) + values[known], kind="stable")]
+    if rows.person is None:
+        order = np.repeat(order, rows.weights[order])
+    else:
+        order = order[np.sort(np.unique(rows.person[order], return_index=True)[1])]
+    order = order[tested_records(rows.owner[order], scene.seed)]
+    return rows.owner[order], values[order]
 
 
-def _learn(released: Released, histogram: Histogram, counts: Ints, n_values: int) -> Ints:
+def _halves(released: Released, owner: Ints, half: Ints, n_values: int) -> Callable[[Ints], int]:
+    """How many values are guessed right when each half of the records is guessed by what the other teaches."""
+    n_classes = len(released.sizes)
+    base = (half * n_classes + owner) * n_values
+
+    def right(values: Ints) -> int:
+        counts = np.bincount(base + values, minlength=2 * n_classes * n_values).reshape(2, n_classes, n_values)
+        guess = [_learn(released, counts[index]) for index in (0, 1)]
+        return sum(int(counts[1 - index][np.arange(n_classes), guess[index]].sum()) for index in (0, 1))
+
+    return right
+
+
+def _learn(released: Released, counts: Ints) -> Ints:
     """The most likely value of each class by its labels: prior times the likelihood of each label."""
-    prior = np.bincount(histogram.values, weights=counts, minlength=n_values)
-    score = np.tile(np.log(np.maximum(prior, 1e-300)), (len(released.sizes), 1))
+    n_classes, n_values = counts.shape
+    prior = counts.sum(axis=0)
+    score: Floats = np.tile(np.log(np.maximum(prior, 1e-300)), (n_classes, 1))
+    values, flat = np.arange(n_values), counts.ravel()
     for labels, cells in zip(released.labels, released.cells, strict=True):
-        key = cells[histogram.class_of].astype(np.int64) * n_values + histogram.values
-        together = np.bincount(key, weights=counts, minlength=len(labels) * n_values).reshape(len(labels), n_values)
+        key = (cells.astype(np.int64)[:, None] * n_values + values).ravel()
+        together = np.bincount(key, weights=flat, minlength=len(labels) * n_values).reshape(len(labels), n_values)
         likelihood = (together + _SMOOTHING) / (prior + _SMOOTHING * len(labels))
         score += np.log(likelihood)[cells]
     return np.asarray(score.argmax(axis=1), dtype=np.int64)

@@ -209,7 +209,7 @@ def _attacked(
     again, exactly = report["attacks"], original is not None
     elsewhere = {name for name, each in ATTACKS.items() if each.needs_earlier and content.get("composition")}
     if policy.person_columns:  # the file does not say whose its records are, so people are not counted again
-        elsewhere |= {name for name, each in ATTACKS.items() if each.finds_people}
+        elsewhere |= {name for name, each in ATTACKS.items() if each.finds_people or each.tells_people_apart}
         exactly = False
     pairs = differing_attacks(again, content["attacks"], original=exactly, lacking=lacking, elsewhere=elsewhere)
     problems: list[Difference] = [each for found in pairs for each in found]

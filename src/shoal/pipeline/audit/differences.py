@@ -218,7 +218,8 @@ def differing_attacks(
     left, found = list(recorded), []
     for each in again:
         name = each["name"]
-        other = next((one for one in left if (one["name"], one["sensitive"]) == (name, each["sensitive"])), None)
+        keys = _attack_key(each), _attack_key({**each, "columns": None})
+        other = next((one for key in keys for one in left if _attack_key(one) == key), None)
         if other is not None:
             left.remove(other)
         untried = other is not None and other["status"] == "not tried" and name in lacking
@@ -229,6 +230,11 @@ def differing_attacks(
                     if each["name"] not in elsewhere]:  # fmt: skip
         found.append(invented)
     return found
+
+
+def _attack_key(result: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What a result is about: an attack has one for each of the columns by which it works."""
+    return result["name"], result["sensitive"], tuple(result.get("columns") or ())
 
 
 def _differences(path: str, fact: Any, recorded: Any, *, partly: bool = False) -> Iterator[Difference]:
