@@ -1,4 +1,4 @@
-"""Attribute inference: statistics of the population are no leak, what only those in the release lose is one."""
+"""Attribute inference: a rule that labels teach is found, and values that follow from nothing teach none."""
 
 from __future__ import annotations
 
@@ -35,24 +35,30 @@ def loners(n: int) -> list[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_statistics_are_guessed_far_above_the_base_rate_and_are_no_leak(seed: int) -> None:
-    estimate = attacked(smokers(2000), seed)
+def test_a_rule_that_labels_teach_is_learned_far_above_the_base_rate(seed: int) -> None:
+    estimate = attacked(smokers(600), seed)
+    assert estimate.leak
     assert estimate.rate is not None
     assert estimate.rate > 0.85
     assert estimate.details["base_rate"] < 0.3
-    assert estimate.baseline == pytest.approx(estimate.rate, abs=0.05)
-    assert (estimate.leak, estimate.records) == (False, 0)
-    assert estimate.outcome == "nothing"
+    assert estimate.baseline == pytest.approx(estimate.details["base_rate"], abs=0.05)
+    assert estimate.records == round((estimate.rate - (estimate.baseline or 0)) * 600)
+    assert estimate.p_value == pytest.approx(1 / 40)
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_secrets_that_can_only_be_remembered_are_a_leak(seed: int) -> None:
+def test_values_that_can_only_be_remembered_teach_nothing_about_others(seed: int) -> None:
     estimate = attacked(loners(400), seed)
-    assert estimate.leak
-    assert estimate.rate == 1.0
-    assert estimate.baseline == pytest.approx(0.25, abs=0.1)
-    assert estimate.records == round((estimate.rate - estimate.baseline) * 400)
-    assert estimate.details["advantage_interval"][0] > 0
+    assert (estimate.leak, estimate.records, estimate.outcome) == (False, 0, "nothing")
+
+
+def test_values_that_depend_on_nothing_are_called_a_leak_as_seldom_as_the_level_says() -> None:
+    leaks = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        rows = [(str(rng.integers(0, 8)), str(rng.integers(0, 4)), str(rng.integers(0, 3))) for _ in range(100)]
+        leaks += attacked(rows).leak
+    assert leaks <= 7  # more than 7 of 60 have a chance of 1.3% at a level of 5%
 
 
 def test_guesses_are_the_same_for_the_same_seed_whatever_the_order_of_rows() -> None:
