@@ -275,7 +275,9 @@ def _linkage(result: AttackResult, details: Details) -> str:
         only = f", {number(alone)} of them only one" if alone else ""
         said = f"{people} fewer than {number(details['k'])} records{only}; {links}."
         if result.columns:
-            said = f"To anybody who knows {listing(details['linked_by'])}, {said[0].lower()}{said[1:]}"
+            said = (
+                f"To anybody who knows {listing(details.get('linked_by', result.columns))}, {said[0].lower()}{said[1:]}"
+            )
     else:
         sample = f" in a random sample of {pluralize(details['people_looked_up'], 'person', 'people')}"
         whom = f"Everybody{sample if result.interval is not None else ''}"
@@ -358,7 +360,11 @@ def _linkage_of_records(result: AttackResult, details: Details, fewest: int, lin
             said = f"{people_phrase(result.people)} {'has' if result.people == 1 else 'have'} a record that fewer than "
             said += f"{number(details['k'])} people fit"
         said = f"{said}; {links}."
-        return f"To anybody who knows {listing(details['linked_by'])}: {said}" if result.columns else said
+        return (
+            f"To anybody who knows {listing(details.get('linked_by', result.columns))}: {said}"
+            if result.columns
+            else said
+        )
     sample = " of a random sample" if result.interval is not None else ""
     return f"Whichever record{sample} is known, {number(fewest)} {fitting} or more fit it; {links}."
 

@@ -40,13 +40,13 @@ def columns(result: AttackResult, details: Details) -> str:
             else f"what is hidden of {listing(details['hidden_columns'])}"
         )
         return f"{columns} {what} better than chance explains."
-    what = {"values": "", "categories": "the category of ", "tenths": "the tenth of the records by "}[
-        details["guessed"]
-    ]
+    names, few = listing(result.columns or ()), len(result.columns or ()) == 1
     guessed = f"{percent(result.rate or 0)} of the guesses are right, {percent(result.baseline or 0)} by chance"
-    said = (
-        f"{listing(result.columns or ())} {'gives' if len(result.columns or ()) == 1 else 'give'} away {what}{secret}"
-    )
+    said = f"{names} {'gives' if few else 'give'} away {secret}"
+    if details["guessed"] == "categories":
+        said = f"{names} {'gives' if few else 'give'} away the category of {secret}"
+    elif details["guessed"] == "tenths":
+        said = f"{names} {'narrows' if few else 'narrow'} {secret} down to a tenth of the records"
     if "hidden" in details:
         said += " as it was before generalization"
     if result.certain:
@@ -76,9 +76,11 @@ def chance_of_linking(result: AttackResult, details: Details) -> str:
     """What chance explains of linking by insensitive columns, and which other columns narrow people down."""
     said = ""
     if "expected_by_chance" in details:
-        expected = f"{_rounded(details['expected_by_chance'])} would be so if the column were dealt at random"
-        said = f" {expected}{'.' if result.leak else ', so this says what it means to know it, and nothing more.'}"
-    others = {name: each for name, each in details.get("by_column", {}).items() if name not in details["linked_by"]}
+        said = f" If the column were dealt at random it would be {_rounded(details['expected_by_chance'])}"
+        said += "." if result.leak else ", so chance explains it; the release relies on nobody knowing the column."
+    others = {
+        name: each for name, each in details.get("by_column", {}).items() if name not in details.get("linked_by", ())
+    }
     if others:
         found = [f"{name} ({number(each['records'])})" for name, each in others.items()]
         left = len(result.columns or ()) - len(others) - 1

@@ -58,6 +58,7 @@ LINKED = {
     "fewest_candidates": 6,
     "linked_with_certainty": 0,
 }
+LINKED_BY_WARD: dict[str, Any] = {"linked_by": ["ward"], "expected_by_chance": 104.3}
 UNPROTECTED: dict[str, Any] = {"by_value": {}, "records_unprotected": 0, "by_value_unprotected": {}}
 
 
@@ -200,7 +201,7 @@ def hospital() -> dict[str, Any]:
                 rate=0.157,
                 baseline=0.041,
                 leak=True,
-                details=LINKED | {"fewest_candidates": 1, "linked_with_certainty": 15},
+                details=LINKED | LINKED_BY_WARD | {"fewest_candidates": 1, "linked_with_certainty": 15},
                 columns=["ward"],
             ),
             attack("inference", "income", rate=0.31, baseline=0.3, interval=[0.29, 0.33], details={"base_rate": 0.25}),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from page_reader import lines, read_page
-from report_evidence import LINKED, UNPROTECTED, attack, hospital, weakest
+from report_evidence import LINKED, LINKED_BY_WARD, UNPROTECTED, attack, hospital, weakest
 from test_report_wording import LEAK, MIXED, REGISTRY, SAMPLE
 
 from shoal.attacks.battery import AttackReport
@@ -43,7 +43,7 @@ RESULTS = [
     attack("linkage", rate=0.041, **COUNTED | {"people": 0}, details=LINKED),
     attack("linkage", **SAMPLE, **COUNTED | {"people": 0}, details=LINKED),
     attack("linkage", **LEAK, **COUNTED | {"people": 1}, details=LINKED),
-    attack("linkage-insensitive", **LEAK, **COUNTED, details=LINKED, columns=["ward"]),
+    attack("linkage-insensitive", **LEAK, **COUNTED, details=LINKED | LINKED_BY_WARD, columns=["ward"]),
     attack("linkage", rate=0.041, counted="records", details=LINKED),
     attack("linkage", **LEAK, counted="records", details=LINKED),
     attack("inference", "illness", rate=0.3, baseline=0.29, counted="records", details={"base_rate": 0.25}),

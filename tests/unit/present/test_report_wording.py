@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from page_reader import lines, read_page, section
-from report_evidence import LINKED, UNPROTECTED, attack, group, hospital, quasi, weakest
+from report_evidence import LINKED, LINKED_BY_WARD, UNPROTECTED, attack, group, hospital, quasi, weakest
 from test_comparison_page import content
 from test_task_section import task
 
@@ -93,9 +93,16 @@ def test_sections_of_other_releases(update_golden: bool) -> None:
     check_golden("report_variants.txt", "\n".join(said) + "\n", update=update_golden)
 
 
-MIXED = UNPROTECTED | {"records_in_mixed_classes": 3}
+MIXED = UNPROTECTED | {"records_in_mixed_classes": 3, "expected_by_chance": 1.24}
 GAIN = {"value": "HIV", "posterior": 0.9, "prior": 0.121}
 NARROW: dict[str, Any] = {"narrow_share": 0.05, "narrowest": {"records": 4, "from": "3000", "to": "3020"}}
+
+
+NARROWED = {"ward": {"records": 300}, "bed": {"records": 12}, "meal": {"records": 2}}
+NOBODY_BY_ONE: dict[str, Any] = {"linked_by": [], "by_all_columns": 7, "insensitive_columns": 3}
+TESTED: dict[str, Any] = {"columns_tested": 3, "columns_paired": []}
+GUESSED: dict[str, Any] = {"guessed": "values", "known_by": "values", "certain_by_chance": 0.31}
+MORE_COLUMNS: dict[str, Any] = {"guessed": "categories", "further_columns": [["a"], ["b", "c"]]}
 
 
 def _singled_out(*people: int, fewest: int) -> list[dict[str, int]]:
@@ -175,9 +182,31 @@ RESULTS = [
     attack("linkage", rate=0.041, details=LINKED),
     attack("linkage", **SAMPLE, details=LINKED | {"people_looked_up": 20_000}),
     attack("linkage", **LEAK, details=LINKED | {"matching_all_at_once": "too many pairs"}),
-    attack("linkage-insensitive", **LEAK, details=LINKED | {"linked_with_certainty": 1}, columns=["ward"]),
+    attack(
+        "linkage-insensitive", **LEAK, details=LINKED | LINKED_BY_WARD | {"linked_with_certainty": 1}, columns=["ward"]
+    ),
+    attack(
+        "linkage-insensitive",
+        outcome="explained",
+        records=300,
+        rate=0.2,
+        details=LINKED | LINKED_BY_WARD | {"by_column": NARROWED, "by_all_columns": 900, "insensitive_columns": 4},
+        columns=["ward", "bed", "meal", "hall"],
+    ),
+    attack("linkage-insensitive", rate=0.041, details=LINKED | NOBODY_BY_ONE, columns=[]),
     attack("inference", "illness", rate=0.3, baseline=0.29, details={"base_rate": 0.25}),
-    attack("inference", "illness", **LEAK, details={"base_rate": 0.25}),
+    attack("inference", "illness", rate=0.2, baseline=0.25, details={"base_rate": 0.25}),
+    attack("inference", "illness", **LEAK | {"rate": 0.57}, details={"base_rate": 0.25}),
+    attack("columns", "illness", details=TESTED | {"columns_tested": 1}),
+    attack("columns", "illness", details=TESTED),
+    attack("columns", "illness", **LEAK, certain=3, columns=["score"], details=TESTED | GUESSED),
+    attack("columns", "illness", **LEAK, certain=0, columns=["ward", "bed"], details=TESTED | GUESSED | MORE_COLUMNS),
+    attack("columns", "pay", **LEAK, certain=0, columns=["rent"], details=TESTED | GUESSED | {"guessed": "tenths"}),
+    attack("undone", details=TESTED | {"hidden_columns": ["age", "illness"]}),
+    attack("undone", **LEAK, certain=3, columns=["exact_age"], details=TESTED | GUESSED | {"hidden": "age"}),
+    attack("identifying-secret", "number", details={}),
+    attack("identifying-secret", "number", outcome="explained", records=1, of=40, details={}),
+    attack("identifying-secret", "number", **LEAK | {"records": 38}, of=40, columns=["number"], certain=38, details={}),
     attack("composition", "illness", of=0, details={"earlier_releases": 1}),
     attack("composition", "illness", of=4, details={"earlier_releases": 2}),
     attack("composition", "illness", **LEAK, details={"earlier_releases": 1}),
@@ -194,6 +223,8 @@ RESULTS = [
             "unreadable-labels": {"unreadable": GONE},
             "no-sensitive-column": {},
             "no-insensitive-column": {},
+            "no-other-column": {},
+            "nothing-hidden": {},
             "no-categories": {},
             "one-value": {},
             "not-least-general": {},
