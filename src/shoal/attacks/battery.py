@@ -35,9 +35,10 @@ class AttackReport(Facts):
         return tuple(each for each in self.attacks if each.leak)
 
     def __str__(self) -> str:
-        tested = sum(each.status == "tried" for each in self.attacks)
-        names = listing(list(dict.fromkeys(each.name for each in self.leaks)))
-        return f"{len(self.leaks):,} of {pluralize(tested, 'attack')} found a leak{': ' + names if names else ''}"
+        tested = len({(each.name, each.sensitive) for each in self.attacks if each.status == "tried"})
+        leaks = list(dict.fromkeys((each.name, each.sensitive) for each in self.leaks))
+        names = listing(list(dict.fromkeys(name for name, _ in leaks)))
+        return f"{len(leaks):,} of {pluralize(tested, 'attack')} found a leak{': ' + names if names else ''}"
 
 
 def attack_rows(

@@ -84,11 +84,20 @@ def test_file_frame_and_recoding_give_the_same_report(case: str, tmp_path: Path)
     path = tmp_path / "release.parquet"
     write_table(one.table, path)
     rows = rows_of_recoding(asked, one.rows, one.resolved, one.recoding)
-    expected = attack_rows(asked, rows, one.rows, one.resolved, one.recoding).to_dict()
-    assert attack_rows(asked, rows_of_release(one.table, asked), one.rows, one.resolved).to_dict() == expected
-    assert shoal.attack(path, asked, original=clinic()).to_dict() == expected
+    expected = attack_rows(asked, rows, one.rows, one.resolved, one.recoding)
     shuffled = clinic().take(pa.array(np.random.default_rng(0).permutation(60)))
-    assert shoal.attack(one.table, asked, original=shuffled).to_dict() == expected
+    for again in (
+        attack_rows(asked, rows_of_release(one.table, asked), one.rows, one.resolved),
+        shoal.attack(path, asked, original=clinic()),
+        shoal.attack(one.table, asked, original=shuffled),
+    ):
+        unknown = {each.name for each in again.attacks if each.outcome == "classes-overlap"}  # the run alone knows
+        assert unknown <= {"undone"}
+        assert _without(again, unknown) == _without(expected, unknown)
+
+
+def _without(report: shoal.AttackReport, names: set[str]) -> list[dict[str, Any]]:
+    return [each.to_dict() for each in report.attacks if each.name not in names]
 
 
 def test_the_order_and_the_kind_of_the_release_change_nothing(tmp_path: Path) -> None:
@@ -191,6 +200,6 @@ def test_the_report_says_what_leaks_in_a_line() -> None:
                       "illness": ["HIV", "HIV", "Flu", "Flu"]})  # fmt: skip
     report = shoal.attack(alike, asked)
     assert [each.name for each in report.leaks] == ["homogeneity", "similarity"]
-    assert str(report) == "2 of 6 attacks found a leak: homogeneity and similarity"
+    assert str(report) == "2 of 8 attacks found a leak: homogeneity and similarity"
     mixed = alike.set_column(4, "illness", pa.array(["HIV", "Flu", "HIV", "Flu"]))
-    assert str(shoal.attack(mixed, asked)) == "0 of 6 attacks found a leak"
+    assert str(shoal.attack(mixed, asked)) == "0 of 8 attacks found a leak"
