@@ -75,7 +75,7 @@ def _state(pid: int) -> tuple[str, str]:
     except OSError:
         return "", ""
     fields = text.rpartition(")")[2].split()  # the name of a program may have blanks and brackets
-    return fields[0], fields[19]
+    return (fields[0], fields[19]) if len(fields) > 19 else ("", "")
 
 
 def _machine() -> str:
