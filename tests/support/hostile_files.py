@@ -167,7 +167,7 @@ def hostile_files(sound: dict[str, bytes]) -> Iterator[tuple[str, str, bytes]]:
     yield ".csv.gz", "one endless cell", endless
     yield ".csv.gz", "many equal lines", gzip.compress(b"q,s\n" + b"a,b\n" * 100_000_000, mtime=0)
     yield ".csv.gz", "blanks only", gzip.compress(b"\n" * 400_000_000, mtime=0)
-    yield ".csv", "many columns", b",".join(b"c%d" % n for n in range(200_000)) + b"\n"
+    yield ".csv", "many columns", b",".join(b"c%d" % n for n in range(20_000)) + b"\n"
     yield ".csv", "an open quote", b'q,s\n"a,b\n' + b"x,y\n" * 1_000_000
     for name, cells in (("far.xlsx", "XFD1048576"), ("row", "A1048576"), ("column", "XFD2")):
         yield ".xlsx", f"a cell at {name}", with_cell(sound[".xlsx"], cells)

@@ -42,8 +42,9 @@ def chosen(names: Sequence[str], columns: Sequence[str] | None, where: str) -> l
     """The columns to read: all of them, or those asked for in the order asked for."""
     if columns is None:
         return list(names)
+    known = frozenset(names)
     for column in columns:
-        if column not in names:
+        if column not in known:
             message = f"{where} has no column {column!r}. {did_you_mean(column, names)}"
             raise DataError(message, code="unknown-column")
     return list(dict.fromkeys(columns))

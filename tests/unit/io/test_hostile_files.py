@@ -20,7 +20,7 @@ from support.hostile_files import (
     with_repeated_rows,
     write_case,
 )
-from support.table_files import write_xlsx
+from support.table_files import write_ods, write_xlsx
 
 LEFT_OUT = {".xls"}  # a damaged file of the old binary format may end the process inside its reader
 ROWS = [["q", "s"], ["a", "x"], ["b", "y"]]

@@ -12,6 +12,7 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -37,6 +38,7 @@ _BYTES: Final = 1 << 23  # bytes of them
 _NEEDS_QUOTES: Final = '[",\r\n]|^\ufeff|^$'
 _DICTIONARY: Final = pa.dictionary(pa.int32(), pa.string())
 Rows = TypeVar("Rows", pa.Table, pa.RecordBatch)
+_EMPTY_LINES: Final = 10_000  # that may precede a header
 _ROWS_COUNT = "the header counts as a row"
 
 
@@ -65,7 +67,8 @@ def read_header(source: DataSource) -> Header:
             strict=True,
         )
         try:
-            empty_lines, row = next(((index, row) for index, row in enumerate(rows) if row), (0, []))
+            first = enumerate(islice(rows, _EMPTY_LINES))
+            empty_lines, row = next(((index, row) for index, row in first if row), (0, []))
         except csv.Error as error:
             message = f"{source.path}: the header cannot be read ({error})."
             fix = f"Check for a quote {source.quote} that is never closed."

@@ -104,7 +104,7 @@ def _read(source: Path) -> tuple[Any, list[Mapping[str, str]]]:
     """The evidence and what is wrong with it."""
     try:
         content = json.loads(source.read_bytes())
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         return None, [{"code": "unreadable", "detail": str(error)}]
     return content, [{"code": "not-evidence", "detail": each} for each in evidence_problems(content)]
 
