@@ -34,6 +34,7 @@ class Stars:
     rows: Mask
     total: int  # how many there are, by the counts of the rows
     usual: int  # how many are suppressed in the reading that is tried first
+    reported: int = 0  # how many are suppressed in the reading that is reported where none holds
     least: int = 0  # how many are suppressed in any reading, by what is known of columns that are not compared
 
     @staticmethod
@@ -57,7 +58,9 @@ class Stars:
         least = 0
         if blank is not None and original_blank is not None:
             least = min(max(int(counts[blank].sum()) - original_blank, 0), total)
-        return Stars(rows, total, max(_usual(columns, policy, labels, counts, total, blank), least), least)
+        usual = max(_usual(columns, policy, labels, counts, total, blank), least)
+        alone = blank is None and set(columns) == set(policy.names("quasi"))
+        return Stars(rows, total, usual, usual if alone else total, least)
 
     def left(self, counts: Codes, suppressed: int) -> Codes:
         """The counts of the rows without so many suppressed records."""
@@ -99,14 +102,16 @@ def _usual(
 def first_reading_that_holds(
     stars: Stars, policy: StatedPolicy, verify: Callable[[int], Verification], suppressed: int | None
 ) -> Verification:
-    """The verification under the first reading that holds; that under the first reading where none does."""
+    """The verification under the first reading that holds; where none does, under the one that was stated, or all."""
     tried: dict[int, Verification] = {}
     for reading in _readings(stars, policy, verify, suppressed, tried):
         if reading not in tried:
             tried[reading] = verify(reading)
         if tried[reading].passed:
             return tried[reading]
-    return next(iter(tried.values()))
+    stated = suppressed if suppressed in tried else stars.reported
+    assert stated is not None, "all readings were tried"
+    return tried[stated]
 
 
 def _readings(
