@@ -122,6 +122,7 @@ class Scene:
     seed: int = 0
     ruled_out: int = 3  # values that an attacker with background knowledge can rule out
     recoding: Recoding | None = None  # what the release was written from, where it has just been made
+    searched: bool = True  # whether labels were chosen for these very records, not for those of an earlier release
 
     @cached_property
     def linkable(self) -> LinkableRecords:

@@ -51,9 +51,12 @@ def attack_rows(
     earlier: Sequence[EarlierRelease] = (),
     seed: int = 0,
     ruled_out: int = RULED_OUT,
+    searched: bool = True,
     progress: Progress = no_progress,
 ) -> AttackReport:
     """Every attack on the records of a release; ``resolved`` is the original as encoded, and goes with it.
+
+    Not ``searched``: the records took the labels of an earlier release, which were chosen for others.
 
     With the ``recoding`` that the release was written from no label is looked up again; the report is the same.
     """
@@ -61,7 +64,7 @@ def attack_rows(
     released, people = released_scene(rows, policy), None
     if original is not None and resolved is not None:
         people = original_scene(released, policy, original, resolved, recoding)
-    scene = Scene(policy, rows, released, people, earlier, seed, ruled_out, recoding)
+    scene = Scene(policy, rows, released, people, earlier, seed, ruled_out, recoding, searched)
     results: list[AttackResult] = []
     for index, attack in enumerate(ATTACKS.values()):
         progress(f"attacking by {attack.name}", index / len(ATTACKS))

@@ -45,6 +45,11 @@ _NOT_MADE = {
     "people-counted": "it reasons from the number of records in groups, but the models count people",
     "not-one-node": "the release is not one full-domain node of the original",
     "not-range-method": "the policy does not use the range method",
+    "labels-chosen-earlier": "the records took the labels of an earlier release, which were not chosen for them",
+    "nothing-chosen": "the algorithm has one result and chooses nothing",
+    "choices-not-declared": "the algorithm does not declare what its labels mean",
+    "maybe-coarsened": "only the run that made the release knows whether its values were coarsened before the search",
+    "nothing-generalized": "no quasi-identifier is generalized",
     "only-ranges": "every quasi-identifier is released as ranges, whose labels do not nest",
     "not-published-earlier": "no earlier release publishes {column}",
     "classes-overlap": "labels overlap, so only the run that made the release knows the class of each record",
@@ -56,6 +61,7 @@ _UNREADABLE = {
     "labels-gone": "the {kind} of {column} no longer has {labels}",
     "categories-gone": "the policy no longer has the categories {labels} of {column}",
 }
+_CELLS_KNOWN = ("narrowed", "placed", "placed_by_labels")  # figures of the refinement attack, by column
 _NOTES = {
     "entry-completed": "{release}: its run was stopped while the release was put in place. It counts as published.",
     "column-not-in-data": "{release}: the data has no {column}, so labels of that column were ignored.",
@@ -263,6 +269,24 @@ def _downcoding(result: AttackResult, details: Details) -> str:
     return said
 
 
+def _refinement(result: AttackResult, details: Details) -> str:
+    columns, cells = details["by_column"].values(), pluralize(details["cells"], "generalized cell")
+    narrowed, placed, by_labels = (sum(each[key] for each in columns) for key in _CELLS_KNOWN)
+    if not result.leak:
+        said = "What the algorithm chose makes nothing certain about finer values beyond what the labels say."
+        if by_labels:
+            said += f" For {number(by_labels)} of {cells} they say which finer value occurs, although not whose it is."
+        return said
+    found = [f"rules out a finer value for {number(narrowed)}"] if narrowed else []
+    if placed:
+        alone = f" (for {number(by_labels)} by the labels alone)" if by_labels else ""
+        found.append(f"makes a finer value certain for {number(placed)}{alone}, although not whose it is")
+    said = f"Of {cells}, what the algorithm chose {listing(found)}."
+    if guesses := details["guesses"]["cells"]:
+        said += f" For {number(guesses)} it rules out the finer value that is most frequent in the release."
+    return said
+
+
 def _linkage(result: AttackResult, details: Details) -> str:
     fewest, alone = details["fewest_candidates"], details["linked_with_certainty"]
     if not fewest:
@@ -378,7 +402,8 @@ def _in_classes(result: AttackResult) -> str:
 _VERDICTS: dict[str, Callable[[AttackResult, Details], str]] = {
     "homogeneity": _homogeneity, "homogeneity-insensitive": homogeneity_insensitive, "similarity": _similarity,
     "skewness": _skewness, "proximity": _proximity, "background": _background, "minimality": _minimality,
-    "inversion": _inversion, "downcoding": _downcoding, "linkage": _linkage, "linkage-insensitive": _linkage,
+    "inversion": _inversion, "downcoding": _downcoding, "refinement": _refinement, "linkage": _linkage,
+    "linkage-insensitive": _linkage,
     "columns": columns, "undone": columns, "identifying-secret": identifying_secret, "inference": _inference,
     "composition": _composition, "events": _events,
 }  # fmt: skip

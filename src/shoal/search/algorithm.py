@@ -63,6 +63,13 @@ class Algorithm(ABC):
     """What it looks for: the best node of the lattice, all minimal ones, the first on a path, the one result that its
     options lead to, or classes of a local recoding, starting from the most general release."""
     least_general: ClassVar[bool] = False  # whether every less general node fails, which attackers may use
+    tight_labels: ClassVar[bool] = False  # whether a class shows the lowest label above its values, or a tight range
+    sets_apart: ClassVar[Literal["values", "children"] | None] = None
+    """What a class tells attackers about a more general one, if all other labels of the two are the same.
+
+    ``values``: a column is cut between values, never through one, so a value with a class of its own is in no other.
+    ``children``: with models on sizes alone, a class of 2k records or more has no child of k records, and a child with
+    a class of its own has records in the more general one only where that needed them to reach k."""
     splits_duplicates: ClassVar[bool] = False
     """Whether records with equal quasi-identifiers may get different labels. Then which of them gets which must not
     depend on the order of the rows: the pipeline puts them into an order of their content first."""
@@ -150,4 +157,5 @@ class LocalRecoding(Algorithm):
     options: ClassVar[tuple[Parameter, ...]] = (METRIC, REFINE, RANGES)
     scope = "local"
     search = "classes"
+    tight_labels = True
     bytes_per_row = 500

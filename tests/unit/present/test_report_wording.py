@@ -116,6 +116,8 @@ KNOWN = {
     "people_before": 9,
 }
 DOWN: dict[str, Any] = {"by_column": {}, "records_with_branches_without_people": 0, "columns_left_out_for_ranges": []}
+FINER = {"cells": 30, "narrowed": 0, "placed": 0, "placed_by_labels": 0}
+REFINED: dict[str, Any] = {"by_column": {"zip": FINER}, "cells": 30, "guesses": {"cells": 0}}
 REGISTRY = {"values_required": 2, "categories_required": 0, "by_earlier_release": {"r": 1}}
 GONE = [
     {"code": "hierarchy-gone", "column": "q", "kind": "tree", "release": "r"},
@@ -178,6 +180,18 @@ RESULTS = [
     attack(
         "downcoding", details=DOWN | {"records_with_branches_without_people": 1, "columns_left_out_for_ranges": ["a"]}
     ),
+    attack("refinement", details=REFINED),
+    attack("refinement", details=REFINED | {"by_column": {"zip": FINER | {"placed": 4, "placed_by_labels": 4}}}),
+    attack("refinement", **LEAK, details=REFINED | {"by_column": {"zip": FINER | {"narrowed": 6}}}),
+    attack(
+        "refinement",
+        **LEAK,
+        details={
+            "by_column": {"zip": FINER | {"narrowed": 6, "placed": 3, "placed_by_labels": 2}},
+            "cells": 30,
+            "guesses": {"cells": 6, "right_at_least": 0.5, "right_at_most": 0.8},
+        },
+    ),
     attack("linkage", details=LINKED | {"fewest_candidates": 0}),
     attack("linkage", rate=0.041, details=LINKED),
     attack("linkage", **SAMPLE, details=LINKED | {"people_looked_up": 20_000}),
@@ -232,6 +246,11 @@ RESULTS = [
             "records-suppressed": {},
             "not-one-node": {},
             "not-range-method": {},
+            "labels-chosen-earlier": {},
+            "nothing-chosen": {},
+            "choices-not-declared": {},
+            "maybe-coarsened": {},
+            "nothing-generalized": {},
             "only-ranges": {},
             "not-published-earlier": {},
             "no-shared-columns": {},

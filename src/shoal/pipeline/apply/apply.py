@@ -269,7 +269,8 @@ class ApplyJob(Job):
 
     def attack(self, result: Result, rows: RowsOnce, progress: Progress) -> AttackReport | None:  # noqa: ARG002
         """What attackers get out of what is published."""
-        return attack_rows(self.policy, rows(), seed=abs(self.policy.algorithm.seed), progress=progress)
+        seed = abs(self.policy.algorithm.seed)
+        return attack_rows(self.policy, rows(), seed=seed, searched=False, progress=progress)
 
     def measure(self, result: Result, reading: Reading, progress: Progress) -> dict[str, Any] | None:  # noqa: ARG002
         """A task is measured on whole releases only."""

@@ -16,6 +16,7 @@ class Mondrian(LocalRecoding):
     does = "Cuts the records in parts, each time in the column that spreads widest, as long as the models allow."
     when = "The first one to try when one level per column loses too much: fast, and near the best."
     implementation = "shoal.search.local.mondrian:mondrian"
+    sets_apart = "values"
     growth: ClassVar[Mapping[Sees, Growth]] = {
         "sizes": Growth(0.012, 6.0e-6, 0.0, 2.0e-7),
         "classes": Growth(0.015, 9.0e-6, 0.0, 4.0e-7),
@@ -33,6 +34,7 @@ class TopDown(LocalRecoding):
     when = "A fast way where one column dominates, such as postal or diagnosis codes."
     drawback = "It never takes a step back, so it is not the best possible."
     implementation = "shoal.search.local.top_down:top_down"
+    sets_apart = "children"
     splits_duplicates = True
     growth: ClassVar[Mapping[Sees, Growth]] = {
         "sizes": Growth(0.05, 1.5e-5, 0.0, 2.5e-7),

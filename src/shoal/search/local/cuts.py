@@ -89,6 +89,11 @@ _PORTION = 16
 for each such number that it has."""
 
 
+def largest_after_borrowing(k: int) -> int:
+    """Records that a rest has at most after borrowing, where it must have k and nothing else."""
+    return k - 1 + max((k - 1) // _PORTION, 1)
+
+
 class _Market:
     """The rests and the children that may give to them, by secret; counts change while records are taken.
 
