@@ -200,6 +200,6 @@ def test_the_report_says_what_leaks_in_a_line() -> None:
                       "illness": ["HIV", "HIV", "Flu", "Flu"]})  # fmt: skip
     report = shoal.attack(alike, asked)
     assert [each.name for each in report.leaks] == ["homogeneity", "similarity"]
-    assert str(report) == "2 of 8 attacks found a leak: homogeneity and similarity"
+    assert str(report) == "2 of 9 attacks found a leak: homogeneity and similarity"
     mixed = alike.set_column(4, "illness", pa.array(["HIV", "Flu", "HIV", "Flu"]))
-    assert str(shoal.attack(mixed, asked)) == "0 of 8 attacks found a leak"
+    assert str(shoal.attack(mixed, asked)) == "0 of 9 attacks found a leak"
