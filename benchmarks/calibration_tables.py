@@ -182,7 +182,11 @@ def _policy(
     """The policy of a generated table; the values have two categories, the first half of them and the rest."""
     names, half = _names(np.arange(values)), (values + 1) // 2
     columns: dict[str, Any] = {name: {"role": "quasi", "hierarchy": HIERARCHIES[name]} for name in quasi}
-    columns["illness"] = {"role": "sensitive", "categories": {"grave": names[:half], "light": names[half:]}}
+    columns["illness"] = {
+        "role": "sensitive",
+        "categories": {"grave": names[:half], "light": names[half:]},
+        "publish": "values",
+    }
     columns["income"] = {"role": "sensitive"}
     if "ward" in table:
         columns["ward"] = {"role": "insensitive"}

@@ -163,7 +163,8 @@ class _People:
 
     def below_by_classes(self, k: int) -> NDArray[np.bool_]:
         """Whom some known records leave among fewer than k people, while as many people have that many records."""
-        return np.logical_or.reduce([(self.fewest_known(m) < k) & (self.with_as_many(m) >= k) for m in KNOWN])
+        below = [(self.fewest_known(m) < k) & (self.with_as_many(m) >= k) for m in KNOWN]
+        return np.asarray(np.logical_or.reduce(below))
 
     def records_of(self, chosen: NDArray[np.bool_]) -> int:
         """The records of some of the people."""
