@@ -181,7 +181,7 @@ def _similarity(result: AttackResult, details: Details) -> str:
 
 def _skewness(result: AttackResult, details: Details) -> str:
     if not result.leak and details["beyond_chance"]:
-        gain = percent(details["meaningful_gain"])
+        gain = pluralize(round(100 * details["meaningful_gain"]), "percentage point")
         return f"Classes make values of {result.sensitive} more likely than chance explains, but by less than {gain}."
     if not result.leak:
         return f"No class makes a value of {result.sensitive} more likely than chance explains."
