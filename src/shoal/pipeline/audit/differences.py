@@ -215,21 +215,27 @@ def differing_attacks(
     With the original all facts of an attack must be the same; without it details may say less. Those ``lacking`` may be
     recorded as not tried; those made ``elsewhere``, beside other releases or by people, are not compared.
     """
-    left, found = list(recorded), []
-    for each in again:
-        name = each["name"]
-        keys = _attack_key(each), _attack_key({**each, "columns": None})
-        other = next((one for key in keys for one in left if _attack_key(one) == key), None)
+    skipped = {_subject(each) for each in again if each["status"] == "not tried" and not original}
+    skipped |= {_subject(each) for each in recorded if each["status"] == "not tried" and each["name"] in lacking}
+    repeated, left = (
+        [each for each in results if _subject(each) not in skipped and each["name"] not in elsewhere]
+        for results in (again, recorded)
+    )
+    found = []
+    for each in repeated:
+        other = next((one for one in left if _attack_key(one) == _attack_key(each)), None)
         if other is not None:
             left.remove(other)
-        untried = other is not None and other["status"] == "not tried" and name in lacking
-        if (original or each["status"] != "not tried") and not untried and name not in elsewhere:
-            facts = each if original else {key: each[key] for key in _ATTACK_FIGURES}
-            found.append(list(_differences(f"attacks.{name}", facts, other, partly=not original)))
-    if invented := [Difference(f"attacks.{each['name']}", None, each["status"]) for each in left
-                    if each["name"] not in elsewhere]:  # fmt: skip
-        found.append(invented)
+        facts = each if original else {key: each[key] for key in _ATTACK_FIGURES}
+        found.append(list(_differences(f"attacks.{each['name']}", facts, other, partly=not original)))
+    if left:
+        found.append([Difference(f"attacks.{each['name']}", None, each["status"]) for each in left])
     return found
+
+
+def _subject(result: Mapping[str, Any]) -> tuple[Any, Any]:
+    """The attack and the sensitive column that a result is of."""
+    return result["name"], result["sensitive"]
 
 
 def _attack_key(result: Mapping[str, Any]) -> tuple[Any, ...]:
