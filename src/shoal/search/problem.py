@@ -12,6 +12,7 @@ from shoal.hierarchies.boundaries import Ladder
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.metrics import DEFAULT_METRIC, METRICS, Metric
 from shoal.models.base import Model
+from shoal.search.conceal import Veto
 from shoal.table.classes import SensitiveDomain
 from shoal.table.encoded import EncodedTable
 from shoal.table.recoding import SUPPRESSED, Recoding
@@ -39,6 +40,7 @@ class Problem:
     options: Mapping[str, Any] = field(default_factory=dict)  # the algorithm's own options
     progress: Progress = no_progress
     entries: tuple[int, ...] = ()  # entry under ``privacy`` of each model; empty where they come from no policy
+    veto: Veto | None = None  # what is refused although it holds, where the search conceals; None: nothing
 
     def entry_of(self, model: int) -> int:
         """The entry that asks for a model; a model from no policy has an entry of its own."""
