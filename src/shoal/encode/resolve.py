@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.encode.conceal_key import conceal_veto
 from shoal.encode.person import person_problems
 from shoal.encode.sensitive import SensitiveColumn, Values, encode_sensitive
 from shoal.encode.spellings import Spellings, blank_problems, merge_rows
@@ -220,4 +221,5 @@ def _problem(
         weights=policy.algorithm.weights,
         options=policy.algorithm.model_dump(exclude={"name", "metric", "weights"}),
         entries=tuple(entries),
+        veto=conceal_veto(policy),
     )

@@ -94,7 +94,7 @@ class Algorithm(ABC):
     def run(self, problem: Problem, engine: LocalEngine) -> SearchResult:
         """Find a recoding; raises `InfeasibleError` when there is none."""
         result: SearchResult = _load(self.implementation)(problem, engine)
-        return result
+        return result if problem.veto is None else result.concealed(given=problem.veto.given)
 
     @property
     def finds(self) -> Callable[[Problem], bool]:
@@ -143,6 +143,12 @@ REFINE = Parameter(
     "refine", ParameterKind.SECONDS, "Keep improving the result for at most this many seconds. Empty for not at all.",
     title="Seconds of further improvement", default=None,
 )  # fmt: skip
+CONCEAL = Parameter(
+    "conceal", ParameterKind.FLAG,
+    "Refuses some finer classes, and leaves out some groups, that would hold, drawn by a secret key: then nobody who "
+    "knows the algorithm can tell from its choices who has which sensitive value.",
+    title="Conceal why it stopped", default=False,
+)  # fmt: skip
 RANGES = Parameter(
     "ranges", ParameterKind.COLUMNS,
     "Numbers of these columns are released as the tight range of their class, such as 22<=30.",
@@ -154,7 +160,7 @@ class LocalRecoding(Algorithm):
     """What the algorithms share that make classes starting from the most general release."""
 
     drawback = "Labels of different width appear side by side, which an analysis has to deal with."
-    options: ClassVar[tuple[Parameter, ...]] = (METRIC, REFINE, RANGES)
+    options: ClassVar[tuple[Parameter, ...]] = (METRIC, REFINE, RANGES, CONCEAL)
     scope = "local"
     search = "classes"
     tight_labels = True

@@ -32,6 +32,8 @@ from shoal.table.classes import Counts, Floats, Mask
 
 REFUSED = 0.1
 """The probability with which a search refuses a node, a cut or a part that holds."""
+PART_REFUSED = 0.05
+"""The probability with which one part of a cut that is made goes to the rest of its class although it holds."""
 DECOYS = 0.01
 """The share of the records that may be expected to be suppressed although their group holds."""
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from shoal.models.base import Model
+from shoal.search.decoys import drawn_decoys
 from shoal.search.engine import Grouping, LocalEngine
 from shoal.search.problem import Problem
 from shoal.table.classes import ClassStats, ClassView, Mask
@@ -54,6 +55,29 @@ def evaluate_stats(models: Sequence[Model], stats: ClassStats, budget: int) -> t
     return all(model.table_holds(each.view(model.column)) for model in whole for each in rest.judged), kept
 
 
+def keep_concealed(
+    problem: Problem, models: Sequence[Model], stats: ClassStats, grouping: Grouping, budget: int
+) -> tuple[bool, Mask]:
+    """As `evaluate_stats`; where the search conceals, decoys are left out first (`shoal.search.decoys`).
+
+    Where decoys and failing classes together are more than the budget allows, fewer decoys are left out.
+    """
+    veto = problem.concealing
+    if veto is None or not budget:
+        return evaluate_stats(models, stats, budget)
+    able = class_holds([model for model in models if model.column is None and not model.whole_table], stats)
+    decoys = drawn_decoys(problem, veto, grouping, stats, able, budget)
+    number = len(decoys)
+    while True:
+        left = ~np.any([np.zeros(stats.n_classes, dtype=np.bool_), *decoys[:number]], axis=0)
+        spent = int(stats.records[~left].sum())
+        satisfied, kept = evaluate_stats(models, stats.restricted_to(left) if spent else stats, budget - spent)
+        if satisfied or not number:
+            left[left] = kept
+            return satisfied, left
+        number //= 2
+
+
 def class_holds(models: Sequence[Model], stats: ClassStats) -> Mask:
     """Which classes satisfy each of some models that are tested class by class.
 
@@ -86,7 +110,7 @@ class Evaluator:
 
     def __init__(self, problem: Problem, engine: LocalEngine, models: Sequence[Model] | None = None) -> None:
         self._models = tuple(problem.models if models is None else models)
-        self._budget = problem.budget
+        self._budget, self._problem = problem.budget, problem
         self._engine = engine
         self._columns = sorted({model.column for model in self._models if model.column is not None})
         prunable = prunable_models(problem, self._models)
@@ -118,9 +142,15 @@ class Evaluator:
         least = self._least_removed(stats)
         if least > self._budget:
             return Evaluation(False, kept, least, False)
-        satisfied, kept = evaluate_stats(self._models, stats, self._budget)
+        satisfied, kept = self._keep(stats, grouping)
         suppressed = int(grouping.sizes[~kept].sum())
         return Evaluation(satisfied, kept, suppressed, satisfied or not self.all_prunable, least)
+
+    def _keep(self, stats: ClassStats, grouping: Grouping) -> tuple[bool, Mask]:
+        """Decoys change the verdict only where models compare classes with the whole release."""
+        if any(model.whole_table for model in self._models):
+            return keep_concealed(self._problem, self._models, stats, grouping, self._budget)
+        return evaluate_stats(self._models, stats, self._budget)
 
     def _least_removed(self, stats: ClassStats) -> int:
         """Records that this node and every less general one suppress at least; beyond the budget where none may be."""

@@ -1,7 +1,9 @@
 """What an algorithm is given, and what it returns."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,11 +14,15 @@ from shoal.hierarchies.boundaries import Ladder
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.metrics import DEFAULT_METRIC, METRICS, Metric
 from shoal.models.base import Model
-from shoal.search.conceal import Veto
+from shoal.search.conceal import Marks, Veto, summed_marks
 from shoal.table.classes import SensitiveDomain
 from shoal.table.encoded import EncodedTable
 from shoal.table.recoding import SUPPRESSED, Recoding
 
+_SHOWN_WHEN_CONCEALED = frozenset(
+    {"ambiguity", "classes", "cuts", "guarantees", "lower_bound", "metric", "mode", "nodes", "ranges"}
+)
+"""Facts of a search that follow from the release, the policy and the quasi-identifiers."""
 Progress = Callable[[str, float], None]  # called with what is being done and how far it is, from 0 to 1
 
 
@@ -69,6 +75,22 @@ class Problem:
         )
 
     @property
+    def concealing(self) -> Veto | None:
+        """What is refused although it holds; None where nothing is, or no model looks at anything that is secret."""
+        return self.veto if any(model.column is not None for model in self.models) else None
+
+    @cached_property
+    def tuple_marks(self) -> Marks:
+        """Where the search conceals: the mark of each tuple's quasi-identifiers."""
+        assert self.veto is not None, "marks are made by the key"
+        return self.veto.marks(self.table.codes)
+
+    @cached_property
+    def table_mark(self) -> Marks:
+        """The mark of all records, so that what is drawn for one table tells nothing about another."""
+        return summed_marks(self.tuple_marks, self.table.counts, np.zeros(self.table.n_tuples, dtype=np.int64), 1)
+
+    @property
     def counts_people(self) -> bool:
         """Whether models count people instead of records."""
         return self.table.person is not None
@@ -105,3 +127,8 @@ class SearchResult:
 
     recoding: Recoding
     search: Mapping[str, Any]  # facts of the search: nodes in the lattice, nodes checked, minimal nodes, …
+
+    def concealed(self, *, given: bool) -> SearchResult:
+        """The same without facts that would tell what failed or was refused; ``given``: whose the key is."""
+        shown = {name: fact for name, fact in self.search.items() if name in _SHOWN_WHEN_CONCEALED}
+        return replace(self, search={**shown, "conceal": {"key": "given" if given else "fresh"}})

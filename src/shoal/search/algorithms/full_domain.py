@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from shoal.declarations import Parameter, ParameterKind
-from shoal.search.algorithm import METRIC, Algorithm
+from shoal.search.algorithm import CONCEAL, METRIC, Algorithm
 
 
 class Optimal(Algorithm):
@@ -19,7 +19,7 @@ class Optimal(Algorithm):
     )
     drawback = "A few unusual people make everybody's values coarser, or are left out."
     implementation = "shoal.search.lattice.optimal:optimal"
-    options = (METRIC,)
+    options = (METRIC, CONCEAL)
     scope = "full-domain"
     search = "best-node"
     least_general = True
@@ -50,6 +50,7 @@ class Incognito(Algorithm):
             "node", ParameterKind.LEVELS, "One level for each column: one of the combinations that the picture under "
             "“Understand” offers. Empty for the best one.", title="Levels to release", default=None, shared=False,
         ),
+        CONCEAL,
     )  # fmt: skip
     scope = "full-domain"
     search = "minimal-nodes"
@@ -76,6 +77,7 @@ class GreedyLattice(Algorithm):
             "weights", ParameterKind.WEIGHTS, "A column of weight 1 costs nothing to generalize, so give the columns "
             "that matter small weights. 0 when empty.", title="Weights", default={}, high=1, shared=False,
         ),
+        CONCEAL,
     )  # fmt: skip
     scope = "full-domain"
     search = "one-path"

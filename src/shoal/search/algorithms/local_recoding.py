@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from shoal.declarations import REQUIRED, Parameter, ParameterKind
-from shoal.search.algorithm import METRIC, RANGES, REFINE, Algorithm, Growth, LocalRecoding, Sees
+from shoal.search.algorithm import CONCEAL, METRIC, RANGES, REFINE, Algorithm, Growth, LocalRecoding, Sees
 
 
 class Mondrian(LocalRecoding):
@@ -64,6 +64,7 @@ class GreedyClustering(LocalRecoding):
         ),
         REFINE,
         RANGES,
+        CONCEAL,
     )  # fmt: skip
     splits_duplicates = True
     works_on_records = True
@@ -109,6 +110,7 @@ class RangeAlgorithm(Algorithm):
             "safe", ParameterKind.FLAG, "All records of a group share one range. Only then can the models hold as a "
             "rule.", title="One range per group", default=False,
         ),
+        CONCEAL,
     )  # fmt: skip
     scope = "local"
     search = "one-result"

@@ -17,8 +17,8 @@ import numpy as np
 from shoal.models.base import Model
 from shoal.search.diagnosis.diagnosis import infeasible
 from shoal.search.engine import Grouping, LocalEngine
-from shoal.search.evaluation import evaluate_stats, prunable_models
-from shoal.search.lattice.nodes import Node, recode
+from shoal.search.evaluation import keep_concealed, prunable_models
+from shoal.search.lattice.nodes import Node, recode, refused_nodes
 from shoal.search.problem import Problem, SearchResult, no_progress
 from shoal.table.classes import Mask
 from shoal.table.recoding import SUPPRESSED
@@ -49,6 +49,8 @@ def finds(problem: Problem) -> bool:
 
 def _walk(problem: Problem, engine: LocalEngine) -> SearchResult | None:
     """Both phases; None where the walk ends at the top and the models do not hold."""
+    if problem.concealing is not None:
+        return _concealed_walk(problem, engine)
     whole = [model for model in problem.models if model.whole_table]
     single = [model for model in problem.models if not model.whole_table]
     path: list[Node] = [(0,) * len(problem.shape)]
@@ -71,6 +73,16 @@ def _walk(problem: Problem, engine: LocalEngine) -> SearchResult | None:
     return SearchResult(recoding, {"checked": len(path), "path": [problem.nominal_levels(node) for node in path]})
 
 
+def _concealed_walk(problem: Problem, engine: LocalEngine) -> SearchResult | None:
+    """One phase with all models, past nodes that are refused; who is suppressed is decided where the walk ends.
+
+    Groups that were suppressed on the way would show how the classes of the release were made up further down.
+    """
+    path: list[Node] = [(0,) * len(problem.shape)]
+    reached = _climb(problem, engine, problem.models, path)
+    return None if reached is None else SearchResult(recode(problem, path[-1], *reached), {})
+
+
 def _climb(
     problem: Problem, engine: LocalEngine, models: Sequence[Model], path: list[Node]
 ) -> tuple[Grouping, Mask] | None:
@@ -81,10 +93,11 @@ def _climb(
         node = path[-1]
         problem.progress("raising attributes", sum(node) / max(sum(shape) - len(shape), 1))
         grouping = engine.classes(node)
-        satisfied, kept = evaluate_stats(models, engine.stats(grouping, columns), problem.budget)
-        if satisfied:
-            return grouping, kept
+        stats = engine.stats(grouping, columns)
+        satisfied, kept = keep_concealed(problem, models, stats, grouping, problem.budget)
         axes = [axis for axis, level in enumerate(node) if level + 1 < shape[axis]]
+        if satisfied and not (axes and refused_nodes(problem, np.array([node])).any()):
+            return grouping, kept
         if not axes:
             return None
         axis = min(axes, key=lambda each: (losses[each][path[-1][each] + 1], each))

@@ -19,7 +19,19 @@ from shoal.errors import PolicyError, PolicyProblem, did_you_mean
 from shoal.search.diagnosis.diagnosis import infeasible
 from shoal.search.engine import DROPPED, LocalEngine
 from shoal.search.evaluation import Evaluator, prunable_models
-from shoal.search.lattice.nodes import TIE, Node, above, by_generality, check_size, minimal_nodes, recode, summarize
+from shoal.search.lattice.nodes import (
+    TIE,
+    Node,
+    above,
+    as_node,
+    by_generality,
+    check_size,
+    kept_classes,
+    minimal_nodes,
+    recode,
+    refused_nodes,
+    summarize,
+)
 from shoal.search.problem import Problem, SearchResult
 
 
@@ -30,12 +42,37 @@ def all_minimal_nodes(problem: Problem, engine: LocalEngine) -> list[Node]:
     evaluator = Evaluator(problem, engine)
     if evaluator.all_prunable:
         return minimal_nodes(passing)
-    open_nodes, minimal = passing.copy(), []
+    return _tested_minimal_nodes(problem, evaluator, passing)
+
+
+def _tested_minimal_nodes(problem: Problem, evaluator: Evaluator, candidates: NDArray[np.bool_]) -> list[Node]:
+    """The same among some candidates, by testing each that is not above one already found."""
+    open_nodes, minimal = candidates.copy(), []
     for node in by_generality(problem.shape):
-        if open_nodes[node] and evaluator.evaluate(engine.classes(node)).satisfied:
+        if open_nodes[node] and evaluator.evaluate(evaluator.grouping(node)).satisfied:
             minimal.append(node)
             open_nodes[above(node)] = False
     return minimal
+
+
+def _minimal_unrefused(problem: Problem, engine: LocalEngine) -> list[Node]:
+    """Where the search conceals: as if refused nodes did not satisfy, but for the one that the policy picks.
+
+    A node may be released although a less general one satisfies, so that its release proves of none that it fails.
+    All minimal nodes where every satisfying one is refused.
+    """
+    check_size(problem, "incognito")
+    passing, evaluator = _satisfying_prunable(problem, engine), Evaluator(problem, engine)
+    candidates, there = passing.copy(), np.argwhere(passing)
+    refused = there[refused_nodes(problem, there)]
+    picked = problem.options.get("node")
+    for node in map(as_node, refused):
+        candidates[node] = picked is not None and problem.nominal_levels(node) == picked
+    for chosen in (candidates, passing):
+        found = minimal_nodes(chosen) if evaluator.all_prunable else _tested_minimal_nodes(problem, evaluator, chosen)
+        if found:
+            return found
+    return []
 
 
 def _satisfying_prunable(problem: Problem, engine: LocalEngine) -> NDArray[np.bool_]:
@@ -74,7 +111,7 @@ def _test_subset(
 
 def incognito(problem: Problem, engine: LocalEngine) -> SearchResult:
     """Recode to the minimal node the policy picks (option ``node``), or else to the best by the metric."""
-    minimal = all_minimal_nodes(problem, engine)
+    minimal = (all_minimal_nodes if problem.concealing is None else _minimal_unrefused)(problem, engine)
     if not minimal:
         raise infeasible(problem, engine)
     evaluator = Evaluator(problem, engine)
@@ -89,7 +126,7 @@ def incognito(problem: Problem, engine: LocalEngine) -> SearchResult:
         raise PolicyError([PolicyProblem("algorithm.node", message, fix, code="not-a-minimal-node")])
     grouping = engine.classes(chosen)
     return SearchResult(
-        recode(problem, chosen, grouping, evaluator.evaluate(grouping).kept),
+        recode(problem, chosen, grouping, kept_classes(problem, engine, grouping, evaluator.evaluate(grouping).kept)),
         {
             "nodes": math.prod(problem.shape),
             "checked": engine.checks,

@@ -13,8 +13,11 @@ from numpy.typing import NDArray
 from shoal.errors import InputError
 from shoal.formatting import pluralize
 from shoal.metrics import CellMetric, ReleaseSummary
-from shoal.search.engine import Grouping
+from shoal.search.conceal import as_marks
+from shoal.search.engine import Grouping, LocalEngine
+from shoal.search.evaluation import keep_concealed
 from shoal.search.problem import Problem
+from shoal.table.classes import Mask
 from shoal.table.recoding import Recoding
 
 Node = tuple[int, ...]
@@ -69,6 +72,22 @@ def minimal_nodes(satisfying: NDArray[np.bool_]) -> list[Node]:
         above_one[tuple(upper)] |= reached[tuple(lower)]
     found = [as_node(node) for node in np.argwhere(satisfying & ~above_one)]
     return sorted(found, key=lambda node: (sum(node), node))
+
+
+def refused_nodes(problem: Problem, nodes: NDArray[np.intp]) -> Mask:
+    """Which of some nodes, ``nodes[node, axis]``, the choice passes over although they satisfy: where it conceals."""
+    veto = problem.concealing
+    if veto is None:
+        return np.zeros(len(nodes), dtype=np.bool_)
+    return veto.refuses("node", np.repeat(problem.table_mark, len(nodes)), *map(as_marks, nodes.T))
+
+
+def kept_classes(problem: Problem, engine: LocalEngine, grouping: Grouping, kept: NDArray[np.bool_]) -> Mask:
+    """The classes of a chosen node that are released: those kept, without decoys where the search conceals."""
+    if problem.concealing is None or not problem.budget:
+        return kept
+    stats = engine.stats(grouping, problem.sensitive_columns)
+    return keep_concealed(problem, problem.models, stats, grouping, problem.budget)[1]
 
 
 def cell_bounds(

@@ -20,6 +20,22 @@ from shoal.search.lattice.nodes import TIE, Node, above, below
 from shoal.search.problem import Problem, SearchResult
 
 
+class _Best:
+    """The best of the nodes that were offered, its classes, and those released."""
+
+    def __init__(self) -> None:
+        self.found: tuple[Node, Grouping, NDArray[np.bool_]] | None = None
+        self.cost = np.inf
+
+    def offer(self, node: Node, cost: float, grouping: Grouping, kept: NDArray[np.bool_]) -> None:
+        """Take the node if it is the best so far; of equals the least general one, then the first in column order."""
+        if self.found is not None and cost > self.cost + TIE:
+            return
+        if self.found is None or cost < self.cost - TIE or (sum(node), node) < (sum(self.found[0]), self.found[0]):
+            self.found = node, grouping, kept
+        self.cost = min(cost, self.cost)
+
+
 class _Search:
     """The state of one search over the whole lattice."""
 
@@ -34,12 +50,12 @@ class _Search:
             self.bounds = nodes.cell_bounds(problem, self.metric, self.means)
         self.open = np.ones(problem.shape, dtype=np.bool_)  # neither evaluated nor proved to fail
         self.unsure = np.ones(problem.shape, dtype=np.bool_)  # not yet known on which side of the border
-        self.best: tuple[Node, Grouping, NDArray[np.bool_]] | None = None  # the best node, its classes, those released
-        self.cost = np.inf  # that of the best node
+        self.best = _Best()
+        self.best_refused = _Best()  # where the search conceals: released only where every satisfying node is refused
         self.checked = 0
 
     def candidates(self, among: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        return among & self.open & (self.bounds <= self.cost + TIE)
+        return among & self.open & (self.bounds <= self.best.cost + TIE)
 
     def check(self, node: Node) -> bool:
         """Evaluate one node; True when a less general node might still satisfy."""
@@ -56,16 +72,11 @@ class _Search:
             self._sharpen(node, evaluation.least_below / self.problem.table.n_rows)
         if evaluation.satisfied:
             value = self.metric.of(nodes.summarize(self.problem, node, grouping, evaluation.kept))
-            self._offer(node, self.metric.cost(value), grouping, evaluation.kept)
+            refused = nodes.refused_nodes(self.problem, np.array([node])).any()
+            (self.best_refused if refused else self.best).offer(
+                node, self.metric.cost(value), grouping, evaluation.kept
+            )
         return True
-
-    def _offer(self, node: Node, cost: float, grouping: Grouping, kept: NDArray[np.bool_]) -> None:
-        """Take the node if it is the best so far; of equals the least general one, then the first in column order."""
-        if self.best is not None and cost > self.cost + TIE:
-            return
-        if self.best is None or cost < self.cost - TIE or (sum(node), node) < (sum(self.best[0]), self.best[0]):
-            self.best = node, grouping, kept
-        self.cost = min(cost, self.cost)
 
     def _sharpen(self, node: Node, share: float) -> None:
         """Raise the bounds below a node: there at least such a share of the records is suppressed, each of which costs
@@ -116,7 +127,10 @@ def optimal(problem: Problem, engine: LocalEngine) -> SearchResult:
     while (rest := search.candidates(search.open)).any():
         problem.progress("searching", 1 - np.count_nonzero(rest) / search.open.size)
         search.check(search.least(rest))
-    if search.best is None:
+    best = search.best.found or search.best_refused.found
+    if best is None:
         raise infeasible(problem, engine)
+    node, grouping, kept = best
     facts = {"nodes": int(search.open.size), "checked": search.checked, "metric": problem.metric.name}
-    return SearchResult(nodes.recode(problem, *search.best), facts)
+    kept = nodes.kept_classes(problem, engine, grouping, kept)
+    return SearchResult(nodes.recode(problem, node, grouping, kept), facts)

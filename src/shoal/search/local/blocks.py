@@ -21,7 +21,7 @@ from shoal.metrics import METRICS, CellMetric
 from shoal.models.base import Model
 from shoal.search.diagnosis.diagnosis import infeasible
 from shoal.search.engine import LocalEngine
-from shoal.search.evaluation import class_holds, evaluate_stats
+from shoal.search.evaluation import class_holds, keep_concealed
 from shoal.search.local.ranged_columns import RangedColumn, ranged_columns
 from shoal.search.problem import Problem
 from shoal.table.classes import ClassStats, Counts, Floats, Mask
@@ -129,7 +129,8 @@ def prepare(problem: Problem, engine: LocalEngine) -> Blocks:
     ranged_columns(problem)
     top = tuple(levels - 1 for levels in problem.shape)
     grouping = engine.classes(top)
-    satisfied, kept = evaluate_stats(problem.models, engine.stats(grouping, problem.sensitive_columns), problem.budget)
+    stats = engine.stats(grouping, problem.sensitive_columns)
+    satisfied, kept = keep_concealed(problem, problem.models, stats, grouping, problem.budget)
     if not satisfied:
         raise infeasible(problem, engine, otherwise="starts-at-top")
     number = np.full(grouping.n_classes, SUPPRESSED, dtype=np.int32)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shoal.search.conceal import PART_REFUSED, as_marks, summed_marks
 from shoal.search.local.blocks import Indices
 from shoal.search.local.partition import RecordSpace, Tally, grouped, numbered, summed
 from shoal.table.classes import Counts, Mask
@@ -39,6 +40,23 @@ def cut_classes(space: RecordSpace, classes: Tally, entry: Indices, branch: Indi
     present, part = numbered(classes.group[entry] * width + branch, classes.n * width)
     secrets = space.tally(part, space.kinds.secret[classes.item[entry]], classes.count[entry], len(present))
     return Cut(entry, part, present // width, secrets, ~space.holds(secrets))
+
+
+def refuse_some(space: RecordSpace, classes: Tally, cut: Cut, column: Indices, way: int) -> None:
+    """Where the search conceals: push back parts, or all parts of a class, that are refused although they hold.
+
+    ``column``: in which each class is cut. ``way``: tells apart what the algorithm tries in one column.
+    """
+    veto = space.blocks.problem.concealing
+    if veto is None:
+        return
+    kind, count = classes.item[cut.entry], classes.count[cut.entry]
+    part_mark = summed_marks(space.kind_marks[kind], count, cut.part, len(cut.owner))
+    class_mark = summed_marks(part_mark, np.ones(len(cut.owner), dtype=np.int64), cut.owner, classes.n)
+    column_mark, way_mark = as_marks(column), np.full(classes.n, way, dtype=np.uint64)
+    refused = veto.refuses("cut", class_mark, column_mark, way_mark)
+    identity = class_mark[cut.owner], column_mark[cut.owner], way_mark[cut.owner], part_mark
+    cut.pushed[refused[cut.owner] | veto.refuses("part", *identity, chance=PART_REFUSED)] = True
 
 
 def rests(space: RecordSpace, cut: Cut, classes: Mask) -> Tally:

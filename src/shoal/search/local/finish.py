@@ -37,6 +37,13 @@ def finish(blocks: Blocks, row_class: Classes) -> Recoding:
     return min(recoding, other, key=lambda each: cost_of(blocks.problem, each))
 
 
+def holds_as_whole(blocks: Blocks, row_class: Classes) -> bool:
+    """Whether a partition satisfies every model as it is, but for classes that coincide being one."""
+    row_class, _, nodes = _coinciding(blocks, row_class)
+    stats = replace(blocks.stats(row_class, len(nodes)), reference=None)
+    return evaluate_stats(blocks.problem.models, stats, 0)[0]
+
+
 def cost_of(problem: Problem, recoding: Recoding) -> float:
     """What a recoding costs by the problem's measure; less is better."""
     return problem.metric.cost(problem.metric.of(ReleaseSummary.of(recoding)))

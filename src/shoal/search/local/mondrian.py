@@ -28,9 +28,10 @@ import numpy as np
 
 from shoal.search.engine import LocalEngine, RemoteWorkers
 from shoal.search.local.blocks import Blocks, Codes, Indices, prepare
-from shoal.search.local.cuts import Cut, absorb, cut_classes, rests
+from shoal.search.local.cuts import Cut, absorb, cut_classes, refuse_some, rests
 from shoal.search.local.finish import cost_of, finish, refine_if_asked
 from shoal.search.local.partition import RecordKinds, RecordSpace, Tally, numbered, record_space
+from shoal.search.local.step_back import steps_back, without_last_rounds
 from shoal.search.problem import Problem, SearchResult, no_progress
 from shoal.table.classes import Mask
 
@@ -46,7 +47,10 @@ def mondrian(problem: Problem, engine: LocalEngine) -> SearchResult:
     cuts = {"ranges": blocks, "trees": blocks.without_ranges} if blocks.ranged else {"trees": blocks}
     tried = []
     for index, (way, each) in enumerate(cuts.items()):
-        final_classes, rounds = _partition(replace(space, blocks=each), index / len(cuts), 1 / len(cuts), engine.remote)
+        mine, active = replace(space, blocks=each), list[Tally]()
+        remote = None if steps_back(problem) else engine.remote
+        final_classes, rounds = _partition(mine, index / len(cuts), 1 / len(cuts), remote, rounds_of=active)
+        final_classes = without_last_rounds(space, blocks, final_classes, active, index)
         recoding = finish(*space.row_classes(final_classes))
         facts: dict[str, Any] = {"rounds": rounds, "classes": recoding.n_classes}
         tried.append(SearchResult(recoding, {**facts, "cuts": way} if blocks.ranged else facts))
@@ -56,11 +60,17 @@ def mondrian(problem: Problem, engine: LocalEngine) -> SearchResult:
 
 
 def _partition(
-    space: RecordSpace, done: float, share: float, remote: RemoteWorkers | None = None, active: Tally | None = None
+    space: RecordSpace,
+    done: float,
+    share: float,
+    remote: RemoteWorkers | None = None,
+    active: Tally | None = None,
+    rounds_of: list[Tally] | None = None,
 ) -> tuple[list[Tally], int]:
     """Cut until every class is final: the final classes, and in how many rounds.
 
-    ``share`` of the whole progress is made here, after what is ``done``.
+    ``share`` of the whole progress is made here, after what is ``done``. ``rounds_of`` gets the classes that each
+    round starts with.
     """
     problem = space.blocks.problem
     active, final_classes, rounds = space.start() if active is None else active, list[Tally](), 0
@@ -72,6 +82,8 @@ def _partition(
                 final_classes += [replace(each, item=mine[each.item]) for each in parts]
             return final_classes, rounds + max(more for _, more in answers)
         problem.progress("cutting classes", min(done, 1.0))
+        if rounds_of is not None:
+            rounds_of.append(active)
         final, active = _round(space, active)
         final_classes.append(final)
         done += share * int(final.count.sum()) / problem.table.n_rows
@@ -131,12 +143,13 @@ def _round(space: RecordSpace, active: Tally) -> tuple[Tally, Tally]:
     target, n_targets = np.zeros(len(active.item), dtype=np.int64), 0
     for chosen in by_extent.T:
         divided = (low < high)[np.arange(len(chosen)), chosen]
-        for way, suited in _ways(space, chosen, low, high):
+        for number, (way, suited) in enumerate(_ways(space, chosen, low, high), 8 if space.blocks.ranged else 0):
             able = pending & divided & suited
             if not able.any():
                 continue
             entry = np.flatnonzero(able[active.group])
             cut = cut_classes(space, active, entry, way(space, active, entry, chosen, nodes))
+            refuse_some(space, active, cut, chosen, number)
             good = _judge(space, cut, active.n)
             part = np.where(cut.pushed, len(cut.owner) + cut.owner, np.arange(len(cut.owner)))
             inside = good[active.group[entry]]
@@ -163,7 +176,8 @@ def _ways(space: RecordSpace, chosen: Indices, low: Codes, high: Codes) -> Itera
     yield _off_missing, mixed
     yield _at_median, ranged
     yield _at_children, np.ones(len(chosen), dtype=np.bool_)
-    yield _at_median, ~ranged
+    if space.blocks.problem.concealing is None:
+        yield _at_median, ~ranged
 
 
 def _off_missing(space: RecordSpace, active: Tally, entry: Indices, chosen: Indices, _: Codes) -> Indices:

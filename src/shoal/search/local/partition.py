@@ -18,6 +18,7 @@ import numpy as np
 
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.hierarchies.ranges import ancestors
+from shoal.search.conceal import Marks
 from shoal.search.local.blocks import Blocks, Classes, Codes, Indices
 from shoal.table.classes import ClassStats, Counts, Floats, Histogram, Mask
 from shoal.table.encoded import combine_codes
@@ -98,6 +99,14 @@ class RecordSpace:
             rank[order] = np.arange(len(order)) - np.searchsorted(siblings, siblings)
             found.append(rank)
         return found
+
+    @cached_property
+    def kind_marks(self) -> Marks:
+        """Where the search conceals: the mark of each kind's quasi-identifiers."""
+        veto, codes = self.blocks.problem.concealing, self.kinds.codes
+        assert veto is not None, "marks are made by the key"
+        begins = np.append(True, (codes[:, 1:] != codes[:, :-1]).any(axis=0))  # kinds of a tuple stand side by side
+        return veto.marks(codes[:, begins])[np.cumsum(begins) - 1]
 
     def start(self) -> Tally:
         """One class per block: where every partition starts."""

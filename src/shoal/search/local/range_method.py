@@ -33,7 +33,7 @@ from shoal.search.diagnosis.diagnosis import Diagnosis
 from shoal.search.diagnosis.failures import blockers
 from shoal.search.diagnosis.relaxations import Relaxation, more_suppression, parameter_name
 from shoal.search.engine import Grouping, LocalEngine
-from shoal.search.evaluation import evaluate_stats
+from shoal.search.evaluation import evaluate_stats, keep_concealed
 from shoal.search.linkage_ambiguity import ambiguity
 from shoal.search.local.ranged_columns import RangedColumn, not_quasi, range_problems
 from shoal.search.problem import Problem, SearchResult
@@ -100,7 +100,7 @@ class _Candidate:
 
     hierarchies: tuple[Hierarchy, ...]  # with the ranges as nodes
     nodes: Nodes  # ``nodes[g, j]``: what class ``g`` releases in quasi-identifier ``j``
-    tuple_class: Nodes
+    grouping: Grouping
     stats: ClassStats
 
 
@@ -110,7 +110,7 @@ def range_method(problem: Problem, engine: LocalEngine) -> SearchResult:
     options, candidate, satisfied, kept = _try(problem, engine)
     if not satisfied:
         raise InfeasibleError(_diagnosis(problem, engine, options, candidate))
-    classes, nodes, hierarchies = candidate.tuple_class, candidate.nodes, candidate.hierarchies
+    classes, nodes, hierarchies = candidate.grouping.tuple_class, candidate.nodes, candidate.hierarchies
     recoding = problem.recoding(classes, nodes, np.flatnonzero(kept), hierarchies=hierarchies)
     figures = ambiguity(recoding, problem.table).figures()
     if not options.safe:
@@ -136,7 +136,8 @@ def _try(problem: Problem, engine: LocalEngine) -> tuple[RangeOptions, _Candidat
     """The one result, whether the models hold on it, and which classes are kept."""
     options = RangeOptions.read(problem)
     candidate = _candidate(problem, engine, options)
-    return options, candidate, *evaluate_stats(problem.models, candidate.stats, problem.budget if options.safe else 0)
+    budget = problem.budget if options.safe else 0
+    return options, candidate, *keep_concealed(problem, problem.models, candidate.stats, candidate.grouping, budget)
 
 
 def _candidate(problem: Problem, engine: LocalEngine, options: RangeOptions) -> _Candidate:
@@ -173,7 +174,7 @@ def _candidate(problem: Problem, engine: LocalEngine, options: RangeOptions) -> 
     sizes = np.bincount(tuple_class, weights=problem.table.counts, minlength=len(first)).astype(np.int64)
     grouping = Grouping(first.astype(np.int32), sizes, lambda: tuple_class)
     released = np.stack([column[first] for column in columns], axis=1).astype(np.int32)
-    return _Candidate(tuple(hierarchies), released, tuple_class, engine.stats(grouping, problem.sensitive_columns))
+    return _Candidate(tuple(hierarchies), released, grouping, engine.stats(grouping, problem.sensitive_columns))
 
 
 def shared_groups(problem: Problem, options: RangeOptions | None = None) -> NDArray[np.int64]:

@@ -19,9 +19,10 @@ import numpy as np
 from shoal.hierarchies.ranges import ancestors
 from shoal.search.engine import LocalEngine
 from shoal.search.local.blocks import Codes, Indices, prepare
-from shoal.search.local.cuts import absorb, borrow, cut_classes, rests
+from shoal.search.local.cuts import absorb, borrow, cut_classes, refuse_some, rests
 from shoal.search.local.finish import finish, refine_if_asked
 from shoal.search.local.partition import RecordSpace, Tally, grouped, numbered, record_space, summed
+from shoal.search.local.step_back import without_last_rounds
 from shoal.search.problem import Problem, SearchResult
 from shoal.table.classes import Counts, Mask
 
@@ -32,14 +33,17 @@ def top_down(problem: Problem, engine: LocalEngine) -> SearchResult:
     """Specialize the blocks until no class can be specialized any more."""
     blocks = prepare(problem, engine)
     space = record_space(blocks, also_distinguish=tuple(problem.table.row_sensitive))
-    active, final_classes, done, rounds, borrowed = space.start(), [], 0, 0, 0
+    active, final_classes, done, rounds, borrowed = space.start(), list[Tally](), 0, 0, 0
+    rounds_of = list[Tally]()
     while active.n:
         problem.progress("specializing classes", done / problem.table.n_rows)
+        rounds_of.append(active)
         final, active, moved = _round(space, active)
         final_classes.append(final)
         done += int(final.count.sum())
         rounds += 1
         borrowed += moved
+    final_classes = without_last_rounds(space, blocks, final_classes, rounds_of, 0)
     blocks, row_class = space.row_classes(final_classes)
     recoding = finish(blocks, row_class)
     problem.progress("specializing classes", 1.0)
@@ -53,6 +57,7 @@ class _Specialization:
         entry, loss = np.flatnonzero(able[active.group]), space.hierarchies[j].loss
         child = space.child(j, node[active.group[entry]], space.kinds.codes[j, active.item[entry]])
         self._space, self.cut = space, cut_classes(space, active, entry, space.ranks[j][child])
+        refuse_some(space, active, self.cut, np.full(active.n, j), 0)
         part_child = np.zeros(len(self.cut.owner), dtype=np.int64)
         part_child[self.cut.part] = child
         self._part_gain = loss[node[self.cut.owner]] - loss[part_child]  # how much less each of its records loses
@@ -74,8 +79,10 @@ class _Specialization:
 
     def settle(self, classes: Mask) -> None:
         """Make the rests of some classes hold: by borrowing records or pushing whole children back, or give up."""
-        borrowed, held = borrow(self._space, self.cut, classes)
-        self.borrowed.append(borrowed)
+        held = np.zeros(len(classes), dtype=np.bool_)
+        if self._space.blocks.problem.concealing is None:  # which records are borrowed depends on their secrets
+            borrowed, held = borrow(self._space, self.cut, classes)
+            self.borrowed.append(borrowed)
         held |= absorb(self._space, self.cut, classes & ~held)
         self._given_up |= classes & ~held
         self.unsettled &= ~classes
