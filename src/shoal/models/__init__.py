@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from shoal.models.base import Card, Model, Shortfall, Strength
+from shoal.models.k_anonymity import KAnonymity
 from shoal.plugins import discover
 
 _ALL: dict[str, type[Model]] = discover(__name__, Model, "shoal.models")
@@ -18,6 +19,13 @@ MODELS: dict[str, type[Model]] = {name: model for name, model in _ALL.items() if
 def least_size(models: Iterable[Model]) -> int:
     """Records that a class must have at least under some models; 1 where none says how many."""
     return max((model.least_records for model in models), default=1)
+
+
+def size_models(models: Iterable[Model]) -> tuple[Model, ...]:
+    """Models on the sizes of classes alone: those there are, and as many records as any model needs at least."""
+    every = tuple(models)
+    least = max([1, *(max(each.least_records, each.least_values, each.least_categories) for each in every)])
+    return (*(each for each in every if each.column is None and each.judges_classes), KAnonymity(least))
 
 
 def model_title(name: str) -> str:

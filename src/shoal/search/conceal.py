@@ -31,8 +31,10 @@ from numpy.typing import NDArray
 from shoal.table.classes import Counts, Floats, Mask
 
 REFUSED = 0.1
-"""The probability with which a search refuses a node, a cut or a part that holds."""
-PART_REFUSED = 0.05
+"""The probability with which a search over the lattice passes over a node that satisfies, or a partition a stage."""
+CUT_REFUSED = 0.05
+"""The probability with which a local recoding refuses a cut of a class whose parts hold."""
+PART_REFUSED = 0.02
 """The probability with which one part of a cut that is made goes to the rest of its class although it holds."""
 DECOYS = 0.01
 """The share of the records that may be expected to be suppressed although their group holds."""

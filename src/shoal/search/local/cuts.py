@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.search.conceal import PART_REFUSED, as_marks, summed_marks
+from shoal.search.conceal import CUT_REFUSED, PART_REFUSED, as_marks, summed_marks
 from shoal.search.local.blocks import Indices
 from shoal.search.local.partition import RecordSpace, Tally, grouped, numbered, summed
 from shoal.table.classes import Counts, Mask
@@ -54,7 +54,7 @@ def refuse_some(space: RecordSpace, classes: Tally, cut: Cut, column: Indices, w
     part_mark = summed_marks(space.kind_marks[kind], count, cut.part, len(cut.owner))
     class_mark = summed_marks(part_mark, np.ones(len(cut.owner), dtype=np.int64), cut.owner, classes.n)
     column_mark, way_mark = as_marks(column), np.full(classes.n, way, dtype=np.uint64)
-    refused = veto.refuses("cut", class_mark, column_mark, way_mark)
+    refused = veto.refuses("cut", class_mark, column_mark, way_mark, chance=CUT_REFUSED)
     identity = class_mark[cut.owner], column_mark[cut.owner], way_mark[cut.owner], part_mark
     cut.pushed[refused[cut.owner] | veto.refuses("part", *identity, chance=PART_REFUSED)] = True
 

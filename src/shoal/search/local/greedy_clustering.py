@@ -14,6 +14,7 @@ import numpy as np
 from shoal.search.engine import LocalEngine
 from shoal.search.lattice.nodes import check_size
 from shoal.search.local.blocks import Blocks, Classes, Indices, prepare
+from shoal.search.local.concealed_clusters import concealed_clusters
 from shoal.search.local.cover import FINE_STEPS, STEPS, BoxCover
 from shoal.search.local.finish import cost_of, finish, refine_if_asked
 from shoal.search.local.pk_clustering import faithful_clusters
@@ -38,6 +39,16 @@ def greedy_clustering(problem: Problem, engine: LocalEngine) -> SearchResult:
         recoding = finish(blocks, faithful_clusters(blocks, seed=seed, weights=weights))
         return refine_if_asked(blocks, recoding, {"mode": "faithful"})
     check_size(problem, "greedy-clustering")
+    if problem.concealing is not None:
+        recoding = concealed_clusters(blocks, lambda sized: _clustered(sized).recoding)
+        return SearchResult(recoding, {"mode": "concealed", "classes": recoding.n_classes})
+    return _clustered(blocks)
+
+
+def _clustered(blocks: Blocks) -> SearchResult:
+    """Cover and refine; on small tables the paper's partition is tried too."""
+    problem = blocks.problem
+    seed, weights = int(problem.options.get("seed") or 0), problem.weights
     partition, facts = _covered(blocks)
     recoding = finish(blocks, partition)
     if problem.table.n_rows <= SMALL:

@@ -30,14 +30,16 @@ from shoal.search.engine import LocalEngine, RemoteWorkers
 from shoal.search.local.blocks import Blocks, Codes, Indices, prepare
 from shoal.search.local.cuts import Cut, absorb, cut_classes, refuse_some, rests
 from shoal.search.local.finish import cost_of, finish, refine_if_asked
+from shoal.search.local.nested import settled
 from shoal.search.local.partition import RecordKinds, RecordSpace, Tally, numbered, record_space
-from shoal.search.local.step_back import steps_back, without_last_rounds
 from shoal.search.problem import Problem, SearchResult, no_progress
 from shoal.table.classes import Mask
 
 _TIE_DIGITS = 9  # costs that agree in this many digits are equal: of equal partitions the one by ranges is released
 _Way = Callable[[RecordSpace, Tally, Indices, Indices, Codes], Indices]
 """The branch of some entries in the chosen attribute of their classes, given the nodes of all classes."""
+
+_Ways = Callable[[RecordSpace, Indices, Codes, Codes], Iterator[tuple[_Way, Mask]]]
 
 
 def mondrian(problem: Problem, engine: LocalEngine) -> SearchResult:
@@ -48,9 +50,10 @@ def mondrian(problem: Problem, engine: LocalEngine) -> SearchResult:
     tried = []
     for index, (way, each) in enumerate(cuts.items()):
         mine, active = replace(space, blocks=each), list[Tally]()
-        remote = None if steps_back(problem) else engine.remote
+        remote = engine.remote if problem.concealing is None else None
         final_classes, rounds = _partition(mine, index / len(cuts), 1 / len(cuts), remote, rounds_of=active)
-        final_classes = without_last_rounds(space, blocks, final_classes, active, index)
+        if problem.concealing is not None:
+            final_classes = [settled(space, active, index)]
         recoding = finish(*space.row_classes(final_classes))
         facts: dict[str, Any] = {"rounds": rounds, "classes": recoding.n_classes}
         tried.append(SearchResult(recoding, {**facts, "cuts": way} if blocks.ranged else facts))
@@ -84,7 +87,7 @@ def _partition(
         problem.progress("cutting classes", min(done, 1.0))
         if rounds_of is not None:
             rounds_of.append(active)
-        final, active = _round(space, active)
+        final, active = cut_round(space, active)
         final_classes.append(final)
         done += share * int(final.count.sum()) / problem.table.n_rows
         rounds += 1
@@ -135,7 +138,7 @@ def without_records(blocks: Blocks) -> Blocks:
     return bare
 
 
-def _round(space: RecordSpace, active: Tally) -> tuple[Tally, Tally]:
+def cut_round(space: RecordSpace, active: Tally, ways: _Ways | None = None) -> tuple[Tally, Tally]:
     """Cut every class that can be cut, once: the classes that are final, and the parts of the others."""
     low, high, nodes = space.ranges(active)
     by_extent = np.argsort(-space.losses(low, high, nodes), axis=1, kind="stable")
@@ -143,7 +146,9 @@ def _round(space: RecordSpace, active: Tally) -> tuple[Tally, Tally]:
     target, n_targets = np.zeros(len(active.item), dtype=np.int64), 0
     for chosen in by_extent.T:
         divided = (low < high)[np.arange(len(chosen)), chosen]
-        for number, (way, suited) in enumerate(_ways(space, chosen, low, high), 8 if space.blocks.ranged else 0):
+        for number, (way, suited) in enumerate(
+            (ways or _ways)(space, chosen, low, high), 8 if space.blocks.ranged else 0
+        ):
             able = pending & divided & suited
             if not able.any():
                 continue
@@ -176,8 +181,12 @@ def _ways(space: RecordSpace, chosen: Indices, low: Codes, high: Codes) -> Itera
     yield _off_missing, mixed
     yield _at_median, ranged
     yield _at_children, np.ones(len(chosen), dtype=np.bool_)
-    if space.blocks.problem.concealing is None:
-        yield _at_median, ~ranged
+    yield _at_median, ~ranged
+
+
+def halves(space: RecordSpace, chosen: Indices, low: Codes, high: Codes) -> Iterator[tuple[_Way, Mask]]:  # noqa: ARG001
+    """Cutting in two at the median as the only way, for every class."""
+    yield _at_median, np.ones(len(chosen), dtype=np.bool_)
 
 
 def _off_missing(space: RecordSpace, active: Tally, entry: Indices, chosen: Indices, _: Codes) -> Indices:

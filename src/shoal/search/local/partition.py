@@ -181,6 +181,12 @@ class RecordSpace:
         return replace(self.blocks, problem=split), classes[back].astype(np.int32)
 
 
+def joined(one: Tally, other: Tally) -> Tally:
+    """The groups of two tallies, one after the other."""
+    groups, items = np.append(one.group, other.group + one.n), np.append(one.item, other.item)
+    return Tally(groups, items, np.append(one.count, other.count), one.n + other.n)
+
+
 def summed(group: Indices, count: Counts, n: int) -> Counts:
     """The sum of the counts of each of ``n`` groups; exact, since counts are far below 2⁵³."""
     return np.bincount(group, weights=count, minlength=n).astype(np.int64)

@@ -21,8 +21,9 @@ from shoal.search.engine import LocalEngine
 from shoal.search.local.blocks import Codes, Indices, prepare
 from shoal.search.local.cuts import absorb, borrow, cut_classes, refuse_some, rests
 from shoal.search.local.finish import finish, refine_if_asked
-from shoal.search.local.partition import RecordSpace, Tally, grouped, numbered, record_space, summed
-from shoal.search.local.step_back import without_last_rounds
+from shoal.search.local.mondrian import cut_round, halves
+from shoal.search.local.nested import settled
+from shoal.search.local.partition import RecordSpace, Tally, grouped, joined, numbered, record_space, summed
 from shoal.search.problem import Problem, SearchResult
 from shoal.table.classes import Counts, Mask
 
@@ -39,11 +40,15 @@ def top_down(problem: Problem, engine: LocalEngine) -> SearchResult:
         problem.progress("specializing classes", done / problem.table.n_rows)
         rounds_of.append(active)
         final, active, moved = _round(space, active)
+        if problem.concealing is not None:  # nothing is borrowed, so some classes can only be cut in two
+            final, cut_in_two = cut_round(space, final, halves)
+            active = joined(active, cut_in_two)
         final_classes.append(final)
         done += int(final.count.sum())
         rounds += 1
         borrowed += moved
-    final_classes = without_last_rounds(space, blocks, final_classes, rounds_of, 0)
+    if problem.concealing is not None:
+        final_classes = [settled(space, rounds_of, 0)]
     blocks, row_class = space.row_classes(final_classes)
     recoding = finish(blocks, row_class)
     problem.progress("specializing classes", 1.0)
