@@ -48,7 +48,10 @@ PRICED = ("optimal", "incognito", "greedy-lattice", "mondrian", "top-down", "gre
 def problem_of(table: Path, privacy: list[dict[str, Any]], algorithm: str, suppression: float) -> Problem:
     """The problem that a policy on Adult poses."""
     policy = shoal.Policy(
-        columns=adult.columns(sensitive=SENSITIVE), privacy=privacy, algorithm={"name": algorithm}, suppression=suppression
+        columns=adult.columns(sensitive=SENSITIVE),
+        privacy=privacy,
+        algorithm={"name": algorithm},
+        suppression=suppression,
     )
     problem = resolve(policy, DistinctRows.of(load_table(table, policy).table)).problem
     return replace(problem, table=problem.table.unfolded()) if ALGORITHMS[algorithm].works_on_records else problem

@@ -101,7 +101,8 @@ def decoy_chances(sizes: Counts) -> Floats:
     """
     if not len(sizes):
         return np.zeros(0)
-    return np.minimum(REFUSED, DECOYS * sizes.mean() / sizes)
+    chances: Floats = np.minimum(REFUSED, DECOYS * sizes.mean() / sizes)
+    return chances
 
 
 def _mix(numbers: Marks) -> Marks:

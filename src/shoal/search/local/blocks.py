@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.errors import PolicyError, PolicyProblem
 from shoal.hierarchies.ranges import ancestors
 from shoal.metrics import METRICS, CellMetric
 from shoal.models.base import Model
@@ -119,6 +120,17 @@ class Blocks:
     def holds(self, stats: ClassStats) -> Mask:
         """Which classes satisfy every model that can be tested on a class alone."""
         return class_holds(self.class_models, stats)
+
+
+def refuse_with_conceal(problem: Problem, *options: str) -> None:
+    """Raise `PolicyError` for options that choose by secrets, where the search conceals."""
+    given = [name for name in options if problem.options.get(name)]
+    if problem.veto is not None and given:
+        message = "chooses classes by their sensitive values, which conceal must not."
+        fix = "Leave out one of the two."
+        raise PolicyError(
+            [PolicyProblem(f"algorithm.{name}", message, fix, code="conceal-not-possible") for name in given]
+        )
 
 
 def prepare(problem: Problem, engine: LocalEngine) -> Blocks:

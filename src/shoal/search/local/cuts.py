@@ -54,9 +54,12 @@ def refuse_some(space: RecordSpace, classes: Tally, cut: Cut, column: Indices, w
     part_mark = summed_marks(space.kind_marks[kind], count, cut.part, len(cut.owner))
     class_mark = summed_marks(part_mark, np.ones(len(cut.owner), dtype=np.int64), cut.owner, classes.n)
     column_mark, way_mark = as_marks(column), np.full(classes.n, way, dtype=np.uint64)
-    refused = veto.refuses("cut", class_mark, column_mark, way_mark, chance=CUT_REFUSED)
+    holding = np.zeros(classes.n, dtype=np.bool_)
+    holding[cut.owner[~cut.pushed]] = True
+    refused = veto.refuses("cut", class_mark, column_mark, way_mark, chance=np.where(holding, CUT_REFUSED, 0))
     identity = class_mark[cut.owner], column_mark[cut.owner], way_mark[cut.owner], part_mark
-    cut.pushed[refused[cut.owner] | veto.refuses("part", *identity, chance=PART_REFUSED)] = True
+    chance = np.where(cut.pushed, 0, PART_REFUSED)
+    cut.pushed[refused[cut.owner] | veto.refuses("part", *identity, chance=chance)] = True
 
 
 def rests(space: RecordSpace, cut: Cut, classes: Mask) -> Tally:

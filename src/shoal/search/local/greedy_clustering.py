@@ -13,10 +13,11 @@ import numpy as np
 
 from shoal.search.engine import LocalEngine
 from shoal.search.lattice.nodes import check_size
-from shoal.search.local.blocks import Blocks, Classes, Indices, prepare
+from shoal.search.local.blocks import Blocks, Classes, Indices, prepare, refuse_with_conceal
 from shoal.search.local.concealed_clusters import concealed_clusters
 from shoal.search.local.cover import FINE_STEPS, STEPS, BoxCover
 from shoal.search.local.finish import cost_of, finish, refine_if_asked
+from shoal.search.local.mondrian import or_cheaper
 from shoal.search.local.pk_clustering import faithful_clusters
 from shoal.search.problem import Problem, SearchResult
 from shoal.table.classes import Floats
@@ -33,15 +34,17 @@ _SERVED = 30_000  # tuples up to which outliers are served early: their bounds t
 
 def greedy_clustering(problem: Problem, engine: LocalEngine) -> SearchResult:
     """Partition every block and release each class as the lowest common ancestor of its values."""
+    refuse_with_conceal(problem, "faithful", "refine")
     blocks = prepare(problem, engine)
-    seed, weights = int(problem.options.get("seed") or 0), problem.weights
     if problem.options.get("faithful"):
+        seed, weights = int(problem.options.get("seed") or 0), problem.weights
         recoding = finish(blocks, faithful_clusters(blocks, seed=seed, weights=weights))
         return refine_if_asked(blocks, recoding, {"mode": "faithful"})
     check_size(problem, "greedy-clustering")
     if problem.concealing is not None:
         recoding = concealed_clusters(blocks, lambda sized: _clustered(sized).recoding)
-        return SearchResult(recoding, {"mode": "concealed", "classes": recoding.n_classes})
+        found = SearchResult(recoding, {"mode": "concealed", "classes": recoding.n_classes})
+        return or_cheaper(problem, engine, found)
     return _clustered(blocks)
 
 

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from shoal.search.engine import LocalEngine, RemoteWorkers
-from shoal.search.local.blocks import Blocks, Codes, Indices, prepare
+from shoal.search.local.blocks import Blocks, Codes, Indices, prepare, refuse_with_conceal
 from shoal.search.local.cuts import Cut, absorb, cut_classes, refuse_some, rests
 from shoal.search.local.finish import cost_of, finish, refine_if_asked
 from shoal.search.local.nested import settled
@@ -39,11 +39,10 @@ _TIE_DIGITS = 9  # costs that agree in this many digits are equal: of equal part
 _Way = Callable[[RecordSpace, Tally, Indices, Indices, Codes], Indices]
 """The branch of some entries in the chosen attribute of their classes, given the nodes of all classes."""
 
-_Ways = Callable[[RecordSpace, Indices, Codes, Codes], Iterator[tuple[_Way, Mask]]]
-
 
 def mondrian(problem: Problem, engine: LocalEngine) -> SearchResult:
     """Cut the blocks until no class can be cut any more; with ranges, in both ways."""
+    refuse_with_conceal(problem, "refine")
     blocks = prepare(problem, engine)
     space = record_space(blocks)
     cuts = {"ranges": blocks, "trees": blocks.without_ranges} if blocks.ranged else {"trees": blocks}
@@ -60,6 +59,13 @@ def mondrian(problem: Problem, engine: LocalEngine) -> SearchResult:
     problem.progress("cutting classes", 1.0)
     best = min(tried, key=lambda outcome: round(cost_of(problem, outcome.recoding), _TIE_DIGITS))
     return refine_if_asked(blocks, best.recoding, best.search)
+
+
+def or_cheaper(problem: Problem, engine: LocalEngine, own: SearchResult) -> SearchResult:
+    """What another search that conceals found, or the cuts of this one where they lose less."""
+    other = mondrian(problem, engine)
+    costs = (round(cost_of(problem, each.recoding), _TIE_DIGITS) for each in (own, other))
+    return own if next(costs) <= next(costs) else other
 
 
 def _partition(
@@ -87,7 +93,7 @@ def _partition(
         problem.progress("cutting classes", min(done, 1.0))
         if rounds_of is not None:
             rounds_of.append(active)
-        final, active = cut_round(space, active)
+        final, active = _round(space, active)
         final_classes.append(final)
         done += share * int(final.count.sum()) / problem.table.n_rows
         rounds += 1
@@ -138,7 +144,7 @@ def without_records(blocks: Blocks) -> Blocks:
     return bare
 
 
-def cut_round(space: RecordSpace, active: Tally, ways: _Ways | None = None) -> tuple[Tally, Tally]:
+def _round(space: RecordSpace, active: Tally) -> tuple[Tally, Tally]:
     """Cut every class that can be cut, once: the classes that are final, and the parts of the others."""
     low, high, nodes = space.ranges(active)
     by_extent = np.argsort(-space.losses(low, high, nodes), axis=1, kind="stable")
@@ -146,9 +152,7 @@ def cut_round(space: RecordSpace, active: Tally, ways: _Ways | None = None) -> t
     target, n_targets = np.zeros(len(active.item), dtype=np.int64), 0
     for chosen in by_extent.T:
         divided = (low < high)[np.arange(len(chosen)), chosen]
-        for number, (way, suited) in enumerate(
-            (ways or _ways)(space, chosen, low, high), 8 if space.blocks.ranged else 0
-        ):
+        for number, (way, suited) in enumerate(_ways(space, chosen, low, high), 8 if space.blocks.ranged else 0):
             able = pending & divided & suited
             if not able.any():
                 continue
@@ -182,11 +186,6 @@ def _ways(space: RecordSpace, chosen: Indices, low: Codes, high: Codes) -> Itera
     yield _at_median, ranged
     yield _at_children, np.ones(len(chosen), dtype=np.bool_)
     yield _at_median, ~ranged
-
-
-def halves(space: RecordSpace, chosen: Indices, low: Codes, high: Codes) -> Iterator[tuple[_Way, Mask]]:  # noqa: ARG001
-    """Cutting in two at the median as the only way, for every class."""
-    yield _at_median, np.ones(len(chosen), dtype=np.bool_)
 
 
 def _off_missing(space: RecordSpace, active: Tally, entry: Indices, chosen: Indices, _: Codes) -> Indices:

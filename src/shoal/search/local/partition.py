@@ -106,7 +106,8 @@ class RecordSpace:
         veto, codes = self.blocks.problem.concealing, self.kinds.codes
         assert veto is not None, "marks are made by the key"
         begins = np.append(True, (codes[:, 1:] != codes[:, :-1]).any(axis=0))  # kinds of a tuple stand side by side
-        return veto.marks(codes[:, begins])[np.cumsum(begins) - 1]
+        marks: Marks = veto.marks(codes[:, begins])[np.cumsum(begins) - 1]
+        return marks
 
     def start(self) -> Tally:
         """One class per block: where every partition starts."""
@@ -179,12 +180,6 @@ class RecordSpace:
         problem = self.blocks.problem
         split = replace(problem, table=problem.table.parted(entry[back], parts[back]))
         return replace(self.blocks, problem=split), classes[back].astype(np.int32)
-
-
-def joined(one: Tally, other: Tally) -> Tally:
-    """The groups of two tallies, one after the other."""
-    groups, items = np.append(one.group, other.group + one.n), np.append(one.item, other.item)
-    return Tally(groups, items, np.append(one.count, other.count), one.n + other.n)
 
 
 def summed(group: Indices, count: Counts, n: int) -> Counts:

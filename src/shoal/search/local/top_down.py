@@ -18,20 +18,22 @@ import numpy as np
 
 from shoal.hierarchies.ranges import ancestors
 from shoal.search.engine import LocalEngine
-from shoal.search.local.blocks import Codes, Indices, prepare
+from shoal.search.local.blocks import Codes, Indices, prepare, refuse_with_conceal
 from shoal.search.local.cuts import absorb, borrow, cut_classes, refuse_some, rests
 from shoal.search.local.finish import finish, refine_if_asked
-from shoal.search.local.mondrian import cut_round, halves
+from shoal.search.local.mondrian import or_cheaper
 from shoal.search.local.nested import settled
-from shoal.search.local.partition import RecordSpace, Tally, grouped, joined, numbered, record_space, summed
+from shoal.search.local.partition import RecordSpace, Tally, grouped, numbered, record_space, summed
 from shoal.search.problem import Problem, SearchResult
 from shoal.table.classes import Counts, Mask
 
+_WAY = 16  # tells its cuts from those of other searches, where it conceals
 _DIGITS = 9  # losses that agree to so many digits are equal: rounding must not decide between attributes
 
 
 def top_down(problem: Problem, engine: LocalEngine) -> SearchResult:
     """Specialize the blocks until no class can be specialized any more."""
+    refuse_with_conceal(problem, "refine")
     blocks = prepare(problem, engine)
     space = record_space(blocks, also_distinguish=tuple(problem.table.row_sensitive))
     active, final_classes, done, rounds, borrowed = space.start(), list[Tally](), 0, 0, 0
@@ -40,9 +42,6 @@ def top_down(problem: Problem, engine: LocalEngine) -> SearchResult:
         problem.progress("specializing classes", done / problem.table.n_rows)
         rounds_of.append(active)
         final, active, moved = _round(space, active)
-        if problem.concealing is not None:  # nothing is borrowed, so some classes can only be cut in two
-            final, cut_in_two = cut_round(space, final, halves)
-            active = joined(active, cut_in_two)
         final_classes.append(final)
         done += int(final.count.sum())
         rounds += 1
@@ -52,7 +51,10 @@ def top_down(problem: Problem, engine: LocalEngine) -> SearchResult:
     blocks, row_class = space.row_classes(final_classes)
     recoding = finish(blocks, row_class)
     problem.progress("specializing classes", 1.0)
-    return refine_if_asked(blocks, recoding, {"rounds": rounds, "classes": recoding.n_classes, "taken": borrowed})
+    facts = {"rounds": rounds, "classes": recoding.n_classes, "taken": borrowed}
+    if problem.concealing is not None:  # nothing is borrowed, which the cuts at medians may make up for
+        return or_cheaper(problem, engine, SearchResult(recoding, facts))
+    return refine_if_asked(blocks, recoding, facts)
 
 
 class _Specialization:
@@ -62,7 +64,7 @@ class _Specialization:
         entry, loss = np.flatnonzero(able[active.group]), space.hierarchies[j].loss
         child = space.child(j, node[active.group[entry]], space.kinds.codes[j, active.item[entry]])
         self._space, self.cut = space, cut_classes(space, active, entry, space.ranks[j][child])
-        refuse_some(space, active, self.cut, np.full(active.n, j), 0)
+        refuse_some(space, active, self.cut, np.full(active.n, j), _WAY)
         part_child = np.zeros(len(self.cut.owner), dtype=np.int64)
         part_child[self.cut.part] = child
         self._part_gain = loss[node[self.cut.owner]] - loss[part_child]  # how much less each of its records loses
