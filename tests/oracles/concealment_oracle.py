@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from random import Random
 
 import numpy as np
 
@@ -65,17 +66,26 @@ class Outcome:
     members: tuple[tuple[int, ...], ...]
 
 
-def outcomes(case: Case, algorithm: str, *, conceal: bool) -> set[Outcome]:
-    """Every outcome that has a chance."""
+def outcomes(case: Case, algorithm: str, *, conceal: bool, runs: int | None = None) -> set[Outcome]:
+    """Every outcome that has a chance; with ``runs``, those of so many runs in which each draw is a coin.
+
+    Fewer outcomes mean fewer explanations, so what runs miss makes secrets certain that are not, never the reverse.
+    """
     problem, _ = problem_of(case)
     if not conceal:
         return {_outcome(case, _run(problem, algorithm))}
-    found, runs = set[Outcome](), 0
-    for key in _KEYS if ALGORITHMS[algorithm].works_on_records else _KEYS[:1]:
+    keys = _KEYS if ALGORITHMS[algorithm].works_on_records else _KEYS[:1]
+    if runs is not None:
+        coin = Random(5)
+        vetoes = [ScriptedVeto([coin.random() < 0.5 for _ in range(40)], keys[run % len(keys)]) for run in range(runs)]
+        vetoes += [ScriptedVeto([answer] * 40, key) for key in keys for answer in (True, False)]
+        return {_outcome(case, _run(replace(problem, veto=veto), algorithm)) for veto in vetoes}
+    found, number = set[Outcome](), 0
+    for key in keys:
         scripts: list[tuple[bool, ...]] = [()]
         while scripts:
-            runs += 1
-            assert runs <= MOST_RUNS, "too many draws to follow them all"
+            number += 1
+            assert number <= MOST_RUNS, "too many draws to follow them all"
             veto = ScriptedVeto(script := scripts.pop(), key)
             found.add(_outcome(case, _run(replace(problem, veto=veto), algorithm)))
             told = tuple(veto.answers.values())
@@ -179,11 +189,11 @@ class SmallTables:
             left[row] -= 1
         return replace(self.case, sensitive={COLUMN: tuple(secrets)})
 
-    def explained(self, algorithm: str, *, conceal: bool) -> dict[Outcome, set[World]]:
+    def explained(self, algorithm: str, *, conceal: bool, runs: int | None = None) -> dict[Outcome, set[World]]:
         """Each outcome with the originals that may lead to it."""
         found = defaultdict[Outcome, set[World]](set)
         for world in worlds(self.sizes):
-            for outcome in outcomes(self.table(world), algorithm, conceal=conceal):
+            for outcome in outcomes(self.table(world), algorithm, conceal=conceal, runs=runs):
                 found[outcome].add(world)
         return dict(found)
 

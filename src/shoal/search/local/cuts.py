@@ -58,8 +58,8 @@ def refuse_some(space: RecordSpace, classes: Tally, cut: Cut, column: Indices, w
     holding[cut.owner[~cut.pushed]] = True
     refused = veto.refuses("cut", class_mark, column_mark, way_mark, chance=np.where(holding, CUT_REFUSED, 0))
     identity = class_mark[cut.owner], column_mark[cut.owner], way_mark[cut.owner], part_mark
-    chance = np.where(cut.pushed, 0, PART_REFUSED)
-    cut.pushed[refused[cut.owner] | veto.refuses("part", *identity, chance=chance)] = True
+    cut.pushed[refused[cut.owner]] = True
+    cut.pushed[veto.refuses("part", *identity, chance=np.where(cut.pushed, 0, PART_REFUSED))] = True
 
 
 def rests(space: RecordSpace, cut: Cut, classes: Mask) -> Tally:
