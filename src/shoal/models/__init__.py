@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from shoal.models.base import Card, Model, Shortfall, Strength
-from shoal.models.k_anonymity import KAnonymity
+from shoal.models.k_anonymity import KAnonymity as _SizeAtLeast
 from shoal.plugins import discover
 
 _ALL: dict[str, type[Model]] = discover(__name__, Model, "shoal.models")
@@ -25,7 +25,7 @@ def size_models(models: Iterable[Model]) -> tuple[Model, ...]:
     """Models on the sizes of classes alone: those there are, and as many records as any model needs at least."""
     every = tuple(models)
     least = max([1, *(max(each.least_records, each.least_values, each.least_categories) for each in every)])
-    return (*(each for each in every if each.column is None and each.judges_classes), KAnonymity(least))
+    return (*(each for each in every if each.column is None and each.judges_classes), _SizeAtLeast(least))
 
 
 def model_title(name: str) -> str:

@@ -8,15 +8,15 @@ fails is refused, and what holds is refused too with the probability `REFUSED`, 
 the evidence of a refusal changes odds by a factor of 1 / `REFUSED` at most, and excludes nothing.
 
 The draw is a function of the key and of the identity of what is decided: which quasi-identifiers, how many records of
-each, which column and way. Secrets are no part of it, so a decision has one answer in a run, and the same answer in
+each. Secrets are no part of it, so a decision has one answer in a run, and the same answer in
 every run with the same key. A refusal never makes anything hold that does not.
 
 What is drawn, by the purpose that `Veto.refuses` is asked for:
 
 - ``node``: each node of the lattice, by its levels. Searches over the lattice pass over refused nodes when they choose,
   unless every satisfying node is refused.
-- ``cut``: each way to cut a class in a column, by the records of the class, the column and the way.
-- ``part``: each part of a cut that holds, by the records of class and part, the column and the way.
+- ``cut``: each cut of a class, by the records of the class and of the parts that it would be cut into.
+- ``part``: each part of a cut that holds, by the records of the class and of the part.
 - ``group``: each group that may be suppressed, by its records: `shoal.search.decoys`.
 - ``whole``: each step back of a local recoding that a model on the whole release asks for, by its number.
 """
@@ -71,8 +71,8 @@ class Veto:
         salt = np.frombuffer(self._digest(b"salt", purpose.encode(), size=16), dtype="<u8").astype(np.uint64)
         mixed = np.full(len(identity[0]), salt[0])
         for part in identity:
-            mixed = _mix(mixed ^ part)
-        return (_mix(mixed ^ salt[1]) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+            mixed = mixed_marks(mixed ^ part)
+        return (mixed_marks(mixed ^ salt[1]) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
     def _digest(self, person: bytes, message: bytes, size: int = 8) -> bytes:
         return hashlib.blake2b(message, digest_size=size, key=self._key, person=person).digest()
@@ -105,8 +105,8 @@ def decoy_chances(sizes: Counts) -> Floats:
     return chances
 
 
-def _mix(numbers: Marks) -> Marks:
-    """A permutation of the 64-bit numbers after which no bit has anything to do with another (SplitMix64)."""
+def mixed_marks(numbers: Marks) -> Marks:
+    """A permutation of the 64-bit numbers after which sums of some say nothing about sums of others (SplitMix64)."""
     numbers = (numbers ^ (numbers >> np.uint64(30))) * _FIRST
     numbers = (numbers ^ (numbers >> np.uint64(27))) * _SECOND
     return numbers ^ (numbers >> np.uint64(31))

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.search.conceal import CUT_REFUSED, PART_REFUSED, as_marks, summed_marks
+from shoal.search.conceal import CUT_REFUSED, PART_REFUSED, mixed_marks, summed_marks
 from shoal.search.local.blocks import Indices
 from shoal.search.local.partition import RecordSpace, Tally, grouped, numbered, summed
 from shoal.table.classes import Counts, Mask
@@ -42,24 +42,25 @@ def cut_classes(space: RecordSpace, classes: Tally, entry: Indices, branch: Indi
     return Cut(entry, part, present // width, secrets, ~space.holds(secrets))
 
 
-def refuse_some(space: RecordSpace, classes: Tally, cut: Cut, column: Indices, way: int) -> None:
+def refuse_some(space: RecordSpace, classes: Tally, cut: Cut) -> None:
     """Where the search conceals: push back parts, or all parts of a class, that are refused although they hold.
 
-    ``column``: in which each class is cut. ``way``: tells apart what the algorithm tries in one column.
+    The same parts of a class get the same answer, in whichever column and way they are cut.
     """
     veto = space.blocks.problem.concealing
     if veto is None:
         return
     kind, count = classes.item[cut.entry], classes.count[cut.entry]
-    part_mark = summed_marks(space.kind_marks[kind], count, cut.part, len(cut.owner))
-    class_mark = summed_marks(part_mark, np.ones(len(cut.owner), dtype=np.int64), cut.owner, classes.n)
-    column_mark, way_mark = as_marks(column), np.full(classes.n, way, dtype=np.uint64)
+    part = summed_marks(space.kind_marks[kind], count, cut.part, len(cut.owner))
+    ones = np.ones(len(part), dtype=np.int64)
+    whole = summed_marks(part, ones, cut.owner, classes.n)
+    divided = summed_marks(mixed_marks(part), ones, cut.owner, classes.n)
     holding = np.zeros(classes.n, dtype=np.bool_)
     holding[cut.owner[~cut.pushed]] = True
-    refused = veto.refuses("cut", class_mark, column_mark, way_mark, chance=np.where(holding, CUT_REFUSED, 0))
-    identity = class_mark[cut.owner], column_mark[cut.owner], way_mark[cut.owner], part_mark
+    refused = veto.refuses("cut", whole, divided, chance=np.where(holding, CUT_REFUSED, 0))
     cut.pushed[refused[cut.owner]] = True
-    cut.pushed[veto.refuses("part", *identity, chance=np.where(cut.pushed, 0, PART_REFUSED))] = True
+    chance = np.where(cut.pushed, 0, PART_REFUSED)
+    cut.pushed[veto.refuses("part", whole[cut.owner], part, chance=chance)] = True
 
 
 def rests(space: RecordSpace, cut: Cut, classes: Mask) -> Tally:

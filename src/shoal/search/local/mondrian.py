@@ -152,13 +152,13 @@ def _round(space: RecordSpace, active: Tally) -> tuple[Tally, Tally]:
     target, n_targets = np.zeros(len(active.item), dtype=np.int64), 0
     for chosen in by_extent.T:
         divided = (low < high)[np.arange(len(chosen)), chosen]
-        for number, (way, suited) in enumerate(_ways(space, chosen, low, high), 8 if space.blocks.ranged else 0):
+        for way, suited in _ways(space, chosen, low, high):
             able = pending & divided & suited
             if not able.any():
                 continue
             entry = np.flatnonzero(able[active.group])
             cut = cut_classes(space, active, entry, way(space, active, entry, chosen, nodes))
-            refuse_some(space, active, cut, chosen, number)
+            refuse_some(space, active, cut)
             good = _judge(space, cut, active.n)
             part = np.where(cut.pushed, len(cut.owner) + cut.owner, np.arange(len(cut.owner)))
             inside = good[active.group[entry]]

@@ -27,7 +27,6 @@ from shoal.search.local.partition import RecordSpace, Tally, grouped, numbered, 
 from shoal.search.problem import Problem, SearchResult
 from shoal.table.classes import Counts, Mask
 
-_WAY = 16  # tells its cuts from those of other searches, where it conceals
 _DIGITS = 9  # losses that agree to so many digits are equal: rounding must not decide between attributes
 
 
@@ -64,7 +63,7 @@ class _Specialization:
         entry, loss = np.flatnonzero(able[active.group]), space.hierarchies[j].loss
         child = space.child(j, node[active.group[entry]], space.kinds.codes[j, active.item[entry]])
         self._space, self.cut = space, cut_classes(space, active, entry, space.ranks[j][child])
-        refuse_some(space, active, self.cut, np.full(active.n, j), _WAY)
+        refuse_some(space, active, self.cut)
         part_child = np.zeros(len(self.cut.owner), dtype=np.int64)
         part_child[self.cut.part] = child
         self._part_gain = loss[node[self.cut.owner]] - loss[part_child]  # how much less each of its records loses
