@@ -4,7 +4,7 @@
 entry points of the group ``shoal.models``.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from shoal.models.base import Card, Model, Shortfall, Strength
@@ -21,11 +21,15 @@ def least_size(models: Iterable[Model]) -> int:
     return max((model.least_records for model in models), default=1)
 
 
-def size_models(models: Iterable[Model]) -> tuple[Model, ...]:
+def least_needed(models: Iterable[Model]) -> int:
+    """Records without which no class satisfies some models: as many as they ask for, or values or categories."""
+    return max([1, *(max(each.least_records, each.least_values, each.least_categories) for each in models)])
+
+
+def size_models(models: Sequence[Model]) -> tuple[Model, ...]:
     """Models on the sizes of classes alone: those there are, and as many records as any model needs at least."""
-    every = tuple(models)
-    least = max([1, *(max(each.least_records, each.least_values, each.least_categories) for each in every)])
-    return (*(each for each in every if each.column is None and each.judges_classes), _SizeAtLeast(least))
+    given = [each for each in models if each.column is None and each.judges_classes]
+    return (*given, _SizeAtLeast(least_needed(models)))
 
 
 def model_title(name: str) -> str:

@@ -3,9 +3,9 @@
 A search refuses a cut, a node or a group only where a model fails. Somebody who knows everybody's quasi-identifiers,
 the policy and this code can therefore ask which secrets explain a refusal, and sometimes only one answer is left.
 Where the policy asks to ``conceal``, the searches answer at random (S. L. Warner, "Randomized response", 1965): what
-fails is refused, and what holds is refused too with the probability `REFUSED`, a whole group with that of
-`decoy_chances`. A refusal then says that something fails or that it was drawn, and nobody but the owner knows which:
-the evidence of a refusal changes odds by a factor of 1 / `REFUSED` at most, and excludes nothing.
+fails is refused, and what holds is refused too with a probability of `REFUSED` at most, a whole group with that of
+`decoy_chances`. A refusal then says that something fails or that it was drawn, and nobody but the owner knows which: it
+changes odds by a factor of 1 / probability at most, and excludes nothing.
 
 The draw is a function of the key and of the identity of what is decided: which quasi-identifiers, how many records of
 each. Secrets are no part of it, so a decision has one answer in a run, and the same answer in
@@ -31,11 +31,11 @@ from numpy.typing import NDArray
 from shoal.table.classes import Counts, Floats, Mask
 
 REFUSED = 0.1
-"""The probability with which a search over the lattice passes over a node that satisfies, or a partition a stage."""
-CUT_REFUSED = 0.05
-"""The probability with which a local recoding refuses a cut of a class whose parts hold."""
+"""The probability with which a search refuses a node, or a cut of a small class, that would hold."""
 PART_REFUSED = 0.02
-"""The probability with which one part of a cut that is made goes to the rest of its class although it holds."""
+"""The probability with which one part of a cut of a small class goes to the rest of its class although it holds."""
+SMALL = 2
+"""A class is small up to this many times the records that it needs at least."""
 DECOYS = 0.01
 """The share of the records that may be expected to be suppressed although their group holds."""
 
@@ -91,6 +91,15 @@ def summed_marks(marks: Marks, count: Counts, group: NDArray[np.int64], n: int) 
 def as_marks(numbers: NDArray[np.integer] | list[int]) -> Marks:
     """Small numbers, such as columns and levels, as part of an identity."""
     return np.asarray(numbers, dtype=np.int64).astype(np.uint64)
+
+
+def smallness(sizes: Counts, least: int) -> Floats:
+    """By how much the probability of refusing a cut of a class is lowered: 1 for small classes, less for larger ones.
+
+    Large classes fail less often, and not cutting one costs more. ``least``: records that a class needs.
+    """
+    lowered: Floats = np.minimum(1.0, SMALL * least / np.maximum(sizes, 1))
+    return lowered
 
 
 def decoy_chances(sizes: Counts) -> Floats:

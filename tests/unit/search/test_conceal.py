@@ -17,7 +17,7 @@ from oracles.concealment_oracle import SHAPES, Outcome, SmallTables, World, betr
 from shoal.encode.conceal_key import CONCEAL_VARIABLE
 from shoal.errors import PolicyError
 from shoal.search import ALGORITHMS
-from shoal.search.conceal import CUT_REFUSED, DECOYS, REFUSED, Veto, as_marks, decoy_chances, summed_marks
+from shoal.search.conceal import DECOYS, PART_REFUSED, REFUSED, Veto, as_marks, decoy_chances, summed_marks
 from shoal.search.engine import LocalEngine
 from shoal.search.problem import SearchResult
 from support.model_cases import COLUMN
@@ -89,7 +89,7 @@ class TestVeto:
 
     def test_as_many_are_refused_as_the_chance_says(self) -> None:
         veto, numbers = Veto(b"a" * 32, given=True), as_marks(np.arange(100_000))
-        for chance in (REFUSED, CUT_REFUSED):
+        for chance in (REFUSED, PART_REFUSED):
             refused = veto.refuses("node", numbers, chance=chance).mean()
             assert abs(refused - chance) < 0.005
         together = veto.refuses("node", numbers, chance=0.5) & veto.refuses("cut", numbers, chance=0.5)

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.search.conceal import CUT_REFUSED, PART_REFUSED, mixed_marks, summed_marks
+from shoal.models import least_needed
+from shoal.search.conceal import PART_REFUSED, REFUSED, mixed_marks, smallness, summed_marks
 from shoal.search.local.blocks import Indices
 from shoal.search.local.partition import RecordSpace, Tally, grouped, numbered, summed
 from shoal.table.classes import Counts, Mask
@@ -57,9 +58,10 @@ def refuse_some(space: RecordSpace, classes: Tally, cut: Cut) -> None:
     divided = summed_marks(mixed_marks(part), ones, cut.owner, classes.n)
     holding = np.zeros(classes.n, dtype=np.bool_)
     holding[cut.owner[~cut.pushed]] = True
-    refused = veto.refuses("cut", whole, divided, chance=np.where(holding, CUT_REFUSED, 0))
+    small = smallness(classes.sizes, least_needed(space.blocks.problem.models))
+    refused = veto.refuses("cut", whole, divided, chance=np.where(holding, REFUSED * small, 0))
     cut.pushed[refused[cut.owner]] = True
-    chance = np.where(cut.pushed, 0, PART_REFUSED)
+    chance = np.where(cut.pushed, 0, PART_REFUSED * small[cut.owner])
     cut.pushed[veto.refuses("part", whole[cut.owner], part, chance=chance)] = True
 
 

@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal.hierarchies.ranges import ancestors
 from shoal.search.engine import LocalEngine, RemoteWorkers
 from shoal.search.local.blocks import Blocks, Codes, Indices, prepare, refuse_with_conceal
 from shoal.search.local.cuts import Cut, absorb, cut_classes, refuse_some, rests
@@ -158,7 +159,9 @@ def _round(space: RecordSpace, active: Tally) -> tuple[Tally, Tally]:
                 continue
             entry = np.flatnonzero(able[active.group])
             cut = cut_classes(space, active, entry, way(space, active, entry, chosen, nodes))
-            refuse_some(space, active, cut)
+            if space.blocks.problem.concealing is not None:
+                _refuse_without_gain(space, active, cut, chosen, low, high)
+                refuse_some(space, active, cut)
             good = _judge(space, cut, active.n)
             part = np.where(cut.pushed, len(cut.owner) + cut.owner, np.arange(len(cut.owner)))
             inside = good[active.group[entry]]
@@ -170,6 +173,28 @@ def _round(space: RecordSpace, active: Tally) -> tuple[Tally, Tally]:
     order = np.argsort(group, kind="stable")
     cut_off = Tally(group[order], active.item[parts][order], active.count[parts][order], len(distinct))
     return active.of(pending), cut_off
+
+
+def _refuse_without_gain(space: RecordSpace, active: Tally, cut: Cut, chosen: Indices, low: Codes, high: Codes) -> None:
+    """Push back the parts of cuts after which every part releases what the class does in the chosen column.
+
+    Their parts would release the same in the end, and a search that conceals takes such cuts back (`nested`).
+    """
+    column = chosen[active.group[cut.entry]]
+    codes = space.kinds.codes[column, active.item[cut.entry]]
+    order = np.argsort(cut.part, kind="stable")
+    starts = np.searchsorted(cut.part[order], np.arange(len(cut.owner)))
+    first, last = np.minimum.reduceat(codes[order], starts), np.maximum.reduceat(codes[order], starts)
+    gains = np.zeros(active.n, dtype=np.bool_)
+    for j, tree in enumerate(space.hierarchies):
+        mine = np.flatnonzero(chosen[cut.owner] == j)
+        owner = cut.owner[mine]
+        if j in space.blocks.ranged:
+            gains[owner] = True
+        else:
+            whole = ancestors(tree, low[owner, j], high[owner, j])
+            gains[owner[ancestors(tree, first[mine], last[mine]) != whole]] = True
+    cut.pushed[~gains[cut.owner]] = True
 
 
 def _ways(space: RecordSpace, chosen: Indices, low: Codes, high: Codes) -> Iterator[tuple[_Way, Mask]]:
