@@ -27,7 +27,9 @@ _SEARCH = {
     "metric": "Measure that decides between releases",
     "minimal_nodes": "Minimal nodes (they satisfy, and no less general one does)",
     "path": "Steps up from the original values",
+    "conceal": "Key that conceals why the search stopped",
 }  # facts of a search that have words; others are shown under their own names
+_KEYS = {"given": "given by the owner", "fresh": "made for this run"}
 _LONGEST = 160  # facts longer than this are counted on the page; the evidence holds them in full
 _FURTHER = ("applied", "engine")  # facts that are shown as they are
 
@@ -68,6 +70,8 @@ def _figure(key: str, value: Any) -> Markup:
         return join(number(len(value)))
     if key == "path" and isinstance(value, list):
         return join(number(max(len(value) - 1, 0)))
+    if key == "conceal" and isinstance(value, dict):
+        return join(_KEYS.get(value.get("key", ""), str(value.get("key"))))
     if key == "metric":
         return name_of(str(value))
     if isinstance(value, bool):
@@ -95,6 +99,11 @@ def _repeat(evidence: Evidence) -> list[Markup]:
     )
     if evidence.search.get("refined", {}).get("ended") == "time":
         again += " This one was refined until a time limit, so another run may end differently."
+    key = evidence.search.get("conceal", {}).get("key")
+    if key == "given":
+        again += " It needs the same key in the environment variable SHOAL_CONCEAL_KEY."
+    elif key == "fresh":
+        again += " Not this one: its key was made for the run and is not kept, so another run makes another release."
     check = tag("code", "shoal verify RELEASE --policy POLICY --original DATA")
     return [
         paragraph("To repeat: ", tag("code", "shoal anonymize POLICY"), again),
