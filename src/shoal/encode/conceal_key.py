@@ -7,12 +7,20 @@ a release of its own, and several releases of the same records can be compared w
 import os
 
 from shoal.encode.pseudonyms import SHORTEST
-from shoal.errors import PolicyError, PolicyProblem
+from shoal.errors import InputError, PolicyError, PolicyProblem
 from shoal.policy import Policy
 from shoal.search.conceal import Veto
 
 CONCEAL_VARIABLE = "SHOAL_CONCEAL_KEY"
 """The environment variable that has the key."""
+
+
+def refuse_repeating(policy: Policy) -> None:
+    """Raise `InputError` where a search that conceals cannot be repeated: it would make another release."""
+    if policy.algorithm.conceal and not os.environ.get(CONCEAL_VARIABLE, "").strip():
+        message = "the algorithm conceals with a key that is made for each run, so the release cannot be made again"
+        fix = f"Set {CONCEAL_VARIABLE} to the key that it was made with."
+        raise InputError(f"{message} to explain it. {fix}", code="conceal-key-missing")
 
 
 def conceal_veto(policy: Policy) -> Veto | None:

@@ -53,7 +53,7 @@ class _Lattice:
     @staticmethod
     def of(problem: Problem) -> _Lattice:
         engine = LocalEngine(problem.table, problem.ladders, problem.domains)
-        return _Lattice(problem, engine, Evaluator(problem, engine))
+        return _Lattice(problem, engine, Evaluator(replace(problem, veto=None), engine))
 
     def satisfied(self, node: Node) -> bool:
         """Whether a release at a node satisfies the policy."""

@@ -15,7 +15,8 @@ import pytest
 import shoal
 from oracles.concealment_oracle import SHAPES, Outcome, SmallTables, World, betraying
 from shoal.encode.conceal_key import CONCEAL_VARIABLE
-from shoal.errors import PolicyError
+from shoal.errors import InfeasibleError, InputError, PolicyError
+from shoal.pipeline.why.explain import why
 from shoal.search import ALGORITHMS
 from shoal.search.conceal import DECOYS, PART_REFUSED, REFUSED, Veto, as_marks, decoy_chances, summed_marks
 from shoal.search.engine import LocalEngine
@@ -113,8 +114,8 @@ class TestVeto:
 def test_every_release_is_verified(algorithm: str, models: str) -> None:
     try:
         made = release(policy(algorithm, ASKED[models]))
-    except shoal.InfeasibleError:
-        with pytest.raises(shoal.InfeasibleError):
+    except InfeasibleError:
+        with pytest.raises(InfeasibleError):
             release(policy(algorithm, ASKED[models], conceal=False))
         return
     assert made.evidence["verified"]
@@ -170,6 +171,16 @@ def test_a_key_that_could_be_guessed_is_refused(monkeypatch: pytest.MonkeyPatch)
         release(policy("optimal", ASKED["p-sensitive"]))
     assert [problem.code for problem in caught.value.problems] == ["conceal-key-short"]
     assert "too short" not in str(caught.value)
+
+
+def test_a_release_whose_key_is_gone_cannot_be_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = policy("mondrian", ASKED["p-sensitive"])
+    monkeypatch.delenv(CONCEAL_VARIABLE, raising=False)
+    with pytest.raises(InputError) as caught:
+        why(asked, table(), record=1)
+    assert caught.value.code == "conceal-key-missing"
+    monkeypatch.setenv(CONCEAL_VARIABLE, KEY)
+    assert why(asked, table(), record=1)
 
 
 class TestSmallTables:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from shoal.encode.conceal_key import refuse_repeating
 from shoal.evidence.describe import describe_models, figure
 from shoal.hierarchies.hierarchy import Label
 from shoal.hierarchies.ranges import RangedHierarchy
@@ -149,6 +150,7 @@ def why(
 ) -> Why | Matches:
     """Anonymize, write nothing, and say why a record or a class came out as it did; the options are `explain`'s."""
     asked = as_policy(policy, "why()")
+    refuse_repeating(asked)
     result = make_release(data, asked, progress=progress)
     problem = result.record_problem
     assert problem is not None, "the records are held"
