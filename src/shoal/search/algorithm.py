@@ -149,6 +149,7 @@ CONCEAL = Parameter(
     "knows the algorithm can tell from its choices who has which sensitive value.",
     title="Conceal why it stopped", default=False,
 )  # fmt: skip
+"""Declared by algorithms that ask `Problem.veto` wherever they choose by a secret; a policy can ask no other for it."""
 RANGES = Parameter(
     "ranges", ParameterKind.COLUMNS,
     "Numbers of these columns are released as the tight range of their class, such as 22<=30.",
@@ -160,7 +161,7 @@ class LocalRecoding(Algorithm):
     """What the algorithms share that make classes starting from the most general release."""
 
     drawback = "Labels of different width appear side by side, which an analysis has to deal with."
-    options: ClassVar[tuple[Parameter, ...]] = (METRIC, REFINE, RANGES, CONCEAL)
+    options: ClassVar[tuple[Parameter, ...]] = (METRIC, REFINE, RANGES)
     scope = "local"
     search = "classes"
     tight_labels = True

@@ -17,6 +17,7 @@ class Mondrian(LocalRecoding):
     when = "The first one to try when one level per column loses too much: fast, and near the best."
     implementation = "shoal.search.local.mondrian:mondrian"
     sets_apart = "values"
+    options = (*LocalRecoding.options, CONCEAL)
     growth: ClassVar[Mapping[Sees, Growth]] = {
         "sizes": Growth(0.012, 6.0e-6, 0.0, 2.0e-7),
         "classes": Growth(0.015, 9.0e-6, 0.0, 4.0e-7),
@@ -35,6 +36,7 @@ class TopDown(LocalRecoding):
     drawback = "It never takes a step back, so it is not the best possible."
     implementation = "shoal.search.local.top_down:top_down"
     sets_apart = "children"
+    options = (*LocalRecoding.options, CONCEAL)
     splits_duplicates = True
     growth: ClassVar[Mapping[Sees, Growth]] = {
         "sizes": Growth(0.05, 1.5e-5, 0.0, 2.5e-7),
