@@ -32,6 +32,8 @@ from shoal.table.classes import Counts, Floats, Mask
 
 REFUSED = 0.1
 """The probability with which a search refuses a node, or a cut of a small class, that would hold."""
+HALF_REFUSED = 0.05
+"""The probability with which a small class of clusters is not divided: there is no other way to divide it."""
 PART_REFUSED = 0.02
 """The probability with which one part of a cut of a small class goes to the rest of its class although it holds."""
 SMALL = 2

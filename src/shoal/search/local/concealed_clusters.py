@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from shoal.models import least_needed, size_models
-from shoal.search.conceal import REFUSED, Marks, Veto, smallness, summed_marks
+from shoal.search.conceal import HALF_REFUSED, Marks, Veto, smallness, summed_marks
 from shoal.search.local.blocks import Blocks, Classes, Indices, class_extremes
 from shoal.search.local.finish import finish, holds_as_whole, merge_costs
 from shoal.search.local.nested import NestedPartitions
@@ -88,8 +88,8 @@ def _divided(
     of_cluster = np.searchsorted(parents, coarse)
     mark = summed_marks(marks, np.ones(len(marks), dtype=np.int64), of_cluster, len(parents))
     records = summed(of_cluster, sizes, len(parents))
-    small = smallness(records, least_needed(blocks.problem.models)) ** 2  # of a tree there is no other way to cut
-    chance = np.where(able, REFUSED * small, 0)
+    small = smallness(records, least_needed(blocks.problem.models))
+    chance = np.where(able, HALF_REFUSED * small**2, 0)  # the rest of the tree is lost with a large class
     able &= ~veto.refuses("cut", mark, chance=chance)
     return np.where(able[of_cluster], finer, coarse)
 
