@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from shoal.attacks.random_dealing import DEALT
 from shoal.attacks.released_classes import Codes, Column, Ints
 from shoal.hierarchies.hierarchy import Label
 from shoal.table.classes import Counts, Mask
@@ -51,6 +52,7 @@ class Secret:
     targets: Sequence[Target]  # its readings, the finest first
     singles: Sequence[Knowledge]
     paired: bool = True  # whether two columns are read together too
+    dealt: int = DEALT  # records whose secrets are dealt, at most
 
 
 def knowledge_of(name: str, column: Column, weights: Counts) -> list[Knowledge]:

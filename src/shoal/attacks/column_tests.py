@@ -25,17 +25,16 @@ from shoal.attacks.guessed import ColumnTests, over_all_records
 from shoal.attacks.random_dealing import (
     DEALINGS,
     LEVEL,
+    dealt_records,
     dealt_within,
     in_spreads,
     p_values,
-    tested_records,
 )
 from shoal.attacks.released_classes import Codes, Ints
 from shoal.table.classes import Counts, Floats, Mask
 from shoal.table.encoded import combine_codes
 
 _DENSE = 8  # cells per record up to which groups are counted in a table, else sorted
-_TINY = 1e-6
 
 
 def column_tests(
@@ -96,7 +95,7 @@ class _Dealings:
             if certain_among.issuperset(known[index].columns)
             and targets[target].reading == known[index].reading == "values"
         ]
-        spreads = in_spreads(table, np.tile([_TINY, 1.0], len(entries)))
+        spreads = in_spreads(table, counts=np.tile([False, True], len(entries)))
         return _Dealings(secret, known, paired, entries, table[0], spreads, counted, len(rows))
 
     def tests(
@@ -136,7 +135,7 @@ def _tested_rows(owner: Ints, weights: Counts, secret: Secret, person: Codes | N
     else:
         _, first = np.unique(owner[rows] * (int(person.max(initial=0)) + 1) + person[rows], return_index=True)
         rows = rows[np.sort(first)]
-    return rows[tested_records(owner[rows], seed)]
+    return rows[dealt_records(owner[rows], seed, secret.dealt)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.attacks.random_dealing import DEALINGS, LEVEL, in_spreads, p_values, tested_records
+from shoal.attacks.random_dealing import DEALINGS, LEVEL, dealt_records, in_spreads, p_values
 from shoal.attacks.released_classes import Ints, Rows
 from shoal.table.encoded import combine_codes
 
@@ -43,7 +43,7 @@ def narrowings(rows: Rows, k: int, seed: int) -> list[Narrowing]:
     records = _one_each(rows, codes)
     owner, codes = rows.owner[records], codes[:, records]
     records_of = {name: _below(owner, column, k) for name, column in zip(names, codes, strict=True)}
-    some = tested_records(owner, seed)
+    some = dealt_records(owner, seed)
     owner, codes = owner[some], codes[:, some]
     generator = np.random.default_rng(seed)
     figures = [[_below(owner, column, k) for column in codes]]
@@ -51,7 +51,10 @@ def narrowings(rows: Rows, k: int, seed: int) -> list[Narrowing]:
         dealt = owner[generator.permutation(len(owner))]
         figures.append([_below(dealt, column, k) for column in codes])
     table = np.array(figures, dtype=np.float64)
-    chances, means = p_values(in_spreads(table, 1.0)), table[1:].mean(axis=0) * (len(records) / max(len(owner), 1))
+    chances, means = (
+        p_values(in_spreads(table, counts=True)),
+        table[1:].mean(axis=0) * (len(records) / max(len(owner), 1)),
+    )
     found = [
         Narrowing(name, records_of[name], float(mean), float(chance))
         for name, mean, chance in zip(names, means, chances, strict=True)

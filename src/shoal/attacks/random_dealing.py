@@ -13,15 +13,16 @@ import numpy as np
 
 from shoal.attacks.released_classes import Ints
 from shoal.attacks.statistics import log_choose
-from shoal.table.classes import Counts, Floats
+from shoal.table.classes import Counts, Floats, Mask
 
 LEVEL = 0.05
 """More than chance is what this share of dealings reaches at most, over all figures of an attack."""
 DEALINGS = 39
 """Dealings of a test: at the level, one of them at most may reach what was found."""
-TESTED = 20_000
+DEALT = 20_000
 """Records up to which all are dealt; of more, those of classes drawn at random that have as many."""
 _TIE = 1e-9
+_LEAST = 1e-6  # spread of a figure that never changes
 
 
 def dealings_for(tests: int) -> int:
@@ -41,14 +42,19 @@ def dealt_within(owner: Ints, times: int, generator: np.random.Generator) -> Ite
         yield keys & ((1 << bits) - 1)
 
 
-def in_spreads(figures: Floats, least: float | Floats) -> Floats:
-    """Figures of the observed table (first) and of dealings, by row: how many spreads each lies above the mean.
+def in_spreads(figures: Floats, *, counts: Mask | bool) -> Floats:
+    """Figures of the observed table (first) and of dealings, by row: how many spreads each lies above the other rows.
 
-    The observed table is one of them, so that under exchangeability every row is as likely as any other to be it.
-    ``least`` is the smallest spread: figures that are nearly always the same must not look extreme when one differs.
+    Every row is held against all others in the same way, so that under exchangeability each is as likely as any other
+    to be the observed one. Where the figures are ``counts``, the spread is the square root of the largest at least: a
+    count that is nearly always 0 must not look extreme in the one row where it is not.
     """
-    spread = np.maximum(figures.std(axis=0), least)
-    return np.asarray((figures - figures.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
+    others = len(figures) - 1
+    centred = figures - figures.mean(axis=0)
+    mean = -centred / others  # of the other rows, whose sum is minus this one
+    variance = ((centred**2).sum(axis=0) - centred**2) / others - mean**2
+    least = np.where(counts, np.sqrt(figures.max(axis=0)), _LEAST)
+    return np.asarray((centred - mean) / np.maximum(np.sqrt(np.maximum(variance, 0.0)), np.maximum(least, _LEAST)))
 
 
 def p_values(spreads: Floats, largest: Floats | None = None) -> Floats:
@@ -91,16 +97,16 @@ def expected_certain(sizes: Counts, group_class: Ints, starts: Ints, counts: Cou
     return float((m * times * np.bincount(repeated, weights=chance, minlength=len(pairs))).sum())
 
 
-def tested_records(owner: Ints, seed: int) -> Ints:
+def dealt_records(owner: Ints, seed: int, most: int = DEALT) -> Ints:
     """The records that are dealt, by the class of each: all, or those of some classes where there are very many."""
-    if len(owner) <= TESTED:
+    if len(owner) <= most:
         return np.arange(len(owner))
     generator, sizes = np.random.default_rng(seed), np.bincount(owner)
     drawn = generator.permutation(len(sizes))
-    enough = int(np.searchsorted(np.cumsum(sizes[drawn]), TESTED)) + 1
+    enough = int(np.searchsorted(np.cumsum(sizes[drawn]), most)) + 1
     chosen = np.zeros(len(sizes), dtype=np.bool_)
     chosen[drawn[:enough]] = True
     found = np.flatnonzero(chosen[owner])
-    if len(found) > 2 * TESTED:  # a class that is very large by itself
-        found = np.sort(generator.choice(found, size=TESTED, replace=False))
+    if len(found) > 2 * most:  # a class that is very large by itself
+        found = np.sort(generator.choice(found, size=most, replace=False))
     return found

@@ -5,16 +5,16 @@ values that several people share. A record number, an exact time or an exact amo
 person - from a bill, a log, another table - picks out the record and reads everything else in it. Classes do not
 matter, since the value alone tells the record.
 
-A success is a record whose value no other released record has. A column is a key if at least half of its known values
-are such, in twenty records or more; in fewer records, values that are ordinary are often unique. Nothing is left to
-chance here: values that are unique identify, however they came about.
+A success is a record whose value no other released record has. A column is a key if nine of ten of its known values are
+such, in twenty records or more; in fewer records, values that are ordinary are often unique. Nothing is left to chance
+here: values that are unique identify, however they came about.
 """
 
 import numpy as np
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, tried
 
-KEY = 0.5
+KEY = 0.9
 """The share of unique values from which a sensitive column is a key."""
 LEAST = 20
 """Records with known values from which on a column may be a key."""
@@ -28,7 +28,7 @@ class IdentifyingSecret(Attack):
     attacker = "Somebody who knows a person's exact sensitive value, for example from a bill or a log."
     attempt = (
         "Looks for the value in the whole release; a success is a record whose value no other record has. A leak is a "
-        "column of which at least half of the values are unique."
+        "column of which nine of ten values are unique."
     )
     baseline = "none, since the value is looked up in the release"
     remedy = "Publish numbers in bins; make a number of records or events an identifier, which is not released."
@@ -46,7 +46,6 @@ class IdentifyingSecret(Attack):
             of=of,
             leak=leak,
             columns=(column,) if leak else None,
-            certain=unique if leak else 0,
             different_values=int(np.count_nonzero(totals)),
             key_share=KEY,
             least_records=LEAST,

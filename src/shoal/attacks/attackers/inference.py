@@ -19,7 +19,7 @@ import numpy as np
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, tried
 from shoal.attacks.guessed import MATERIAL
-from shoal.attacks.random_dealing import LEVEL, dealings_for, p_values, tested_records
+from shoal.attacks.random_dealing import LEVEL, dealings_for, dealt_records, p_values
 from shoal.attacks.released_classes import Ints, Released
 from shoal.attacks.statistics import wilson
 from shoal.table.classes import Floats
@@ -87,7 +87,7 @@ def _people(scene: Scene, column: str) -> tuple[Ints, Ints]:
         order = np.repeat(order, rows.weights[order])
     else:
         order = order[np.sort(np.unique(rows.person[order], return_index=True)[1])]
-    order = order[tested_records(rows.owner[order], scene.seed)]
+    order = order[dealt_records(rows.owner[order], scene.seed)]
     return rows.owner[order], values[order]
 
 

@@ -22,6 +22,7 @@ from shoal.attacks.released_classes import Column, Ints
 MATERIAL = 0.1
 """Share of the records whose hidden value must be guessed right beyond chance, or become certain. That ages and jobs go
 together is statistics; that a column gives back what was generalized is not."""
+_DEALT = 5_000  # records whose hidden values are dealt: a leak concerns so many records that these show it
 
 
 class Undone(Attack):
@@ -56,7 +57,7 @@ class Undone(Attack):
         weights = np.ones(len(kept), dtype=np.int64) if table.weights is None else table.weights[kept]
         published = _published(scene, kept)
         secrets = [
-            Secret(name, [target], [each for each in published if each.columns != (name,)], paired=False)
+            Secret(name, [target], [each for each in published if each.columns != (name,)], paired=False, dealt=_DEALT)
             for name, target in hidden
         ]
         person = None if table.person is None else table.person[kept]
