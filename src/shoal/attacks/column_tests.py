@@ -24,13 +24,13 @@ from shoal.attacks.column_readings import Knowledge, Secret, Target, pairs_of
 from shoal.attacks.guessed import ColumnTests, over_all_records
 from shoal.attacks.random_dealing import (
     DEALINGS,
-    LEVEL,
     dealt_records,
     dealt_within,
     in_spreads,
     p_values,
 )
 from shoal.attacks.released_classes import Codes, Ints
+from shoal.attacks.statistics import CHANCE
 from shoal.table.classes import Counts, Floats, Mask
 from shoal.table.encoded import combine_codes
 
@@ -106,7 +106,7 @@ class _Dealings:
         single, among = p_values(self.spreads, largest).reshape(-1, 2), np.ones(2 * len(self.entries))
         among[self.counted] = p_values(self.spreads[:, self.counted], largest_among)
         among, p_value = among[1::2], single.min(axis=1, initial=1.0)
-        shown = (p_value <= LEVEL) | (among <= LEVEL) | (p_value == p_value.min(initial=1.0))
+        shown = (p_value <= CHANCE) | (among <= CHANCE) | (p_value == p_value.min(initial=1.0))
         if self.counted:
             shown[max(self.counted, key=lambda place: (self.observed[place], -place)) // 2] = True
         figures_of = [over_all_records(owner, weights, target) for target in self.secret.targets]

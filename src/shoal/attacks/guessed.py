@@ -9,8 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from shoal.attacks.column_readings import READINGS, Knowledge, Reading, Target
-from shoal.attacks.random_dealing import LEVEL, expected_belief, expected_certain
+from shoal.attacks.random_dealing import expected_belief, expected_certain
 from shoal.attacks.released_classes import Ints
+from shoal.attacks.statistics import CHANCE
 from shoal.table.classes import Counts, Floats
 from shoal.table.encoded import combine_codes
 
@@ -46,17 +47,17 @@ class Guessed:
     def leak(self) -> bool:
         """Whether chance does not explain it, and it is enough to matter."""
         enough = self.gain >= MATERIAL * self.of or self.certain_beyond_chance > 0
-        return self.p_value <= LEVEL and enough
+        return self.p_value <= CHANCE and enough
 
     @property
     def certain_beyond_chance(self) -> int:
         """The certain records where chance does not explain how many they are, else none."""
-        return self.certain if self.certain_p_value <= LEVEL and self._many_certain else 0
+        return self.certain if self.certain_p_value <= CHANCE and self._many_certain else 0
 
     @property
     def certain_leak(self) -> bool:
         """Whether chance does not explain how many records are certain, among some of the columns."""
-        return self.certain_among_p_value <= LEVEL and self._many_certain
+        return self.certain_among_p_value <= CHANCE and self._many_certain
 
     @property
     def _many_certain(self) -> bool:

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.attacks.random_dealing import DEALINGS, LEVEL, dealt_records, in_spreads, p_values
+from shoal.attacks.random_dealing import DEALINGS, dealt_records, in_spreads, p_values
 from shoal.attacks.released_classes import Ints, Rows
+from shoal.attacks.statistics import CHANCE
 from shoal.table.encoded import combine_codes
 
 TOGETHER = 3
@@ -33,7 +34,7 @@ class Narrowing:
     @property
     def leak(self) -> bool:
         """Whether chance does not explain it."""
-        return self.p_value <= LEVEL and self.records > self.expected
+        return self.p_value <= CHANCE and self.records > self.expected
 
 
 def narrowings(rows: Rows, k: int, seed: int) -> list[Narrowing]:

@@ -15,8 +15,6 @@ from shoal.attacks.released_classes import Ints
 from shoal.attacks.statistics import log_choose
 from shoal.table.classes import Counts, Floats, Mask
 
-LEVEL = 0.05
-"""More than chance is what this share of dealings reaches at most, over all figures of an attack."""
 DEALINGS = 39
 """Dealings of a test: at the level, one of them at most may reach what was found."""
 DEALT = 20_000

@@ -16,7 +16,8 @@ from shoal.attacks.attack import AttackResult
 from shoal.attacks.column_readings import Knowledge, Secret, Target
 from shoal.attacks.column_tests import column_tests
 from shoal.attacks.guessed import over_all_records
-from shoal.attacks.random_dealing import LEVEL, dealt_within, in_spreads, p_values
+from shoal.attacks.random_dealing import dealt_within, in_spreads, p_values
+from shoal.attacks.statistics import CHANCE
 from support.attack_cases import policy_of, table_of
 
 COLUMNS: dict[str, Any] = {
@@ -50,7 +51,7 @@ def test_a_score_gives_its_text_away_for_everybody_and_is_named() -> None:
     assert found.baseline is not None
     assert found.baseline < 0.7
     assert found.p_value is not None
-    assert found.p_value <= LEVEL
+    assert found.p_value <= CHANCE
 
 
 def test_one_sensitive_column_that_determines_another_is_found_in_the_direction_that_it_does() -> None:

@@ -19,9 +19,9 @@ import numpy as np
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, tried
 from shoal.attacks.guessed import MATERIAL
-from shoal.attacks.random_dealing import LEVEL, dealings_for, dealt_records, p_values
+from shoal.attacks.random_dealing import dealings_for, dealt_records, p_values
 from shoal.attacks.released_classes import Ints, Released
-from shoal.attacks.statistics import wilson
+from shoal.attacks.statistics import CHANCE, wilson
 from shoal.table.classes import Floats
 
 _SMOOTHING = 1.0  # laplace: one record more of each label with each value, so that nothing is held to be impossible
@@ -59,7 +59,7 @@ class Inference(Attack):
         base_rate, by_chance = float(view.totals.max()) / of, float(figures[1:].mean()) / len(owner)
         rate, baseline = right[0] / len(owner), max(base_rate, by_chance)
         p_value = min(float(p_values(figures)[0]) * tests, 1.0)
-        leak = p_value <= LEVEL and rate - baseline >= MATERIAL
+        leak = p_value <= CHANCE and rate - baseline >= MATERIAL
         return tried(
             records=round((rate - baseline) * of) if leak else 0,
             of=of,
