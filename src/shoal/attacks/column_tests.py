@@ -55,9 +55,9 @@ def column_tests(
     made = [_Dealings.of(owner, weights, each, person, certain_among, seed) for each in secrets]
     nothing = np.full(DEALINGS, -np.inf)
     largest = np.max([nothing, *(each.spreads[1:].max(axis=1) for each in made if each.spreads.size)], axis=0)
-    among = [each.spreads[1:, each.counted].max(axis=1) for each in made if each.counted]
-    largest_among = np.max([nothing, *among], axis=0)
-    return {each.secret.name: each.tests(owner, weights, largest, largest_among, certain_among) for each in made}
+    certain = np.max([nothing, *(each.spreads[1:, 1::2].max(axis=1) for each in made if each.spreads.size)], axis=0)
+    among = np.max([nothing, *(each.spreads[1:, each.counted].max(axis=1) for each in made if each.counted)], axis=0)
+    return {each.secret.name: each.tests(owner, weights, (largest, certain, among), certain_among) for each in made}
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,13 +99,17 @@ class _Dealings:
         return _Dealings(secret, known, paired, entries, table[0], spreads, counted, len(rows))
 
     def tests(
-        self, owner: Ints, weights: Counts, largest: Floats, largest_among: Floats, certain_among: frozenset[str]
+        self, owner: Ints, weights: Counts, largest: tuple[Floats, Floats, Floats], certain_among: frozenset[str]
     ) -> ColumnTests:
-        """What chance explains badly, by the largest figure of each dealing over all secrets."""
+        """What chance explains badly, by the largest figure of each dealing over all secrets.
+
+        There are three: of all figures, of certain records, and of those that are judged by themselves.
+        """
         names = tuple(dict.fromkeys(each.columns[0] for each in self.secret.singles))
-        single, among = p_values(self.spreads, largest).reshape(-1, 2), np.ones(2 * len(self.entries))
-        among[self.counted] = p_values(self.spreads[:, self.counted], largest_among)
-        among, p_value = among[1::2], single.min(axis=1, initial=1.0)
+        p_value = p_values(self.spreads, largest[0]).reshape(-1, 2).min(axis=1, initial=1.0)
+        certain, among = p_values(self.spreads[:, 1::2], largest[1]), np.ones(2 * len(self.entries))
+        among[self.counted] = p_values(self.spreads[:, self.counted], largest[2])
+        among = among[1::2]
         shown = (p_value <= CHANCE) | (among <= CHANCE) | (p_value == p_value.min(initial=1.0))
         if self.counted:
             shown[max(self.counted, key=lambda place: (self.observed[place], -place)) // 2] = True
@@ -113,7 +117,7 @@ class _Dealings:
         found = []
         for place in np.flatnonzero(shown).tolist():
             index, target = self.entries[place]
-            chances = float(p_value[place]), float(single[place, 1]), float(among[place])
+            chances = float(p_value[place]), float(certain[place]), float(among[place])
             found.append(figures_of[target](self.known[index], chances))
         return ColumnTests(tuple(found), certain_among, names, self.paired, self.tested)
 
