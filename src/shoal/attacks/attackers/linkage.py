@@ -94,7 +94,7 @@ def _explained(scene: Scene, narrowing: Sequence[Narrowing]) -> AttackResult:
         details |= {"by_column": by_column(narrowing, _LISTED), "expected_by_chance": worst.expected}
         return _by_columns(scene, (worst.column,), leak=False, named=names, p_value=worst.p_value, **details)
     names, _ = narrowing_set(scene.rows, scene.released.k)
-    return _by_columns(scene, names, leak=False, **details)
+    return _by_columns(scene, names, leak=False, p_value=1.0, **details)
 
 
 def linkable_by(scene: Scene, names: Sequence[str]) -> LinkableRecords:
