@@ -15,7 +15,7 @@ Path = tuple[str | int | None, ...]
 
 @dataclass(frozen=True)
 class PolicyEdit:
-    """One value of a policy that is set, or a key that is removed."""
+    """One value of a policy that is set, or a key that is removed; the index after the last of a list adds to it."""
 
     path: Path
     value: Any = None  # none removes the key
@@ -64,7 +64,9 @@ def apply_edits(document: Mapping[str, Any], edits: Iterable[PolicyEdit]) -> dic
 def _set(target: Any, path: Sequence[Any], value: Any) -> None:
     for key in path[:-1]:
         target = target[key]
-    if value is not None:
+    if value is not None and isinstance(target, list) and path[-1] == len(target):
+        target.append(value)
+    elif value is not None:
         target[path[-1]] = value
     elif isinstance(target, dict):
         target.pop(path[-1], None)

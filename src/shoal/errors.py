@@ -188,15 +188,18 @@ class ExposureError(PrivacyError):
 
     default_code: ClassVar[str] = "exposed"
 
-    def __init__(self, failed: Sequence[Mapping[str, Any]], found: Mapping[str, Any]) -> None:
+    def __init__(self, failed: Sequence[Mapping[str, Any]], found: Mapping[str, Any], why: str = "") -> None:
         self.failed = tuple(failed)
         self.found = found
-        exceeded = "; ".join(
-            f"{each['condition']} is exceeded: {each['records']:,} of {each['of']:,} people are exposed"
-            + (f" on {each['sensitive']}" if each["sensitive"] else "")
-            for each in self.failed
-        )
-        super().__init__(f"{exceeded}. Nothing was written.")
+        said = f"{'; '.join(map(self._exceeded, self.failed))}. Nothing was written."
+        super().__init__(f"{said}\n{why}" if why else said)
+
+    @staticmethod
+    def _exceeded(each: Mapping[str, Any]) -> str:
+        if "decision" in each:
+            return f"{each['condition']} is exceeded: the verdict is {each['decision']}"
+        on = f" on {each['sensitive']}" if each["sensitive"] else ""
+        return f"{each['condition']} is exceeded: {each['records']:,} of {each['of']:,} people are exposed{on}"
 
     def facts(self) -> dict[str, Any]:
         """The conditions that are exceeded, and all that was found."""

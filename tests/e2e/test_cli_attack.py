@@ -36,7 +36,7 @@ def test_leaks_come_first_each_in_a_paragraph_and_what_was_not_made_last(cli: Cl
     ran = with_original(cli, released)
     assert ran.code == 0, ran.err
     paragraphs = ran.out.split("\n\n")
-    marks = [paragraph.split()[0] for paragraph in paragraphs[1:]]
+    marks = [paragraph.split()[0] for paragraph in paragraphs[2:]]  # after the verdict and the summary
     assert marks == sorted(marks, key=["LEAK", "ok", "-"].index)
     assert marks[0] == "LEAK"
     assert marks[-1] == "-"
@@ -162,7 +162,7 @@ def test_the_same_seed_gives_the_same_words(cli: Cli, released: Path) -> None:
     assert with_original(cli, released, "--seed", 3).out == first
 
 
-def test_on_the_demo_one_attacker_finds_something_as_the_documentation_says(cli: Cli, tmp_path: Path) -> None:
+def test_on_the_demo_one_attacker_finds_something_and_the_verdict_has_caveats(cli: Cli, tmp_path: Path) -> None:
     assert cli("demo", "--out", tmp_path).code == 0
     told = cli(
         "attack", tmp_path / "hospital-release.csv", "--policy", tmp_path / "hospital.yaml", "--original",
@@ -170,6 +170,9 @@ def test_on_the_demo_one_attacker_finds_something_as_the_documentation_says(cli:
     )  # fmt: skip
     leaks = [each for each in json.loads(told.out)["attacks"] if each["leak"]]
     assert [each["name"] for each in leaks] == ["skewness"]
+    verdict = json.loads(told.out)["verdict"]
+    assert verdict["decision"] == "publish-with-caveats"
+    assert [each["code"] for each in verdict["caveats"]] == ["leak", "narrowed"]
     assert leaks[0]["p_value"] <= 0.05
 
 

@@ -24,7 +24,7 @@ from shoal.search import ALGORITHMS
 ROOT = Path(shoal.__file__).parent
 LAYERS = (
     {"errors", "formatting", "facts"},
-    {"declarations", "plugins", "edits"},
+    {"declarations", "plugins", "edits", "attack_names"},
     {"hierarchies"},
     {"table"},
     {"models"},

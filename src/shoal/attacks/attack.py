@@ -183,7 +183,6 @@ class Attack(ABC):
     attacker: ClassVar[str]  # who the attacker is and what they know, in a sentence
     attempt: ClassVar[str]  # what is tried and what counts as a success, in a sentence
     baseline: ClassVar[str]  # what the baseline is, as a phrase
-    remedy: ClassVar[str]  # what makes a release less open to the attack, as a sentence
     position: ClassVar[int] = 100  # where it stands in reports
     on_sensitive: ClassVar[bool] = False  # whether it is made on each sensitive column by itself
     needs_original: ClassVar[bool] = False
@@ -192,6 +191,13 @@ class Attack(ABC):
     finds_people: ClassVar[bool] = False  # whether it looks for people instead of records where the models count them
     needs_person: ClassVar[bool] = False  # whether it is made only where the policy says who a record is about
     tells_people_apart: ClassVar[bool] = False  # whether what it finds depends on who a record is about
+    promise: ClassVar[bool] = False
+    """Whether a leak breaks what the models promise about people of whom only quasi-identifiers are known."""
+    grave_if_certain: ClassVar[bool] = True
+    """Whether it is grave that the attacker is certain: not where that takes knowledge about single people which no
+    column has, or where it is of nothing secret."""
+    stopped_by_full_domain: ClassVar[bool] = False  # whether it fails where each column is released at one level
+    stopped_by_option: ClassVar[str | None] = None  # the option of an algorithm that stops it
 
     @staticmethod
     @abstractmethod
@@ -200,3 +206,13 @@ class Attack(ABC):
 
         Several results are about different columns by which the attack works, the worst first.
         """
+
+    @staticmethod
+    def needed(result: AttackResult) -> Mapping[str, float]:  # noqa: ARG004 - see subclasses
+        """What would have to be for the attack to find nothing, for advice; nothing where that is not known.
+
+        ``values`` or ``categories``: how many every class has; ``distance``: how far the distribution of a class lies
+        from that of the release at most, from 0 to 1; ``width``: that of the bins of sensitive numbers; ``events``:
+        how many records of a person may be known.
+        """
+        return {}

@@ -7,6 +7,7 @@ from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, no
 from shoal.attacks.original_people import original_scene
 from shoal.attacks.registry.people import EarlierRelease
 from shoal.attacks.released_classes import Rows, released_scene
+from shoal.attacks.verdict.verdict import Verdict
 from shoal.encode.resolve import Resolved
 from shoal.errors import InputError
 from shoal.facts import Facts
@@ -28,6 +29,8 @@ class AttackReport(Facts):
 
     attacks: tuple[AttackResult, ...]
     seed: int
+    verdict: Verdict | None = None
+    """Whether to publish the release, where that was judged."""
 
     @property
     def leaks(self) -> tuple[AttackResult, ...]:

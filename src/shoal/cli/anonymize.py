@@ -41,7 +41,7 @@ def anonymize(
 ) -> None:
     """Anonymize a table, verify the release, and write it with its evidence and report."""
     from shoal.pipeline import publish
-    from shoal.present.terminal import composition_lines, release_lines
+    from shoal.present.terminal import composition_lines, decision_lines, release_lines
 
     data = with_table(data, table)
     with progress_bar() as progress:
@@ -60,5 +60,6 @@ def anonymize(
             progress=progress,
         )
     release = published.release
-    lines = [*release_lines(release.facts), *composition_lines(release.facts)]
+    facts = release.facts
+    lines = [*decision_lines(facts.verdict), *release_lines(facts), *composition_lines(facts)]
     echo_result(release.evidence, lines, as_json=as_json, paths=published.paths)

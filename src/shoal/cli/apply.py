@@ -37,7 +37,7 @@ def apply(
     from shoal.io import check_outputs, writer_of
     from shoal.io.sink import output_paths
     from shoal.pipeline.apply.apply import apply as apply_recoding
-    from shoal.present.terminal import applied_lines, composition_lines, withheld_records
+    from shoal.present.terminal import applied_lines, composition_lines, decision_lines, withheld_records
 
     if show and as_json:
         raise InputError(
@@ -61,7 +61,8 @@ def apply(
         )
         paths = {} if out is None else applied.write(out, union=union, force=force)
     facts = json.loads(paths["evidence"].read_bytes()) if paths and as_json else applied.evidence
-    lines = [*applied_lines(applied.evidence), *composition_lines(applied.facts)]
+    found = [*decision_lines(applied.facts.verdict), *applied_lines(applied.evidence)]
+    lines = [*found, *composition_lines(applied.facts)]
     if show:
         lines += withheld_records(applied.original, applied.reasons)
     if out is None:

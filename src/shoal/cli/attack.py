@@ -27,7 +27,7 @@ def attack(
     """Attack a release as an intruder would, and report what can be learned that was not known anyway."""
     from shoal.pipeline.attack import attack as attack_release
     from shoal.pipeline.registry_options import exceeded, read_condition
-    from shoal.present.terminal import attack_lines, condition_lines
+    from shoal.present.terminal import attack_lines, condition_lines, decision_lines
 
     conditions = [read_condition(text) for text in fail_on or []]
     releases, policies = earlier or [], earlier_policy or []
@@ -43,8 +43,9 @@ def attack(
         report = attack_release(
             release, own, original=original, earlier=before, seed=seed, ruled_out=rule_out, progress=progress
         )
-    failed = exceeded(conditions, report.attacks)
-    lines = [*attack_lines(str(release), report), *condition_lines(failed, [each.text for each in conditions])]
+    failed = exceeded(conditions, report.attacks, report.verdict)
+    lines = [*decision_lines(report.verdict), "", *attack_lines(str(release), report)]
+    lines += condition_lines(failed, [each.text for each in conditions])
     echo_result({**report, **({"failed": failed} if conditions else {})}, lines, as_json=as_json)
     if failed:
         raise typer.Exit(1)

@@ -20,14 +20,15 @@ def demo(
     """Anonymize bundled hospital data and show the result."""
     from shoal.pipeline import publish
     from shoal.policy import Policy
-    from shoal.present.terminal import release_lines, sample_lines
+    from shoal.present.terminal import decision_lines, release_lines, sample_lines
 
     _copy_files(out, force=force)
     published = publish(Policy.load(out / "hospital.yaml"), force=True)
     release = published.release
     records = pluralize(release.evidence["records"], "hospital record")
     head = f"{records} from {out / 'hospital.csv'}, anonymized with {out / 'hospital.yaml'}."
-    lines = [head, "", *sample_lines(release.table), "", *release_lines(release.evidence)]
+    found = [*decision_lines(release.facts.verdict), *release_lines(release.evidence)]
+    lines = [head, "", *sample_lines(release.table), "", *found]
     echo_result(release.evidence, lines, as_json=as_json, paths=published.paths)
 
 

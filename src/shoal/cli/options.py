@@ -77,5 +77,9 @@ Registry = Annotated[
 AsOf = Annotated[str | None, option("Release date in the registry, as YYYY-MM-DD (default: today).", "--as-of")]
 FailOn = Annotated[
     list[str] | None,
-    option("Exit with code 1 if an attack exposes more than this: similarity>0, linkage>5%. Repeatable.", "--fail-on"),
+    option(
+        "Exit with code 1 if an attack exposes more than this (similarity>0, linkage>5%), or if the verdict is not to "
+        "publish (verdict; verdict>publish also fails on caveats). Repeatable.",
+        "--fail-on",
+    ),
 ]

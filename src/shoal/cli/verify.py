@@ -20,13 +20,15 @@ def verify(
     """Check a written release independently: its policy, its evidence and, with the original, its truthfulness."""
     from shoal.pipeline.audit.audit import audit
     from shoal.pipeline.registry_options import read_condition
-    from shoal.present.terminal import condition_lines, verification_lines
+    from shoal.present.terminal import condition_lines, decision_lines, verification_lines
 
     conditions = [read_condition(text) for text in fail_on or []]
     with progress_bar() as progress:
         audited = audit(release, load_policy(policy), original, evidence=evidence, progress=progress)
     failed, found = audited.exceeded(conditions), audited.verification
-    lines = [*verification_lines(str(release), found), *condition_lines(failed, [each.text for each in conditions])]
-    echo_result({**found.to_dict(), **({"failed": failed} if conditions else {})}, lines, as_json=as_json)
+    lines = [*decision_lines(audited.verdict), *verification_lines(str(release), found)]
+    lines += condition_lines(failed, [each.text for each in conditions])
+    judged = {} if audited.verdict is None else {"verdict": audited.verdict}
+    echo_result({**found.to_dict(), **judged, **({"failed": failed} if conditions else {})}, lines, as_json=as_json)
     if failed or not found.passed:
         raise typer.Exit(1)

@@ -54,13 +54,12 @@ def make_evidence(
     seconds: dict[str, float],
     release_sha256: str | None,
     utility: Mapping[str, Any] | None,
-    attacks: AttackReport | None,
+    attacks: AttackReport,
     not_done: Mapping[str, str],
 ) -> Evidence:
     """The evidence of a release and its verification, of what attackers got, and what it is worth for a task.
 
-    Evidence that is written has the attacks; a comparison does without them. ``seconds`` are those of each stage so
-    far; those of describing are added.
+    ``seconds`` are those of each stage so far; those of describing are added.
     """
     start = time.perf_counter()
     policy, recoding, resolved = result.policy, result.recoding, result.resolved
@@ -90,8 +89,8 @@ def make_evidence(
             not_named=tuple(sorted(set(result.names) - set(policy.columns))),
             class_sizes=describe_sizes(recoding),
             exposure=describe_exposure(stats),
-            attacks=() if attacks is None else attacks.attacks,
-            attack_seed=0 if attacks is None else attacks.seed,
+            attacks=attacks.attacks,
+            attack_seed=attacks.seed,
             utility=utility,
             not_done=not_done or None,
             people=describe_people(policy, resolved, recoding, stats),

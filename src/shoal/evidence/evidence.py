@@ -21,6 +21,7 @@ from shoal.attacks.attack import AttackResult
 from shoal.attacks.attackers.composition import Composition
 from shoal.attacks.exposure import Exposure
 from shoal.attacks.risk.survey import SurveyRiskOfRelease
+from shoal.attacks.verdict.verdict import Verdict
 from shoal.evidence.formulas import FormulaCells
 from shoal.evidence.people import ClassSizes, PeopleFacts, SeveralRecords
 from shoal.evidence.tables import TableFacts
@@ -239,6 +240,8 @@ class Evidence(Facts):
     attacks: tuple[AttackResult, ...] = ()
     attack_seed: Count = 0
     """Samples of the attacks were drawn from it."""
+    verdict: Verdict | None = None
+    """Whether to publish the release, and why."""
     utility: Mapping[str, Any] | None = None
     """What the release is worth for the policy's task."""
     composition: Composition | None = None

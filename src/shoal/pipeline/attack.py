@@ -1,12 +1,14 @@
 """`attack`: a release attacked by its own maker, before others do."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from shoal.attacks.battery import RULED_OUT, AttackReport, attack_rows, check_options
 from shoal.attacks.registry.people import EarlierRelease
 from shoal.attacks.released_classes import rows_of_release
+from shoal.attacks.verdict.rules import decide
 from shoal.encode.resolve import resolve, unknown_columns, used_columns
 from shoal.errors import PolicyError
 from shoal.io.source import read_distinct
@@ -35,12 +37,42 @@ def attack(
     the policy's ``data`` says, or a table: without it, attacks that need it are reported as not tried. ``earlier`` are
     releases of the same people, each with its policy. Samples and halves are drawn from ``seed``; ``ruled_out`` is how
     many values an attacker with background knowledge can rule out, and ``suppressed`` how many rows of ``*`` stand for
-    suppressed records, if that is known; the verifier finds it out by the original.
+    suppressed records, if that is known; the verifier finds it out by the original. The release is also verified, for
+    the verdict.
 
     Raises `DataError` or `PolicyError` for input that cannot be read, or that does not belong together.
     """
-    check_options(seed, ruled_out)
     asked = as_policy(policy)
+    report = attack_release(
+        release,
+        asked,
+        original=original,
+        earlier=earlier,
+        seed=seed,
+        ruled_out=ruled_out,
+        suppressed=suppressed,
+        progress=progress,
+    )
+    progress("verifying", 0.0)
+    verification = verify(release, asked, original, suppressed=suppressed)
+    failed = [check.name for check in verification.failures]
+    judged = verification.people_counted is not False
+    return replace(report, verdict=decide(asked, report.attacks, failed=failed, models_judged=judged))
+
+
+def attack_release(
+    release: Any,
+    asked: Policy,
+    *,
+    original: Any = None,
+    earlier: Sequence[tuple[Any, Policy | str | Path]] = (),
+    seed: int = 0,
+    ruled_out: int = RULED_OUT,
+    suppressed: int | None = None,
+    progress: Progress = no_progress,
+) -> AttackReport:
+    """The attacks alone, without a verdict."""
+    check_options(seed, ruled_out)
     progress("reading", 0.0)
     if suppressed is None and original is not None and asked.suppressed == "star":
         suppressed = verify(release, asked, original).suppressed

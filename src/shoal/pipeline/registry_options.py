@@ -1,6 +1,7 @@
 """What a release may not expose, and its registry: what it reveals beside earlier releases, its entry among them.
 
-Conditions such as ``similarity>0`` or ``linkage>5%`` say how much an attack may expose before a run counts as failed.
+Conditions such as ``similarity>0`` or ``linkage>5%`` say how much an attack may expose before a run counts as failed;
+``verdict`` fails where the verdict is not to publish, ``verdict>publish`` already where there are caveats.
 Only a leak exceeds one: what the baseline explains is not due to the release, however many records it is.
 """
 
@@ -22,6 +23,7 @@ from shoal.attacks.registry.folder import INDEX, Registry
 from shoal.attacks.registry.people import NewRelease
 from shoal.attacks.registry.signature import signature_of
 from shoal.attacks.released_classes import Rows
+from shoal.attacks.verdict.verdict import Decision, Verdict, worse
 from shoal.encode.pseudonyms import refuse_comparing
 from shoal.errors import ExposureError, InputError, did_you_mean
 from shoal.facts import plain
@@ -29,28 +31,44 @@ from shoal.io import check_outputs
 from shoal.io.folder_lock import refuse_unreliable
 from shoal.policy import Policy
 from shoal.present.attacks import reason_clause
+from shoal.present.terminal import decision_lines
 from shoal.search.problem import Progress, no_progress
 
+VERDICT = "verdict"
+"""What a condition on the verdict names instead of an attack."""
+_WORST_ALLOWED: Mapping[str, Decision] = {
+    VERDICT: "publish-with-caveats",
+    f"{VERDICT}>publish": "publish",
+    f"{VERDICT}>publish-with-caveats": "publish-with-caveats",
+}
 _CONDITION = re.compile(r"\s*(?P<name>[^\s>]+)\s*>\s*(?P<limit>\d+(\.\d+)?)\s*(?P<percent>%)?\s*", re.ASCII)
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A limit on the records that an attack exposes: a number of them, or a share in percent."""
+    """A limit on the records that an attack exposes: a number of them, or a share in percent; or on the verdict."""
 
     name: str
     limit: float
     percent: bool
     text: str
+    worst_allowed: Decision | None = None
+    """The worst verdict that a condition on the verdict allows."""
 
 
 def read_condition(text: str) -> Condition:
     """A condition from its text; `InputError` for one that cannot be read or names no attack."""
+    worst_allowed = _WORST_ALLOWED.get("".join(text.split()))
+    if worst_allowed is not None:
+        return Condition(VERDICT, 0, False, text.strip(), worst_allowed)
     match = _CONDITION.fullmatch(text)
+    if match is None and text.strip().startswith(VERDICT):
+        message = f"The condition {text!r} cannot be read. Write one of {', '.join(_WORST_ALLOWED)}."
+        raise InputError(message, code="condition-unreadable")
     if match is None:
         raise InputError(
             f"The condition {text!r} cannot be read. Write the name of an attack and a number of records or a "
-            "percentage, such as similarity>0 or linkage>5%.",
+            "percentage, such as similarity>0 or linkage>5%, or verdict.",
             code="condition-unreadable",
         )
     name, percent = match["name"], match["percent"] is not None
@@ -66,14 +84,21 @@ def read_condition(text: str) -> Condition:
     return Condition(name, limit, percent, text.strip())
 
 
-def exceeded(conditions: Sequence[Condition], results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The conditions that some attack exceeds, with its figures.
+def exceeded(
+    conditions: Sequence[Condition], results: Sequence[Mapping[str, Any]], verdict: Verdict | None = None
+) -> list[dict[str, Any]]:
+    """The conditions that some attack exceeds, with its figures, or that the verdict does.
 
     An attack that was not tried is an `InputError`: looking away would satisfy any limit. One that does not apply to
     the release exposes nothing.
     """
     found = []
     for condition in conditions:
+        if condition.worst_allowed is not None:
+            assert verdict is not None, "there is a verdict where attacks were made"
+            if worse(verdict.decision, condition.worst_allowed):
+                found.append({"condition": condition.text, "name": VERDICT, "decision": verdict.decision})
+            continue
         attacks = [each for each in results if each["name"] == condition.name]
         unknown = [each for each in attacks if each["status"] == "not tried"]
         if unknown or not attacks:
@@ -160,11 +185,13 @@ class RegistryOptions:
             raise ExposureError(failed, {"composition": found.to_dict()})
         return found
 
-    def refuse(self, attacks: Sequence[Mapping[str, Any]]) -> None:
-        """Raise `ExposureError` where an attack on the release exposes more than a condition allows."""
-        failed = exceeded(self.conditions, attacks)
+    def refuse(self, attacks: Sequence[Mapping[str, Any]], verdict: Verdict | None) -> None:
+        """Raise `ExposureError` where an attack on the release, or its verdict, is worse than a condition allows."""
+        failed = exceeded(self.conditions, attacks, verdict)
         if failed:
-            raise ExposureError(failed, {"attacks": plain(list(attacks))})
+            judged = verdict is not None and any("decision" in each for each in failed)
+            why = "\n".join(decision_lines(verdict)) if judged else ""
+            raise ExposureError(failed, {"attacks": plain(list(attacks)), "verdict": plain(verdict)}, why)
 
     @contextmanager
     def adding(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,12 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.attacks.released_classes import rows_of_release
+from shoal.attacks.verdict.verdict import Verdict
 from shoal.encode.pseudonyms import refuse_joining
 from shoal.encode.result import Result
 from shoal.errors import InputError
-from shoal.evidence.evidence import Evidence, sealed
+from shoal.evidence.evidence import Evidence
+from shoal.evidence.judge import judged
 from shoal.formatting import number, pluralize
 from shoal.io import FrameKind, from_arrow
 from shoal.io.linked_sink import LinkedSink
@@ -86,6 +88,11 @@ class Release:
         return self.facts.to_dict()
 
     @property
+    def verdict(self) -> Verdict | None:
+        """Whether to publish it, and why; ``decision`` is the answer in a word."""
+        return self.facts.verdict
+
+    @property
     def table(self) -> pa.Table:
         """The released table, as Arrow; one that is not in memory is read."""
         return self.result.table if self.held is None else self.held.records()
@@ -130,10 +137,11 @@ class Release:
             verify_result(self.result, written).raise_if_failed()
             rows = cache(lambda: rows_of_release(self.table, self.policy, suppressed=self.result.recoding.suppressed))
             with registry.locked() as now:
-                evidence = sealed(self.facts, release_sha256=written.sha256)
+                evidence = replace(self.facts, release_sha256=written.sha256)
                 if now.registry is not None:  # others may have published since
                     new = Job(self.policy).new_release(self.result, rows)
                     evidence = with_composition(evidence, now.composition(new))
+                evidence = judged(evidence, self.policy)
                 return commit(sink, self.policy, evidence, now, rows, recoded=self.result.recoding)[1]
 
     def why(

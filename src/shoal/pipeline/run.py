@@ -29,8 +29,9 @@ from shoal.encode.resolve import Resolved, resolve, resolve_again
 from shoal.encode.result import Result, works_on_records
 from shoal.errors import DataError, InfeasibleError, PolicyError, PolicyProblem
 from shoal.evidence.describe import make_evidence, measure
-from shoal.evidence.evidence import Evidence, SensitiveFacts, Warnings, sealed, to_json
+from shoal.evidence.evidence import Evidence, SensitiveFacts, Warnings, to_json
 from shoal.evidence.formulas import formula_cells
+from shoal.evidence.judge import judged
 from shoal.evidence.machine import return_free_memory
 from shoal.evidence.tables import describe_tables
 from shoal.io.sink import ReleaseData, Sink, WrittenRelease
@@ -78,7 +79,6 @@ class Job:
 
     policy: Policy
     registry: RegistryOptions = field(default_factory=RegistryOptions)
-    with_attacks: bool = True
 
     def encode(self, reading: Reading) -> Resolved:
         """The distinct rows in codes; `PolicyError` with every problem between policy and data."""
@@ -124,10 +124,8 @@ class Job:
         """The released records by class, for attackers and for the entry in a registry."""
         return rows_of_recoding(result.search_policy, result.rows, result.resolved, result.recoding)
 
-    def attack(self, result: Result, rows: RowsOnce, progress: Progress) -> AttackReport | None:
+    def attack(self, result: Result, rows: RowsOnce, progress: Progress) -> AttackReport:
         """What attackers get out of the release; nothing is encoded a second time."""
-        if not self.with_attacks:
-            return None
         released = self.rows_of(result) if self.registry.registry is None else rows()  # held for a registry alone
         inputs = result.search_policy, released, result.rows, result.resolved, result.recoding
         return attack_rows(*inputs, seed=abs(result.policy.algorithm.seed), progress=progress)
@@ -229,8 +227,7 @@ def finish(
     if job.policy.utility is not None:
         with clock.stage("utility"):
             utility = job.measure(result, reading, progress)
-    if job.with_attacks:
-        warnings = (*warnings, *formula_cells(job.rows_of(result), job.policy))
+    warnings = (*warnings, *formula_cells(job.rows_of(result), job.policy))
     # what is only given back in memory becomes no entry, so nobody has to wait for it
     with job.registry.locked(progress) if sink.documents else nullcontext(job.registry) as registry:
         composed = None
@@ -241,10 +238,11 @@ def finish(
         not_done = not_done_reasons(reading.not_done, reading.uncounted)
         facts = make_evidence(result, verification, clock.stages, written.sha256, utility, attacks, not_done)
         added = job.more_evidence(result, reading, facts, rows) | _more_about(reading, facts, warnings)
-        evidence = sealed(facts, **added) if added else facts
+        evidence = replace(facts, **added)
         if composed is not None:
             evidence = with_composition(evidence, composed)
-        registry.refuse(evidence.attacks)
+        evidence = judged(evidence, result.policy)
+        registry.refuse(evidence.attacks, evidence.verdict)
         if not sink.documents:
             return CompletedRun(result, reading, evidence, sink.commit({}), {})
         done = commit(sink, result.policy, evidence, registry, rows, recoded=result.recoding)
@@ -264,9 +262,9 @@ def _more_about(reading: Reading, facts: Evidence, warnings: Warnings) -> dict[s
 
 
 def with_composition(evidence: Evidence, composed: Composition) -> Evidence:
-    """Evidence that says what the release reveals beside earlier ones, among the attacks as well."""
+    """Evidence that says what the release reveals beside earlier ones, among the attacks as well; not sealed."""
     others = [each for each in evidence.attacks if each.name != COMPOSITION]
-    return sealed(evidence, composition=composed, attacks=(*others, *composed.results) if others else ())
+    return replace(evidence, composition=composed, attacks=(*others, *composed.results))
 
 
 def commit(

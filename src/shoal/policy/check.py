@@ -12,6 +12,7 @@ from shoal.errors import did_you_mean
 from shoal.hierarchies.hierarchy import is_scalar, scalar_text
 from shoal.hierarchies.problems import quoted
 from shoal.models import MODELS
+from shoal.policy.accept_spec import read_accept
 from shoal.policy.algorithm_spec import read_algorithm
 from shoal.policy.check_columns import check_column, usable
 from shoal.policy.check_models import ModelEntry, check_model, read_model, usable_models
@@ -54,6 +55,7 @@ def check(raw: Mapping[Any, Any], known_keys: list[str]) -> PartialPolicy:
     person = read_person(raw, columns, models, parts)
     read_tables(raw, columns, person, parts)
     read_utility(raw.get("utility"), columns, parts)
+    read_accept(raw.get("accept"), columns, parts)
     check_engine(raw, parts)
     for key, kind in _SETTINGS.items():
         if key in raw:

@@ -12,6 +12,7 @@ from pydantic import ConfigDict, Field, PrivateAttr, ValidationError, model_vali
 from shoal.errors import PolicyError
 from shoal.models import Model, least_size
 from shoal.models.known_events import KnownEvents
+from shoal.policy.accept_spec import AcceptSpec
 from shoal.policy.algorithm_spec import AlgorithmSpec
 from shoal.policy.check import check
 from shoal.policy.engine_spec import EngineSpec
@@ -56,6 +57,9 @@ class Policy(Spec):
         None, description="where the release goes: a path relative to the policy file, or a table of a database"
     )
     utility: UtilitySpec | None = Field(None, description="a task that the release is measured by, for its evidence")
+    accept: list[AcceptSpec] = Field(
+        default_factory=list, description="leaks that are accepted, each with a reason, which stands in the evidence"
+    )
     household: Name | None = Field(
         None, description="the column that says who lives together: the risk of households is then shown"
     )
@@ -242,6 +246,7 @@ def _settled(raw: Mapping[Any, Any]) -> dict[Any, Any]:
         "algorithm",
         "output",
         "utility",
+        "accept",
         "household",
         "weight",
         "registry",

@@ -6,7 +6,6 @@ from typing import Any, Literal
 from shoal.attacks.attack import AttackResult
 from shoal.attacks.battery import ATTACKS
 from shoal.formatting import listing, number, percent, pluralize
-from shoal.models import MODELS
 from shoal.present.column_attacks import (
     chance_of_linking,
     columns,
@@ -72,19 +71,13 @@ _NOTES = {
 _SMALLEST_SHOWN = 0.001
 
 
-def declared(result: AttackResult, key: Literal["title", "attacker", "attempt", "baseline", "remedy"]) -> str:
+def declared(result: AttackResult, key: Literal["title", "attacker", "attempt", "baseline"]) -> str:
     """What an attack says of itself; of one that is not installed only the name is known."""
     attack = ATTACKS.get(result.name)
     if attack is None:
         return result.name if key == "title" else ""
     said = str(getattr(attack, key))
     return in_people(said) if attack.finds_people and result.people is not None else said
-
-
-def remedy_sentence(result: AttackResult) -> str:
-    """What makes a release less open to the attack, and the models that are made to stop it."""
-    models = [model.title for model in MODELS.values() if result.name in model.stops]
-    return declared(result, "remedy") + (f" Models made to stop it: {listing(models)}." if models else "")
 
 
 def success_phrase(result: AttackResult) -> str:
@@ -140,6 +133,12 @@ def by_severity(results: Sequence[AttackResult]) -> list[AttackResult]:
     """The attacks that were made: leaks before the rest, and of these the larger share of records first."""
     tried = [each for each in results if each.status == "tried"]
     return sorted(tried, key=lambda each: (not each.leak, -(each.records or 0) / (each.of or 1)))
+
+
+def not_made_clause(code: str) -> str:
+    """Why an attack was not made, by the code alone."""
+    clause = _NOT_MADE.get(code, code)
+    return "earlier releases can no longer be read" if "{unreadable}" in clause else clause
 
 
 def reason_clause(result: AttackResult) -> str:

@@ -26,6 +26,9 @@ def audit_message(name: str, passed: bool, facts: Mapping[str, Any]) -> str:
     if name in {"evidence-seal", "hash"}:
         what, of = ("the seal", "evidence") if name == "evidence-seal" else ("the hash in the evidence", "release")
         return f"{what} {'matches' if passed else 'does not match'} the {of}"
+    if name == "evidence-verdict":
+        follows = "follows" if passed else f"does not follow ({facts['found']} does)"
+        return f"the recorded verdict ({facts['claimed']}) {follows} from what the evidence records"
     if name == "evidence-policy":
         if not passed:
             return f"the evidence was made under a policy with different content in {listing(facts['differing'])}"

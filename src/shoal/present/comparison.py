@@ -12,6 +12,7 @@ from shoal.present.html.style import SCATTER_STYLE
 from shoal.present.people import class_sizes_of
 from shoal.present.plots.point_plots import Dot, legend, scatter_plot
 from shoal.present.terminal import NOTHING, aligned, folded
+from shoal.present.verdict import WORDS
 
 if TYPE_CHECKING:
     from shoal.pipeline.compare.compare import Plan
@@ -40,16 +41,17 @@ def comparison_lines(comparison: Mapping[str, Any]) -> Iterator[str]:
     metric, points, frontier = comparison["metric"], comparison["points"], comparison["frontier"]
     verified = [point for point in points if point["status"] == "verified"]
     exposures = [name for name in _EXPOSED if any(name in point["risk"] for point in verified)]
-    rows = [["", "point", metric, "average", "highest", *exposures, "suppressed", "smallest", "seconds"]]
+    heads = ["average", "highest", *exposures, "suppressed", "smallest", "leaks", "verdict"]
+    rows = [["", "point", metric, *heads, "seconds"]]
     for point in points:
         row = ["*" if point["name"] in frontier else "", str(point["name"])]
         if point in verified:
             risk = point["risk"]
             row += [f"{point['measures'][metric]:.4f}", f"{risk['average']:.4f}", f"{risk['highest']:.4f}"]
             row += [f"{risk[name]:.4f}" if name in risk else NOTHING for name in exposures]
-            row += [f"{point['suppressed']:,}", f"{class_sizes_of(point)['smallest']:,}"]
+            row += [f"{point['suppressed']:,}", f"{class_sizes_of(point)['smallest']:,}", *_verdict(point)]
         else:
-            row += [str(point["status"]), *[NOTHING] * (4 + len(exposures))]
+            row += [str(point["status"]), *[NOTHING] * len(heads)]
         rows.append([*row, f"{point['seconds']:.2f}"])
     yield from aligned(rows)
     same: dict[tuple[str, str], list[str]] = {}  # points without a release for the same reason
@@ -69,6 +71,14 @@ def comparison_lines(comparison: Mapping[str, Any]) -> Iterator[str]:
         )
     else:
         yield "No point has a verified release."
+
+
+def _verdict(point: Mapping[str, Any]) -> tuple[str, str]:
+    """How many attacks on the release of a point leak, and its verdict."""
+    verdict = point.get("verdict")
+    if verdict is None:  # a point that an earlier version has finished
+        return NOTHING, NOTHING
+    return f"{verdict['leaking']} of {verdict['tried']}", WORDS[verdict["decision"]].lower()
 
 
 RISKS = {
@@ -151,7 +161,7 @@ def _table(content: Mapping[str, Any], points: list[Mapping[str, Any]]) -> list[
     exposed = [name for name in _EXPOSED if any(name in point.get("risk", {}) for point in points)]
     heads = [
         "Point", "Frontier", content["metric"], "Average risk", "Highest risk", *(_EXPOSED[name] for name in exposed),
-        "Suppressed", "Classes", "Smallest", "Time", "Memory",
+        "Suppressed", "Classes", "Smallest", "Leaks", "Verdict", "Time", "Memory",
     ]  # fmt: skip
     rows = []
     for point in points:
@@ -167,7 +177,8 @@ def _table(content: Mapping[str, Any], points: list[Mapping[str, Any]]) -> list[
             rows.append(tag("tr", head, tag("td", reason, colspan=str(len(heads) - 1))))
     said = (
         "One value and one category count the records whose class has a single value, or a single category, of a "
-        "sensitive column: they are open to the homogeneity and the similarity attack. Time is that of searching, "
+        "sensitive column: they are open to the homogeneity and the similarity attack. Leaks counts the attacks that "
+        "find more than their baseline explains, and the verdict follows from them. Time is that of searching, "
         "recoding and verifying; the table is read once for all points."
     )
     return [paragraph(said), tag("div", table("The points of the grid.", heads, rows), class_="points")]
@@ -182,6 +193,7 @@ def _cells(point: Mapping[str, Any], metric: str, exposed: list[str]) -> Iterato
         yield number(max(counts)) if counts else "–"
     yield from (number(point[key]) for key in ("suppressed", "classes"))
     yield number(class_sizes_of(point)["smallest"])
+    yield from _verdict(point)
     yield duration(point["seconds"])
     yield "not known" if (memory := point["peak_memory_bytes"]) is None else data_size(memory)
 

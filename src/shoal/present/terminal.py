@@ -20,12 +20,14 @@ from shoal.present.attacks import (
 )
 from shoal.present.people import people_sentences
 from shoal.present.report.requirements import flat_parameters, unknown_sentence
+from shoal.present.verdict import verdict_lines
 from shoal.present.warnings import warning_sentence
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from shoal.attacks.battery import AttackReport
+    from shoal.attacks.verdict.verdict import Verdict
     from shoal.evidence.evidence import Evidence
     from shoal.verification import Verification
 
@@ -65,6 +67,12 @@ def model_lines(models: Sequence[Mapping[str, Any]], indent: str, naming: Callab
         column = f" on {model['sensitive']}" if model["sensitive"] else ""
         required, reached = parameters(model["asked"]), parameters(model["reached"])
         yield f"{indent}{naming(model['model'])}{column}: {required} required; {reached} reached"
+
+
+def decision_lines(verdict: Verdict | None) -> Iterator[str]:
+    """The verdict: the decision, then what stands behind it and what would help."""
+    for kind, text in () if verdict is None else verdict_lines(verdict):
+        yield folded(f"  {kind}: {text}" if kind else text)
 
 
 def release_lines(evidence: Mapping[str, Any]) -> Iterator[str]:
@@ -234,6 +242,9 @@ def condition_lines(failed: Sequence[Mapping[str, Any]], conditions: Sequence[st
     for condition in conditions:
         exceeding = [each for each in failed if each["condition"] == condition]
         for each in exceeding:
+            if "decision" in each:
+                yield f"FAIL  {condition}: the verdict is {each['decision']}"
+                continue
             column = f" by {each['sensitive']}" if each["sensitive"] else ""
             yield f"FAIL  {condition}: {each['records']:,} of {pluralize(each['of'], 'record')} exposed{column}"
         if not exceeding:

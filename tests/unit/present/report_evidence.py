@@ -50,6 +50,35 @@ def attack(name: str, sensitive: str | None = None, **changes: Any) -> dict[str,
     return found
 
 
+def leak(attack: str, sensitive: str | None = None, **changes: Any) -> dict[str, Any]:
+    """A leak as a verdict has it."""
+    figures = {"columns": [], "records": 186, "of": 29_950, "rate": 0.157, "certain": 0}
+    return {"attack": attack, "sensitive": sensitive, **figures, **changes}
+
+
+BY_WARD = leak("linkage-insensitive", columns=["ward"], certain=15)
+RULED_OUT = leak("background", "condition", records=2_995, rate=0.1)
+
+
+def verdict(decision: str = "publish-with-caveats", **changes: Any) -> dict[str, Any]:
+    """A verdict: what is accepted and what else is to be known, and what would help."""
+    edits = [{"path": ["privacy", 1], "value": {"model": "p-sensitive", "p": 5, "sensitive": "condition"}}]
+    about = {"attack": "background", "sensitive": "condition", "by": []}
+    reason = "Nobody outside knows the ward"
+    return {
+        "decision": decision,
+        "models_hold": True,
+        "tried": 4,
+        "leaking": 2,
+        "worst": RULED_OUT,
+        "reasons": [],
+        "caveats": [{"code": "leak", "leak": RULED_OUT}, {"code": "accepted", "leak": BY_WARD, "reasons": [reason]}],
+        "accepted": [{"leak": BY_WARD, "reasons": [reason]}],
+        "unused_accepts": [],
+        "advice": [{"code": "add-model", **about, "columns": ["condition"], "edits": edits, "model": "p-sensitive"}],
+    } | changes
+
+
 LINKED = {
     "k": 5,
     "people_looked_up": 29_950,
@@ -217,6 +246,7 @@ def hospital() -> dict[str, Any]:
             attack("composition", status="not tried", outcome="no-earlier-release"),
         ],
         "attack_seed": 0,
+        "verdict": verdict(),
         "checks": [
             {"name": "columns", "passed": True, "message": "7 columns, as the policy says.", "facts": {"columns": 7}},
             {"name": "k-anonymity", "passed": True, "message": "312 classes, the smallest of 6.", "facts": {"k": 6}},

@@ -21,6 +21,7 @@ def point(name: str, algorithm: str, loss: float, risk: float) -> dict[str, Any]
         "measures": {"ncp": loss, "precision": 1 - loss}, "risk": {"average": risk, "highest": 0.5, "homogeneity": 0.0},
         "exposure": {name: {"homogeneity": {"classes": 1, "records": count}} for name, count in (("s", 7), ("t", 9))},
         "class_sizes": {"smallest": 2}, "suppressed": 1, "classes": 40, "seconds": 0.25, "peak_memory_bytes": 2**27,
+        "verdict": {"decision": "publish-with-caveats", "tried": 9, "leaking": 2, "worst": None},
     }  # fmt: skip
 
 
@@ -45,8 +46,8 @@ def content() -> dict[str, Any]:
 
 
 def test_every_point_is_a_row_with_its_policy_and_its_figures() -> None:
-    cells = rows(write_comparison(content()), "points")
-    assert cells[2] == ["mondrian-k2", "1", "0.1000", "30%", "50%", "9", "1", "40", "2", "0.250 s", "134 MB"]
+    cells, verdict = rows(write_comparison(content()), "points"), ["2 of 9", "publish with caveats"]
+    assert cells[2] == ["mondrian-k2", "1", "0.1000", "30%", "50%", "9", "1", "40", "2", *verdict, "0.250 s", "134 MB"]
     assert cells[1][1] == "", "not on the frontier"
     links = [link.attributes["href"] for link in section(write_comparison(content()), "points").all("a")]
     assert links == [f"points/{name}.yaml" for name in ("optimal-k2", "mondrian-k2", "mondrian-k5", "optimal-k9")]
@@ -55,7 +56,7 @@ def test_every_point_is_a_row_with_its_policy_and_its_figures() -> None:
 def test_a_point_without_a_release_has_its_reason_across_the_row() -> None:
     found = section(write_comparison(content()), "points")
     last = found.all("tr")[-1]
-    assert last.children[1].attributes["colspan"] == "10"
+    assert last.children[1].attributes["colspan"] == "12"
     assert last.children[1].text == f"No release: {HOSTILE} suppression: 0.1."
 
 

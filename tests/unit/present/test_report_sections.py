@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from page_reader import Element, rows, section
-from report_evidence import attack, group, hospital, quasi
+from report_evidence import BY_WARD, attack, group, hospital, quasi, verdict
 
 from shoal.evidence.evidence import evidence_problems
 from shoal.models import MODELS
@@ -25,19 +26,33 @@ def test_the_evidence_of_these_tests_is_evidence() -> None:
     assert evidence_problems(hospital()) == []
 
 
-def test_only_a_release_without_failures_is_marked_as_good() -> None:
+def banner(**changes: Any) -> Element:
+    (box,) = [each for each in part("summary", **changes).all("div") if "verdict" in str(each.attributes.get("class"))]
+    return box
+
+
+@pytest.mark.parametrize(
+    ("decision", "class_"),
+    [("publish", "verdict good"), ("publish-with-caveats", "verdict caution"), ("do-not-publish", "verdict")],
+)
+def test_the_banner_has_the_colour_of_the_verdict(decision: str, class_: str) -> None:
+    assert banner(verdict=verdict(decision)).attributes["class"] == class_
+
+
+def test_a_banner_is_never_better_than_the_facts_of_the_evidence() -> None:
     failing = [{"name": "truthfulness", "passed": False, "message": "3 records", "facts": {}}]
     models = [hospital()["models"][0] | {"holds": False}]
-    for changes, good in (
-        ({}, True),
-        ({"verified": False}, False),
-        ({"checks": failing}, False),
-        ({"models": models}, False),
-    ):
-        (box,) = [
-            each for each in part("summary", **changes).all("div") if "verdict" in str(each.attributes.get("class"))
-        ]
-        assert box.attributes["class"] == ("verdict good" if good else "verdict")
+    for changes in ({"verified": False}, {"checks": failing}, {"models": models}):
+        for judged in (verdict("publish"), verdict("publish-with-caveats"), verdict("do-not-publish"), None):
+            assert banner(verdict=judged, **changes).attributes["class"] == "verdict"
+    assert banner(verdict=None).attributes["class"] == "verdict caution"
+
+
+def test_the_banner_has_every_reason_caveat_and_accepted_reason() -> None:
+    grave = verdict("do-not-publish", reasons=[{"code": "certain", "leak": BY_WARD}])
+    assert len(banner(verdict=grave).all("ul")) == 3  # why not, caveats, what to do
+    assert len(banner().all("li")) == len(verdict()["caveats"])
+    assert verdict()["accepted"][0]["reasons"][0] in banner().text
 
 
 def test_each_model_has_a_row_with_what_is_required_and_reached_and_its_meaning_under_it() -> None:
@@ -121,7 +136,7 @@ def test_the_table_of_sizes_counts_every_class_and_record() -> None:
 
 
 def test_only_leaks_have_a_remedy() -> None:
-    quiet = part("advice", attacks=[attack("third-party")])
+    quiet = part("advice", attacks=[attack("third-party")], verdict=verdict("publish", advice=[]))
     assert len(part("advice").all("h3")) == len(quiet.all("h3")) + 1
 
 

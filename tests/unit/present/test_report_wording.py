@@ -11,7 +11,7 @@ from test_task_section import task
 
 from shoal.attacks.battery import ATTACKS
 from shoal.evidence.evidence import Evidence
-from shoal.present.attacks import declared, remedy_sentence, verdict_sentence
+from shoal.present.attacks import declared, verdict_sentence
 from shoal.present.comparison import write_comparison
 from shoal.present.report.page import write_report
 from support.golden_files import check_golden
@@ -265,7 +265,7 @@ def test_every_outcome_of_every_attack_in_words(update_golden: bool) -> None:
     said = [f"{each.name} {each.outcome}: {verdict_sentence(each)}" for each in results]
     shown = {each.name: each for each in results if each.name in ATTACKS}
     for name in ATTACKS:
-        words = (declared(shown[name], "attacker"), declared(shown[name], "attempt"), remedy_sentence(shown[name]))
+        words = (declared(shown[name], "attacker"), declared(shown[name], "attempt"))
         said.append(f"{name}: {' '.join(words)}")
     check_golden("attack_sentences.txt", "\n".join(said) + "\n", update=update_golden)
 

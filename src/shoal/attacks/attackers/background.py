@@ -33,8 +33,8 @@ class Background(Attack):
     )
     attempt = "Rules out values in each class; a success is a record for which one value is left."
     baseline = "the same knowledge with the overall frequencies alone"
-    remedy = "Require more values in every class: a larger p or l."
     position = 40
+    grave_if_certain = False
     on_sensitive = True
 
     @staticmethod
@@ -60,6 +60,12 @@ class Background(Attack):
             p_values=by_chance,
             records_unprotected=int(steps[scene.ruled_out].unprotected.sum()),
         )
+
+    @staticmethod
+    def needed(result: AttackResult) -> Mapping[str, float]:
+        """Two values more in every class than can be ruled out."""
+        steps = result.details.get("by_values_ruled_out")
+        return {"values": max(map(int, steps)) + 2} if steps else {}
 
 
 def _by_chance(scene: Scene, column: str, steps: Mapping[int, Certain]) -> list[float]:

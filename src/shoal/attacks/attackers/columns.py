@@ -28,7 +28,6 @@ class Columns(Attack):
         "records guessed right beyond chance."
     )
     baseline = "right guesses if the values were dealt at random within the classes"
-    remedy = "Leave the column out, publish it in broader values, or make it a quasi-identifier."
     position = 50
     on_sensitive = True
     tells_people_apart = True

@@ -56,7 +56,6 @@ class CompositionAttack(Attack):
         "with too few."
     )
     baseline = "people for whom one release alone leaves as few"
-    remedy = "Withdraw an earlier release, or keep the same classes for the same people."
     position = 110
     on_sensitive = True
     needs_earlier = True

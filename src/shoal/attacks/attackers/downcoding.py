@@ -46,8 +46,9 @@ class Downcoding(Attack):
         "with a cell that must lie under a lower label because of the other records, or that has one value left."
     )
     baseline = "records with a label that the totals of its column narrow down without the other records"
-    remedy = "Choose a full-domain algorithm, where no label lies within another, or require a larger k."
     position = 70
+    grave_if_certain = False
+    stopped_by_full_domain = True
     needs_original = True
 
     @staticmethod

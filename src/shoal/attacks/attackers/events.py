@@ -24,7 +24,7 @@ Not tried where the class of a record cannot be told: where labels overlap and t
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -67,11 +67,8 @@ class Events(Attack):
         "success is a right guess; exposed is anybody left among fewer people than the policy requires."
     )
     baseline = "guessing among the people with as many records"
-    remedy = (
-        "Set events under person, or make one row per person; the attack needs a way to tell which records are one "
-        "person's."
-    )
     position = 92
+    grave_if_certain = False
     needs_original = True
     needs_person = True
 
@@ -104,6 +101,11 @@ class Events(Attack):
             before=[before.figures(size, k) for size in KNOWN],
             people_before=before.total,
         )
+
+    @staticmethod
+    def needed(result: AttackResult) -> Mapping[str, float]:  # noqa: ARG004 - always the same
+        """As many known records as the attack knows."""
+        return {"events": KNOWN[-1]}
 
 
 @dataclass(frozen=True, eq=False)

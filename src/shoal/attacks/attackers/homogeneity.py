@@ -18,7 +18,7 @@ classes: the fewer records agree, the more of them are certain by chance. There 
 more, worst first, and for two columns with few values where neither does so alone (`shoal.attacks.column_tests`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -37,7 +37,6 @@ class Homogeneity(Attack):
     attacker = "A neighbour who knows a person's quasi-identifiers and that the person is in the release."
     attempt = "Looks for classes with a single sensitive value; a success is a record in one."
     baseline = "records whose value is certain from the overall frequencies alone"
-    remedy = "Require several values in every class."
     position = 10
     on_sensitive = True
 
@@ -57,6 +56,11 @@ class Homogeneity(Attack):
             expected_by_chance=expected_by_chance(view.known, view.totals),
         )
 
+    @staticmethod
+    def needed(result: AttackResult) -> Mapping[str, float]:  # noqa: ARG004 - always the same
+        """A second value in every class."""
+        return {"values": 2}
+
 
 class HomogeneityInsensitive(Attack):
     """Looks for single values among records that agree in the insensitive columns too."""
@@ -69,7 +73,6 @@ class HomogeneityInsensitive(Attack):
         "sensitive value; a success is a record among them."
     )
     baseline = "records whose value is certain from their class alone, or by chance"
-    remedy = "Make those columns quasi-identifiers, or leave them out, unless nobody can know them."
     position = 11
     on_sensitive = True
     needs_insensitive = True

@@ -31,7 +31,6 @@ class IdentifyingSecret(Attack):
         "column of which nine of ten values are unique."
     )
     baseline = "none, since the value is looked up in the release"
-    remedy = "Publish numbers in bins; make a number of records or events an identifier, which is not released."
     position = 130
     on_sensitive = True
 

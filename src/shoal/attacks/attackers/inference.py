@@ -13,7 +13,7 @@ with many labels a rule fits such dealings as well. A leak is what 5% of the dea
 columns together), if it adds 1% of right guesses at least.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from shoal.table.classes import Floats
 
 _SMOOTHING = 1.0  # laplace: one record more of each label with each value, so that nothing is held to be impossible
 _LEAST = 2
+_START = 0.2  # how far classes may differ from the whole, as advice to begin with
 
 
 class Inference(Attack):
@@ -39,7 +40,6 @@ class Inference(Attack):
         "success is a right guess; exposed is how many more are guessed right than without the release."
     )
     baseline = "right guesses by the overall frequencies, or by a rule learnt from values dealt at random"
-    remedy = "Limit how far classes may differ from the whole."
     position = 100
     on_sensitive = True
     tells_people_apart = True
@@ -75,6 +75,11 @@ class Inference(Attack):
             guesses=len(owner),
             dealings=times,
         )
+
+    @staticmethod
+    def needed(result: AttackResult) -> Mapping[str, float]:  # noqa: ARG004 - always the same
+        """A distance to begin with: how far is enough, only a run tells."""
+        return {"distance": _START}
 
 
 def _people(scene: Scene, column: str) -> tuple[Ints, Ints]:

@@ -47,8 +47,10 @@ class Inversion(Attack):
         "success is a record with an exact value found, out of those that show a range."
     )
     baseline = "guessing one of the values that the group shows within the range"
-    remedy = "Set safe: true for the range method, or choose another algorithm."
     position = 60
+    promise = True
+    stopped_by_full_domain = True
+    stopped_by_option = "safe"
 
     @staticmethod
     def run(scene: Scene, column: str) -> AttackResult:  # noqa: ARG004 - it is on no column

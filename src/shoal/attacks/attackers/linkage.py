@@ -42,8 +42,9 @@ class Linkage(Attack):
         "guess; exposed is anybody left with fewer records than the policy requires."
     )
     baseline = "guessing within a person's class"
-    remedy = "Require a larger k, or choose a full-domain algorithm, where a person fits one class only."
     position = 90
+    promise = True
+    stopped_by_full_domain = True
     needs_original = True
     finds_people = True
 
@@ -66,7 +67,6 @@ class LinkageInsensitive(Attack):
         "fit. A success is a right guess; exposed is anybody left with fewer records than the policy requires."
     )
     baseline = "linking by the quasi-identifiers alone"
-    remedy = "Make those columns quasi-identifiers, or leave them out, unless nobody can know them."
     position = 91
     needs_original = True
     finds_people = True

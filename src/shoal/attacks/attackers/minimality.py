@@ -45,8 +45,8 @@ class Minimality(Attack):
         "success is a record of a group that alone can have failed a model then."
     )
     baseline = "groups for which the release alone shows that the promise does not hold"
-    remedy = "Choose a local algorithm, or allow some suppression: both leave open why a value was generalized."
     position = 50
+    stopped_by_option = "conceal"
     needs_original = True
 
     @staticmethod

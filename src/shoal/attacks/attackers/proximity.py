@@ -20,7 +20,7 @@ reports it; here such records are counted as certain.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -50,7 +50,6 @@ class Proximity(Attack):
         "record in a class with an interval of at most 5% of the usual range of the release."
     )
     baseline = "records whose number the release as a whole narrows down as much"
-    remedy = "Require the numbers of every class to be far apart, or publish wider bins."
     position = 120
     on_sensitive = True
 
@@ -80,10 +79,17 @@ class Proximity(Attack):
             certain=int(numbers.known[single].sum()) if usual else 0,
             p_value=p_value,
             narrow_share=float(NARROW),
+            usual_range=float(usual),
             median_share=middle if math.isfinite(middle) else None,
             narrowest=_narrowest(scene, view, numbers, shares, narrow),
             expected_by_chance=float((numbers.known * chances).sum()),
         )
+
+    @staticmethod
+    def needed(result: AttackResult) -> Mapping[str, float]:
+        """Bins that are wider than what counts as narrow, also where they widen the usual range."""
+        usual = result.details.get("usual_range")
+        return {"width": 2 * float(NARROW) * usual} if usual else {}
 
 
 @dataclass(frozen=True, eq=False)

@@ -66,8 +66,10 @@ class Refinement(Attack):
         "certain finer label."
     )
     baseline = "cells of which the label alone is documented to say as much"
-    remedy = "Choose a full-domain algorithm: one level per column for everybody leaves less to conclude."
     position = 65
+    grave_if_certain = False
+    stopped_by_full_domain = True
+    stopped_by_option = "conceal"
 
     @staticmethod
     def run(scene: Scene, column: str) -> AttackResult:  # noqa: ARG004 - it is on no column

@@ -6,6 +6,8 @@ categories; without them there is nothing to be similar in. A class of one categ
 in `homogeneity.py`: the category is certain. What chance alone would do stands beside it.
 """
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, tried
@@ -21,7 +23,6 @@ class Similarity(Attack):
     attacker = "A neighbour who knows a person's quasi-identifiers and the declared categories of the sensitive values."
     attempt = "Looks for classes with a single category of sensitive values; a success is a record in one."
     baseline = "records whose category is certain from the overall frequencies alone"
-    remedy = "Require several categories in every class."
     position = 20
     on_sensitive = True
 
@@ -45,3 +46,8 @@ class Similarity(Attack):
             by_category={name: n for name, n in zip(view.domain.categories, by_category.tolist(), strict=True) if n},
             expected_by_chance=expected_by_chance(view.known, totals),
         )
+
+    @staticmethod
+    def needed(result: AttackResult) -> Mapping[str, float]:  # noqa: ARG004 - always the same
+        """A second category in every class."""
+        return {"categories": 2}

@@ -19,6 +19,7 @@ guessed right beyond chance. Without the release all classes have the overall sh
 whose value is unknown are left out of all of this.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,9 @@ _TESTS = 2  # of single cells, and of all together
 _LISTED = 5
 
 
+_START = 0.2  # how far classes may differ from the whole, as advice to begin with
+
+
 class Skewness(Attack):
     """Compares shares in classes with overall shares."""
 
@@ -48,7 +52,6 @@ class Skewness(Attack):
         "more frequent in its class than chance explains."
     )
     baseline = "no class differs from the whole without the release"
-    remedy = "Limit how far classes may differ from the whole, or how frequent single values may be in a class."
     position = 30
     on_sensitive = True
 
@@ -88,6 +91,12 @@ class Skewness(Attack):
             largest_gains=_worst(scene.released, view, posterior, prior, rare),
             by_value=_by_value(view, posterior, rare),
         )
+
+    @staticmethod
+    def needed(result: AttackResult) -> Mapping[str, float]:
+        """Half the largest gain, which no class may have; else a distance to begin with."""
+        gains = result.details.get("largest_gains")
+        return {"distance": gains[0]["gain"] / 2 if gains else _START}
 
 
 def _belief_by_chance(view: ClassView, seed: int) -> float:

@@ -37,7 +37,6 @@ class Undone(Attack):
         "value becomes certain or, if these are more, records guessed right beyond chance."
     )
     baseline = "right guesses if the hidden values were dealt at random within the classes"
-    remedy = "Leave the column out, publish it in broader values, or make it a quasi-identifier."
     position = 51
     needs_original = True
     tells_people_apart = True

@@ -26,7 +26,8 @@ from shoal.encode.result import Result
 from shoal.encode.survey import survey_columns
 from shoal.errors import OutputError, PolicyError, WithheldError
 from shoal.evidence.describe import describe_exposure, describe_models, shown_recoding
-from shoal.evidence.evidence import Evidence, sealed
+from shoal.evidence.evidence import Evidence
+from shoal.evidence.judge import judged
 from shoal.evidence.people import describe_sizes
 from shoal.formatting import number, pluralize
 from shoal.io import FrameKind, from_arrow, in_order_of_cells
@@ -110,9 +111,11 @@ class Applied:
             else:
                 verify_joined(self.base, self.table, written.release, self.original, replaces=False).raise_if_failed()
             with self.registry.locked() as now:
-                evidence = sealed(self.facts, release_sha256=written.sha256)
+                evidence = replace(self.facts, release_sha256=written.sha256)
                 if self.new is not None:  # others may have published since
                     evidence = with_composition(evidence, now.composition(self.new))
+                evidence = judged(evidence, self.policy)
+                now.refuse(evidence.attacks, evidence.verdict)
                 return commit(
                     sink,
                     self.policy,
@@ -267,7 +270,7 @@ class ApplyJob(Job):
     def _union(self, result: Result) -> Rows:
         return rows_of_release(together([self.base.table, result.table]), self.policy)
 
-    def attack(self, result: Result, rows: RowsOnce, progress: Progress) -> AttackReport | None:  # noqa: ARG002
+    def attack(self, result: Result, rows: RowsOnce, progress: Progress) -> AttackReport:  # noqa: ARG002
         """What attackers get out of what is published."""
         seed = abs(self.policy.algorithm.seed)
         return attack_rows(self.policy, rows(), seed=seed, searched=False, progress=progress)

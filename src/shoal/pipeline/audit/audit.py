@@ -16,15 +16,17 @@ from pathlib import Path
 from typing import Any
 
 from shoal.attacks.battery import ATTACKS
+from shoal.attacks.verdict.verdict import Verdict
 from shoal.errors import DataError, InputError, PolicyError
 from shoal.evidence.describe import (
     describe_policy,
 )
 from shoal.evidence.evidence import evidence_problems, seal
+from shoal.evidence.judge import verdict_of, without_verdict
 from shoal.facts import plain
 from shoal.io import sha256_of
 from shoal.io.sink import output_paths
-from shoal.pipeline.attack import attack
+from shoal.pipeline.attack import attack_release
 from shoal.pipeline.audit.differences import (
     Difference,
     differing_attacks,
@@ -53,6 +55,7 @@ class Audit:
     verification: Verification
     source: Path | None  # the file of the evidence; None where there is none
     evidence: Mapping[str, Any] | None  # None also where the file is no evidence
+    verdict: Verdict | None = None  # by what the evidence records and what the checks found; None without evidence
 
     def exceeded(self, conditions: Sequence[Condition]) -> list[dict[str, Any]]:
         """The conditions that the recorded attacks exceed; `InputError` where there is no evidence."""
@@ -62,7 +65,7 @@ class Audit:
                 "or attack the release itself with `shoal attack`.",
                 code="no-evidence",
             )
-        return exceeded(conditions, self.evidence["attacks"]) if self.evidence is not None else []
+        return exceeded(conditions, self.evidence["attacks"], self.verdict) if self.evidence is not None else []
 
 
 def audit(
@@ -92,7 +95,16 @@ def audit(
         if verification.passed and all(check.passed for check in checks) and not content.get("applied"):
             checks.append(_attacked(path, policy, original, content, verification.suppressed, progress))
     audited = replace(verification, checks=(*verification.checks, *checks))
-    return Audit(audited, source, None if problems else content)
+    if problems:
+        return Audit(audited, source, None)
+    facts, recorded = without_verdict(content), content.get("verdict")
+    asked = _with_recorded_algorithm(policy, content) or policy
+    own = verdict_of(facts, asked)
+    if recorded is not None and audited.passed:
+        claim = _check("evidence-verdict", plain(own) == recorded, claimed=recorded["decision"], found=own.decision)
+        audited = replace(audited, checks=(*audited.checks, claim))
+    failed = [check.name for check in audited.failures]
+    return Audit(audited, source, content, verdict_of(facts, asked, failed))
 
 
 def _check(name: str, passed: bool, **facts: Any) -> Check:
@@ -196,7 +208,7 @@ def _attacked(
     progress: Progress,
 ) -> Check:
     """The attacks once more: all that the file, and the original where it is given, are enough for."""
-    report = attack(
+    report = attack_release(
         release,
         _with_recorded_algorithm(policy, content) or policy,
         original=original,

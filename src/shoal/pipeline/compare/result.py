@@ -93,6 +93,7 @@ class Comparison:
             **{name: point["parameters"][name] for name in self.axes},
             "status": point["status"],
             "frontier": point["name"] in self.frontier,
+            "verdict": (point.get("verdict") or {}).get("decision"),
             **{name: measures.get(name) for name in METRICS},
             **{f"risk_{name}": risk.get(name) for name in RISKS},
             **{key: point.get(key) for key in ("records", "released", "classes")},
@@ -118,24 +119,28 @@ VERIFIED, INFEASIBLE, CONTRADICTORY, UNVERIFIED = "verified", "infeasible", "con
 _FACTS = ("records", "released", "suppressed", "classes", "levels", "measures", "exposure", "class_sizes", "models",
           "people")  # fmt: skip
 """What a result has of the evidence."""
+_VERDICT = ("decision", "tried", "leaking", "worst")
+"""What a result has of the verdict."""
 
 
 def run_point(
     point: GridPoint, path: Path, ready: Prepared, *, release: Path | None, progress: Progress
 ) -> dict[str, Any]:
-    """The result of a point, whose policy lies at a path, as plain data; only evidence that is written has attacks."""
+    """The result of a point, whose policy lies at a path, as plain data. Its time is without that of the attacks."""
     clock, counted = Clock(), reset_peak_memory()
     try:
         if point.contradiction is not None:
             raise point.contradiction
         sink = MemorySink() if release is None else FileSink(release, force=True)
-        job = Job(Policy.load(path).changed(utility=None), with_attacks=release is not None)
+        job = Job(Policy.load(path).changed(utility=None))
         evidence = run(job, ready, sink, clock=clock, progress=progress).evidence
+        assert evidence.verdict is not None
         written = {} if release is None else {"release_sha256": evidence["release_sha256"]}
         found = {
             "status": VERIFIED,
             **{key: evidence[key] for key in _FACTS if key in evidence},
             "risk": risks(evidence),
+            "verdict": {key: evidence.verdict[key] for key in _VERDICT},
             **written,
         }
     except InfeasibleError as error:
@@ -157,7 +162,7 @@ def run_point(
         "parameters": dict(point.parameters),
         "verified": found["status"] == VERIFIED,
         **found,
-        "seconds": round(sum(clock.stages.values()), 6),
+        "seconds": round(sum(seconds for stage, seconds in clock.stages.items() if stage != "attack"), 6),
         "seconds_by_stage": {name: round(seconds, 6) for name, seconds in clock.stages.items()},
         "peak_memory_bytes": peak_memory_bytes() if counted else None,
         "policy_sha256": point.policy_sha256,

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from shoal.evidence.evidence import Evidence, QuasiFacts
 from shoal.formatting import number, percent, pluralize
 from shoal.models import at_least as demands_at_least
-from shoal.present.attacks import by_severity, remedy_sentence
 from shoal.present.html.markup import Markup, bullets, join, name_of, names_of, tag
-from shoal.present.report.attackers import titled
 from shoal.present.report.losses import has_boundary
 from shoal.present.report.requirements import model_head, numeric_parameters, parameter_name
+from shoal.present.report.verdict import remedies
 from shoal.search import algorithms_by
 
 _PER_UNIT = 10_000
@@ -39,14 +38,12 @@ def advice_section(evidence: Evidence) -> list[Markup]:
     suppression = f"{used} of the {pluralize(allowed, 'record')} that may be suppressed were."
     if not allowed:
         suppression = "no record may be suppressed. Allowing a few often preserves much detail of all others."
-    leaks = [attack for attack in by_severity(evidence.attacks) if attack.leak]
-    remedies = [join(tag("strong", titled(each), "."), " ", remedy_sentence(each)) for each in leaks]
     parts: list[Markup] = []
     for heading, items in (
         ("Stricter at no cost", free),
         ("At its limit", [*limits, f"Suppression: {suppression}"]),
         ("Where the detail goes", list(_costs(evidence))),
-        ("What helps against the leaks", remedies),
+        ("What helps against the leaks", remedies(evidence.verdict)),
         ("To try a change", _commands(evidence)),
     ):
         if items:

@@ -1,33 +1,20 @@
-"""The summary: verified or not, the figures that everybody asks for, and the requirements, on one screen."""
+"""The summary: the verdict, the figures that everybody asks for, and the requirements, on one screen."""
 
 from shoal.evidence.evidence import Evidence, ModelFacts
 from shoal.evidence.people import ClassSizes
 from shoal.formatting import number, percent, pluralize
 from shoal.present.attacks import by_severity
-from shoal.present.html.markup import Markup, bullets, join, mark, name_of, paragraph, tag
+from shoal.present.html.markup import Markup, bullets, join, mark, tag
 from shoal.present.people import people_sentences
 from shoal.present.report.attackers import titled
 from shoal.present.report.losses import bound_phrase
 from shoal.present.report.requirements import model_head, numeric_parameters, parameter_name, reached_text
+from shoal.present.report.verdict import verdict_box
 
 
 def summary_section(evidence: Evidence) -> list[Markup]:
-    """One word, one sentence, a few figures."""
-    reasons = [  # models and checks that the evidence itself says do not hold
-        *(join("the model ", name_of(each.model), " does not hold") for each in evidence.models if not each.holds),
-        *(join("the check ", name_of(each.name), " failed") for each in evidence.checks if not each.passed),
-    ]
-    good = evidence.verified and not reasons
-    if good:
-        word, sentence = "Verified", "The independent check passed: every privacy requirement holds."
-    elif evidence.verified:
-        word, sentence = "In doubt: do not publish", "The evidence says verified, but also that the following fails:"
-    else:
-        word, sentence = "Not verified: do not publish", "The independent check did not pass."
-    head = paragraph(mark(good, word, word), class_="word")
-    because = [bullets(reasons)] if reasons else []
-    verdict = "verdict good" if good else "verdict"
-    box = tag("div", head, paragraph(sentence), *because, *map(paragraph, _counts(evidence)), class_=verdict)
+    """The verdict, a few figures, the requirements."""
+    box = verdict_box(evidence, _counts(evidence))
     bound = bound_phrase(evidence.bound)
     lost = f": {percent(evidence.measures['ncp'])} (NCP){f', {bound}' if bound else ''}."
     detail = join(tag("strong", "Detail lost"), lost)

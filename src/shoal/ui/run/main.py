@@ -6,11 +6,11 @@ ends in any other way.
 
 import pickle
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from shoal.errors import InfeasibleError
+from shoal.evidence.evidence import Evidence
 from shoal.io.sink import output_paths
 from shoal.pipeline import publish
 from shoal.pipeline.lattice import lattice_picture
@@ -18,6 +18,7 @@ from shoal.pipeline.prepare import prepare
 from shoal.pipeline.run import make_release
 from shoal.policy import Policy
 from shoal.present.diagnosis import reasons_text
+from shoal.present.verdict import WORDS
 from shoal.search.problem import Progress
 from shoal.ui.desk.document import check_file
 from shoal.ui.desk.review import suggestions_to_page
@@ -39,8 +40,11 @@ def run(folder: Path, workspace: Workspace, kind: str, progress: Progress) -> di
             ready = prepare(workspace.table(), policy)
             write_json(work / "lattice.json", lattice_picture(ready, policy, progress))
         else:
-            evidence = _make_files(policy, workspace.table(), work, progress)
-            summary = {key: evidence[key] for key in _SUMMARY if key in evidence}
+            facts = _make_files(policy, workspace.table(), work, progress)
+            summary = {key: facts[key] for key in _SUMMARY if key in facts}
+            if facts.verdict is not None:
+                decision = facts.verdict.decision
+                summary["verdict"] = {"decision": decision, "text": WORDS[decision]}
     except InfeasibleError as error:
         found = error.diagnosis
         remedies = {"reasons": reasons_text(found), "suggestions": suggestions_to_page(found.relaxations)}
@@ -49,7 +53,7 @@ def run(folder: Path, workspace: Workspace, kind: str, progress: Progress) -> di
     return {"summary": summary}
 
 
-def _make_files(policy: Policy, data: Path, work: Path, progress: Progress) -> Mapping[str, Any]:
+def _make_files(policy: Policy, data: Path, work: Path, progress: Progress) -> Evidence:
     """The release as CSV and as Parquet, each with its evidence and report, as the command line makes them."""
     stem = Path(policy.output).stem if policy.output is not None else "release"
     files: dict[str, dict[str, str]] = {}
@@ -69,7 +73,7 @@ def _make_files(policy: Policy, data: Path, work: Path, progress: Progress) -> M
         result = make_release(data, policy, progress=lambda _, share: progress("preparing the explanations", share))
     saved = {"problem": result.record_problem, "recoding": result.record_recoding, "table": result.table}
     write_bytes(work / SAVED, pickle.dumps({"policy": policy, **saved}, protocol=pickle.HIGHEST_PROTOCOL))
-    return release.evidence
+    return release.facts
 
 
 if __name__ == "__main__":

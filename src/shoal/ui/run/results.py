@@ -7,17 +7,19 @@ from typing import Any
 
 import pyarrow as pa
 
+from shoal.attacks.attack import AttackResult
 from shoal.errors import InputError
 from shoal.evidence.evidence import Evidence
 from shoal.evidence.formulas import is_formula
 from shoal.io import canonical_text, sha256_of
-from shoal.models import MODELS, model_title
+from shoal.models import model_title
 from shoal.pipeline.why.explain import Why, explain
-from shoal.present.attacks import by_severity, remedy_sentence
+from shoal.present.attacks import by_severity
 from shoal.present.report.attackers import attackers_section
 from shoal.present.report.class_sizes import class_sizes_section
 from shoal.present.report.limitations import limitations_section
 from shoal.present.report.summary import summary_section
+from shoal.present.verdict import advice_sentence
 from shoal.present.why import explanation
 from shoal.ui.desk.desk import Desk
 from shoal.ui.run.saved_run import SavedRun, saved_run
@@ -33,19 +35,30 @@ _SECTIONS = {
 
 def about_run(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
     """Some sections of the report of a run, in the report's own markup. With the attackers comes what helps against
-    each attack that leaks: its index in the report, a sentence, and the models that are made to stop it.
+    each attack that leaks: its index in the report, and the changes to the policy with their edits.
     """
     evidence = Evidence.read(saved_run(desk, query).evidence)
     wanted = [name for name in query.get("sections", _SECTIONS) if name in _SECTIONS]
     answer: dict[str, Any] = {name: "".join(_SECTIONS[name](evidence)) for name in wanted}
     if "attackers" in wanted:
-        answer["remedies"] = []
-        for index, attack in enumerate(by_severity(evidence.attacks)):
-            if attack.leak:
-                models = [name for name, model in MODELS.items() if attack.name in model.stops]
-                titles = [{"name": name, "title": model_title(name)} for name in models]
-                answer["remedies"].append({"index": index, "text": remedy_sentence(attack), "models": titles})
+        leaks = ((index, each) for index, each in enumerate(by_severity(evidence.attacks)) if each.leak)
+        answer["remedies"] = [{"index": index, "changes": _changes(evidence, each)} for index, each in leaks]
     return answer
+
+
+def _changes(evidence: Evidence, attack: AttackResult) -> list[dict[str, Any]]:
+    """The changes that would stop a leak, as buttons; those without edits are sentences."""
+    advice = () if evidence.verdict is None else evidence.verdict.advice
+    return [
+        {
+            "label": advice_sentence(each),
+            "code": each.code,
+            "edits": [edit.to_dict() for edit in each.edits],
+            "model": each.model,
+        }
+        for each in advice
+        if (each.attack, each.sensitive, each.by) == (attack.name, attack.sensitive, attack.columns or ())
+    ]
 
 
 def why(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ export const id = "runs";
 export const title = "Run";
 
 const STATES = { done: ["good", "✓ done"], failed: ["bad", "✗ failed"], cancelled: ["open", "cancelled"], interrupted: ["bad", "interrupted"], running: ["open", "… running"] };
+const VERDICTS = { "publish": "good", "publish-with-caveats": "caution", "do-not-publish": "bad" };
 /** @type {Map<string, Policy | null>} */
 const policies = new Map();
 /** @type {Set<string>} */
@@ -187,7 +188,7 @@ function row(run, onTick) {
   return [
     tick,
     h("span", {}, h("strong", {}, Number(run.number)), run.name ? [" ", run.name] : null),
-    h("span", { class: `badge ${kind}` }, text),
+    h("span", {}, h("span", { class: `badge ${kind}` }, text), summary?.verdict ? [h("br"), h("span", { class: `badge ${VERDICTS[summary.verdict.decision]}`, id: `run-${run.number}-verdict` }, summary.verdict.text)] : null),
     policy ? h("span", {}, policy.algorithm?.name ?? state.algorithm, h("br"), h("span", { class: "soft" }, modelsInShort(policy, columns("sensitive"), titles))) : "…",
     summary?.released === undefined ? "–" : count(summary.released),
     summary?.suppressed === undefined ? "–" : count(summary.suppressed),

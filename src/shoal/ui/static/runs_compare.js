@@ -42,6 +42,7 @@ export function comparison(runs, higher, titles) {
   const names = [...new Set(runs.flatMap(({ run }) => Object.keys(run.summary?.measures ?? {})))];
   const heads = ["", ...runs.map(({ name }) => name)];
   const rows = [
+    ["verdict", ...runs.map(({ run }) => run.summary?.verdict?.text ?? "–")],
     ["released records", ...runs.map(({ run }) => number(run.summary?.released))],
     ["classes", ...runs.map(({ run }) => number(run.summary?.classes))],
     ["time", ...runs.map(({ run }) => run.seconds === undefined ? "–" : duration(run.seconds))],

@@ -205,6 +205,8 @@ export interface RunSummary {
   suppressed?: number;
   classes?: number;
   measures?: Record<string, number>;
+  /** Whether to publish the release: a code and its words. */
+  verdict?: { decision: "publish" | "publish-with-caveats" | "do-not-publish"; text: string };
 }
 
 /** An error as the server words it. */
@@ -579,10 +581,15 @@ export interface RunReport {
   remedies: Remedy[];
 }
 
+/** What would stop an attack that leaks, each change by itself. */
 export interface Remedy {
   index: number;
-  text: string;
-  models: { name: string; title: string }[];
+  changes: Change[];
+}
+
+/** A change of the policy, with the model that it adds or makes stricter. */
+export interface Change extends Suggestion {
+  model: string | null;
 }
 
 export interface RunFile {

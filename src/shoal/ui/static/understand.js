@@ -1,5 +1,5 @@
 // Step 6: what became of the table, who can still learn what, and why.
-import { api, attempt, field, fill, h, say } from "./core.js";
+import { api, applyEdits, attempt, field, fill, h, say } from "./core.js";
 import { reported } from "./report_parts.js";
 import { finished, runAt, runChoice, runName } from "./run_choice.js";
 import { fetchRuns } from "./runs_poll.js";
@@ -10,7 +10,7 @@ import { drawWhy } from "./view_why.js";
 import { drawLattice } from "./view_lattice.js";
 import { drawPlot } from "./view_plot.js";
 
-/** @import { Address, Remedy, Run, Stop, ViewParts } from "./types" */
+/** @import { Address, Change, Child, Remedy, Run, Stop, ViewParts } from "./types" */
 
 export const id = "understand";
 export const title = "Understand";
@@ -81,19 +81,36 @@ async function drawSummary({ run, body, alive, address }) {
   if (!alive()) return;
   fill(body, reported(about.verdict),
     h("p", {}, "This is about one release. ", h("a", { href: `#/download/${run.number}` }, "Download it"), ", or ", h("a", { href: address("all") }, "compare it with the other runs"), "."),
-    h("h3", {}, "What attackers can learn"), withRemedies(reported(about.attackers), about.remedies));
+    h("h3", {}, "What attackers can learn"), withRemedies(reported(about.attackers), about.remedies, run));
 }
 
 /**
  * What would stop each attack that leaks, under its row.
  * @param {HTMLElement} section
  * @param {Remedy[]} remedies
+ * @param {Run} run
  * @returns {HTMLElement}
  */
-function withRemedies(section, remedies) {
+function withRemedies(section, remedies, run) {
   const rows = section.querySelectorAll("tbody");
-  for (const { index, text, models } of remedies) rows[index]?.append(h("tr", { class: "why" }, h("td", { colspan: "3", id: `remedy-${index}` },
-    h("strong", {}, "Remedy: "), text, " ",
-    models.length ? models.map(({ name, title }, index) => [index ? ", " : "Models: ", h("a", { href: `#/privacy/${name}` }, title)]) : h("a", { href: "#/privacy" }, "Back to privacy"))));
+  for (const { index, changes } of remedies) rows[index]?.append(h("tr", { class: "why" }, h("td", { colspan: "3", id: `remedy-${index}` },
+    changes.length ? [h("strong", {}, changes.length === 1 ? "This change would help:" : "Any one of these changes would help:"),
+      h("ul", { class: "changes" }, changes.map((change, at) => h("li", {}, changeButton(change, `remedy-${index}-change-${at}`, run))))] : "No change to the policy is known to stop this. ",
+    changes.length ? null : h("a", { href: "#/privacy" }, "Back to privacy"))));
   return section;
+}
+
+/**
+ * A change as a button that makes it in the policy of the run; one that no edit makes, as text.
+ * @param {Change} change
+ * @param {string} id
+ * @param {Run} run
+ * @returns {Child}
+ */
+function changeButton({ label, edits, model }, id, run) {
+  const made = () => attempt(async () => {
+    await applyEdits(edits, run.number);
+    say(`The policy is that of ${runName(run)} with this change: ${label}. Start a run when you are ready.`);
+  });
+  return [edits.length ? h("button", { type: "button", id, onclick: made }, label) : label, model ? [" ", h("a", { href: `#/privacy/${model}` }, "About this model")] : null];
 }
