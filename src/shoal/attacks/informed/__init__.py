@@ -1,0 +1,1 @@
+"""The informed adversary: which secrets explain this release, to somebody who knows how it was made?"""

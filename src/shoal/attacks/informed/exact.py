@@ -1,0 +1,56 @@
+"""Every world, where there are few: the algorithm itself is run on each."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import numpy as np
+
+from shoal.attacks.informed.dealings import Dealings, all_dealings, all_draws
+from shoal.attacks.informed.knowledge import Knowledge
+from shoal.attacks.informed.outcome import Beliefs
+from shoal.attacks.informed.worlds import Worlds
+from shoal.attacks.released_classes import Ints
+from shoal.table.recoding import SUPPRESSED
+
+MOST_WORLDS = 1_000
+MOST_WORK = 60_000  # records times worlds that are run
+
+
+def few_worlds(known: Knowledge) -> list[tuple[Ints, Dealings]] | None:
+    """For each class, and each cell that was left out, its cells and every way to deal secrets to them; None where
+    the worlds that these make are too many."""
+    most = min(MOST_WORLDS, MOST_WORK // max(int(known.sizes.sum()), 1))
+    found: list[tuple[Ints, Dealings]] = []
+    if not most:
+        return None
+    for each in range(len(known.shown)):
+        cells = np.flatnonzero(known.owner == each)
+        dealings = all_dealings(known.sizes[cells], known.shown[each], most)
+        if dealings is None:
+            return None
+        found.append((cells, dealings))
+    for cell in np.flatnonzero(known.owner == SUPPRESSED):
+        dealings = all_draws(int(known.sizes[cell]), known.prior, most)
+        if dealings is None:
+            return None
+        found.append((np.array([cell]), dealings))
+    return found if math.prod(len(dealings.weights) for _, dealings in found) <= most else None
+
+
+def exact_beliefs(known: Knowledge, parts: list[tuple[Ints, Dealings]], worlds: Worlds) -> Beliefs | None:
+    """The beliefs over the worlds that explain the release, and how many do; None where none does."""
+    expected = np.zeros(known.true.shape)
+    least, total = np.full(known.true.shape, np.inf), 0.0
+    for ways in product(*(range(len(dealings.weights)) for _, dealings in parts)):
+        counts = np.zeros_like(known.true)
+        weight = 1.0
+        for (cells, dealings), way in zip(parts, ways, strict=True):
+            counts[cells] = dealings.counts[way]
+            weight *= float(dealings.weights[way])
+        if worlds.explains(counts):
+            expected += weight * counts
+            least = np.minimum(least, counts)
+            total += weight
+    return Beliefs(expected / total, least) if total else None

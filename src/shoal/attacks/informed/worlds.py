@@ -1,0 +1,155 @@
+"""Running the algorithm on another world: does the same release come out?"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from shoal.attacks.attack import Scene
+from shoal.attacks.informed.knowledge import Knowledge
+from shoal.attacks.released_classes import Codes, Ints, by_text
+from shoal.encode.result import works_on_records
+from shoal.errors import DisclosureWarning, InfeasibleError
+from shoal.hierarchies.hierarchy import Label
+from shoal.search import ALGORITHMS
+from shoal.search.engine import LocalEngine
+from shoal.search.problem import Problem, no_progress
+from shoal.table.encoded import encode_table
+from shoal.table.recoding import SUPPRESSED, Recoding
+
+
+def made_again(scene: Scene) -> tuple[Ints, Ints] | None:
+    """The row of the original that each record is of, and its class, found by making the release again; None where
+    another one comes out."""
+    assert scene.original is not None
+    problem = replace(scene.original.problem, progress=no_progress)
+    if works_on_records(scene.policy):
+        problem = replace(problem, table=problem.table.unfolded())
+    recoding = _run(scene.policy.algorithm.name, problem)
+    if recoding is None:
+        return None
+    rows = len(recoding.row_class)
+    row = np.arange(rows, dtype=np.int64) if recoding.entry is None else recoding.entry
+    times = np.ones(rows, dtype=np.int64) if recoding.weights is None else recoding.weights
+    owner = _classes_of(recoding, class_numbers(scene))
+    sizes = np.bincount(owner + 2, weights=times, minlength=2)
+    if sizes[0] or not np.array_equal(sizes[2:], scene.released.stats.records):
+        return None
+    return np.repeat(row, times), np.repeat(owner, times)
+
+
+def class_numbers(scene: Scene) -> dict[tuple[Label, ...], int]:
+    """The classes of a release by what they show."""
+    released = scene.released
+    labels = [[each[code] for code in cells] for each, cells in zip(released.labels, released.cells, strict=True)]
+    return {each: index for index, each in enumerate(zip(*labels, strict=True))}
+
+
+def _classes_of(recoding: Recoding, number: Mapping[tuple[Label, ...], int]) -> Ints:
+    """The class of a release that each row is in; -1 where it is suppressed, -2 where there is no such class."""
+    names = [hierarchy.labels for hierarchy in recoding.hierarchies]
+    shown = [
+        tuple(labels[node] for labels, node in zip(names, nodes, strict=True)) for nodes in recoding.nodes.tolist()
+    ]
+    return np.array([*(number.get(each, -2) for each in shown), SUPPRESSED], dtype=np.int64)[recoding.row_class]
+
+
+def _run(algorithm: str, problem: Problem) -> Recoding | None:
+    """What the algorithm makes of a problem; None where there is no release."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DisclosureWarning)
+            engine = LocalEngine(problem.table, problem.ladders, problem.domains)
+            return ALGORITHMS[algorithm].run(problem, engine).recoding
+    except InfeasibleError:
+        return None
+
+
+class Worlds:
+    """The worlds of one release, each of which the algorithm can be run on."""
+
+    def __init__(self, scene: Scene, known: Knowledge) -> None:
+        assert scene.original is not None
+        self._known, self._rows, self._first = known, scene.original.rows, scene.policy.person_columns
+        self._algorithm = scene.policy.algorithm.name
+        self._problem = replace(known.problem, progress=no_progress)
+        self._number = class_numbers(scene)
+        self._by_cell = np.argsort(known.record_cell, kind="stable")
+        self.runs = 0
+
+    def explains(self, counts: Ints) -> bool:
+        """Whether the release comes out where so many records of each cell have each secret."""
+        known = self._known
+        secret = np.empty(len(known.record_cell), dtype=np.int64)
+        secret[self._by_cell] = np.repeat(np.tile(np.arange(known.n_secrets), len(counts)), counts.ravel())
+        present = counts.sum(axis=0) > 0
+        if not all(present[holders].any() for holders in self._named):
+            return False  # the policy would be refused
+        problem, order = self._problem_of(secret)
+        self.runs += 1
+        recoding = _run(self._algorithm, problem)
+        return recoding is not None and self._same(recoding, order, secret)
+
+    @cached_property
+    def _named(self) -> list[Codes]:
+        """For each value that a model names, the secrets that hold it: a policy must name values that occur."""
+        found = []
+        for model in self._problem.models:
+            if model.column in self._known.secrets:
+                domain = self._problem.domains[model.column]
+                codes = [domain.values.index(value) for value in model.named_values() if value in domain.values]
+                found += [np.flatnonzero(self._known.secrets[model.column] == code) for code in codes]
+        return found
+
+    @cached_property
+    def _order_by(self) -> list[tuple[Codes, bool]]:
+        """The columns in whose order the rows come, each by record or, if a secret decides it, by secret."""
+        columns, row = self._rows.columns, self._known.record_row
+        first = [name for name in self._first if name in columns]
+        found = []
+        for name in [*first, *sorted(set(columns) - set(first), reverse=True)]:
+            if name in self._known.secrets:
+                values = self._problem.domains[name].values
+                rank = np.empty(len(values), dtype=np.int32)
+                rank[sorted(range(len(values)), key=lambda code: by_text(values[code]))] = np.arange(len(values))
+                found.append((rank[self._known.secrets[name]], True))
+            else:
+                found.append((columns[name].codes[row], False))
+        return found
+
+    def _problem_of(self, secret: Ints) -> tuple[Problem, Ints]:
+        """What the algorithm is given in a world, a row per record, and the record of each row."""
+        known, table = self._known, self._problem.table
+        keys = [codes[secret] if by_secret else codes for codes, by_secret in self._order_by]
+        order = np.lexsort(keys[::-1]) if keys else np.arange(len(secret))
+        row, tuples = known.record_row[order], table.row_tuple[known.record_row[order]]
+        sensitive = {name: codes[row] for name, codes in table.row_sensitive.items()}
+        sensitive |= {name: codes[secret[order]] for name, codes in known.secrets.items()}
+        leaves = zip(table.quasi, table.codes, self._problem.hierarchies, strict=True)
+        quasi = {name: (codes[tuples], hierarchy.n_leaves) for name, codes, hierarchy in leaves}
+        person = None if table.person is None else table.person[row]
+        return replace(self._problem, table=encode_table(quasi, sensitive, len(order), None, person)), order
+
+    def _same(self, recoding: Recoding, order: Ints, secret: Ints) -> bool:
+        """Whether each class has the same secrets of the same people as in the world that was recoded."""
+        owner = _classes_of(recoding, self._number)
+        if (owner == -2).any():
+            return False
+        known, row = self._known, order if recoding.entry is None else order[recoding.entry]
+        tuples = known.tuples[known.record_cell[row]]
+        weights = np.ones(len(row), dtype=np.int64) if recoding.weights is None else recoding.weights
+        made = self._joint(tuples, owner, secret[row], weights)
+        records = known.record_cell
+        wanted = self._joint(known.tuples[records], known.owner[records], secret, np.ones(len(records), dtype=np.int64))
+        return np.array_equal(made, wanted)
+
+    def _joint(self, tuples: Ints, owner: Ints, secret: Ints, weights: Ints) -> Ints:
+        """Records by tuple, class and secret."""
+        shape = self._problem.table.n_tuples, len(self._number) + 1, self._known.n_secrets
+        result = np.zeros(shape, dtype=np.int64)
+        np.add.at(result, (tuples, owner + 1, secret), weights)
+        return result
