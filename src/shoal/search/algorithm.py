@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from shoal.search.diagnosis.diagnosis import Diagnosis
     from shoal.search.engine import LocalEngine
     from shoal.search.problem import Problem, SearchResult
+    from shoal.search.refusals import Refusals
 
 Sees = Literal["sizes", "classes", "table"]  # what the models look at: sizes only, single classes, the whole release
 
@@ -62,7 +63,6 @@ class Algorithm(ABC):
     search: ClassVar[Literal["best-node", "minimal-nodes", "one-path", "one-result", "classes"]]
     """What it looks for: the best node of the lattice, all minimal ones, the first on a path, the one result that its
     options lead to, or classes of a local recoding, starting from the most general release."""
-    least_general: ClassVar[bool] = False  # whether every less general node fails, which attackers may use
     tight_labels: ClassVar[bool] = False  # whether a class shows the lowest label above its values, or a tight range
     sets_apart: ClassVar[Literal["values", "children"] | None] = None
     """What a class tells attackers about a more general one, if all other labels of the two are the same.
@@ -79,6 +79,7 @@ class Algorithm(ABC):
     finds_at: ClassVar[str] = "shoal.search.diagnosis.relaxations:always"  # the function for `finds`
     judge_at: ClassVar[str] = ""  # the function for `judge`, of an algorithm with one result
     groups_at: ClassVar[str] = ""  # the function for `groups`, of an algorithm with one result
+    refusals_at: ClassVar[str] = ""  # the function for `refusals`
     position: ClassVar[int] = 1000  # where it stands in lists
 
     @property
@@ -110,6 +111,12 @@ class Algorithm(ABC):
     def groups(self) -> Callable[[Problem], NDArray[np.int64]] | None:
         """For an algorithm with one result: the group of each distinct row, which is a class or is suppressed."""
         return _load(self.groups_at) if self.groups_at else None
+
+    @property
+    def refusals(self) -> Callable[[Problem, LocalEngine, NDArray[np.int32]], Refusals | None] | None:
+        """What it must have refused to release what it did, given the node that each tuple shows in each column (-1
+        where it is suppressed); the function gives None where it cannot tell for a problem."""
+        return _load(self.refusals_at) if self.refusals_at else None
 
     def checks(self, shape: Sequence[int], *, prunes: bool) -> tuple[float, float]:
         """How many nodes of a lattice it looks at, at least and at most; ``prunes``: whether the models let it."""

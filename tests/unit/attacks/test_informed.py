@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import comb
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -12,7 +14,12 @@ from hypothesis import strategies as st
 import shoal
 from oracles import informed_oracle as oracle
 from shoal.attacks.attack import AttackResult, Scene
-from shoal.attacks.attackers.informed import Informed
+from shoal.attacks.attackers.informed import Informed, refusals_of
+from shoal.attacks.informed.decisions import decided_beliefs
+from shoal.attacks.informed.exact import exact_beliefs, few_worlds
+from shoal.attacks.informed.knowledge import knowledge_of, rows_of_records
+from shoal.attacks.informed.witnesses import witnesses
+from shoal.attacks.informed.worlds import Worlds
 from shoal.attacks.original_people import original_scene
 from shoal.attacks.released_classes import released_scene, rows_of_recoding
 from shoal.errors import InfeasibleError, PolicyError
@@ -37,13 +44,25 @@ def policy(hierarchy: Any, *privacy: Any, **others: Any) -> shoal.Policy:
     return policy_of(columns, privacy=privacy or (TWO, HALF), **others)
 
 
-def informed(people: Sequence[Sequence[str]], asked: shoal.Policy) -> AttackResult:
-    """What this attack alone finds on a release that has just been made."""
+def scene_of(people: Sequence[Sequence[str]], asked: shoal.Policy) -> Scene:
+    """A release that has just been made, as attackers see it."""
     made = make_release(table_of(["zip", "cond"], people), asked)
     rows = rows_of_recoding(asked, made.rows, made.resolved, made.recoding)
     released = released_scene(rows, asked)
     original = original_scene(released, asked, made.rows, made.resolved, made.recoding)
-    return Informed.run(Scene(asked, rows, released, original, recoding=made.recoding), "cond")
+    return Scene(asked, rows, released, original, recoding=made.recoding)
+
+
+def informed(people: Sequence[Sequence[str]], asked: shoal.Policy) -> AttackResult:
+    """What this attack alone finds on a release that has just been made."""
+    return Informed.run(scene_of(people, asked), "cond")
+
+
+def by_decisions(scene: Scene) -> AttackResult:
+    """What follows from single decisions, whatever the size of the table."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("shoal.attacks.attackers.informed.few_worlds", lambda _: None)
+        return Informed.run(scene, "cond")
 
 
 def attacked(people: Sequence[Sequence[str]], asked: shoal.Policy) -> AttackResult:
@@ -135,9 +154,7 @@ def release_by(asked: shoal.Policy) -> oracle.Release:
     return released
 
 
-@pytest.mark.parametrize("algorithm", [*FULL_DOMAIN, *LOCAL])
-@settings(max_examples=10)
-@given(
+ANY_CASE = given(
     people=st.lists(
         st.tuples(st.sampled_from(["11", "12", "21"]), st.sampled_from(["HIV", "Flu", "Flu"])), min_size=4, max_size=6
     ),
@@ -145,6 +162,11 @@ def release_by(asked: shoal.Policy) -> oracle.Release:
     k=st.integers(1, 2),
     suppression=st.sampled_from([0, 0.4]),
 )
+
+
+@pytest.mark.parametrize("algorithm", [*FULL_DOMAIN, *LOCAL])
+@settings(max_examples=10)
+@ANY_CASE
 def test_beliefs_are_those_over_every_world_that_gives_the_release(
     algorithm: str, people: list[tuple[str, str]], privacy: str, k: int, suppression: float
 ) -> None:
@@ -164,3 +186,84 @@ def test_beliefs_are_those_over_every_world_that_gives_the_release(
         pytest.approx(float(expected.baseline)),
     )
     assert (result.certain, result.records) == (expected.certain, expected.exposed)
+
+
+@pytest.mark.parametrize("algorithm", [*FULL_DOMAIN, "mondrian", "top-down"])
+@settings(max_examples=40)
+@ANY_CASE
+def test_what_follows_from_single_decisions_follows_from_all_worlds(
+    algorithm: str, people: list[tuple[str, str]], privacy: str, k: int, suppression: float
+) -> None:
+    models, _ = PRIVACY[privacy]
+    k = max(k, *(model.get("p", 1) for model in models))
+    asked = policy(MASK, {"model": "k-anonymity", "k": k}, *models, algorithm=algorithm, suppression=suppression)
+    try:
+        scene = scene_of(people, asked)
+    except (InfeasibleError, PolicyError):
+        assume(False)
+    records = rows_of_records(scene)
+    assert records is not None
+    known = knowledge_of(scene, *records)
+    parts = few_worlds(known)
+    refusals = refusals_of(scene, known)
+    assume(refusals is not None)
+    assert parts is not None
+    assert refusals is not None
+    exact = exact_beliefs(known, parts, Worlds(scene, known))
+    assume(exact is not None)
+    assert exact is not None
+    found = decided_beliefs(known, "cond", refusals, seed=0)
+    assert found.reproduced
+    decided = found.beliefs()
+    assert (decided.least <= exact.least + 1e-9).all()
+    impossible = np.isclose(decided.expected, 0) & (decided.margin is None)
+    assert np.allclose(exact.expected[impossible], 0)
+
+
+def test_a_group_left_out_of_a_large_table_is_believed_to_be_ill_more_often() -> None:
+    people = [("11", "HIV")] * 8 + [("11", "Flu")] * 14
+    for place, ill in {"12": 20, "13": 40, "21": 30, "22": 30}.items():
+        people += [(place, "HIV")] * ill + [(place, "Flu")] * (496 - ill)
+    limit = {"model": "alpha-k-anonymity", "alpha": {"HIV": 0.3}, "sensitive": "cond"}
+    scene = scene_of(people, policy(MASK, TWO, limit, suppression=0.02))
+    all_worlds, decided = Informed.run(scene, "cond"), by_decisions(scene)
+    assert (all_worlds.details["method"], decided.details["method"]) == ("exact", "decisions")
+    chances = [comb(22, n) * (120 / 1984) ** n * (1864 / 1984) ** (22 - n) for n in range(23)]
+    mean = sum(n * chance for n, chance in enumerate(chances) if n / 22 > 0.3) / sum(chances[7:]) / 22
+    for result in (all_worlds, decided):
+        assert (result.leak, result.records, result.of, result.certain) == (True, 8, 2006, 0)
+        assert result.details["suppressed_exposed"] == 8
+        assert result.details["largest_rise"] == pytest.approx(mean - 120 / 1984)
+
+
+@pytest.mark.parametrize("algorithm", [*FULL_DOMAIN, "mondrian"])
+def test_decisions_alone_find_what_wong_found(algorithm: str) -> None:
+    result = by_decisions(scene_of(WONG, policy(MASK, algorithm=algorithm)))
+    assert (result.leak, result.certain, result.details["method"]) == (True, 7, "decisions")
+
+
+def test_a_witness_proves_that_a_secret_is_open() -> None:
+    people = [(place, cond) for place in ("11", "12", "21", "22") for cond in ("HIV", "Flu", "Flu", "Cold")]
+    scene = scene_of(people, policy(MASK, {"model": "k-anonymity", "k": 8}, HALF, algorithm="greedy-clustering"))
+    records = rows_of_records(scene)
+    assert records is not None
+    known = knowledge_of(scene, *records)
+    found = witnesses(known, "cond", Worlds(scene, known), seed=0)
+    assert found.open == found.people == len(people)
+
+
+def test_without_a_witness_a_secret_stays_undecided() -> None:
+    scene = scene_of(TWO_OF_SIX, policy({"flat": True}, algorithm="mondrian"))
+    records = rows_of_records(scene)
+    assert records is not None
+    known = knowledge_of(scene, *records)
+    assert witnesses(known, "cond", Worlds(scene, known), seed=0).open == 0
+
+
+def test_a_large_table_that_is_clustered_is_searched_for_witnesses() -> None:
+    people = [(f"{place}", ("HIV", "Flu", "Cold")[place % 3]) for place in range(10, 90)]
+    result = informed(people, policy(MASK, {"model": "k-anonymity", "k": 8}, HALF, algorithm="greedy-clustering"))
+    assert (result.leak, result.records, result.details["method"]) == (False, 0, "witnesses")
+    assert 0 < result.details["open"] <= result.details["looked_at"]
+    low, high = result.details["open_interval"]
+    assert low - 1e-9 <= result.details["open"] / result.details["looked_at"] <= high + 1e-9

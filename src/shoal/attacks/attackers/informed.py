@@ -1,10 +1,41 @@
-"""The informed adversary."""
+"""The informed adversary: which secrets explain this release, to somebody who knows how it was made?
+
+R. C.-W. Wong, A. W.-C. Fu, K. Wang, J. Pei, "Minimality attack in privacy preserving data publishing", 2007, showed
+that who knows an algorithm learns from what it did not do: if a level was raised although every group below had k
+records, some group failed a model on secrets, and where one group alone can have failed, it did. The same holds for
+groups that are left out although they are large enough, and for cuts that a local recoding did not make.
+
+**Definition.** The attacker has everybody's quasi-identifiers and is told who is in which class. A *world* deals to the
+people of each class the secrets that it shows, and to people left out any secret (`informed.knowledge`). Before, all
+dealings are equally likely; afterwards those remain that the program turns into exactly this release. A record is
+*certain* if everybody with its quasi-identifiers has its secret in all worlds that remain, and exposed as well if the
+belief in its secret has risen by 0.1 or more.
+
+Three methods, chosen by the size of the table. `informed.exact`: the algorithm is run on every world. `informed.
+decisions`: what follows from each single candidate that the algorithm refused; a lower bound. `informed.witnesses`: for
+algorithms that do not say what they refused, people are found whose secret is certainly open; never a leak.
+
+Nothing depends on secrets, and the attack does not apply, where no model reads them and records with equal
+quasi-identifiers stay together; otherwise the order of their content decides which of these go where.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, not_tried
+from shoal.attacks.informed.dealings import Dealings
+from shoal.attacks.informed.decisions import decided_beliefs
 from shoal.attacks.informed.exact import exact_beliefs, few_worlds
-from shoal.attacks.informed.knowledge import columns_read, knowledge_of, rows_of_records
-from shoal.attacks.informed.outcome import outcome
+from shoal.attacks.informed.knowledge import Knowledge, columns_read, knowledge_of, rows_of_records
+from shoal.attacks.informed.outcome import Beliefs, outcome
+from shoal.attacks.informed.witnesses import TRIES, runs_allowed, witnesses
 from shoal.attacks.informed.worlds import Worlds, made_again
+from shoal.attacks.released_classes import Codes, Ints
+from shoal.attacks.statistics import wilson
+from shoal.search import ALGORITHMS
+from shoal.search.engine import LocalEngine
+from shoal.search.refusals import Refusals
 
 MADE_AGAIN = 5_000  # records of a table that is recoded again to see who is in which class, where labels overlap
 
@@ -41,12 +72,73 @@ class Informed(Attack):
             return not_tried("classes-overlap")
         known = knowledge_of(scene, *records)
         parts = few_worlds(known)
-        if parts is None:
-            return not_tried("too-many-worlds")
-        worlds = Worlds(scene, known)
-        if not worlds.explains(known.true):
-            return not_tried("not-reproduced")
-        beliefs = exact_beliefs(known, parts, worlds)
-        if beliefs is None:
-            return not_tried("unexplained")
-        return outcome(known, column, beliefs, method="exact", worlds=worlds.runs - 1)
+        return _decided(scene, known, column) if parts is None else _exact(scene, known, column, parts)
+
+
+def _exact(scene: Scene, known: Knowledge, column: str, parts: Sequence[tuple[Ints, Dealings]]) -> AttackResult:
+    """Every world, by running the algorithm on it."""
+    worlds = Worlds(scene, known)
+    if not worlds.explains(known.true):
+        return not_tried("not-reproduced")
+    beliefs = exact_beliefs(known, parts, worlds)
+    if beliefs is None:
+        return not_tried("unexplained")
+    return outcome(known, column, beliefs, method="exact", worlds=worlds.runs - 1)
+
+
+def _decided(scene: Scene, known: Knowledge, column: str) -> AttackResult:
+    """What follows from single decisions of the algorithm."""
+    assert scene.original is not None
+    if known.problem.counts_people:
+        return not_tried("people-counted")
+    refusals = refusals_of(scene, known)
+    if refusals is None:
+        return _witnessed(scene, known, column)
+    found = decided_beliefs(known, column, refusals, scene.seed)
+    if not found.reproduced:
+        return not_tried("not-reproduced")
+    if refusals.uncut is not None and not found.refused:  # no class is certain not to be several made one
+        return _witnessed(scene, known, column)
+    return outcome(
+        known,
+        column,
+        found.beliefs(),
+        method="decisions",
+        ways=found.ways,
+        refused=found.refused,
+        undecided=found.undecided,
+        too_large=found.too_large,
+    )
+
+
+def _witnessed(scene: Scene, known: Knowledge, column: str) -> AttackResult:
+    """For how many people another secret gives the same release; what the others have stays undecided."""
+    worlds = Worlds(scene, known)
+    if runs_allowed(known) < 1 + TRIES:
+        return not_tried("too-large-to-run-again")
+    if not worlds.explains(known.true):
+        return not_tried("not-reproduced")
+    found = witnesses(known, column, worlds, scene.seed)
+    beliefs = Beliefs(known.baseline, np.zeros(known.true.shape))
+    low, high = wilson(found.open, found.people)
+    details = {"looked_at": found.people, "open": found.open, "open_interval": (low, high), "runs": found.runs}
+    return outcome(known, column, beliefs, method="witnesses", **details)
+
+
+def refusals_of(scene: Scene, known: Knowledge) -> Refusals | None:
+    """What the algorithm must have refused, as far as it declares that."""
+    algorithm, problem = ALGORITHMS[scene.policy.algorithm.name], known.problem
+    if algorithm.refusals is None:
+        return None
+    engine = LocalEngine(problem.table, problem.ladders, problem.domains)
+    return algorithm.refusals(problem, engine, _shown(scene, known))
+
+
+def _shown(scene: Scene, known: Knowledge) -> Codes:
+    """The node that each tuple shows in each quasi-identifier; -1 where it is not released."""
+    assert scene.original is not None
+    released = known.owner >= 0
+    shown = np.full(known.problem.table.codes.shape, -1, dtype=np.int32)
+    for row, nodes, cells in zip(shown, scene.original.nodes, scene.released.cells, strict=True):
+        row[known.tuples[released]] = nodes[cells[known.owner[released]]]
+    return shown

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
@@ -39,7 +40,7 @@ def few_worlds(known: Knowledge) -> list[tuple[Ints, Dealings]] | None:
     return found if math.prod(len(dealings.weights) for _, dealings in found) <= most else None
 
 
-def exact_beliefs(known: Knowledge, parts: list[tuple[Ints, Dealings]], worlds: Worlds) -> Beliefs | None:
+def exact_beliefs(known: Knowledge, parts: Sequence[tuple[Ints, Dealings]], worlds: Worlds) -> Beliefs | None:
     """The beliefs over the worlds that explain the release, and how many do; None where none does."""
     expected = np.zeros(known.true.shape)
     least, total = np.full(known.true.shape, np.inf), 0.0

@@ -109,7 +109,7 @@ def knowledge_of(scene: Scene, row: Ints, record_class: Ints) -> Knowledge:
     codes = [table.row_sensitive[name][row] for name in columns]
     combined, _ = combine_codes(codes, [len(problem.domains[name].values) for name in columns])
     _, sample, secret = np.unique(combined, return_index=True, return_inverse=True)
-    released = np.bincount(secret, weights=parts[1] > 0, minlength=len(sample))
+    released = np.bincount(secret, weights=parts[1] > 0, minlength=len(sample)).astype(np.float64)
     values = np.array([code[sample] for code in codes], dtype=np.int32).reshape(len(columns), len(sample))
     values, weights = _with_named_values(problem, columns, values, released)
     true = np.zeros((len(first), len(weights)), dtype=np.int64)

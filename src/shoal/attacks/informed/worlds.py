@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.attacks.attack import Scene
 from shoal.attacks.informed.knowledge import Knowledge
@@ -95,11 +96,11 @@ class Worlds:
         return recoding is not None and self._same(recoding, order, secret)
 
     @cached_property
-    def _named(self) -> list[Codes]:
+    def _named(self) -> list[NDArray[np.intp]]:
         """For each value that a model names, the secrets that hold it: a policy must name values that occur."""
         found = []
         for model in self._problem.models:
-            if model.column in self._known.secrets:
+            if model.column is not None and model.column in self._known.secrets:
                 domain = self._problem.domains[model.column]
                 codes = [domain.values.index(value) for value in model.named_values() if value in domain.values]
                 found += [np.flatnonzero(self._known.secrets[model.column] == code) for code in codes]
@@ -142,14 +143,10 @@ class Worlds:
         known, row = self._known, order if recoding.entry is None else order[recoding.entry]
         tuples = known.tuples[known.record_cell[row]]
         weights = np.ones(len(row), dtype=np.int64) if recoding.weights is None else recoding.weights
-        made = self._joint(tuples, owner, secret[row], weights)
-        records = known.record_cell
-        wanted = self._joint(known.tuples[records], known.owner[records], secret, np.ones(len(records), dtype=np.int64))
-        return np.array_equal(made, wanted)
+        made = np.sort(np.repeat(self._keys(tuples, owner, secret[row]), weights))
+        cell = known.record_cell
+        return np.array_equal(made, np.sort(self._keys(known.tuples[cell], known.owner[cell], secret)))
 
-    def _joint(self, tuples: Ints, owner: Ints, secret: Ints, weights: Ints) -> Ints:
-        """Records by tuple, class and secret."""
-        shape = self._problem.table.n_tuples, len(self._number) + 1, self._known.n_secrets
-        result = np.zeros(shape, dtype=np.int64)
-        np.add.at(result, (tuples, owner + 1, secret), weights)
-        return result
+    def _keys(self, tuples: Ints, owner: Ints, secret: Ints) -> Ints:
+        """A number for each combination of tuple, class and secret."""
+        return (tuples * (len(self._number) + 1) + owner + 1) * self._known.n_secrets + secret

@@ -22,7 +22,6 @@ class Optimal(Algorithm):
     options = (METRIC, CONCEAL)
     scope = "full-domain"
     search = "best-node"
-    least_general = True
     position = 10
 
     def checks(self, shape: Sequence[int], *, prunes: bool) -> tuple[float, float]:
@@ -44,6 +43,7 @@ class Incognito(Algorithm):
     when = "To see the alternatives and decide by hand which column keeps its detail."
     drawback = "With many columns there are too many combinations; it says so."
     implementation = "shoal.search.lattice.incognito:incognito"
+    refusals_at = "shoal.search.lattice.refused_nodes:incognito_refusals"
     options = (
         METRIC,
         Parameter(
@@ -54,7 +54,6 @@ class Incognito(Algorithm):
     )  # fmt: skip
     scope = "full-domain"
     search = "minimal-nodes"
-    least_general = True
     position = 20
 
     def checks(self, shape: Sequence[int], *, prunes: bool) -> tuple[float, float]:
@@ -72,6 +71,7 @@ class GreedyLattice(Algorithm):
     when = "With more columns than optimal can search, or with weights that say which columns matter."
     drawback = "It may miss the best combination, and with some models one that exists."
     implementation = "shoal.search.lattice.greedy_lattice:greedy_lattice"
+    refusals_at = "shoal.search.lattice.refused_nodes:greedy_lattice_refusals"
     options = (
         Parameter(
             "weights", ParameterKind.WEIGHTS, "A column of weight 1 costs nothing to generalize, so give the columns "

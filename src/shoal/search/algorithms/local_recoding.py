@@ -102,6 +102,7 @@ class RangeAlgorithm(Algorithm):
     when = "To reproduce its paper, or with “one range per group” for numbers that should stay near the truth."
     drawback = "As published it guarantees no model; a release that fails is refused."
     implementation = "shoal.search.local.range_method:range_method"
+    refusals_at = "shoal.search.local.refused_cuts:range_refusals"
     options = (
         Parameter(
             "group", ParameterKind.LEVELS, "Each masked to a level: 0 for the values themselves. Empty for a column "

@@ -100,8 +100,28 @@ def _climb(
             return grouping, kept
         if not axes:
             return None
-        axis = min(axes, key=lambda each: (losses[each][path[-1][each] + 1], each))
-        path.append((*node[:axis], node[axis] + 1, *node[axis + 1 :]))
+        path.append(raised)
+
+
+def _raised(node: Node, shape: Sequence[int], losses: list[list[Fraction]]) -> Node | None:
+    """The next node of the path; None at the top."""
+    axes = [axis for axis, level in enumerate(node) if level + 1 < shape[axis]]
+    if not axes:
+        return None
+    axis = min(axes, key=lambda each: (losses[each][node[each] + 1], each))
+    return (*node[:axis], node[axis] + 1, *node[axis + 1 :])
+
+
+def path_to(problem: Problem, node: Node) -> list[Node]:
+    """The nodes that the walk passes before a node; none where it does not come there."""
+    losses, path, here = _losses(problem), list[Node](), (0,) * len(problem.shape)
+    while here != node:
+        path.append(here)
+        raised = _raised(here, problem.shape, losses)
+        if raised is None:
+            return []
+        here = raised
+    return path
 
 
 def _losses(problem: Problem) -> list[list[Fraction]]:

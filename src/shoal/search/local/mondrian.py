@@ -257,3 +257,8 @@ def _judge(space: RecordSpace, cut: Cut, n_classes: int) -> Mask:
         failing[failing] = ~space.holds(rests(space, cut, failing))
         good &= ~failing | absorb(space, cut, failing)
     return good
+
+
+def uncut(space: RecordSpace, classes: Tally) -> Tally:
+    """Those of some classes that no column can cut."""
+    return _round(space, classes)[0]

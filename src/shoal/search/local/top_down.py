@@ -164,3 +164,8 @@ def _borrowed_counts(space: RecordSpace, each: _Specialization, part: Indices, k
     before = running - count - (running[first] - count[first])
     result[match] = np.clip(amounts[np.searchsorted(keys, own)] - before, 0, count)
     return result
+
+
+def uncut(space: RecordSpace, classes: Tally) -> Tally:
+    """Those of some classes that cannot be specialized in any column."""
+    return _round(space, classes)[0]

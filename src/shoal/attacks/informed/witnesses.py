@@ -1,0 +1,71 @@
+"""Other worlds that explain a release, one person at a time.
+
+Where an algorithm does not say what it refused, a person's secret is open if a *witness* exists: a world in which they
+have another one, and that gives the same release. Tried are worlds in which somebody swaps secrets with another person
+of the class, or has another secret if they were left out. That nobody is found to swap with proves nothing, so the
+share of people proven open is a lower bound; the others are undecided, and no leak.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal.attacks.informed.knowledge import Knowledge
+from shoal.attacks.informed.worlds import Worlds
+from shoal.attacks.released_classes import Codes, Ints
+from shoal.table.recoding import SUPPRESSED
+
+MOST_WORK = 30_000  # records times worlds that the algorithm is run on
+TRIES = 2  # witnesses that are tried for each person
+
+
+@dataclass(frozen=True)
+class Witnessed:
+    """How many people were looked at, and how many of these have a secret that is open for certain."""
+
+    people: int
+    open: int
+    runs: int
+
+
+def runs_allowed(known: Knowledge) -> int:
+    """How often the algorithm may be run on this table."""
+    return MOST_WORK // max(int(known.sizes.sum()), 1)
+
+
+def witnesses(known: Knowledge, column: str, worlds: Worlds, seed: int) -> Witnessed:
+    """Look for a witness for people drawn at random, as long as runs are allowed."""
+    rng, allowed = np.random.default_rng(seed), worlds.runs + runs_allowed(known)
+    value = known.secrets[column]
+    cells, secrets = np.nonzero(known.true)
+    held = known.problem.domains[column].known[value[secrets]]
+    kinds = np.repeat(np.flatnonzero(held), known.true[cells[held], secrets[held]])
+    people = found = 0
+    for kind in rng.permutation(kinds).tolist():
+        if worlds.runs + TRIES > allowed:
+            break
+        cell, secret = int(cells[kind]), int(secrets[kind])
+        people += 1
+        found += any(worlds.explains(each) for each in _others(known, value, cell, secret, rng))
+    return Witnessed(people, found, worlds.runs)
+
+
+def _others(known: Knowledge, value: Codes, cell: int, secret: int, rng: np.random.Generator) -> list[Ints]:
+    """A few worlds in which somebody of a cell has another value instead."""
+    if known.owner[cell] == SUPPRESSED:
+        others = [(cell, each) for each in np.flatnonzero((known.prior > 0) & (value != value[secret])).tolist()]
+    else:
+        near = np.flatnonzero(known.owner == known.owner[cell])
+        there, theirs = np.nonzero((known.true[near] > 0) & (value != value[secret]) & (near != cell)[:, None])
+        others = list(zip(near[there].tolist(), theirs.tolist(), strict=True))
+    result = []
+    for index in rng.permutation(len(others))[:TRIES].tolist():
+        other, theirs_secret = others[index]
+        counts = known.true.copy()
+        counts[cell, secret] -= 1
+        counts[cell, theirs_secret] += 1
+        if other != cell:
+            counts[other, theirs_secret] -= 1
+            counts[other, secret] += 1
+        result.append(counts)
+    return result
