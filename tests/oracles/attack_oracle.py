@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import permutations, product
 from math import comb
@@ -110,25 +110,6 @@ def ranges(values: Sequence[int]) -> list[tuple[int, int]]:
 def preimages(shown: Sequence[tuple[int, int]], domain: Sequence[int]) -> Iterator[tuple[int, ...]]:
     """Every original of a group that the range method turns into these ranges."""
     return (values for values in product(domain, repeat=len(shown)) if ranges(values) == list(shown))
-
-
-def must_fail(
-    classes: Sequence[Sequence[tuple[Label, Label]]], fails: Callable[[Sequence[Label]], bool]
-) -> set[tuple[int, Label]]:
-    """Groups that fail in every world in which any does: classes of (group, secret), the secrets dealt within each."""
-    worlds = []
-    for each in classes:
-        groups, secrets = [group for group, _ in each], [secret for _, secret in each]
-        failing = set()
-        for dealt in set(permutations(secrets)):
-            failing.add(frozenset(group for group in set(groups)
-                                  if fails([s for g, s in zip(groups, dealt, strict=True) if g == group])))  # fmt: skip
-        worlds.append(failing)
-    possible = [
-        {(number, group) for number, failing in enumerate(world) for group in failing} for world in product(*worlds)
-    ]
-    wrong = [world for world in possible if world]
-    return set.intersection(*wrong) if wrong else set()
 
 
 def candidates(person: Row, release: Sequence[tuple[Row, Label]], chains: Sequence[Chains]) -> set[Label]:

@@ -38,11 +38,12 @@ _NOT_MADE = {
     "not-numbers": "{column} is not published as numbers",
     "nothing-known": "no released record has a known value of {column}",
     "one-value": "{column} does not have two values that labels could tell apart",
-    "not-least-general": "the algorithm does not promise a least general node, so its choices prove nothing",
-    "no-sensitive-model": "no model is on a sensitive column, so k explains every level",
-    "records-suppressed": "records are suppressed, which explains why less general nodes would not do",
-    "people-counted": "it reasons from the number of records in groups, but the models count people",
-    "not-one-node": "the release is not one full-domain node of the original",
+    "secrets-not-read": "the algorithm does not look at {column}, so the release is the same whoever has which value",
+    "people-counted": "the models count people, and the table is too large to try every explanation of the release",
+    "records-linked": "pseudonyms link records, and explanations of such releases are not tried",
+    "too-large-to-run-again": "the algorithm does not say what it refused, and running it again takes too long",
+    "not-reproduced": "the program in this version makes another release of the original",
+    "unexplained": "people who were left out have values that the release does not show",
     "not-range-method": "the policy does not use the range method",
     "labels-chosen-earlier": "the records took the labels of an earlier release, which were not chosen for them",
     "nothing-chosen": "the algorithm has one result and chooses nothing",
@@ -55,6 +56,7 @@ _NOT_MADE = {
     "no-shared-columns": "the releases have no quasi-identifier in common",
 }
 """For each reason why an attack was not made, a clause."""
+_DECISIONS = "Single decisions of the algorithm were examined; somebody who combines them may find more."
 _UNREADABLE = {
     "hierarchy-gone": "the policy no longer declares the {kind} of {column}",
     "labels-gone": "the {kind} of {column} no longer has {labels}",
@@ -233,15 +235,26 @@ def _background(result: AttackResult, details: Details) -> str:
     return said
 
 
-def _minimality(result: AttackResult, details: Details) -> str:
-    if result.leak:
+def _informed(result: AttackResult, details: Details) -> str:
+    column, of = result.sensitive, pluralize(result.of or 0, "record")
+    if details["method"] == "witnesses":
+        share = percent(details["open_interval"][0])
         return (
-            f"{pluralize(result.records or 0, 'record belongs', 'records belong')} to a group that must have failed a "
-            "model at a less general level, so the promise is known not to hold for it."
+            f"Of {people_phrase(details['looked_at'])} drawn at random, {number(details['open'])} could have another "
+            f"{column} and the release would be the same (at least {share} of all, with 95% confidence). For the "
+            "others this stays undecided."
         )
-    if all(found["explained_by_k"] for found in details["by_column"].values()):
-        return "k explains every level that was released, so nothing follows about sensitive values."
-    return "Several groups can have failed at each less general level, so it stays open which did."
+    how = {"exact": "All explanations of the release were compared."}.get(details["method"], _DECISIONS)
+    if not result.leak:
+        return f"Knowing how the release was made makes nobody's {column} certain or much more likely. {how}"
+    said = f"Knowing how the release was made exposes the {column} of {number(result.records or 0)} of {of}"
+    certain, left_out = result.certain or 0, details["suppressed_exposed"]
+    parts = [f"{number(certain)} with certainty"] if certain else []
+    parts += [f"{number(left_out)} of them left out of the release"] if left_out else []
+    rise = (
+        f"The belief in a true value rises by up to {number(round(100 * details['largest_rise']))} percentage points."
+    )
+    return f"{said}{', ' + listing(parts) if parts else ''}. {rise} {how}"
 
 
 def _inversion(result: AttackResult, details: Details) -> str:
@@ -400,7 +413,7 @@ def _in_classes(result: AttackResult) -> str:
 
 _VERDICTS: dict[str, Callable[[AttackResult, Details], str]] = {
     "homogeneity": _homogeneity, "homogeneity-insensitive": homogeneity_insensitive, "similarity": _similarity,
-    "skewness": _skewness, "proximity": _proximity, "background": _background, "minimality": _minimality,
+    "skewness": _skewness, "proximity": _proximity, "background": _background, "informed": _informed,
     "inversion": _inversion, "downcoding": _downcoding, "refinement": _refinement, "linkage": _linkage,
     "linkage-insensitive": _linkage,
     "columns": columns, "undone": columns, "identifying-secret": identifying_secret, "inference": _inference,

@@ -63,6 +63,7 @@ class Algorithm(ABC):
     search: ClassVar[Literal["best-node", "minimal-nodes", "one-path", "one-result", "classes"]]
     """What it looks for: the best node of the lattice, all minimal ones, the first on a path, the one result that its
     options lead to, or classes of a local recoding, starting from the most general release."""
+    least_general: ClassVar[bool] = False  # whether every less general node fails, which attackers may use
     tight_labels: ClassVar[bool] = False  # whether a class shows the lowest label above its values, or a tight range
     sets_apart: ClassVar[Literal["values", "children"] | None] = None
     """What a class tells attackers about a more general one, if all other labels of the two are the same.

@@ -176,7 +176,7 @@ def test_without_insensitive_columns_there_is_nothing_to_link_by_besides() -> No
 def test_linking_needs_the_original_and_says_so() -> None:
     release, _, policy = release_of(5)
     report = shoal.attack(release, policy)
-    for name in ("linkage", "linkage-insensitive", "downcoding", "minimality"):
+    for name in ("linkage", "linkage-insensitive", "downcoding", "informed"):
         estimate = found(report, name)
         assert (estimate.status, estimate.records) == ("not tried", None)
         assert estimate.outcome == "needs-original"

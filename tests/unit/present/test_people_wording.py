@@ -49,7 +49,7 @@ RESULTS = [
     attack("inference", "illness", rate=0.3, baseline=0.29, counted="records", details={"base_rate": 0.25}),
     attack("composition", "illness", **LEAK, counted="records", details={"earlier_releases": 1}),
     attack("composition", "illness", **LEAK | {"of": 40}, counted="records", details=REGISTRY),
-    attack("minimality", status="not applicable", outcome="people-counted"),
+    attack("informed", "illness", status="not tried", outcome="people-counted"),
 ]
 SEVERAL = {"code": "several-records-per-person", "column": "patient_id", "people": 100, "records": 129,
            "people_with_several": 16, "largest": 15}  # fmt: skip

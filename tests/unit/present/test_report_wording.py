@@ -118,6 +118,7 @@ KNOWN = {
 DOWN: dict[str, Any] = {"by_column": {}, "records_with_branches_without_people": 0, "columns_left_out_for_ranges": []}
 FINER = {"cells": 30, "narrowed": 0, "placed": 0, "placed_by_labels": 0}
 REFINED: dict[str, Any] = {"by_column": {"zip": FINER}, "cells": 30, "guesses": {"cells": 0}}
+EXPLAINED: dict[str, Any] = {"method": "exact", "suppressed_exposed": 0, "largest_rise": 0.0}
 REGISTRY = {"values_required": 2, "categories_required": 0, "by_earlier_release": {"r": 1}}
 GONE = [
     {"code": "hierarchy-gone", "column": "q", "kind": "tree", "release": "r"},
@@ -169,9 +170,20 @@ RESULTS = [
         "background", "illness", outcome="explained", records=4, baseline=0, details={"by_values_ruled_out": {1: 4}}
     ),
     attack("background", "illness", **LEAK, details={"by_values_ruled_out": {1: 0, 2: 1, 3: 3}}),
-    attack("minimality", **LEAK, details={"by_column": {"q": {"explained_by_k": False}}}),
-    attack("minimality", details={"by_column": {"q": {"explained_by_k": True}}}),
-    attack("minimality", details={"by_column": {"q": {"explained_by_k": False}}}),
+    attack(
+        "informed", "illness", **LEAK, certain=3, details=EXPLAINED | {"suppressed_exposed": 2, "largest_rise": 0.5}
+    ),
+    attack(
+        "informed", "illness", **LEAK, certain=0, details=EXPLAINED | {"method": "decisions", "largest_rise": 0.204}
+    ),
+    attack("informed", "illness", certain=0, details=EXPLAINED),
+    attack("informed", "illness", certain=0, details=EXPLAINED | {"method": "decisions"}),
+    attack(
+        "informed",
+        "illness",
+        certain=0,
+        details=EXPLAINED | {"method": "witnesses", "looked_at": 14, "open": 12, "open_interval": (0.6, 0.96)},
+    ),
     attack("inversion", **LEAK, details={"by_column": {"age": 3}, "safe": False}),
     attack("inversion", details={"by_column": {"age": 0, "income": 0}, "safe": True}),
     attack("inversion", details={"by_column": {"age": 0}, "safe": False}),
@@ -241,10 +253,11 @@ RESULTS = [
             "nothing-hidden": {},
             "no-categories": {},
             "one-value": {},
-            "not-least-general": {},
-            "no-sensitive-model": {},
-            "records-suppressed": {},
-            "not-one-node": {},
+            "secrets-not-read": {},
+            "records-linked": {},
+            "too-large-to-run-again": {},
+            "not-reproduced": {},
+            "unexplained": {},
             "not-range-method": {},
             "labels-chosen-earlier": {},
             "nothing-chosen": {},

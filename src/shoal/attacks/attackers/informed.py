@@ -54,7 +54,7 @@ class Informed(Attack):
         "success is a record whose secret becomes certain, or more likely by 10 percentage points or more."
     )
     baseline = "the frequencies of the class, and overall frequencies for people who were left out"
-    remedy = "Ask for fewer classes."
+    remedy = "Raise k: it then explains more of what was generalized or left out."
     position = 50
     on_sensitive = True
     needs_original = True
@@ -65,6 +65,8 @@ class Informed(Attack):
         assert scene.original is not None
         if column not in columns_read(scene):
             return not_applicable("secrets-not-read")
+        if scene.policy.pseudonym is not None:
+            return not_tried("records-linked")
         records = rows_of_records(scene)
         if records is None and scene.original.problem.table.n_rows <= MADE_AGAIN:
             records = made_again(scene)

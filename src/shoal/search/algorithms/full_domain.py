@@ -22,6 +22,7 @@ class Optimal(Algorithm):
     options = (METRIC, CONCEAL)
     scope = "full-domain"
     search = "best-node"
+    least_general = True
     position = 10
 
     def checks(self, shape: Sequence[int], *, prunes: bool) -> tuple[float, float]:
@@ -54,6 +55,7 @@ class Incognito(Algorithm):
     )  # fmt: skip
     scope = "full-domain"
     search = "minimal-nodes"
+    least_general = True
     position = 20
 
     def checks(self, shape: Sequence[int], *, prunes: bool) -> tuple[float, float]:
