@@ -65,7 +65,7 @@ def test_json_has_every_attack_as_python_reports_it(cli: Cli, released: Path) ->
 def test_without_the_original_what_needs_it_is_listed_as_not_tried(cli: Cli, released: Path) -> None:
     ran = attack(cli, released)
     assert ran.code == 0
-    for name in ("linkage", "linkage-insensitive", "downcoding", "informed"):
+    for name in ("linkage", "linkage-insensitive", "downcoding", "informed (condition)"):
         assert f"-     {name}: " in ran.out
 
 

@@ -41,6 +41,7 @@ _NOT_MADE = {
     "secrets-not-read": "the algorithm does not look at {column}, so the release is the same whoever has which value",
     "people-counted": "the models count people, and the table is too large to try every explanation of the release",
     "records-linked": "pseudonyms link records, and explanations of such releases are not tried",
+    "too-many-beliefs": "there are too many different people and values of {column} to hold a belief in each",
     "too-large-to-run-again": "the algorithm does not say what it refused, and running it again takes too long",
     "not-reproduced": "the program in this version makes another release of the original",
     "unexplained": "people who were left out have values that the release does not show",

@@ -17,7 +17,7 @@ from shoal.attacks.attack import AttackResult, Scene
 from shoal.attacks.attackers.informed import Informed, refusals_of
 from shoal.attacks.informed.decisions import decided_beliefs
 from shoal.attacks.informed.exact import exact_beliefs, few_worlds
-from shoal.attacks.informed.knowledge import knowledge_of, rows_of_records
+from shoal.attacks.informed.knowledge import Knowledge, classes_of_rows, knowledge_of
 from shoal.attacks.informed.witnesses import witnesses
 from shoal.attacks.informed.worlds import Worlds
 from shoal.attacks.original_people import original_scene
@@ -56,6 +56,15 @@ def scene_of(people: Sequence[Sequence[str]], asked: shoal.Policy) -> Scene:
 def informed(people: Sequence[Sequence[str]], asked: shoal.Policy) -> AttackResult:
     """What this attack alone finds on a release that has just been made."""
     return Informed.run(scene_of(people, asked), "cond")
+
+
+def known_of(scene: Scene) -> Knowledge:
+    """What the attacker starts from."""
+    classes = classes_of_rows(scene)
+    assert classes is not None
+    known = knowledge_of(scene, *classes)
+    assert known is not None
+    return known
 
 
 def by_decisions(scene: Scene) -> AttackResult:
@@ -189,7 +198,7 @@ def test_beliefs_are_those_over_every_world_that_gives_the_release(
 
 
 @pytest.mark.parametrize("algorithm", [*FULL_DOMAIN, "mondrian", "top-down"])
-@settings(max_examples=40)
+@settings(max_examples=25)
 @ANY_CASE
 def test_what_follows_from_single_decisions_follows_from_all_worlds(
     algorithm: str, people: list[tuple[str, str]], privacy: str, k: int, suppression: float
@@ -201,9 +210,7 @@ def test_what_follows_from_single_decisions_follows_from_all_worlds(
         scene = scene_of(people, asked)
     except (InfeasibleError, PolicyError):
         assume(False)
-    records = rows_of_records(scene)
-    assert records is not None
-    known = knowledge_of(scene, *records)
+    known = known_of(scene)
     parts = few_worlds(known)
     refusals = refusals_of(scene, known)
     assume(refusals is not None)
@@ -245,18 +252,14 @@ def test_decisions_alone_find_what_wong_found(algorithm: str) -> None:
 def test_a_witness_proves_that_a_secret_is_open() -> None:
     people = [(place, cond) for place in ("11", "12", "21", "22") for cond in ("HIV", "Flu", "Flu", "Cold")]
     scene = scene_of(people, policy(MASK, {"model": "k-anonymity", "k": 8}, HALF, algorithm="greedy-clustering"))
-    records = rows_of_records(scene)
-    assert records is not None
-    known = knowledge_of(scene, *records)
+    known = known_of(scene)
     found = witnesses(known, "cond", Worlds(scene, known), seed=0)
     assert found.open == found.people == len(people)
 
 
 def test_without_a_witness_a_secret_stays_undecided() -> None:
     scene = scene_of(TWO_OF_SIX, policy({"flat": True}, algorithm="mondrian"))
-    records = rows_of_records(scene)
-    assert records is not None
-    known = knowledge_of(scene, *records)
+    known = known_of(scene)
     assert witnesses(known, "cond", Worlds(scene, known), seed=0).open == 0
 
 

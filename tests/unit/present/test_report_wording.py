@@ -256,6 +256,7 @@ RESULTS = [
             "secrets-not-read": {},
             "records-linked": {},
             "too-large-to-run-again": {},
+            "too-many-beliefs": {},
             "not-reproduced": {},
             "unexplained": {},
             "not-range-method": {},

@@ -27,7 +27,7 @@ from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, no
 from shoal.attacks.informed.dealings import Dealings
 from shoal.attacks.informed.decisions import decided_beliefs
 from shoal.attacks.informed.exact import exact_beliefs, few_worlds
-from shoal.attacks.informed.knowledge import Knowledge, columns_read, knowledge_of, rows_of_records
+from shoal.attacks.informed.knowledge import Knowledge, classes_of_rows, columns_read, knowledge_of
 from shoal.attacks.informed.outcome import Beliefs, outcome
 from shoal.attacks.informed.witnesses import TRIES, runs_allowed, witnesses
 from shoal.attacks.informed.worlds import Worlds, made_again
@@ -67,12 +67,14 @@ class Informed(Attack):
             return not_applicable("secrets-not-read")
         if scene.policy.pseudonym is not None:
             return not_tried("records-linked")
-        records = rows_of_records(scene)
-        if records is None and scene.original.problem.table.n_rows <= MADE_AGAIN:
-            records = made_again(scene)
-        if records is None:
+        classes = classes_of_rows(scene)
+        if classes is None and scene.original.problem.table.n_rows <= MADE_AGAIN:
+            classes = made_again(scene)
+        if classes is None:
             return not_tried("classes-overlap")
-        known = knowledge_of(scene, *records)
+        known = knowledge_of(scene, *classes)
+        if known is None:
+            return not_tried("too-many-beliefs")
         parts = few_worlds(known)
         return _decided(scene, known, column) if parts is None else _exact(scene, known, column, parts)
 
@@ -80,7 +82,7 @@ class Informed(Attack):
 def _exact(scene: Scene, known: Knowledge, column: str, parts: Sequence[tuple[Ints, Dealings]]) -> AttackResult:
     """Every world, by running the algorithm on it."""
     worlds = Worlds(scene, known)
-    if not worlds.explains(known.true):
+    if not worlds.reproduces():
         return not_tried("not-reproduced")
     beliefs = exact_beliefs(known, parts, worlds)
     if beliefs is None:
@@ -118,7 +120,7 @@ def _witnessed(scene: Scene, known: Knowledge, column: str) -> AttackResult:
     worlds = Worlds(scene, known)
     if runs_allowed(known) < 1 + TRIES:
         return not_tried("too-large-to-run-again")
-    if not worlds.explains(known.true):
+    if not worlds.reproduces():
         return not_tried("not-reproduced")
     found = witnesses(known, column, worlds, scene.seed)
     beliefs = Beliefs(known.baseline, np.zeros(known.true.shape))

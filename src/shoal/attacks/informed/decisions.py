@@ -15,7 +15,7 @@ belief counts as raised if it is so by more than four standard errors.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -32,10 +32,11 @@ from shoal.search.refusals import DealtClasses, Refusals, RefusedNode
 from shoal.table.classes import ClassStats, Counts, Floats, Histogram, Mask
 from shoal.table.recoding import SUPPRESSED
 
-FEW_WAYS = 128  # ways to deal secrets that are all judged
-DRAWN = 256  # ways that are drawn otherwise
-FIRST_DRAWN = 32  # ways that are tried before
+FEW_WAYS = 64  # ways to deal secrets that are all judged
+DRAWN = 192  # ways that are drawn otherwise
+FIRST_DRAWN = 16  # ways that are tried before
 MOST_WORK = 2_000_000  # records times ways that are judged over all refusals
+MOST_CUT = 80_000  # records of classes whose cuts are looked at, times the ways that are tried first
 _LEAST_EFFECTIVE = 30.0  # draws that are left, by their weights, for a belief to be estimated from
 _STANDARD_ERRORS = 4.0
 
@@ -159,9 +160,7 @@ def _not_cut(found: _Gathered, refusals: Refusals) -> None:
     known = found.known
     if refusals.uncut is None or refusals.uncut_classes is None:
         return
-    classes = [
-        cells for cells in _large_classes(known) if refusals.uncut_classes(known.tuples[cells], known.sizes[cells])
-    ]
+    classes = _classes_to_look_at(found, refusals.uncut_classes)
     found.refused += len(classes)
     if not classes:
         return
@@ -177,6 +176,19 @@ def _not_cut(found: _Gathered, refusals: Refusals) -> None:
         uncut = fitting[:-1] if few is not None else refusals.uncut(_dealt(known, [cells], [dealings.counts]))
         weights = np.where(uncut, 1.0, refusals.by_chance)
         found.take(cells, part, dealings, dealings.weights * weights, weights > 0)
+
+
+def _classes_to_look_at(found: _Gathered, uncut: Callable[[Ints, Ints], bool]) -> list[Ints]:
+    """The classes that are certain not to have been cut: all of them, or some drawn at random where they are many."""
+    known, work, chosen = found.known, 0, list[Ints]()
+    every = list(_large_classes(known))
+    for index in np.random.default_rng(found.seed).permutation(len(every)).tolist():
+        work += FIRST_DRAWN * int(known.sizes[every[index]].sum())
+        if chosen and work > MOST_CUT:
+            found.too_large += 1
+        elif uncut(known.tuples[every[index]], known.sizes[every[index]]):
+            chosen.append(every[index])
+    return chosen
 
 
 def _large_classes(known: Knowledge) -> Iterator[Ints]:

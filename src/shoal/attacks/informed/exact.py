@@ -41,7 +41,7 @@ def few_worlds(known: Knowledge) -> list[tuple[Ints, Dealings]] | None:
 
 
 def exact_beliefs(known: Knowledge, parts: Sequence[tuple[Ints, Dealings]], worlds: Worlds) -> Beliefs | None:
-    """The beliefs over the worlds that explain the release, and how many do; None where none does."""
+    """The beliefs over the worlds that explain the release; None where none does."""
     expected = np.zeros(known.true.shape)
     least, total = np.full(known.true.shape, np.inf), 0.0
     for ways in product(*(range(len(dealings.weights)) for _, dealings in parts)):
@@ -50,7 +50,8 @@ def exact_beliefs(known: Knowledge, parts: Sequence[tuple[Ints, Dealings]], worl
         for (cells, dealings), way in zip(parts, ways, strict=True):
             counts[cells] = dealings.counts[way]
             weight *= float(dealings.weights[way])
-        if worlds.explains(counts):
+        weight *= worlds.explains(counts)
+        if weight:
             expected += weight * counts
             least = np.minimum(least, counts)
             total += weight

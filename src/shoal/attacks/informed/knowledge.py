@@ -25,14 +25,17 @@ from shoal.search.problem import Problem
 from shoal.table.classes import Floats
 from shoal.table.encoded import combine_codes
 
+MOST_FIGURES = 20_000_000  # cells times secrets for which beliefs are held
+
 
 @dataclass(frozen=True, eq=False)
 class Knowledge:
     """Cells with their sizes, the secrets that there may be, and, for the outcome only, the true ones."""
 
     problem: Problem
-    record_row: Ints  # the row of the original that each record is of
-    record_cell: Ints
+    row: Ints  # the rows of the original; one whose records are in several classes comes several times
+    row_cell: Ints
+    row_records: Ints
     tuples: Ints  # tuple of each cell
     owner: Ints  # class of each cell, or `SUPPRESSED`
     sizes: Ints  # records of each cell
@@ -44,6 +47,16 @@ class Knowledge:
     def n_secrets(self) -> int:
         """How many secrets there may be."""
         return len(self.prior)
+
+    @cached_property
+    def record_row(self) -> Ints:
+        """The row of the original that each record is of."""
+        return np.repeat(self.row, self.row_records)
+
+    @cached_property
+    def record_cell(self) -> Ints:
+        """The cell of each record."""
+        return np.repeat(self.row_cell, self.row_records)
 
     @cached_property
     def shown(self) -> Ints:
@@ -61,11 +74,9 @@ class Knowledge:
 
     def by_value(self, figures: Floats | Ints, column: str) -> Floats:
         """Figures by cell and secret as figures by tuple and value of a column."""
-        by_tuple = np.zeros((self.problem.table.n_tuples, self.n_secrets))
-        np.add.at(by_tuple, self.tuples, figures)
-        result = np.zeros((len(self.problem.domains[column].values), len(by_tuple)))
-        np.add.at(result, self.secrets[column], by_tuple.T)
-        return result.T
+        starts = np.searchsorted(self.tuples, np.arange(self.problem.table.n_tuples))  # cells ascend by tuple
+        value = self.secrets[column][:, None] == np.arange(len(self.problem.domains[column].values))
+        return np.asarray(np.add.reduceat(figures, starts, axis=0) @ value.astype(np.float64))
 
 
 def columns_read(scene: Scene) -> tuple[str, ...]:
@@ -79,23 +90,26 @@ def columns_read(scene: Scene) -> tuple[str, ...]:
     return tuple(sorted(problem.table.row_sensitive)) if splits_duplicates(scene.policy) else problem.sensitive_columns
 
 
-def rows_of_records(scene: Scene) -> tuple[Ints, Ints] | None:
-    """The row of the original that each record is of, and its class; None where that cannot be told."""
+def classes_of_rows(scene: Scene) -> tuple[Ints, Ints, Ints] | None:
+    """The rows of the original, the class of each, and its records; None where classes cannot be told."""
     assert scene.original is not None
     table, row_class = scene.original.problem.table, scene.row_class
     if row_class is None:
         return None
     row = np.arange(len(table.row_tuple), dtype=np.int64)
-    row = row if table.weights is None else np.repeat(row, table.weights)
-    return row, row_class[row].astype(np.int64)
+    return (
+        row,
+        row_class.astype(np.int64),
+        np.ones(len(row), dtype=np.int64) if table.weights is None else table.weights,
+    )
 
 
-def knowledge_of(scene: Scene, row: Ints, record_class: Ints) -> Knowledge:
-    """What can be known of a release, given the row of the original that each record is of, and its class."""
+def knowledge_of(scene: Scene, row: Ints, row_class: Ints, records: Ints) -> Knowledge | None:
+    """What can be known of a release, given the class of rows of the original; None where that is too much to hold."""
     assert scene.original is not None
     problem = scene.original.problem
     table, columns = problem.table, columns_read(scene)
-    parts = [table.row_tuple[row].astype(np.int64), record_class + 1]
+    parts = [table.row_tuple[row].astype(np.int64), row_class + 1]
     if table.person is not None:
         parts.append(table.person[row].astype(np.int64))
     if splits_duplicates(scene.policy):  # then the columns that are held decide, too, which of equal records goes where
@@ -109,18 +123,21 @@ def knowledge_of(scene: Scene, row: Ints, record_class: Ints) -> Knowledge:
     codes = [table.row_sensitive[name][row] for name in columns]
     combined, _ = combine_codes(codes, [len(problem.domains[name].values) for name in columns])
     _, sample, secret = np.unique(combined, return_index=True, return_inverse=True)
-    released = np.bincount(secret, weights=parts[1] > 0, minlength=len(sample)).astype(np.float64)
+    if len(first) * len(sample) > MOST_FIGURES:
+        return None
+    released = np.bincount(secret, weights=records * (parts[1] > 0), minlength=len(sample)).astype(np.float64)
     values = np.array([code[sample] for code in codes], dtype=np.int32).reshape(len(columns), len(sample))
     values, weights = _with_named_values(problem, columns, values, released)
     true = np.zeros((len(first), len(weights)), dtype=np.int64)
-    np.add.at(true, (cell, secret), 1)
+    np.add.at(true, (cell, secret), records)
     return Knowledge(
         problem=problem,
-        record_row=row,
-        record_cell=cell.astype(np.int64),
+        row=row,
+        row_cell=cell.astype(np.int64),
+        row_records=records,
         tuples=parts[0][first],
         owner=parts[1][first] - 1,
-        sizes=np.bincount(cell, minlength=len(first)).astype(np.int64),
+        sizes=np.bincount(cell, weights=records, minlength=len(first)).astype(np.int64),
         secrets=dict(zip(columns, values, strict=True)),
         prior=weights / max(float(weights.sum()), 1.0),
         true=true,

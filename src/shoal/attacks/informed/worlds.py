@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -19,13 +19,13 @@ from shoal.hierarchies.hierarchy import Label
 from shoal.search import ALGORITHMS
 from shoal.search.engine import LocalEngine
 from shoal.search.problem import Problem, no_progress
-from shoal.table.encoded import encode_table
+from shoal.table.encoded import EncodedTable, encode_table
 from shoal.table.recoding import SUPPRESSED, Recoding
 
 
-def made_again(scene: Scene) -> tuple[Ints, Ints] | None:
-    """The row of the original that each record is of, and its class, found by making the release again; None where
-    another one comes out."""
+def made_again(scene: Scene) -> tuple[Ints, Ints, Ints] | None:
+    """Rows of the original, the class of each, and its records, found by making the release again; None where another
+    one comes out."""
     assert scene.original is not None
     problem = replace(scene.original.problem, progress=no_progress)
     if works_on_records(scene.policy):
@@ -40,7 +40,7 @@ def made_again(scene: Scene) -> tuple[Ints, Ints] | None:
     sizes = np.bincount(owner + 2, weights=times, minlength=2)
     if sizes[0] or not np.array_equal(sizes[2:], scene.released.stats.records):
         return None
-    return np.repeat(row, times), np.repeat(owner, times)
+    return row, owner, times
 
 
 def class_numbers(scene: Scene) -> dict[tuple[Label, ...], int]:
@@ -78,22 +78,34 @@ class Worlds:
         self._known, self._rows, self._first = known, scene.original.rows, scene.policy.person_columns
         self._algorithm = scene.policy.algorithm.name
         self._problem = replace(known.problem, progress=no_progress)
+        self._alternatives = (self._problem,)  # what the algorithm may have been given besides the secrets
         self._number = class_numbers(scene)
         self._by_cell = np.argsort(known.record_cell, kind="stable")
         self.runs = 0
 
-    def explains(self, counts: Ints) -> bool:
-        """Whether the release comes out where so many records of each cell have each secret."""
+    def reproduces(self) -> bool:
+        """Whether the release comes out for the true secrets: then the program in this version has made it."""
+        return self._share(self._known.true, (self._problem,)) > 0
+
+    def explains(self, counts: Ints) -> float:
+        """How probably the release comes out where so many records of each cell have each secret: 1 or 0, unless the
+        algorithm may have been given other things that nobody knows."""
+        return self._share(counts, self._alternatives)
+
+    def _share(self, counts: Ints, problems: Sequence[Problem]) -> float:
         known = self._known
         secret = np.empty(len(known.record_cell), dtype=np.int64)
         secret[self._by_cell] = np.repeat(np.tile(np.arange(known.n_secrets), len(counts)), counts.ravel())
         present = counts.sum(axis=0) > 0
         if not all(present[holders].any() for holders in self._named):
-            return False  # the policy would be refused
-        problem, order = self._problem_of(secret)
-        self.runs += 1
-        recoding = _run(self._algorithm, problem)
-        return recoding is not None and self._same(recoding, order, secret)
+            return 0.0  # the policy would be refused
+        table, order = self._table_of(secret)
+        found = 0
+        for each in problems:
+            self.runs += 1
+            recoding = _run(self._algorithm, replace(each, table=table))
+            found += recoding is not None and self._same(recoding, order, secret)
+        return found / len(problems)
 
     @cached_property
     def _named(self) -> list[NDArray[np.intp]]:
@@ -122,8 +134,8 @@ class Worlds:
                 found.append((columns[name].codes[row], False))
         return found
 
-    def _problem_of(self, secret: Ints) -> tuple[Problem, Ints]:
-        """What the algorithm is given in a world, a row per record, and the record of each row."""
+    def _table_of(self, secret: Ints) -> tuple[EncodedTable, Ints]:
+        """The table in a world, a row per record, and the record of each row."""
         known, table = self._known, self._problem.table
         keys = [codes[secret] if by_secret else codes for codes, by_secret in self._order_by]
         order = np.lexsort(keys[::-1]) if keys else np.arange(len(secret))
@@ -133,7 +145,7 @@ class Worlds:
         leaves = zip(table.quasi, table.codes, self._problem.hierarchies, strict=True)
         quasi = {name: (codes[tuples], hierarchy.n_leaves) for name, codes, hierarchy in leaves}
         person = None if table.person is None else table.person[row]
-        return replace(self._problem, table=encode_table(quasi, sensitive, len(order), None, person)), order
+        return encode_table(quasi, sensitive, len(order), None, person), order
 
     def _same(self, recoding: Recoding, order: Ints, secret: Ints) -> bool:
         """Whether each class has the same secrets of the same people as in the world that was recoded."""
