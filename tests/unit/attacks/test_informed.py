@@ -199,13 +199,23 @@ def test_beliefs_are_those_over_every_world_that_gives_the_release(
 
 @pytest.mark.parametrize("algorithm", [*FULL_DOMAIN, "mondrian", "top-down"])
 @settings(max_examples=25)
-@ANY_CASE
+@given(
+    people=st.lists(
+        st.tuples(st.sampled_from(["11", "12", "13", "14"]), st.sampled_from(["HIV", "Flu", "Flu"])),
+        min_size=4,
+        max_size=7,
+    ),
+    hierarchy=st.sampled_from([MASK, {"flat": True}, {"tree": {"*": {"A": ["11", "12"], "B": ["13", "14"]}}}]),
+    privacy=st.sampled_from(sorted(PRIVACY)),
+    k=st.integers(1, 2),
+    suppression=st.sampled_from([0, 0.4]),
+)
 def test_what_follows_from_single_decisions_follows_from_all_worlds(
-    algorithm: str, people: list[tuple[str, str]], privacy: str, k: int, suppression: float
+    algorithm: str, people: list[tuple[str, str]], hierarchy: Any, privacy: str, k: int, suppression: float
 ) -> None:
     models, _ = PRIVACY[privacy]
     k = max(k, *(model.get("p", 1) for model in models))
-    asked = policy(MASK, {"model": "k-anonymity", "k": k}, *models, algorithm=algorithm, suppression=suppression)
+    asked = policy(hierarchy, {"model": "k-anonymity", "k": k}, *models, algorithm=algorithm, suppression=suppression)
     try:
         scene = scene_of(people, asked)
     except (InfeasibleError, PolicyError):
@@ -216,7 +226,7 @@ def test_what_follows_from_single_decisions_follows_from_all_worlds(
     assume(refusals is not None)
     assert parts is not None
     assert refusals is not None
-    exact = exact_beliefs(known, parts, Worlds(scene, known))
+    exact = exact_beliefs(known, "cond", parts, Worlds(scene, known))
     assume(exact is not None)
     assert exact is not None
     found = decided_beliefs(known, "cond", refusals, seed=0)
@@ -270,3 +280,55 @@ def test_a_large_table_that_is_clustered_is_searched_for_witnesses() -> None:
     assert 0 < result.details["open"] <= result.details["looked_at"]
     low, high = result.details["open_interval"]
     assert low - 1e-9 <= result.details["open"] / result.details["looked_at"] <= high + 1e-9
+
+
+def test_a_small_group_of_a_large_class_is_found_to_have_failed() -> None:
+    illnesses = ["HIV", *(f"illness {number}" for number in range(12))]
+    people = [("11", illness) for illness in illnesses[1:] for _ in range(200)]
+    people += [("12", "HIV")] * 10 + [("21", illness) for illness in illnesses[1:] for _ in range(200)]
+    result = informed(people, policy(MASK, {"model": "k-anonymity", "k": 10}, HALF))
+    assert result.details["method"] == "decisions"
+    assert (result.leak, result.records, result.certain) == (True, 10, 0)
+    assert result.details["largest_rise"] > 0.5
+
+
+def test_where_people_are_counted_who_a_record_is_about_is_held() -> None:
+    names = ["person", "zip", "cond"]
+    columns = {
+        "person": {"role": "identifier"},
+        "zip": {"role": "quasi", "hierarchy": MASK},
+        "cond": {"role": "sensitive"},
+    }
+    asked = policy_of(columns, privacy=[TWO, HALF], suppression=0.4, person="person")
+    table = table_of(names, [(str(number), *each) for number, each in enumerate(LEFT_OUT)])
+    (made,) = [each for each in shoal.anonymize(table, asked).evidence["attacks"] if each["name"] == "informed"]
+    assert (made["certain"], made["details"]["method"]) == (2, "exact")
+
+
+def test_several_sensitive_columns_are_dealt_together() -> None:
+    names = ["zip", "cond", "ward"]
+    columns = {
+        "zip": {"role": "quasi", "hierarchy": MASK},
+        "cond": {"role": "sensitive"},
+        "ward": {"role": "sensitive"},
+    }
+    table = table_of(names, [(*each, ward) for each, ward in zip(LEFT_OUT, "EWEWWE", strict=True)])
+    asked = policy_of(columns, privacy=[TWO, HALF], suppression=0.4)
+    report = shoal.attack(shoal.anonymize(table, asked).table, asked, original=table)
+    assert found(report, "informed", "cond").certain == 2
+    assert found(report, "informed", "ward").outcome == "secrets-not-read"
+    both = policy_of(
+        columns,
+        privacy=[TWO, HALF, {"model": "p-sensitive", "p": 1, "sensitive": "ward"}],
+        suppression=0.4,
+    )
+    report = shoal.attack(shoal.anonymize(table, both).table, both, original=table)
+    assert (found(report, "informed", "cond").certain, found(report, "informed", "ward").leak) == (2, False)
+
+
+def test_a_release_that_the_program_does_not_make_is_not_explained() -> None:
+    asked = policy(MASK, {"model": "k-anonymity", "k": 2}, {"model": "p-sensitive", "p": 1, "sensitive": "cond"})
+    table = table_of(["zip", "cond"], LEFT_OUT)
+    coarser = table_of(["zip", "cond"], [(place[0] + "*", cond) for place, cond in LEFT_OUT])
+    result = found(shoal.attack(coarser, asked, original=table), "informed")
+    assert (result.status, result.outcome) == ("not tried", "not-reproduced")

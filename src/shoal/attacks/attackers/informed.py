@@ -84,7 +84,7 @@ def _exact(scene: Scene, known: Knowledge, column: str, parts: Sequence[tuple[In
     worlds = Worlds(scene, known)
     if not worlds.reproduces():
         return not_tried("not-reproduced")
-    beliefs = exact_beliefs(known, parts, worlds)
+    beliefs = exact_beliefs(known, column, parts, worlds)
     if beliefs is None:
         return not_tried("unexplained")
     return outcome(known, column, beliefs, method="exact", worlds=worlds.runs - 1)
@@ -123,7 +123,7 @@ def _witnessed(scene: Scene, known: Knowledge, column: str) -> AttackResult:
     if not worlds.reproduces():
         return not_tried("not-reproduced")
     found = witnesses(known, column, worlds, scene.seed)
-    beliefs = Beliefs(known.baseline, np.zeros(known.true.shape))
+    beliefs = Beliefs(known.baseline, np.zeros((len(known.sizes), known.value_of(column).shape[1])))
     low, high = wilson(found.open, found.people)
     details = {"looked_at": found.people, "open": found.open, "open_interval": (low, high), "runs": found.runs}
     return outcome(known, column, beliefs, method="witnesses", **details)

@@ -4,20 +4,22 @@ Somebody who knows no more than the release finds every assignment of the secret
 likely. So many records of each secret for a cell of n records stand for n! / Π x! of these assignments. A record that
 was left out has each secret with its prior probability, whatever the others have.
 
-What explains a release may be improbable beforehand. Half of the draws for people who were left out therefore come from
-a distribution in which one secret often prevails (a Dirichlet-multinomial whose parameters add up to 1), weighted by
-how much less probable they really are.
+What explains a release may be improbable beforehand. For one group of people the ways are therefore drawn in strata: so
+many records have one chosen secret, for every possible number, with its exact probability; what the others have is
+drawn. The secret is chosen for which most probability is found to explain something.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from shoal.attacks.released_classes import Ints
 from shoal.attacks.statistics import log_choose, log_factorial
-from shoal.table.classes import Floats
+from shoal.table.classes import Floats, Mask
+
+TRIED_PER_STRATUM, DRAWN_PER_STRATUM = 4, 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,56 +69,61 @@ def some_dealings(sizes: Ints, totals: Ints, number: int, seed: Sequence[int]) -
     return Dealings(shaped, np.full(number, 1 / number), exact=False)
 
 
-def some_of_a_part(sizes: Ints, totals: Ints, number: int, seed: Sequence[int]) -> Dealings:
-    """So many random ways to deal the secrets of a class to one part of it and the rest; half of them are drawn so that
-    one secret often prevails in the part."""
-    rng, present, size = np.random.default_rng(list(seed)), np.flatnonzero(totals), int(sizes[0])
-    left, flat = totals[present], np.full(len(present), 1 / len(present))
-    few = number // 2
-    drawn = rng.multivariate_hypergeometric(left, size, number - few)
-    drawn = np.vstack([drawn, *(rng.multinomial(size, p)[None] for p in rng.dirichlet(flat, few))])
-    truly = log_choose(np.broadcast_to(left, drawn.shape), drawn).sum(axis=1)
-    truly -= log_choose(np.array([left.sum()]), np.array([size]))[0]
-    tilted = log_factorial(np.array([size]))[0] - log_factorial(drawn).sum(axis=1) + _log_tilted(flat, drawn, size)
-    possible = np.isfinite(truly)
-    weights = np.where(possible, np.exp(np.where(possible, truly, 0.0) - np.logaddexp(truly, tilted)), 0.0)
-    counts = np.zeros((number, 2, len(totals)), dtype=np.int64)
-    counts[:, 0, present] = drawn
-    counts[:, 1] = totals - counts[:, 0]
-    return Dealings(counts[possible], weights[possible] / weights.sum(), exact=False)
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Where the secrets of one group of records come from: those that its class shows, or a prior distribution."""
+
+    size: int  # records of the group
+    totals: Ints | None  # records of each secret in the class; None for a group that was left out
+    prior: Floats
+
+    @property
+    def present(self) -> list[int]:
+        """The secrets that there may be."""
+        return np.flatnonzero(self.prior if self.totals is None else self.totals).tolist()
+
+    def strata(self, secret: int) -> tuple[Ints, Floats]:
+        """How many records of the group can have a secret, and how probable each number is."""
+        if self.totals is None:
+            numbers, share = np.arange(self.size + 1), float(self.prior[secret] / self.prior.sum())
+            ways = log_choose(np.full_like(numbers, self.size), numbers)
+            if share == 1:
+                return numbers[-1:], np.ones(1)
+            return numbers, np.exp(ways + numbers * math.log(share) + (self.size - numbers) * math.log1p(-share))
+        mine, every = int(self.totals[secret]), int(self.totals.sum())
+        numbers = np.arange(max(0, self.size - every + mine), min(self.size, mine) + 1)
+        ways = log_choose(np.full_like(numbers, mine), numbers)
+        ways = ways + log_choose(np.full_like(numbers, every - mine), self.size - numbers)
+        return numbers, np.exp(ways - log_choose(np.array([every]), np.array([self.size])))
+
+    def draw(self, secret: int, number: int, rng: np.random.Generator) -> Dealings:
+        """So many ways in each stratum; the rest of a class, where there is one, is the second part."""
+        numbers, chances = self.strata(secret)
+        counts = np.zeros((len(numbers), number, 1 if self.totals is None else 2, len(self.prior)), dtype=np.int64)
+        counts[:, :, 0] = 0
+        for each, taken in zip(counts, numbers.tolist(), strict=True):
+            if self.totals is None:
+                others = np.where(np.arange(len(self.prior)) == secret, 0.0, self.prior)
+                each[:, 0] = rng.multinomial(self.size - taken, others / max(float(others.sum()), 1e-300), number)
+            else:
+                left = np.where(np.arange(len(self.totals)) == secret, 0, self.totals)
+                each[:, 0] = rng.multivariate_hypergeometric(left, self.size - taken, number, method="marginals")
+            each[:, 0, secret] = taken
+            if self.totals is not None:
+                each[:, 1] = self.totals - each[:, 0]
+        weights = np.repeat(chances / number, number)
+        return Dealings(counts.reshape(-1, *counts.shape[2:]), weights / weights.sum(), exact=False)
 
 
-def some_draws(size: int, prior: Floats, number: int, seed: Sequence[int]) -> Dealings:
-    """So many random ways in which the records of a cell that was left out may have secrets."""
-    rng, present = np.random.default_rng(list(seed)), np.flatnonzero(prior)
-    shares, few = prior[present] / prior[present].sum(), number // 2
-    flat = np.full(len(present), 1 / len(present))
-    drawn = np.vstack(
-        [
-            rng.multinomial(size, shares, number - few),
-            *(rng.multinomial(size, p)[None] for p in rng.dirichlet(flat, few)),
-        ]
-    )
-    truly = drawn @ np.log(shares)  # up to n! / Π x!, which both have
-    tilted = _log_tilted(flat, drawn, size)
-    weights = np.exp(truly - np.logaddexp(truly, tilted) + math.log(2))
-    counts = np.zeros((number, 1, len(prior)), dtype=np.int64)
-    counts[:, 0, present] = drawn
-    return Dealings(counts, weights / weights.sum(), exact=False)
-
-
-def _log_tilted(flat: Floats, drawn: Ints, size: int) -> Floats:
-    """ln of the Dirichlet-multinomial probability, up to n! / Π x!."""
-    whole = _log_rising(np.array([flat.sum()]), np.array([[size]])).sum()
-    return np.asarray(_log_rising(flat, drawn).sum(axis=1) - whole)
-
-
-def _log_rising(start: Floats, steps: Ints) -> Floats:
-    """ln of start (start + 1) … (start + steps - 1)."""
-    largest = int(steps.max(initial=0))
-    logs = np.log(start[:, None] + np.arange(max(largest, 1)))
-    sums = np.concatenate([np.zeros((len(start), 1)), np.cumsum(logs, axis=1)], axis=1)
-    return np.asarray(sums[np.arange(len(start)), steps])
+def drawn_in_strata(pool: Pool, explains: Callable[[Ints], Mask], seed: Sequence[int]) -> Dealings:
+    """Ways to deal secrets to one group, in strata of the secret for which most explains what is to be explained."""
+    rng, chosen, best = np.random.default_rng(list(seed)), pool.present[0], -1.0
+    for secret in pool.present:
+        tried = pool.draw(secret, TRIED_PER_STRATUM, rng)
+        found = float(tried.weights[explains(tried.counts)].sum())
+        if found > best:
+            chosen, best = secret, found
+    return pool.draw(chosen, DRAWN_PER_STRATUM, rng)
 
 
 def _probabilities(counts: Ints, log_prior: Floats) -> Floats:

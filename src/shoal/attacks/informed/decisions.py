@@ -21,7 +21,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from shoal.attacks.informed.dealings import Dealings, all_dealings, all_draws, some_dealings, some_draws, some_of_a_part
+from shoal.attacks.informed.dealings import Dealings, Pool, all_dealings, all_draws, drawn_in_strata, some_dealings
 from shoal.attacks.informed.knowledge import Knowledge
 from shoal.attacks.informed.outcome import Beliefs
 from shoal.attacks.released_classes import Ints
@@ -34,6 +34,7 @@ from shoal.table.recoding import SUPPRESSED
 
 FEW_WAYS = 64  # ways to deal secrets that are all judged
 DRAWN = 192  # ways that are drawn otherwise
+MOST_STRATA = 200  # records of a group that is dealt in strata, if it is part of a class
 FIRST_DRAWN = 16  # ways that are tried before
 MOST_WORK = 2_000_000  # records times ways that are judged over all refusals
 MOST_CUT = 80_000  # records of classes whose cuts are looked at, times the ways that are tried first
@@ -63,7 +64,8 @@ class _Gathered:
 
     def __post_init__(self) -> None:
         shape = self.known.true.shape
-        self.expected, self.least, self.margin = self.known.baseline.copy(), np.zeros(shape), np.zeros(shape)
+        self.expected, self.margin = self.known.baseline.copy(), np.zeros(shape)
+        self.least = np.zeros((shape[0], self.known.value_of(self.column).shape[1]))
         self.variance, self.shift = np.zeros(shape[0]), np.zeros(shape[0])
 
     def ways_of(self, cells: Ints, part: Ints) -> Dealings | None:
@@ -71,21 +73,21 @@ class _Gathered:
         known = self.known
         sizes = np.bincount(part, weights=known.sizes[cells]).astype(np.int64)
         owner, total = int(known.owner[cells[0]]), int(sizes.sum())
-        few = all_draws(total, known.prior, FEW_WAYS) if owner < 0 else None
-        if owner >= 0:
-            few = all_dealings(sizes, known.shown[owner], FEW_WAYS)
+        shown = known.shown[owner] if owner >= 0 else None
+        few = all_draws(total, known.prior, FEW_WAYS) if shown is None else all_dealings(sizes, shown, FEW_WAYS)
+        alone = len(sizes) == (1 if shown is None else 2) and sizes[0] <= MOST_STRATA
         if few is None and self.work + DRAWN * total > MOST_WORK:
             self.too_large += 1
             return None
         if few is None:
             seed = [self.seed, int(cells[0]), len(cells)]
-            if owner < 0:
-                few = some_draws(total, known.prior, DRAWN, seed)
+            if alone or shown is None:
+                pool = Pool(int(sizes[0]), shown, known.prior)
+                few = drawn_in_strata(pool, lambda counts: _fails(known, counts)[:, 0], seed)
             else:
-                deal = some_of_a_part if len(sizes) == 2 else some_dealings
-                few = deal(sizes, known.shown[owner], DRAWN, seed)
+                few = some_dealings(sizes, shown, DRAWN, seed)
         self.ways += len(few.weights)
-        self.work += len(few.weights) * total
+        self.work += DRAWN * total
         return few
 
     def take(self, cells: Ints, part: Ints, dealings: Dealings, weights: Floats, possible: Mask) -> None:
@@ -100,7 +102,7 @@ class _Gathered:
         expected = np.einsum("w,wps->ps", weights, dealings.counts)
         spread = np.sqrt(np.einsum("w,wps->ps", weights**2, (dealings.counts - expected) ** 2))
         if dealings.exact:
-            least = np.where(possible[:, None, None], dealings.counts, dealings.counts.max()).min(axis=0)
+            least = (dealings.counts[possible] @ self.known.value_of(self.column)).min(axis=0)
             least = least[part] - (sizes[part] - self.known.sizes[cells])[:, None]
             self.least[cells] = np.maximum(self.least[cells], least)
         else:
@@ -247,7 +249,7 @@ def _finer_node(found: _Gathered, node: RefusedNode, by_chance: float) -> None:
     """A finer candidate for the whole table: its failing groups have more records than were tolerated."""
     known = found.known
     group = node.group[known.tuples]
-    sizes = np.bincount(group, weights=known.sizes)
+    sizes = np.bincount(group, weights=known.sizes).astype(np.int64)
     small = sizes[group] < least_size(known.problem.models)
     found.refused += 1
     tolerated = node.tolerated - int(known.sizes[small].sum())
@@ -271,16 +273,14 @@ def _finer_node(found: _Gathered, node: RefusedNode, by_chance: float) -> None:
     _believe_node(found, units, tolerated, by_chance)
 
 
-def _could_fail(known: Knowledge, group: Ints, sizes: Floats) -> Mask:
+def _could_fail(known: Knowledge, group: Ints, sizes: Ints) -> Mask:
     """Whether the group of each cell can fail a model, by what its class shows; one that was left out always can."""
     owner = np.zeros(len(sizes), dtype=np.int64)
     owner[group] = known.owner  # a group is finer than a class
     could = owner < 0
     stats = _stats(known, known.shown)
     for model in known.problem.models:
-        could[owner >= 0] |= model.part_could_fail(
-            stats.view(model.column), owner[owner >= 0], sizes[owner >= 0].astype(np.int64)
-        )
+        could[owner >= 0] |= model.part_could_fail(stats.view(model.column), owner[owner >= 0], sizes[owner >= 0])
     return np.asarray(could[group])
 
 

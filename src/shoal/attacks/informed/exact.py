@@ -40,10 +40,13 @@ def few_worlds(known: Knowledge) -> list[tuple[Ints, Dealings]] | None:
     return found if math.prod(len(dealings.weights) for _, dealings in found) <= most else None
 
 
-def exact_beliefs(known: Knowledge, parts: Sequence[tuple[Ints, Dealings]], worlds: Worlds) -> Beliefs | None:
+def exact_beliefs(
+    known: Knowledge, column: str, parts: Sequence[tuple[Ints, Dealings]], worlds: Worlds
+) -> Beliefs | None:
     """The beliefs over the worlds that explain the release; None where none does."""
     expected = np.zeros(known.true.shape)
-    least, total = np.full(known.true.shape, np.inf), 0.0
+    value = known.value_of(column)
+    least, total = np.full((len(known.sizes), value.shape[1]), np.inf), 0.0
     for ways in product(*(range(len(dealings.weights)) for _, dealings in parts)):
         counts = np.zeros_like(known.true)
         weight = 1.0
@@ -53,6 +56,6 @@ def exact_beliefs(known: Knowledge, parts: Sequence[tuple[Ints, Dealings]], worl
         weight *= worlds.explains(counts)
         if weight:
             expected += weight * counts
-            least = np.minimum(least, counts)
+            least = np.minimum(least, counts @ value)
             total += weight
     return Beliefs(expected / total, least) if total else None

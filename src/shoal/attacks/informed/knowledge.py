@@ -74,9 +74,17 @@ class Knowledge:
 
     def by_value(self, figures: Floats | Ints, column: str) -> Floats:
         """Figures by cell and secret as figures by tuple and value of a column."""
+        return np.asarray(self.by_tuple(figures) @ self.value_of(column))
+
+    def by_tuple(self, figures: Floats | Ints) -> Floats:
+        """Figures by cell, summed by tuple."""
         starts = np.searchsorted(self.tuples, np.arange(self.problem.table.n_tuples))  # cells ascend by tuple
-        value = self.secrets[column][:, None] == np.arange(len(self.problem.domains[column].values))
-        return np.asarray(np.add.reduceat(figures, starts, axis=0) @ value.astype(np.float64))
+        return np.asarray(np.add.reduceat(figures, starts, axis=0), dtype=np.float64)
+
+    def value_of(self, column: str) -> Ints:
+        """Which value of a column each secret holds: 1 there, and 0 for the others."""
+        values = np.arange(len(self.problem.domains[column].values))
+        return np.asarray(self.secrets[column][:, None] == values, dtype=np.int64)
 
 
 def columns_read(scene: Scene) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ class Beliefs:
     """How many records of each cell have each secret, to somebody who knows how the release was made."""
 
     expected: Floats  # on average, by cell and secret
-    least: Floats  # in every world that explains the release
+    least: Floats  # in every world that explains the release, by cell and value of the column
     margin: Floats | None = None  # how far off ``expected`` may be where it was sampled; None where it is exact
     interval: Interval | None = None  # of the mean belief in the true secret
 
@@ -32,7 +32,7 @@ def outcome(known: Knowledge, column: str, beliefs: Beliefs, **details: Any) -> 
     records = known.by_value(known.true, column) * domain.known  # unknown values are nobody's secret
     people = np.maximum(known.by_value(known.true, column).sum(axis=1, keepdims=True), 1)
     before, after = (known.by_value(each, column) / people for each in (known.baseline, beliefs.expected))
-    sure = (known.by_value(beliefs.least, column) >= people - _ROUNDING) & (before < 1 - _ROUNDING)
+    sure = (known.by_tuple(beliefs.least) >= people - _ROUNDING) & (before < 1 - _ROUNDING)
     rise = after - before
     secure = rise if beliefs.margin is None else rise - known.by_value(beliefs.margin, column) / people
     exposed = sure | (secure >= RAISED - _ROUNDING)
