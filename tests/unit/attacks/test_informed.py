@@ -17,7 +17,7 @@ from shoal.attacks.attack import AttackResult, Scene
 from shoal.attacks.attackers.informed import Informed, refusals_of
 from shoal.attacks.informed.decisions import decided_beliefs
 from shoal.attacks.informed.exact import exact_beliefs, few_worlds
-from shoal.attacks.informed.knowledge import Knowledge, classes_of_rows, knowledge_of
+from shoal.attacks.informed.knowledge import PriorKnowledge, classes_of_rows, knowledge_of
 from shoal.attacks.informed.witnesses import witnesses
 from shoal.attacks.informed.worlds import Worlds
 from shoal.attacks.original_people import original_scene
@@ -58,7 +58,7 @@ def informed(people: Sequence[Sequence[str]], asked: shoal.Policy) -> AttackResu
     return Informed.run(scene_of(people, asked), "cond")
 
 
-def known_of(scene: Scene) -> Knowledge:
+def known_of(scene: Scene) -> PriorKnowledge:
     """What the attacker starts from."""
     classes = classes_of_rows(scene)
     assert classes is not None

@@ -27,7 +27,7 @@ from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, no
 from shoal.attacks.informed.dealings import Dealings
 from shoal.attacks.informed.decisions import decided_beliefs
 from shoal.attacks.informed.exact import exact_beliefs, few_worlds
-from shoal.attacks.informed.knowledge import Knowledge, classes_of_rows, columns_read, knowledge_of
+from shoal.attacks.informed.knowledge import PriorKnowledge, classes_of_rows, columns_read, knowledge_of
 from shoal.attacks.informed.outcome import Beliefs, outcome
 from shoal.attacks.informed.witnesses import TRIES, runs_allowed, witnesses
 from shoal.attacks.informed.worlds import Worlds, made_again
@@ -79,7 +79,7 @@ class Informed(Attack):
         return _decided(scene, known, column) if parts is None else _exact(scene, known, column, parts)
 
 
-def _exact(scene: Scene, known: Knowledge, column: str, parts: Sequence[tuple[Ints, Dealings]]) -> AttackResult:
+def _exact(scene: Scene, known: PriorKnowledge, column: str, parts: Sequence[tuple[Ints, Dealings]]) -> AttackResult:
     """Every world, by running the algorithm on it."""
     worlds = Worlds(scene, known)
     if not worlds.reproduces():
@@ -90,7 +90,7 @@ def _exact(scene: Scene, known: Knowledge, column: str, parts: Sequence[tuple[In
     return outcome(known, column, beliefs, method="exact", worlds=worlds.runs - 1)
 
 
-def _decided(scene: Scene, known: Knowledge, column: str) -> AttackResult:
+def _decided(scene: Scene, known: PriorKnowledge, column: str) -> AttackResult:
     """What follows from single decisions of the algorithm."""
     assert scene.original is not None
     if known.problem.counts_people:
@@ -115,7 +115,7 @@ def _decided(scene: Scene, known: Knowledge, column: str) -> AttackResult:
     )
 
 
-def _witnessed(scene: Scene, known: Knowledge, column: str) -> AttackResult:
+def _witnessed(scene: Scene, known: PriorKnowledge, column: str) -> AttackResult:
     """For how many people another secret gives the same release; what the others have stays undecided."""
     worlds = Worlds(scene, known)
     if runs_allowed(known) < 1 + TRIES:
@@ -129,7 +129,7 @@ def _witnessed(scene: Scene, known: Knowledge, column: str) -> AttackResult:
     return outcome(known, column, beliefs, method="witnesses", **details)
 
 
-def refusals_of(scene: Scene, known: Knowledge) -> Refusals | None:
+def refusals_of(scene: Scene, known: PriorKnowledge) -> Refusals | None:
     """What the algorithm must have refused, as far as it declares that."""
     algorithm, problem = ALGORITHMS[scene.policy.algorithm.name], known.problem
     if algorithm.refusals is None:
@@ -138,7 +138,7 @@ def refusals_of(scene: Scene, known: Knowledge) -> Refusals | None:
     return algorithm.refusals(problem, engine, _shown(scene, known))
 
 
-def _shown(scene: Scene, known: Knowledge) -> Codes:
+def _shown(scene: Scene, known: PriorKnowledge) -> Codes:
     """The node that each tuple shows in each quasi-identifier; -1 where it is not released."""
     assert scene.original is not None
     released = known.owner >= 0

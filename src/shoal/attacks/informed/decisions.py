@@ -22,7 +22,7 @@ from itertools import pairwise
 import numpy as np
 
 from shoal.attacks.informed.dealings import Dealings, Pool, all_dealings, all_draws, drawn_in_strata, some_dealings
-from shoal.attacks.informed.knowledge import Knowledge
+from shoal.attacks.informed.knowledge import PriorKnowledge
 from shoal.attacks.informed.outcome import Beliefs
 from shoal.attacks.released_classes import Ints
 from shoal.attacks.statistics import Z_95
@@ -46,7 +46,7 @@ _STANDARD_ERRORS = 4.0
 class _Gathered:
     """The beliefs so far, by cell, and what they were made from."""
 
-    known: Knowledge
+    known: PriorKnowledge
     column: str
     seed: int
     expected: Floats = field(init=False)
@@ -127,7 +127,7 @@ class _Gathered:
         return Beliefs(self.expected, self.least, self.margin, (max(0.0, rate - half), min(1.0, rate + half)))
 
 
-def decided_beliefs(known: Knowledge, column: str, refusals: Refusals, seed: int) -> _Gathered:
+def decided_beliefs(known: PriorKnowledge, column: str, refusals: Refusals, seed: int) -> _Gathered:
     """What follows from everything that was refused."""
     found = _Gathered(known, column, seed)
     _left_out(found, refusals)
@@ -193,7 +193,7 @@ def _classes_to_look_at(found: _Gathered, uncut: Callable[[Ints, Ints], bool]) -
     return chosen
 
 
-def _large_classes(known: Knowledge) -> Iterator[Ints]:
+def _large_classes(known: PriorKnowledge) -> Iterator[Ints]:
     """The cells of each class that sizes would allow to be cut."""
     order = np.argsort(known.owner, kind="stable")
     starts = np.searchsorted(known.owner[order], np.arange(len(known.shown) + 1))
@@ -213,7 +213,7 @@ def _first_ways(found: _Gathered, cells: Ints) -> tuple[Ints, Dealings | None]:
     return np.concatenate([ways.counts, known.true[cells][None]]), few
 
 
-def _dealt(known: Knowledge, classes: Sequence[Ints], counts: Sequence[Ints]) -> DealtClasses:
+def _dealt(known: PriorKnowledge, classes: Sequence[Ints], counts: Sequence[Ints]) -> DealtClasses:
     """Each way to deal secrets to some classes as a class of its own."""
     parts, begin = [], 0
     for cells, ways in zip(classes, counts, strict=True):
@@ -273,7 +273,7 @@ def _finer_node(found: _Gathered, node: RefusedNode, by_chance: float) -> None:
     _believe_node(found, units, tolerated, by_chance)
 
 
-def _could_fail(known: Knowledge, group: Ints, sizes: Ints) -> Mask:
+def _could_fail(known: PriorKnowledge, group: Ints, sizes: Ints) -> Mask:
     """Whether the group of each cell can fail a model, by what its class shows; one that was left out always can."""
     owner = np.zeros(len(sizes), dtype=np.int64)
     owner[group] = known.owner  # a group is finer than a class
@@ -284,7 +284,7 @@ def _could_fail(known: Knowledge, group: Ints, sizes: Ints) -> Mask:
     return np.asarray(could[group])
 
 
-def _units(known: Knowledge, group: Ints, could: Mask) -> Iterator[Ints]:
+def _units(known: PriorKnowledge, group: Ints, could: Mask) -> Iterator[Ints]:
     """The cells of each class with a group that can fail, and of each such group that was left out."""
     released = known.owner >= 0
     for owner in np.unique(known.owner[released & could]):
@@ -320,14 +320,14 @@ def _sum(one: Floats, other: Floats) -> Floats:
     return result
 
 
-def _fails(known: Knowledge, counts: Ints) -> Mask:
+def _fails(known: PriorKnowledge, counts: Ints) -> Mask:
     """Which groups fail a model, given the records of each secret in each: ``counts[way, group, secret]``."""
     flat = counts.reshape(-1, counts.shape[2])
     fails = ~class_holds(known.problem.models, _stats(known, flat)) & (flat.sum(axis=1) > 0)
     return np.asarray(fails.reshape(counts.shape[:2]))
 
 
-def _stats(known: Knowledge, counts: Ints) -> ClassStats:
+def _stats(known: PriorKnowledge, counts: Ints) -> ClassStats:
     """What models see of groups, given the records of each secret in each: ``counts[group, secret]``."""
     problem, (owner, secret) = known.problem, np.nonzero(counts)
     released = known.shown.sum(axis=0)

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 
 from shoal.attacks.informed.dealings import Dealings, all_dealings, all_draws
-from shoal.attacks.informed.knowledge import Knowledge
+from shoal.attacks.informed.knowledge import PriorKnowledge
 from shoal.attacks.informed.outcome import Beliefs
 from shoal.attacks.informed.worlds import Worlds
 from shoal.attacks.released_classes import Ints
@@ -19,7 +19,7 @@ MOST_WORLDS = 1_000
 MOST_WORK = 60_000  # records times worlds that are run
 
 
-def few_worlds(known: Knowledge) -> list[tuple[Ints, Dealings]] | None:
+def few_worlds(known: PriorKnowledge) -> list[tuple[Ints, Dealings]] | None:
     """For each class, and each cell that was left out, its cells and every way to deal secrets to them; None where
     the worlds that these make are too many."""
     most = min(MOST_WORLDS, MOST_WORK // max(int(known.sizes.sum()), 1))
@@ -41,7 +41,7 @@ def few_worlds(known: Knowledge) -> list[tuple[Ints, Dealings]] | None:
 
 
 def exact_beliefs(
-    known: Knowledge, column: str, parts: Sequence[tuple[Ints, Dealings]], worlds: Worlds
+    known: PriorKnowledge, column: str, parts: Sequence[tuple[Ints, Dealings]], worlds: Worlds
 ) -> Beliefs | None:
     """The beliefs over the worlds that explain the release; None where none does."""
     expected = np.zeros(known.true.shape)

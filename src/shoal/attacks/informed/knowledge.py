@@ -29,7 +29,7 @@ MOST_FIGURES = 20_000_000  # cells times secrets for which beliefs are held
 
 
 @dataclass(frozen=True, eq=False)
-class Knowledge:
+class PriorKnowledge:
     """Cells with their sizes, the secrets that there may be, and, for the outcome only, the true ones."""
 
     problem: Problem
@@ -112,7 +112,7 @@ def classes_of_rows(scene: Scene) -> tuple[Ints, Ints, Ints] | None:
     )
 
 
-def knowledge_of(scene: Scene, row: Ints, row_class: Ints, records: Ints) -> Knowledge | None:
+def knowledge_of(scene: Scene, row: Ints, row_class: Ints, records: Ints) -> PriorKnowledge | None:
     """What can be known of a release, given the class of rows of the original; None where that is too much to hold."""
     assert scene.original is not None
     problem = scene.original.problem
@@ -138,7 +138,7 @@ def knowledge_of(scene: Scene, row: Ints, row_class: Ints, records: Ints) -> Kno
     values, weights = _with_named_values(problem, columns, values, released)
     true = np.zeros((len(first), len(weights)), dtype=np.int64)
     np.add.at(true, (cell, secret), records)
-    return Knowledge(
+    return PriorKnowledge(
         problem=problem,
         row=row,
         row_cell=cell.astype(np.int64),

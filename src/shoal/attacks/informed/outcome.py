@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from shoal.attacks.attack import AttackResult, share, tried
-from shoal.attacks.informed.knowledge import Knowledge
+from shoal.attacks.informed.knowledge import PriorKnowledge
 from shoal.attacks.statistics import Interval
 from shoal.table.classes import Floats
 from shoal.table.recoding import SUPPRESSED
@@ -26,7 +26,7 @@ class Beliefs:
     interval: Interval | None = None  # of the mean belief in the true secret
 
 
-def outcome(known: Knowledge, column: str, beliefs: Beliefs, **details: Any) -> AttackResult:
+def outcome(known: PriorKnowledge, column: str, beliefs: Beliefs, **details: Any) -> AttackResult:
     """The beliefs in everybody's true value of a column against what the release alone says."""
     domain = known.problem.domains[column]
     records = known.by_value(known.true, column) * domain.known  # unknown values are nobody's secret
@@ -54,7 +54,7 @@ def outcome(known: Knowledge, column: str, beliefs: Beliefs, **details: Any) -> 
     )
 
 
-def _share_left_out(known: Knowledge) -> Floats:
+def _share_left_out(known: PriorKnowledge) -> Floats:
     """Which share of the records of each tuple was left out; all or none, unless the algorithm splits tuples."""
     n_tuples = known.problem.table.n_tuples
     out = np.bincount(known.tuples, weights=known.sizes * (known.owner == SUPPRESSED), minlength=n_tuples)

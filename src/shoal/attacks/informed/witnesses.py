@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.attacks.informed.knowledge import Knowledge
+from shoal.attacks.informed.knowledge import PriorKnowledge
 from shoal.attacks.informed.worlds import Worlds
 from shoal.attacks.released_classes import Codes, Ints
 from shoal.table.recoding import SUPPRESSED
@@ -28,12 +28,12 @@ class Witnessed:
     runs: int
 
 
-def runs_allowed(known: Knowledge) -> int:
+def runs_allowed(known: PriorKnowledge) -> int:
     """How often the algorithm may be run on this table."""
     return MOST_WORK // max(int(known.sizes.sum()), 1)
 
 
-def witnesses(known: Knowledge, column: str, worlds: Worlds, seed: int) -> Witnessed:
+def witnesses(known: PriorKnowledge, column: str, worlds: Worlds, seed: int) -> Witnessed:
     """Look for a witness for people drawn at random, as long as runs are allowed."""
     rng, allowed = np.random.default_rng(seed), worlds.runs + runs_allowed(known)
     value = known.secrets[column]
@@ -50,7 +50,7 @@ def witnesses(known: Knowledge, column: str, worlds: Worlds, seed: int) -> Witne
     return Witnessed(people, found, worlds.runs)
 
 
-def _others(known: Knowledge, value: Codes, cell: int, secret: int, rng: np.random.Generator) -> list[Ints]:
+def _others(known: PriorKnowledge, value: Codes, cell: int, secret: int, rng: np.random.Generator) -> list[Ints]:
     """A few worlds in which somebody of a cell has another value instead."""
     if known.owner[cell] == SUPPRESSED:
         others = [(cell, each) for each in np.flatnonzero((known.prior > 0) & (value != value[secret])).tolist()]

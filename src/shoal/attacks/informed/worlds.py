@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.attacks.attack import Scene
-from shoal.attacks.informed.knowledge import Knowledge
+from shoal.attacks.informed.knowledge import PriorKnowledge
 from shoal.attacks.released_classes import Codes, Ints, by_text
 from shoal.encode.result import works_on_records
 from shoal.errors import DisclosureWarning, InfeasibleError
@@ -73,7 +73,7 @@ def _run(algorithm: str, problem: Problem) -> Recoding | None:
 class Worlds:
     """The worlds of one release, each of which the algorithm can be run on."""
 
-    def __init__(self, scene: Scene, known: Knowledge) -> None:
+    def __init__(self, scene: Scene, known: PriorKnowledge) -> None:
         assert scene.original is not None
         self._known, self._rows, self._first = known, scene.original.rows, scene.policy.person_columns
         self._algorithm = scene.policy.algorithm.name
