@@ -47,13 +47,16 @@ def believed(
         for world, weight in worlds(secrets, shown, shares)
         if _same(people, world, shown, release(people, world))
     ]
-    total = sum(weight for _, weight in explaining)
+    if not explaining:
+        return Believed(Fraction(0), Fraction(0), 0, 0, 0)
+    total = sum((weight for _, weight in explaining), Fraction(0))
     rate = baseline = Fraction(0)
     certain = exposed = 0
     for me, secret in zip(people, secrets, strict=True):
         twins = [index for index, other in enumerate(people) if other == me]
         after = sum(
-            weight * Fraction(sum(world[i] == secret for i in twins), len(twins)) for world, weight in explaining
+            (weight * Fraction(sum(world[i] == secret for i in twins), len(twins)) for world, weight in explaining),
+            Fraction(0),
         )
         before = sum(_without(i, secret, secrets, shown, shares) for i in twins) / len(twins)
         sure = before < 1 and all(all(world[i] == secret for i in twins) for world, _ in explaining)
