@@ -58,7 +58,7 @@ def believed(
             (weight * Fraction(sum(world[i] == secret for i in twins), len(twins)) for world, weight in explaining),
             Fraction(0),
         )
-        before = sum(_without(i, secret, secrets, shown, shares) for i in twins) / len(twins)
+        before = sum((_without(i, secret, secrets, shown, shares) for i in twins), Fraction(0)) / len(twins)
         sure = before < 1 and all(all(world[i] == secret for i in twins) for world, _ in explaining)
         rate, baseline = rate + after / total, baseline + before
         certain += sure
