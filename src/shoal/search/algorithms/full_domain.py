@@ -19,6 +19,7 @@ class Optimal(Algorithm):
     )
     drawback = "A few unusual people make everybody's values coarser, or are left out."
     implementation = "shoal.search.lattice.optimal:optimal"
+    refusals_at = "shoal.search.lattice.refused_nodes:optimal_refusals"
     options = (METRIC, CONCEAL)
     scope = "full-domain"
     search = "best-node"

@@ -16,6 +16,7 @@ class Mondrian(LocalRecoding):
     does = "Cuts the records in parts, each time in the column that spreads widest, as long as the models allow."
     when = "The first one to try when one level per column loses too much: fast, and near the best."
     implementation = "shoal.search.local.mondrian:mondrian"
+    refusals_at = "shoal.search.local.refused_cuts:mondrian_refusals"
     sets_apart = "values"
     options = (*LocalRecoding.options, CONCEAL)
     growth: ClassVar[Mapping[Sees, Growth]] = {
@@ -35,6 +36,7 @@ class TopDown(LocalRecoding):
     when = "A fast way where one column dominates, such as postal or diagnosis codes."
     drawback = "It never takes a step back, so it is not the best possible."
     implementation = "shoal.search.local.top_down:top_down"
+    refusals_at = "shoal.search.local.refused_cuts:top_down_refusals"
     sets_apart = "children"
     options = (*LocalRecoding.options, CONCEAL)
     splits_duplicates = True

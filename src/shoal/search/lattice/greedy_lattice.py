@@ -98,7 +98,8 @@ def _climb(
         axes = [axis for axis, level in enumerate(node) if level + 1 < shape[axis]]
         if satisfied and not (axes and refused_nodes(problem, np.array([node])).any()):
             return grouping, kept
-        if not axes:
+        raised = _raised(node, shape, losses)
+        if raised is None:
             return None
         path.append(raised)
 
