@@ -20,6 +20,7 @@ quasi-identifiers stay together; otherwise the order of their content decides wh
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -34,6 +35,7 @@ from shoal.attacks.informed.worlds import Worlds, made_again
 from shoal.attacks.released_classes import Codes, Ints
 from shoal.attacks.statistics import wilson
 from shoal.search import ALGORITHMS
+from shoal.search.conceal import REFUSED
 from shoal.search.engine import LocalEngine
 from shoal.search.refusals import Refusals
 
@@ -99,7 +101,7 @@ def _decided(scene: Scene, known: PriorKnowledge, column: str) -> AttackResult:
     if refusals is None:
         return _witnessed(scene, known, column)
     found = decided_beliefs(known, column, refusals, scene.seed)
-    if not found.reproduced:
+    if not found.reproduced and not refusals.by_chance:
         return not_tried("not-reproduced")
     if refusals.uncut is not None and not found.refused:  # no class is certain not to be several made one
         return _witnessed(scene, known, column)
@@ -131,11 +133,13 @@ def _witnessed(scene: Scene, known: PriorKnowledge, column: str) -> AttackResult
 
 def refusals_of(scene: Scene, known: PriorKnowledge) -> Refusals | None:
     """What the algorithm must have refused, as far as it declares that."""
-    algorithm, problem = ALGORITHMS[scene.policy.algorithm.name], known.problem
+    algorithm, problem = ALGORITHMS[scene.policy.algorithm.name], replace(known.problem, veto=None)
     if algorithm.refusals is None:
         return None
     engine = LocalEngine(problem.table, problem.ladders, problem.domains)
-    return algorithm.refusals(problem, engine, _shown(scene, known))
+    found = algorithm.refusals(problem, engine, _shown(scene, known))
+    by_chance = 0.0 if known.problem.concealing is None else REFUSED
+    return None if found is None else replace(found, by_chance=by_chance)
 
 
 def _shown(scene: Scene, known: PriorKnowledge) -> Codes:

@@ -17,10 +17,13 @@ from shoal.encode.result import works_on_records
 from shoal.errors import DisclosureWarning, InfeasibleError
 from shoal.hierarchies.hierarchy import Label
 from shoal.search import ALGORITHMS
+from shoal.search.conceal import Veto
 from shoal.search.engine import LocalEngine
 from shoal.search.problem import Problem, no_progress
 from shoal.table.encoded import EncodedTable, encode_table
 from shoal.table.recoding import SUPPRESSED, Recoding
+
+KEYS = 16  # keys that are tried where the release was concealed
 
 
 def made_again(scene: Scene) -> tuple[Ints, Ints, Ints] | None:
@@ -78,7 +81,10 @@ class Worlds:
         self._known, self._rows, self._first = known, scene.original.rows, scene.policy.person_columns
         self._algorithm = scene.policy.algorithm.name
         self._problem = replace(known.problem, progress=no_progress)
-        self._alternatives = (self._problem,)  # what the algorithm may have been given besides the secrets
+        self._alternatives: tuple[Problem, ...] = (self._problem,)  # what may have been given besides the secrets
+        if self._problem.concealing is not None:  # nobody knows the key
+            vetoes = (Veto(bytes([number]), given=True) for number in range(KEYS))
+            self._alternatives = tuple(replace(self._problem, veto=veto) for veto in vetoes)
         self._number = class_numbers(scene)
         self._by_cell = np.argsort(known.record_cell, kind="stable")
         self.runs = 0
