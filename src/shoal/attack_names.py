@@ -13,7 +13,7 @@ BUILT_IN = (
     "skewness",
     "background",
     "columns",
-    "minimality",
+    "informed",
     "undone",
     "inversion",
     "refinement",
