@@ -187,6 +187,7 @@ class Attack(ABC):
     on_sensitive: ClassVar[bool] = False  # whether it is made on each sensitive column by itself
     needs_original: ClassVar[bool] = False
     needs_insensitive: ClassVar[bool] = False  # whether it needs insensitive columns in the release
+    reads_insensitive: ClassVar[bool] = False  # whether it looks at insensitive columns where there are any
     needs_earlier: ClassVar[bool] = False  # whether it needs earlier releases
     finds_people: ClassVar[bool] = False  # whether it looks for people instead of records where the models count them
     needs_person: ClassVar[bool] = False  # whether it is made only where the policy says who a record is about

@@ -23,6 +23,9 @@ from support.hostile_files import (
 from support.table_files import write_ods, write_xlsx
 
 LEFT_OUT = {".xls"}  # a damaged file of the old binary format may end the process inside its reader
+READABLE = {(".csv", "many columns"), (".xlsx", "a cell at row"), (".sav", "many records declared"),
+            (".evidence.json", "nested lists"), (".evidence.json", "a long number")}  # fmt: skip
+"""Strange, and read nevertheless; of evidence the audit says what is wrong."""
 ROWS = [["q", "s"], ["a", "x"], ["b", "y"]]
 
 
@@ -37,7 +40,9 @@ def test_damaged_and_hostile_files_are_read_or_refused(tmp_path: Path) -> None:
             bad += [] if outcome.fine else [(suffix, name, outcome)]
     for suffix, name, content in hostile_files(sound):
         outcome = read_in_a_child(write_case(tmp_path, suffix, content))
-        bad += [] if outcome.kind == "refused" else [(suffix, name, outcome)]
+        bad += (
+            [] if outcome.kind == ("read" if (suffix, name) in READABLE else "refused") else [(suffix, name, outcome)]
+        )
     assert bad == []
 
 

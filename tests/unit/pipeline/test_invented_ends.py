@@ -49,6 +49,6 @@ def test_what_shoal_makes_is_in_order_in_every_form(kind: str, changes: dict[str
     asked = policy(**changes)
     release = shoal.anonymize(data, asked)
     assert shoal.verify(release.data, asked, original=data).passed
-    for name in ("release.csv", "release.parquet"):
-        release.write(tmp_path / name, force=True)
+    for name in ("table.csv", "columns.parquet"):
+        release.write(tmp_path / name)
         assert shoal.verify(tmp_path / name, asked, original=data).passed

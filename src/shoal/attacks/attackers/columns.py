@@ -29,6 +29,7 @@ class Columns(Attack):
     )
     baseline = "right guesses if the values were dealt at random within the classes"
     position = 50
+    reads_insensitive = True
     on_sensitive = True
     tells_people_apart = True
 

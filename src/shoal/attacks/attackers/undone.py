@@ -38,6 +38,7 @@ class Undone(Attack):
     )
     baseline = "right guesses if the hidden values were dealt at random within the classes"
     position = 51
+    reads_insensitive = True
     needs_original = True
     tells_people_apart = True
 

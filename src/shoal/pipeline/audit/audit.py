@@ -216,10 +216,12 @@ def _attacked(
         suppressed=suppressed,
         progress=progress,
     )
-    by_insensitive = [name for name, each in ATTACKS.items() if each.needs_insensitive]
-    lacking = by_insensitive if "insensitive columns" in (content.get("not_done") or {}) else ()
-    again, exactly = report["attacks"], original is not None
+    lacking: list[str] = []
     elsewhere = {name for name, each in ATTACKS.items() if each.needs_earlier and content.get("composition")}
+    if "insensitive columns" in (content.get("not_done") or {}):  # the run did not hold them, and the file has them
+        lacking = [name for name, each in ATTACKS.items() if each.needs_insensitive]
+        elsewhere |= {name for name, each in ATTACKS.items() if each.reads_insensitive}
+    again, exactly = report["attacks"], original is not None
     # only the run that made the release knows the class of each record where labels overlap
     elsewhere |= {each["name"] for each in again if each["outcome"] == "classes-overlap"}
     if policy.person_columns:  # the file does not say whose its records are, so people are not counted again
