@@ -120,13 +120,15 @@ def test_a_changed_release_with_the_hash_made_right_is_found_by_its_figures(
     assert "FAIL  evidence-figures" in ran.out
 
 
-def test_a_cell_that_no_figure_shows_needs_the_original_once_the_hash_is_made_right(cli: Cli, released: Path) -> None:
+def test_a_changed_cell_is_found_by_the_attacks_once_the_hash_is_made_right(cli: Cli, released: Path) -> None:
     path = released / "hospital-release.csv"
     header, *rows = rows_of(path)
     cell_changed([header, *rows])
     write_rows(path, [header, *sorted(rows)])
     forge(released, release_sha256=digest(path))
-    assert verify(cli, released).code == 0
+    ran = verify(cli, released)
+    assert ran.code == 1
+    assert "FAIL  evidence-attacks" in ran.out
     ran = verify(cli, released, "--original", released / "hospital.csv")
     assert ran.code == 1
     assert "FAIL  truthfulness" in ran.out
@@ -388,7 +390,7 @@ def test_evidence_may_lie_elsewhere(cli: Cli, released: Path) -> None:
     ran = verify(cli, released, "--evidence", released / "kept.json")
     assert ran.code == 0, ran.out
     assert "ok    hash" in ran.out
-    assert "ok    evidence-attacks: 8 attacks" in ran.out
+    assert "ok    evidence-attacks: " in ran.out
     rows = rows_of(released / "hospital-release.csv")
     cell_changed(rows)
     write_rows(released / "hospital-release.csv", rows)

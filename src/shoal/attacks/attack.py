@@ -192,6 +192,9 @@ class Attack(ABC):
     finds_people: ClassVar[bool] = False  # whether it looks for people instead of records where the models count them
     needs_person: ClassVar[bool] = False  # whether it is made only where the policy says who a record is about
     tells_people_apart: ClassVar[bool] = False  # whether what it finds depends on who a record is about
+    exposed_by_chance: ClassVar[bool] = False
+    """Whether people are exposed also where chance explains how many: no leak, but limits on exposed records count
+    them. A guess that chance explains exposes nobody."""
     promise: ClassVar[bool] = False
     """Whether a leak breaks what the models promise about people of whom only quasi-identifiers are known."""
     grave_if_certain: ClassVar[bool] = True

@@ -2,7 +2,8 @@
 
 Conditions such as ``similarity>0`` or ``linkage>5%`` say how much an attack may expose before a run counts as failed;
 ``verdict`` fails where the verdict is not to publish, ``verdict>publish`` already where there are caveats.
-Only a leak exceeds one: what the baseline explains is not due to the release, however many records it is.
+What the baseline explains is not due to the release and exceeds none, however many records it is; people who are
+exposed as often as chance would have it count all the same.
 """
 
 from __future__ import annotations
@@ -108,7 +109,8 @@ def exceeded(
         for each in attacks:
             records, of = each["records"] or 0, each["of"] or 0
             over = 100 * records > condition.limit * of if condition.percent else records > condition.limit
-            if over and each["leak"]:  # else its baseline explains all of it
+            by_chance = each.get("p_value") is not None and ATTACKS[condition.name].exposed_by_chance
+            if over and (each["leak"] or by_chance):  # else its baseline explains all of it
                 figures = {key: each[key] for key in ("name", "sensitive", "records", "of")}
                 found.append({"condition": condition.text, **figures})
     return found

@@ -34,6 +34,7 @@ class Background(Attack):
     attempt = "Rules out values in each class; a success is a record for which one value is left."
     baseline = "the same knowledge with the overall frequencies alone"
     position = 40
+    exposed_by_chance = True
     grave_if_certain = False
     on_sensitive = True
 

@@ -74,6 +74,7 @@ class HomogeneityInsensitive(Attack):
     )
     baseline = "records whose value is certain from their class alone, or by chance"
     position = 11
+    exposed_by_chance = True
     on_sensitive = True
     needs_insensitive = True
     tells_people_apart = True

@@ -68,6 +68,7 @@ class LinkageInsensitive(Attack):
     )
     baseline = "linking by the quasi-identifiers alone"
     position = 91
+    exposed_by_chance = True
     needs_original = True
     finds_people = True
     needs_insensitive = True

@@ -51,6 +51,7 @@ class Proximity(Attack):
     )
     baseline = "records whose number the release as a whole narrows down as much"
     position = 120
+    exposed_by_chance = True
     on_sensitive = True
 
     @staticmethod
