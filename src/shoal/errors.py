@@ -197,7 +197,7 @@ class ExposureError(PrivacyError):
     @staticmethod
     def _exceeded(each: Mapping[str, Any]) -> str:
         if "decision" in each:
-            return f"{each['condition']} is exceeded: the verdict is {each['decision']}"
+            return f"The condition {each['condition']} fails: the verdict is {each['decision']}"
         on = f" on {each['sensitive']}" if each["sensitive"] else ""
         return f"{each['condition']} is exceeded: {each['records']:,} of {each['of']:,} people are exposed{on}"
 

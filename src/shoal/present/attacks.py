@@ -27,7 +27,7 @@ COUNTED_IN_RECORDS = (
 )
 _NOT_MADE = {
     "needs-original": "it needs the original, which was not given",
-    "columns-not-compared": "at this size insensitive columns are released without being compared in memory",
+    "columns-not-compared": "the table is too large to compare its insensitive columns in memory",
     "no-earlier-release": "no earlier release was given",
     "unreadable-labels": "{unreadable}",
     "no-sensitive-column": "the policy names no sensitive column",
@@ -38,18 +38,18 @@ _NOT_MADE = {
     "not-numbers": "{column} is not published as numbers",
     "nothing-known": "no released record has a known value of {column}",
     "one-value": "{column} does not have two values that labels could tell apart",
-    "secrets-not-read": "the algorithm does not look at {column}, so the release is the same whoever has which value",
-    "people-counted": "the models count people, and the table is too large to try every explanation of the release",
-    "records-linked": "pseudonyms link records, and explanations of such releases are not tried",
-    "too-many-beliefs": "there are too many different people and values of {column} to hold a belief in each",
-    "too-large-to-run-again": "the algorithm does not say what it refused, and running it again takes too long",
-    "not-reproduced": "the program in this version makes another release of the original",
+    "secrets-not-read": "the algorithm does not look at {column}, so who has which value does not change the release",
+    "people-counted": "the models count people, and the table is too large to run the algorithm on every alternative",
+    "records-linked": "pseudonyms link records, which the attack does not support",
+    "too-many-beliefs": "there are too many different people and values of {column} to compare all of them",
+    "too-large-to-run-again": "the algorithm would have to be run many times, which takes too long for this table",
+    "not-reproduced": "this version of the program makes a different release from the original",
     "unexplained": "people who were left out have values that the release does not show",
     "not-range-method": "the policy does not use the range method",
     "labels-chosen-earlier": "the records took the labels of an earlier release, which were not chosen for them",
     "nothing-chosen": "the algorithm has one result and chooses nothing",
     "choices-not-declared": "the algorithm does not declare what its labels mean",
-    "maybe-coarsened": "only the run that made the release knows whether its values were coarsened before the search",
+    "maybe-coarsened": "only the run that made the release knows whether values were generalized before the search",
     "nothing-generalized": "no quasi-identifier is generalized",
     "only-ranges": "every quasi-identifier is released as ranges, whose labels do not nest",
     "not-published-earlier": "no earlier release publishes {column}",
@@ -57,7 +57,7 @@ _NOT_MADE = {
     "no-shared-columns": "the releases have no quasi-identifier in common",
 }
 """For each reason why an attack was not made, a clause."""
-_DECISIONS = "Single decisions of the algorithm were examined; somebody who combines them may find more."
+_DECISIONS = "The decisions of the algorithm were examined one by one; somebody who combines them may find more."
 _UNREADABLE = {
     "hierarchy-gone": "the policy no longer declares the {kind} of {column}",
     "labels-gone": "the {kind} of {column} no longer has {labels}",
@@ -97,7 +97,7 @@ def _chance_phrase(result: AttackResult) -> str:
     """How probable it is that chance alone gives as much; nothing where that was not asked."""
     if result.p_value is None or not result.records:
         return ""
-    return f"; by chance alone as much is found with a probability of {_probability(result.p_value)}"
+    return f"; chance alone finds as much with a probability of {_probability(result.p_value)}"
 
 
 def _probability(p_value: float) -> str:
@@ -241,11 +241,11 @@ def _informed(result: AttackResult, details: Details) -> str:
     if details["method"] == "witnesses":
         share = percent(details["open_interval"][0])
         return (
-            f"Of {people_phrase(details['looked_at'])} drawn at random, {number(details['open'])} could have another "
-            f"{column} and the release would be the same (at least {share} of all, with 95% confidence). For the "
-            "others this stays undecided."
+            f"For {number(details['open'])} of {people_phrase(details['looked_at'])} picked at random, another {column} "
+            f"would have led to the same release, so theirs is not certain (at least {share} of all people, with 95% "
+            "confidence). For the others nothing was shown either way."
         )
-    how = {"exact": "All explanations of the release were compared."}.get(details["method"], _DECISIONS)
+    how = {"exact": "All possible originals were compared."}.get(details["method"], _DECISIONS)
     if not result.leak:
         return f"Knowing how the release was made makes nobody's {column} certain or much more likely. {how}"
     said = f"Knowing how the release was made exposes the {column} of {number(result.records or 0)} of {of}"
@@ -253,7 +253,7 @@ def _informed(result: AttackResult, details: Details) -> str:
     parts = [f"{number(certain)} with certainty"] if certain else []
     parts += [f"{number(left_out)} of them left out of the release"] if left_out else []
     rise = (
-        f"The belief in a true value rises by up to {number(round(100 * details['largest_rise']))} percentage points."
+        f"A true value becomes more likely by up to {number(round(100 * details['largest_rise']))} percentage points."
     )
     return f"{said}{', ' + listing(parts) if parts else ''}. {rise} {how}"
 
@@ -286,17 +286,17 @@ def _refinement(result: AttackResult, details: Details) -> str:
     columns, cells = details["by_column"].values(), pluralize(details["cells"], "generalized cell")
     narrowed, placed, by_labels = (sum(each[key] for each in columns) for key in _CELLS_KNOWN)
     if not result.leak:
-        said = "What the algorithm chose makes nothing certain about finer values beyond what the labels say."
+        said = "The algorithm's choices say nothing certain about more precise values beyond what the labels say."
         if by_labels:
-            said += f" For {number(by_labels)} of {cells} they say which finer value occurs, although not whose it is."
+            said += f" For {number(by_labels)} of {cells} these say that a certain value occurs, but not whose it is."
         return said
-    found = [f"rules out a finer value for {number(narrowed)}"] if narrowed else []
+    found = [f"rule out a more precise value for {number(narrowed)}"] if narrowed else []
     if placed:
         alone = f" (for {number(by_labels)} by the labels alone)" if by_labels else ""
-        found.append(f"makes a finer value certain for {number(placed)}{alone}, although not whose it is")
-    said = f"Of {cells}, what the algorithm chose {listing(found)}."
+        found.append(f"show for {number(placed)}{alone} that a more precise value occurs, but not whose it is")
+    said = f"Of {cells}, the algorithm's choices {listing(found)}."
     if guesses := details["guesses"]["cells"]:
-        said += f" For {number(guesses)} it rules out the finer value that is most frequent in the release."
+        said += f" For {number(guesses)} they rule out the value that is most frequent in the release."
     return said
 
 
@@ -351,8 +351,8 @@ def _inference(result: AttackResult, details: Details) -> str:
     if (result.rate or 0) <= details["base_rate"]:
         more = "Nothing is learned."
     return (
-        f"{percent(result.rate or 0)} of the values of {result.sensitive} are guessed right by what the labels of "
-        f"other records teach; always guessing the most frequent value gives {percent(details['base_rate'])}. {more}"
+        f"{percent(result.rate or 0)} of the values of {result.sensitive} are guessed right by rules learned "
+        f"from other records; always guessing the most frequent value gives {percent(details['base_rate'])}. {more}"
     )
 
 

@@ -48,7 +48,7 @@ def columns(result: AttackResult, details: Details) -> str:
     elif details["guessed"] == "tenths":
         said = f"{names} {'narrows' if few else 'narrow'} {secret} down to a tenth of the records"
     if "hidden" in details:
-        said += " as it was before generalization"
+        said += " as it was before it was generalized"
     if result.certain:
         said += (
             f": it is certain for {pluralize(result.certain, 'record')} ({_rounded(details['certain_by_chance'])} by "
@@ -66,25 +66,25 @@ def identifying_secret(result: AttackResult, _details: Details) -> str:
     unique = f"{number(result.records or 0)} of {pluralize(result.of or 0, 'value')} of {result.sensitive}"
     occur = "occurs" if result.records == 1 else "occur"
     if result.leak:
-        return f"{unique} {occur} once, so whoever knows the value of a person finds the record and all that it says."
+        return f"{unique} {occur} once, so whoever knows a person's value finds the record and everything in it."
     if result.outcome == "nothing":
         return f"Every value of {result.sensitive} occurs several times."
-    return f"{unique} {occur} once, too few for {result.sensitive} to be a key to the records."
+    return f"{unique} {occur} once, too few for {result.sensitive} to identify records."
 
 
 def chance_of_linking(result: AttackResult, details: Details) -> str:
     """What chance explains of linking by insensitive columns, and which other columns narrow people down."""
     said = ""
     if "expected_by_chance" in details:
-        said = f" If the column were dealt at random it would be {_rounded(details['expected_by_chance'])}"
-        said += "." if result.leak else ", so chance explains it; the release relies on nobody knowing the column."
+        said = f" If its values were shuffled at random, there would be {_rounded(details['expected_by_chance'])}"
+        said += "." if result.leak else ", so chance explains it. The release relies on nobody knowing the column."
     others = {
         name: each for name, each in details.get("by_column", {}).items() if name not in details.get("linked_by", ())
     }
     if others:
         found = [f"{name} ({number(each['records'])})" for name, each in others.items()]
         left = len(result.columns or ()) - len(others) - 1
-        said += f" Columns that do so too: {listing([*found, *([f'{number(left)} more'] if left > 0 else [])])}."
+        said += f" Other columns that do so: {listing([*found, *([f'{number(left)} more'] if left > 0 else [])])}."
     if not result.records and details.get("by_all_columns"):
         columns = pluralize(details["insensitive_columns"], "insensitive column")
         said += f" Knowing all {columns} would leave {number(details['by_all_columns'])} among fewer."

@@ -19,6 +19,11 @@ WORDS: Mapping[Decision, str] = {
     "do-not-publish": "Do not publish",
 }
 _MODELS_HOLD = {True: "Models hold.", False: "Models do not hold.", None: "Whether models hold is not known."}
+_CERTAIN = {
+    "undone": "what was generalized is certain again for {records}.",
+    "similarity": "the category is certain for {records}.",
+}
+"""What is certain, for attacks that do not make the value of a sensitive column certain."""
 _WARNINGS = {
     "near-numbers": "a model treats nearly equal numbers of a sensitive column as different values.",
     "formula-cells": "spreadsheet programs may run some released cells as formulas.",
@@ -43,8 +48,10 @@ def _attacks(verdict: Verdict) -> str:
         return f"None of {pluralize(verdict.tried, 'attack')} leaks."
     worst = verdict.worst
     figures = f"{leak_phrase(worst)}, {percent(worst.records / worst.of if worst.of else 0.0)}"
+    still_open = any(each.leak for each in verdict.reasons) or any(each.code == "leak" for each in verdict.caveats)
+    which = "worst not accepted" if verdict.accepted and still_open else "worst"
     verb = "leaks" if verdict.leaking == 1 else "leak"
-    return f"{number(verdict.leaking)} of {pluralize(verdict.tried, 'attack')} {verb} (worst: {figures})."
+    return f"{number(verdict.leaking)} of {pluralize(verdict.tried, 'attack')} {verb} ({which}: {figures})."
 
 
 def leak_phrase(leak: Leak) -> str:
@@ -72,9 +79,11 @@ def reason_sentence(reason: Reason) -> str:
     leak = reason.leak
     certain = f"{number(leak.certain)} of {pluralize(leak.of, 'record')}"
     if reason.code == "certain" and leak.sensitive is None:
-        return f"{_head(leak)}: {certain} can be linked to a person with certainty."
+        sentence = _CERTAIN.get(leak.attack, "{records} can be linked to a person with certainty.")
+        return f"{_head(leak)}: {sentence.format(records=certain)}"
     if reason.code == "certain":
-        return f"{_head(leak)}: the value is certain for {certain}."
+        sentence = _CERTAIN.get(leak.attack, "the value is certain for {records}.")
+        return f"{_head(leak)}: {sentence.format(records=certain)}"
     return (
         f"{_head(leak)}: {_exposed(leak)} less protected than the models promise, even against somebody who "
         "knows nothing but quasi-identifiers."
@@ -91,13 +100,14 @@ def caveat_sentence(caveat: Caveat) -> str:
     if leak is not None:
         exposed = f"{_exposed(leak)} exposed"
         if caveat.code == "narrowed":
-            few = f"{number(leak.records)} of {pluralize(leak.of, 'record')} fit fewer people than the policy requires"
-            return f"This assumes that nobody knows {listing(leak.columns)} of a person: to whoever does, {few}."
+            exposed = f"up to {number(leak.records)} of {pluralize(leak.of, 'record')}"
+            known = " or ".join(leak.columns)
+            return f"This relies on nobody knowing a person's {known}: otherwise, {exposed} are in groups of fewer than k."
         if caveat.code == "accepted":
             return f"Accepted: {_head(leak)}, {exposed}. Reason: {' '.join(map(_sentence, caveat.reasons or ()))}"
-        return f"{_head(leak)}: {exposed}, but nothing is certain from the release alone."
+        return f"{_head(leak)}: {exposed}, but no sensitive value is certain from the release alone."
     if caveat.code == "models-not-judged":
-        return "The policy counts people, so only the original tells whether the models hold."
+        return "The policy counts people, so whether the models hold can only be checked with the original."
     if caveat.code == "not-attacked":
         return "The release was not attacked."
     if caveat.code == "not-done":
@@ -122,7 +132,7 @@ def _sentence(text: str) -> str:
 def unused_sentence(entry: UnusedAccept) -> str:
     """An entry of ``accept`` that nothing matches."""
     on = f" by {entry.column}" if entry.column is not None else ""
-    return f"accept names {entry.attack}{on}, which found nothing to accept. The entry may be outdated."
+    return f"accept: {entry.attack}{on} found nothing to accept. The entry may be outdated."
 
 
 def advice_sentence(advice: Advice) -> str:
@@ -135,12 +145,12 @@ def advice_sentence(advice: Advice) -> str:
     if advice.code == "full-domain":
         return f"Use the algorithm {advice.option}, which releases each column at one level"
     if advice.code == "switch-option":
-        return f"Switch on {advice.option} of the algorithm"
+        return f"Switch on the algorithm's option {advice.option}"
     return {
         "omit-columns": f"Leave out {columns}",
         "make-quasi": f"Make {columns} {'a quasi-identifier' if len(advice.columns) == 1 else 'quasi-identifiers'}",
         "widen-bins": f"Publish {columns} in bins",
-        "know-events": "Count on attackers who know several records of a person",
+        "know-events": "Protect against attackers who know several records of a person",
         "withdraw-earlier": "Withdraw an earlier release, or keep the same classes for the same people",
     }[advice.code]
 
@@ -195,4 +205,4 @@ def _advice_by_leak(advice: Sequence[Advice]) -> dict[str, str]:
     for about, texts in changes.items():
         rest = (f"{text[0].lower()}{text[1:]}" for text in texts[1:])
         together.setdefault("; or ".join([texts[0], *rest]), []).append(about)
-    return {f"against {listing(leaks)}": f"{text}." for text, leaks in together.items()}
+    return {listing(leaks): f"{text}." for text, leaks in together.items()}

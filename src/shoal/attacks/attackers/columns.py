@@ -27,7 +27,7 @@ class Columns(Attack):
         "column. A success is a right guess; exposed are records whose value becomes certain or, if these are more, "
         "records guessed right beyond chance."
     )
-    baseline = "right guesses if the values were dealt at random within the classes"
+    baseline = "right guesses if the values were shuffled at random within the classes"
     position = 50
     reads_insensitive = True
     on_sensitive = True

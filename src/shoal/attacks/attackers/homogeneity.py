@@ -69,8 +69,8 @@ class HomogeneityInsensitive(Attack):
     title = "An insensitive column reveals it"
     attacker = "A neighbour who knows a person's quasi-identifiers and an insensitive column."
     attempt = (
-        "Looks for records with the same class and the same value of the insensitive column that all have one "
-        "sensitive value; a success is a record among them."
+        "Looks at the records of a class that have the same value of the insensitive column. A success is a record for "
+        "which all of them have the same sensitive value."
     )
     baseline = "records whose value is certain from their class alone, or by chance"
     position = 11

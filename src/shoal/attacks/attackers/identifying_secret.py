@@ -27,8 +27,8 @@ class IdentifyingSecret(Attack):
     title = "A sensitive column identifies records"
     attacker = "Somebody who knows a person's exact sensitive value, for example from a bill or a log."
     attempt = (
-        "Looks for the value in the whole release; a success is a record whose value no other record has. A leak is a "
-        "column of which nine of ten values are unique."
+        "Looks for the value in the whole release. A success is a record whose value no other record has. It is a leak "
+        "if nine of ten values are unique."
     )
     baseline = "none, since the value is looked up in the release"
     position = 130

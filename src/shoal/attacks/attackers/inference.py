@@ -36,10 +36,10 @@ class Inference(Attack):
     title = "Learning from all records"
     attacker = "Somebody who knows a person's quasi-identifiers and learns from all released records."
     attempt = (
-        "Learns naive Bayes from each half of the release and guesses the sensitive values of the other half. A "
-        "success is a right guess; exposed is how many more are guessed right than without the release."
+        "Trains a simple classifier (naive Bayes) on each half of the release and guesses the sensitive values of the "
+        "other half. A success is a right guess; exposed is how many more are guessed right than without the release."
     )
-    baseline = "right guesses by the overall frequencies, or by a rule learnt from values dealt at random"
+    baseline = "right guesses by the overall frequencies, or by rules learned from values shuffled at random"
     position = 100
     on_sensitive = True
     tells_people_apart = True

@@ -48,15 +48,15 @@ class Informed(Attack):
     name = "informed"
     title = "Knowing how the release was made"
     attacker = (
-        "Somebody with a list of everybody's quasi-identifiers, also of people who were left out, who knows policy, "
-        "program and version."
+        "Somebody who has a list of everybody's quasi-identifiers, including people who were left out, and knows the "
+        "policy, the program and its version."
     )
     attempt = (
-        "Asks which secrets explain exactly this release: for other secrets the program would have made another one. A "
-        "success is a record whose secret becomes certain, or more likely by 10 percentage points or more."
+        "Asks which sensitive values would have led to exactly this release, and which to another one. A success is "
+        "a record whose value becomes certain, or more likely by 10 percentage points or more."
     )
-    baseline = "the frequencies of the class, and overall frequencies for people who were left out"
-    remedy = "Raise k: it then explains more of what was generalized or left out."
+    baseline = "the frequencies in the class, and for people who were left out the overall frequencies"
+    stopped_by_option = "conceal"
     position = 50
     on_sensitive = True
     needs_original = True

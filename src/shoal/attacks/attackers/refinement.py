@@ -58,14 +58,14 @@ class Refinement(Attack):
     """Asks of every generalized cell what the search would have done with other values."""
 
     name = "refinement"
-    title = "Reading the search back"
-    attacker = "Somebody who has nothing but the release, the policy and the code of the algorithm."
+    title = "Working back from the algorithm's choices"
+    attacker = "Somebody who has only the release, the policy and the code of the algorithm."
     attempt = (
-        "Asks of each class which finer values its records can have, if the algorithm released this label and no finer "
-        "one. A success is a cell with a finer label that is ruled out, or one of a number of records that must have a "
-        "certain finer label."
+        "Asks which more precise values the records of a class can have, given that the algorithm released this label "
+        "and none that is more precise. A success is a cell for which a more precise value is ruled out, or that is in "
+        "a class where some records must have a certain one."
     )
-    baseline = "cells of which the label alone is documented to say as much"
+    baseline = "cells of which the label alone says as much"
     position = 65
     grave_if_certain = False
     stopped_by_full_domain = True

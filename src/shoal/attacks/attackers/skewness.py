@@ -51,7 +51,7 @@ class Skewness(Attack):
         "Compares the share of each value in each class with its overall share. A success is a record whose value is "
         "more frequent in its class than chance explains."
     )
-    baseline = "no class differs from the whole without the release"
+    baseline = "without the release there are no classes to compare"
     position = 30
     on_sensitive = True
 

@@ -30,13 +30,15 @@ class Undone(Attack):
 
     name = "undone"
     title = "A column undoes what was generalized"
-    attacker = "Somebody who knows how a released column goes with what was generalized, as a city does with a zipcode."
+    attacker = (
+        "Somebody who knows which hidden values go with which values of a released column, as zipcodes go with cities."
+    )
     attempt = (
         "Guesses the hidden value of a quasi-identifier, a category or a bin as often as it occurs among the records "
         "of the class that agree in a released column. A success is a right guess; exposed are records whose hidden "
         "value becomes certain or, if these are more, records guessed right beyond chance."
     )
-    baseline = "right guesses if the hidden values were dealt at random within the classes"
+    baseline = "right guesses if the hidden values were shuffled at random within the classes"
     position = 51
     reads_insensitive = True
     needs_original = True

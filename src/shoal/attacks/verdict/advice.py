@@ -173,7 +173,10 @@ def _algorithm(policy: Policy, result: AttackResult) -> Iterator[Advice]:
     attack, asked = ATTACKS[result.name], policy.algorithm
     option = attack.stopped_by_option
     if option is not None and option in all_options() and not getattr(asked, option):
-        yield _advice("switch-option", result, [PolicyEdit(("algorithm", option), True)], option=option)
+        edit = PolicyEdit(("algorithm", option), True)
+        if not isinstance(policy.to_dict().get("algorithm"), Mapping):  # a name alone, or the default
+            edit = PolicyEdit(("algorithm",), {"name": asked.name, option: True})
+        yield _advice("switch-option", result, [edit], option=option)
     if attack.stopped_by_full_domain and ALGORITHMS[asked.name].scope != "full-domain":
         name = next(each.name for each in ALGORITHMS.values() if each.search == "best-node")
         given, shared = asked.model_dump(exclude_unset=True), shared_options(name)

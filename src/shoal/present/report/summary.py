@@ -37,8 +37,9 @@ def _attackers(evidence: Evidence) -> list[Markup]:
     tried = by_severity(evidence.attacks)
     if not tried:
         return []
-    leaks = [titled(each) for each in tried if each.leak]
-    head, attacks = tag("strong", "Attackers"), pluralize(len(tried), "attack")
+    leaks = list({(each.name, each.sensitive): titled(each) for each in tried if each.leak}.values())
+    attempts = {(each.name, each.sensitive) for each in tried}  # an attack may have a result for each other column
+    head, attacks = tag("strong", "Attackers"), pluralize(len(attempts), "attack")
     if not leaks:
         return [join(head, f": {attacks} made, and none learns more than could be known without the release.")]
     verb = "learns" if len(leaks) == 1 else "learn"

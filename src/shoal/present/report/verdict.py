@@ -54,8 +54,8 @@ def _actions(verdict: Verdict) -> list[Markup]:
     if not grave:
         return actions
     link = tag("a", "What to tighten or relax", href="#advice")
-    accept = "A leak that you can justify goes under accept in the policy, with its reason."
-    return [*actions, join("Other changes that help are under ", link, f". {accept}")]
+    accept = "If you can justify a leak, list it under accept in the policy, with the reason."
+    return [*actions, join("For what each change stops, and for alternatives, see ", link, f". {accept}")]
 
 
 def remedies(verdict: Verdict | None) -> list[Markup]:
@@ -94,7 +94,7 @@ def _without_verdict(wrong: list[Markup], counts: list[str]) -> Markup:
     """The banner where there is no verdict, or one that the rest of the evidence contradicts."""
     word, sentence = "No verdict", "The release is verified, but its evidence was written without a verdict."
     if wrong:
-        word, sentence = "In doubt: do not publish", "By the facts of the evidence, the following fails:"
+        word, sentence = "In doubt: do not publish", "According to the evidence, the following fails:"
     head = paragraph(tag("span", word, class_="mark" if wrong else "mark caution"), class_="word")
     because = [bullets(wrong)] if wrong else []
     shown = "verdict" if wrong else "verdict caution"
