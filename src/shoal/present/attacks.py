@@ -241,9 +241,9 @@ def _informed(result: AttackResult, details: Details) -> str:
     if details["method"] == "witnesses":
         share = percent(details["open_interval"][0])
         return (
-            f"For {number(details['open'])} of {people_phrase(details['looked_at'])} picked at random, another {column} "
-            f"would have led to the same release, so theirs is not certain (at least {share} of all people, with 95% "
-            "confidence). For the others nothing was shown either way."
+            f"For {number(details['open'])} of {people_phrase(details['looked_at'])} picked at random, another "
+            f"{column} would have led to the same release, so theirs is not certain (at least {share} of all people, "
+            "with 95% confidence). For the others nothing was shown either way."
         )
     how = {"exact": "All possible originals were compared."}.get(details["method"], _DECISIONS)
     if not result.leak:

@@ -102,7 +102,8 @@ def caveat_sentence(caveat: Caveat) -> str:
         if caveat.code == "narrowed":
             exposed = f"up to {number(leak.records)} of {pluralize(leak.of, 'record')}"
             known = " or ".join(leak.columns)
-            return f"This relies on nobody knowing a person's {known}: otherwise, {exposed} are in groups of fewer than k."
+            known = f"This relies on nobody knowing a person's {known}"
+            return f"{known}: otherwise, {exposed} are in groups of fewer than k."
         if caveat.code == "accepted":
             return f"Accepted: {_head(leak)}, {exposed}. Reason: {' '.join(map(_sentence, caveat.reasons or ()))}"
         return f"{_head(leak)}: {exposed}, but no sensitive value is certain from the release alone."
