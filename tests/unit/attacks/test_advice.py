@@ -165,6 +165,19 @@ def test_the_ranges_of_the_range_method_take_one_range_per_group_or_another_algo
     assert stops(table, policy, "inversion") == ["switch-option", "full-domain"]
 
 
+@pytest.mark.parametrize("algorithm", [None, "optimal", {"name": "optimal", "seed": 3}])
+def test_what_the_program_reveals_takes_concealment_however_the_algorithm_is_written(algorithm: object) -> None:
+    rows = rows_of((["11", "HIV"], 2), (["12", "HIV"], 1), (["12", "Flu"], 1), (["21", "HIV"], 1), (["21", "Flu"], 1))
+    columns = {"age": {"role": "quasi", "hierarchy": {"mask": "right"}}, "condition": {"role": "sensitive"}}
+    limit = {"model": "alpha-k-anonymity", "alpha": {"HIV": 0.5}, "sensitive": "condition"}
+    given = {} if algorithm is None else {"algorithm": algorithm}
+    policy = policy_of(columns, privacy=[K2, limit], suppression=0.4, **given)
+    _, (change,) = advice(table_of(NAMES, rows), policy, "informed")
+    assert (change.code, change.option) == ("switch-option", "conceal")
+    changed = shoal.Policy.model_validate(apply_edits(policy.to_dict(), change.edits)).to_dict()["algorithm"]
+    assert changed == {"name": "optimal", **(algorithm if isinstance(algorithm, dict) else {}), "conceal": True}
+
+
 def test_a_full_domain_algorithm_is_advised_to_local_ones_alone() -> None:
     for name, algorithm in ALGORITHMS.items():
         if algorithm.needs:

@@ -126,7 +126,7 @@ def refuse_with_conceal(problem: Problem, *options: str) -> None:
     """Raise `PolicyError` for options that choose by secrets, where the search conceals."""
     given = [name for name in options if problem.options.get(name)]
     if problem.veto is not None and given:
-        message = "chooses classes by their sensitive values, which conceal must not."
+        message = "chooses classes by their sensitive values, which conceal does not allow."
         fix = "Leave out one of the two."
         raise PolicyError(
             [PolicyProblem(f"algorithm.{name}", message, fix, code="conceal-not-possible") for name in given]
