@@ -185,6 +185,11 @@ def advice_title(advice: Advice) -> str:
     return attack.title if attack is not None else advice.attack
 
 
+def stopped_leak(advice: Advice) -> Leak:
+    """The leak that an advice is about, without its figures."""
+    return Leak(advice.attack, advice.sensitive, advice.by, 0, 0, None, 0)
+
+
 def verdict_lines(verdict: Verdict) -> list[tuple[str, str]]:
     """The verdict, line by line: what kind of line each is, and its text."""
     found = [("", decision_sentence(verdict))]
@@ -199,7 +204,7 @@ def _advice_by_leak(advice: Sequence[Advice]) -> dict[str, str]:
     """The changes for each leak, of which each is enough, with their edits; leaks with the same changes together."""
     changes: dict[str, list[str]] = {}
     for each in advice:
-        about = _head(Leak(each.attack, each.sensitive, each.by, 0, 0, None, 0))
+        about = _head(stopped_leak(each))
         edits = f" ({edits_text(each.edits)})" if each.edits else ""
         changes.setdefault(about, []).append(f"{advice_sentence(each)}{edits}")
     together: dict[str, list[str]] = {}

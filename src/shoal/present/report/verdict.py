@@ -2,6 +2,7 @@
 
 from shoal.attacks.verdict.verdict import Advice, Decision, Verdict
 from shoal.evidence.evidence import Evidence
+from shoal.formatting import listing
 from shoal.present.html.markup import Markup, bullets, join, name_of, names_of, paragraph, tag
 from shoal.present.verdict import (
     WORDS,
@@ -10,7 +11,9 @@ from shoal.present.verdict import (
     caveat_sentences,
     edits_text,
     found_sentence,
+    leak_phrase,
     reason_sentence,
+    stopped_leak,
     unused_sentence,
 )
 
@@ -50,12 +53,15 @@ def _actions(verdict: Verdict) -> list[Markup]:
     for each in verdict.advice:
         if _stopped(each) in grave:
             first.setdefault(_stopped(each), each)
-    actions = list(dict.fromkeys(map(advice_item, first.values())))
     if not grave:
-        return actions
+        return []
+    stops: dict[Markup, list[str]] = {}
+    for each in first.values():
+        stops.setdefault(advice_item(each), []).append(leak_phrase(stopped_leak(each)))
+    actions = [join(change, f" Against: {listing(list(dict.fromkeys(leaks)))}.") for change, leaks in stops.items()]
     link = tag("a", "What to tighten or relax", href="#advice")
     accept = "If you can justify a leak, list it under accept in the policy, with the reason."
-    return [*actions, join("For what each change stops, and for alternatives, see ", link, f". {accept}")]
+    return [*actions, join("Other changes that help are under ", link, f". {accept}")]
 
 
 def remedies(verdict: Verdict | None) -> list[Markup]:
