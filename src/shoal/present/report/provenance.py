@@ -103,7 +103,7 @@ def _repeat(evidence: Evidence) -> list[Markup]:
     if key == "given":
         again += " It needs the same key in the environment variable SHOAL_CONCEAL_KEY."
     elif key == "fresh":
-        again += " This one is an exception: its key was made for the run and not kept, so another run ends differently."
+        again += " This one is an exception: its key was made for the run and not kept, so another run differs."
     check = tag("code", "shoal verify RELEASE --policy POLICY --original DATA")
     return [
         paragraph("To repeat: ", tag("code", "shoal anonymize POLICY"), again),
