@@ -245,7 +245,7 @@ def condition_lines(failed: Sequence[Mapping[str, Any]], conditions: Sequence[st
             if "decision" in each:
                 yield f"FAIL  {condition}: the verdict is {each['decision']}"
                 continue
-            column = f" by {each['sensitive']}" if each["sensitive"] else ""
+            column = f" on {each['sensitive']}" if each["sensitive"] else ""
             yield f"FAIL  {condition}: {each['records']:,} of {pluralize(each['of'], 'record')} exposed{column}"
         if not exceeding:
             yield f"ok    {condition}: not exceeded"
