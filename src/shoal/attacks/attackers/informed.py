@@ -56,10 +56,10 @@ class Informed(Attack):
         "a record whose value becomes certain, or more likely by 10 percentage points or more."
     )
     baseline = "the frequencies in the class, and for people who were left out the overall frequencies"
-    stopped_by_option = "conceal"
     position = 50
     on_sensitive = True
     needs_original = True
+    stopped_by_option = "conceal"
 
     @staticmethod
     def run(scene: Scene, column: str) -> AttackResult:
