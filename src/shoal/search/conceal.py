@@ -80,6 +80,17 @@ class Veto:
         return hashlib.blake2b(message, digest_size=size, key=self._key, person=person).digest()
 
 
+class NothingRefused(Veto):
+    """Refuses nothing by chance: a search that conceals then goes as its models say."""
+
+    def __init__(self) -> None:
+        super().__init__(b"", given=True)
+
+    def refuses(self, purpose: str, *identity: Marks, chance: float | Floats = REFUSED) -> Mask:  # noqa: ARG002
+        """None of the candidates."""
+        return np.zeros(len(identity[0]), dtype=np.bool_)
+
+
 def summed_marks(marks: Marks, count: Counts, group: NDArray[np.int64], n: int) -> Marks:
     """The mark of each of ``n`` groups of records: the sum over its records, so their order does not matter."""
     order = np.argsort(group, kind="stable")
@@ -102,6 +113,16 @@ def smallness(sizes: Counts, least: int) -> Floats:
     """
     lowered: Floats = np.minimum(1.0, SMALL * least / np.maximum(sizes, 1))
     return lowered
+
+
+def uncut_chance(records: int, *, needed: int, smallest: int) -> float:
+    """The most probably that a class stays whole although a cut of it holds.
+
+    The cut is refused, or at least one of its parts that hold is, of which there are no more than ``records //
+    smallest``. ``needed``: records that a class needs by all models, ``smallest``: by those on sizes.
+    """
+    small = float(smallness(np.array([records]), needed)[0])
+    return min(1.0, small * (REFUSED + PART_REFUSED * (records // max(smallest, 1))))
 
 
 def decoy_chances(sizes: Counts) -> Floats:

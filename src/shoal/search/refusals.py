@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.models import least_size
+from shoal.search.conceal import REFUSED, decoy_chances
 from shoal.search.problem import Problem
-from shoal.table.classes import Mask
+from shoal.table.classes import Floats, Mask
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
@@ -45,11 +46,15 @@ class RefusedNode:
     name: str  # what was refused, for the details of an attack
     group: Ints  # of each tuple
     tolerated: int
+    by_chance: float = 0.0  # the most probably that it is refused although it holds
 
 
 @dataclass(frozen=True, eq=False)
 class Refusals:
-    """All that is known to have been refused."""
+    """All that is known to have been refused, and how probably that would have happened to what holds.
+
+    Where the search conceals, each chance is the largest that there may be: with a smaller one a refusal says more.
+    """
 
     failed: Ints
     """For each tuple that is suppressed the group with which it was: the group failed a model, unless its size
@@ -58,8 +63,11 @@ class Refusals:
     uncut: Uncut | None = None
     uncut_classes: Callable[[Ints, Ints], bool] | None = None
     """Whether a released class, by its tuples and the records of each, is certain to be one that was not cut."""
-    by_chance: float = 0.0
-    """The probability with which a candidate that holds is refused all the same."""
+    failed_by_chance: Floats | None = None
+    """For each tuple, how probably its group is left out although it holds; None where that is not possible."""
+    uncut_by_chance: Callable[[int], float] | None = None
+    """How probably a class of so many records stays whole although it could be cut; None where it cannot."""
+    concealed: bool = False
 
 
 def judged_alone(problem: Problem) -> bool:
@@ -67,6 +75,22 @@ def judged_alone(problem: Problem) -> bool:
     if problem.counts_people or not all(model.judges_classes for model in problem.models):
         return False
     return not problem.budget or not any(model.whole_table for model in problem.models)
+
+
+def refused_by_chance(problem: Problem) -> float:
+    """How probably a node for the whole table is refused although it holds."""
+    return 0.0 if problem.concealing is None else REFUSED
+
+
+def failed_by_chance(problem: Problem, group: NDArray[np.integer]) -> Floats | None:
+    """How probably the group of each tuple is left out although it holds (`shoal.search.decoys`)."""
+    if problem.concealing is None or not problem.budget:
+        return None
+    sizes = np.bincount(group, weights=problem.table.counts, minlength=1).astype(np.int64)
+    possible = sizes >= least_size(model for model in problem.models if model.column is None and not model.whole_table)
+    chances = np.zeros(len(sizes))
+    chances[possible] = decoy_chances(sizes[possible])
+    return np.asarray(chances[group])
 
 
 def failed_groups(problem: Problem, group: NDArray[np.integer], shown: Codes) -> Ints:

@@ -11,7 +11,8 @@ dealings are equally likely; afterwards those remain that the program turns into
 *certain* if everybody with its quasi-identifiers has its secret in all worlds that remain, and exposed as well if the
 belief in its secret has risen by 0.1 or more.
 
-Three methods, chosen by the size of the table. `informed.exact`: the algorithm is run on every world. `informed.
+Three methods, chosen by the size of the table. `informed.exact`: the algorithm is run on every world; where it
+conceals, with every answer of its draws (`informed.followed`), since nobody but the owner knows the key. `informed.
 decisions`: what follows from each single candidate that the algorithm refused; a lower bound. `informed.witnesses`: for
 algorithms that do not say what they refused, people are found whose secret is certainly open; never a leak.
 
@@ -28,6 +29,7 @@ from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, no
 from shoal.attacks.informed.dealings import Dealings
 from shoal.attacks.informed.decisions import decided_beliefs
 from shoal.attacks.informed.exact import exact_beliefs, few_worlds
+from shoal.attacks.informed.followed import RUNS_PER_WORLD, followed_beliefs, reproduced
 from shoal.attacks.informed.knowledge import PriorKnowledge, classes_of_rows, columns_read, knowledge_of
 from shoal.attacks.informed.outcome import Beliefs, outcome
 from shoal.attacks.informed.witnesses import TRIES, runs_allowed, witnesses
@@ -35,7 +37,7 @@ from shoal.attacks.informed.worlds import Worlds, made_again
 from shoal.attacks.released_classes import Codes, Ints
 from shoal.attacks.statistics import wilson
 from shoal.search import ALGORITHMS
-from shoal.search.conceal import REFUSED
+from shoal.search.conceal import NothingRefused
 from shoal.search.engine import LocalEngine
 from shoal.search.refusals import Refusals
 
@@ -77,8 +79,11 @@ class Informed(Attack):
         known = knowledge_of(scene, *classes)
         if known is None:
             return not_tried("too-many-beliefs")
-        parts = few_worlds(known)
-        return _decided(scene, known, column) if parts is None else _exact(scene, known, column, parts)
+        concealed = known.problem.concealing is not None
+        parts = few_worlds(known, RUNS_PER_WORLD if concealed else 1)
+        if parts is None:
+            return _decided(scene, known, column)
+        return (_followed if concealed else _exact)(scene, known, column, parts)
 
 
 def _exact(scene: Scene, known: PriorKnowledge, column: str, parts: Sequence[tuple[Ints, Dealings]]) -> AttackResult:
@@ -92,6 +97,19 @@ def _exact(scene: Scene, known: PriorKnowledge, column: str, parts: Sequence[tup
     return outcome(known, column, beliefs, method="exact", worlds=worlds.runs - 1)
 
 
+def _followed(scene: Scene, known: PriorKnowledge, column: str, parts: Sequence[tuple[Ints, Dealings]]) -> AttackResult:
+    """Every world with every answer of the draws by which the search conceals."""
+    worlds = Worlds(scene, known)
+    if not reproduced(known, worlds):
+        return not_tried("not-reproduced")
+    before = worlds.runs
+    found = followed_beliefs(known, column, parts, worlds)
+    if found is None:
+        return not_tried("unexplained")
+    details = {"runs": worlds.runs - before, "unfollowed": found.unfollowed, "keys": found.keys}
+    return outcome(known, column, found.beliefs, method="exact", worlds=found.worlds, **details)
+
+
 def _decided(scene: Scene, known: PriorKnowledge, column: str) -> AttackResult:
     """What follows from single decisions of the algorithm."""
     assert scene.original is not None
@@ -101,7 +119,7 @@ def _decided(scene: Scene, known: PriorKnowledge, column: str) -> AttackResult:
     if refusals is None:
         return _witnessed(scene, known, column)
     found = decided_beliefs(known, column, refusals, scene.seed)
-    if not found.reproduced and not refusals.by_chance:
+    if not found.reproduced and not refusals.concealed:
         return not_tried("not-reproduced")
     if refusals.uncut is not None and not found.refused:  # no class is certain not to be several made one
         return _witnessed(scene, known, column)
@@ -133,13 +151,13 @@ def _witnessed(scene: Scene, known: PriorKnowledge, column: str) -> AttackResult
 
 def refusals_of(scene: Scene, known: PriorKnowledge) -> Refusals | None:
     """What the algorithm must have refused, as far as it declares that."""
-    algorithm, problem = ALGORITHMS[scene.policy.algorithm.name], replace(known.problem, veto=None)
+    algorithm, problem = ALGORITHMS[scene.policy.algorithm.name], known.problem
+    if problem.concealing is not None:
+        problem = replace(problem, veto=NothingRefused())
     if algorithm.refusals is None:
         return None
     engine = LocalEngine(problem.table, problem.ladders, problem.domains)
-    found = algorithm.refusals(problem, engine, _shown(scene, known))
-    by_chance = 0.0 if known.problem.concealing is None else REFUSED
-    return None if found is None else replace(found, by_chance=by_chance)
+    return algorithm.refusals(problem, engine, _shown(scene, known))
 
 
 def _shown(scene: Scene, known: PriorKnowledge) -> Codes:

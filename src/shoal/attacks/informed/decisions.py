@@ -10,7 +10,8 @@ dealt independently of each other, so how probable that is with a given dealing 
 distribution of the failing records of each of the others.
 
 Where there are few ways all of them are judged, and only then something is certain. Else ways are drawn at random: a
-belief counts as raised if it is so by more than four standard errors.
+belief counts as raised if it is so by more than four standard errors. Where the search conceals, a refusal may also
+have come by chance: then nothing is excluded, and no way is less probable than the chance of its refusal.
 """
 
 from __future__ import annotations
@@ -132,7 +133,7 @@ def decided_beliefs(known: PriorKnowledge, column: str, refusals: Refusals, seed
     found = _Gathered(known, column, seed)
     _left_out(found, refusals)
     for node in refusals.nodes:
-        _finer_node(found, node, refusals.by_chance)
+        _finer_node(found, node)
     _not_cut(found, refusals)
     return found
 
@@ -149,7 +150,8 @@ def _left_out(found: _Gathered, refusals: Refusals) -> None:
         dealings = found.ways_of(cells, part)
         if dealings is not None:
             fails = _fails(known, dealings.counts)[:, 0]
-            weights = np.where(fails, 1.0, refusals.by_chance)
+            chances = refusals.failed_by_chance
+            weights = np.where(fails, 1.0, 0.0 if chances is None else chances[known.tuples[cells[0]]])
             found.take(cells, part, dealings, dealings.weights * weights, weights > 0)
 
 
@@ -176,7 +178,8 @@ def _not_cut(found: _Gathered, refusals: Refusals) -> None:
         if fitting.all() or dealings is None:
             continue
         uncut = fitting[:-1] if few is not None else refusals.uncut(_dealt(known, [cells], [dealings.counts]))
-        weights = np.where(uncut, 1.0, refusals.by_chance)
+        chance = refusals.uncut_by_chance
+        weights = np.where(uncut, 1.0, 0.0 if chance is None else chance(int(known.sizes[cells].sum())))
         found.take(cells, part, dealings, dealings.weights * weights, weights > 0)
 
 
@@ -245,7 +248,7 @@ class _Unit:
         return found.astype(np.float64)
 
 
-def _finer_node(found: _Gathered, node: RefusedNode, by_chance: float) -> None:
+def _finer_node(found: _Gathered, node: RefusedNode) -> None:
     """A finer candidate for the whole table: its failing groups have more records than were tolerated."""
     known = found.known
     group = node.group[known.tuples]
@@ -270,7 +273,7 @@ def _finer_node(found: _Gathered, node: RefusedNode, by_chance: float) -> None:
             return
         judged = _fails(known, dealings.counts) & (np.bincount(part, weights=could[cells]) > 0)
         units.append(_Unit(cells, part, dealings, (judged * dealings.counts.sum(axis=2)).sum(axis=1)))
-    _believe_node(found, units, tolerated, by_chance)
+    _believe_node(found, units, tolerated, node.by_chance)
 
 
 def _could_fail(known: PriorKnowledge, group: Ints, sizes: Ints) -> Mask:

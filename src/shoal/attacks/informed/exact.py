@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 import numpy as np
@@ -19,10 +19,10 @@ MOST_WORLDS = 1_000
 MOST_WORK = 60_000  # records times worlds that are run
 
 
-def few_worlds(known: PriorKnowledge) -> list[tuple[Ints, Dealings]] | None:
+def few_worlds(known: PriorKnowledge, runs: int = 1) -> list[tuple[Ints, Dealings]] | None:
     """For each class, and each cell that was left out, its cells and every way to deal secrets to them; None where
-    the worlds that these make are too many."""
-    most = min(MOST_WORLDS, MOST_WORK // max(int(known.sizes.sum()), 1))
+    the worlds that these make are too many. ``runs``: how often the algorithm is run on each."""
+    most = min(MOST_WORLDS, MOST_WORK // max(int(known.sizes.sum()), 1)) // runs
     found: list[tuple[Ints, Dealings]] = []
     if not most:
         return None
@@ -47,15 +47,20 @@ def exact_beliefs(
     expected = np.zeros(known.true.shape)
     value = known.value_of(column)
     least, total = np.full((len(known.sizes), value.shape[1]), np.inf), 0.0
+    for counts, weight in worlds_of(known, parts):
+        if worlds.explains(counts):
+            expected += weight * counts
+            least = np.minimum(least, counts @ value)
+            total += weight
+    return Beliefs(expected / total, least) if total else None
+
+
+def worlds_of(known: PriorKnowledge, parts: Sequence[tuple[Ints, Dealings]]) -> Iterator[tuple[Ints, float]]:
+    """Every world, as records by cell and secret, and how probable it is beforehand."""
     for ways in product(*(range(len(dealings.weights)) for _, dealings in parts)):
         counts = np.zeros_like(known.true)
         weight = 1.0
         for (cells, dealings), way in zip(parts, ways, strict=True):
             counts[cells] = dealings.counts[way]
             weight *= float(dealings.weights[way])
-        weight *= worlds.explains(counts)
-        if weight:
-            expected += weight * counts
-            least = np.minimum(least, counts @ value)
-            total += weight
-    return Beliefs(expected / total, least) if total else None
+        yield counts, weight

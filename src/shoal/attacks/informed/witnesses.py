@@ -46,7 +46,7 @@ def witnesses(known: PriorKnowledge, column: str, worlds: Worlds, seed: int) -> 
             break
         cell, secret = int(cells[kind]), int(secrets[kind])
         people += 1
-        found += any(worlds.explains(each) > 0 for each in _others(known, value, cell, secret, rng))
+        found += any(worlds.explains(each) for each in _others(known, value, cell, secret, rng))
     return Witnessed(people, found, worlds.runs)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 
@@ -22,8 +22,6 @@ from shoal.search.engine import LocalEngine
 from shoal.search.problem import Problem, no_progress
 from shoal.table.encoded import EncodedTable, encode_table
 from shoal.table.recoding import SUPPRESSED, Recoding
-
-KEYS = 16  # keys that are tried where the release was concealed
 
 
 def made_again(scene: Scene) -> tuple[Ints, Ints, Ints] | None:
@@ -81,37 +79,36 @@ class Worlds:
         self._known, self._rows, self._first = known, scene.original.rows, scene.policy.person_columns
         self._algorithm = scene.policy.algorithm.name
         self._problem = replace(known.problem, progress=no_progress)
-        self._alternatives: tuple[Problem, ...] = (self._problem,)  # what may have been given besides the secrets
-        if self._problem.concealing is not None:  # nobody knows the key
-            vetoes = (Veto(bytes([number]), given=True) for number in range(KEYS))
-            self._alternatives = tuple(replace(self._problem, veto=veto) for veto in vetoes)
         self._number = class_numbers(scene)
         self._by_cell = np.argsort(known.record_cell, kind="stable")
         self.runs = 0
 
     def reproduces(self) -> bool:
         """Whether the release comes out for the true secrets: then the program in this version has made it."""
-        return self._share(self._known.true, (self._problem,)) > 0
+        return self.explains(self._known.true)
 
-    def explains(self, counts: Ints) -> float:
-        """How probably the release comes out where so many records of each cell have each secret: 1 or 0, unless the
-        algorithm may have been given other things that nobody knows."""
-        return self._share(counts, self._alternatives)
-
-    def _share(self, counts: Ints, problems: Sequence[Problem]) -> float:
-        known = self._known
+    def explains(self, counts: Ints, veto: Veto | None = None) -> bool:
+        """Whether the release comes out where so many records of each cell have each secret; with other answers than
+        those of the true key where a search that conceals is given them."""
+        known, problem = self._known, self._problem if veto is None else replace(self._problem, veto=veto)
         secret = np.empty(len(known.record_cell), dtype=np.int64)
         secret[self._by_cell] = np.repeat(np.tile(np.arange(known.n_secrets), len(counts)), counts.ravel())
-        present = counts.sum(axis=0) > 0
-        if not all(present[holders].any() for holders in self._named):
-            return 0.0  # the policy would be refused
+        if not self.allowed(counts):
+            return False
         table, order = self._table_of(secret)
-        found = 0
-        for each in problems:
-            self.runs += 1
-            recoding = _run(self._algorithm, replace(each, table=table))
-            found += recoding is not None and self._same(recoding, order, secret)
-        return found / len(problems)
+        self.runs += 1
+        recoding = _run(self._algorithm, replace(problem, table=table))
+        return recoding is not None and self._same(recoding, order, secret)
+
+    def allowed(self, counts: Ints) -> bool:
+        """Whether the policy would be accepted: the values that it names must occur."""
+        present = counts.sum(axis=0) > 0
+        return all(present[holders].any() for holders in self._named)
+
+    @property
+    def sampled(self) -> bool:
+        """Whether the algorithm draws more than what it refuses: which of equal records goes where."""
+        return ALGORITHMS[self._algorithm].works_on_records
 
     @cached_property
     def _named(self) -> list[NDArray[np.intp]]:

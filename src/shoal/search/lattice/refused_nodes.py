@@ -12,11 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.metrics import CellMetric
+from shoal.models import least_size
 from shoal.search.engine import LocalEngine
 from shoal.search.lattice.greedy_lattice import path_to
 from shoal.search.lattice.nodes import TIE, Node, cell_bounds, column_means, summarize
 from shoal.search.problem import Problem
-from shoal.search.refusals import Codes, Refusals, RefusedNode, failed_groups, judged_alone
+from shoal.search.refusals import (
+    Codes,
+    Refusals,
+    RefusedNode,
+    failed_by_chance,
+    failed_groups,
+    judged_alone,
+    refused_by_chance,
+)
 
 
 def incognito_refusals(problem: Problem, engine: LocalEngine, shown: Codes) -> Refusals | None:
@@ -33,6 +42,8 @@ def optimal_refusals(problem: Problem, engine: LocalEngine, shown: Codes) -> Ref
         grouping = engine.classes(node)
         kept = np.ones(grouping.n_classes, dtype=np.bool_)
         kept[grouping.tuple_class[shown[0] < 0]] = False
+        if problem.concealing is not None:  # nodes are compared without decoys, and who is one is not known
+            kept |= grouping.sizes >= least_size(problem.models)
         cost = problem.metric.cost(problem.metric.of(summarize(problem, node, grouping, kept)))
         return _neighbours(problem, engine, node, lambda other: _affordable(problem, other, cost))
 
@@ -55,7 +66,13 @@ def _refusals(
     node = _released_node(problem, shown)
     if node is None or not judged_alone(problem):
         return None
-    return Refusals(failed_groups(problem, engine.classes(node).tuple_class, shown), tuple(refused(node)))
+    group = engine.classes(node).tuple_class
+    return Refusals(
+        failed_groups(problem, group, shown),
+        tuple(refused(node)),
+        failed_by_chance=failed_by_chance(problem, group),
+        concealed=problem.concealing is not None,
+    )
 
 
 def _released_node(problem: Problem, shown: Codes) -> Node | None:
@@ -83,7 +100,7 @@ def _neighbours(
 def _refused(problem: Problem, engine: LocalEngine, node: Node, tolerated: int) -> RefusedNode:
     levels = ", ".join(f"{name}: {level}" for name, level in problem.nominal_levels(node).items())
     group: NDArray[np.int64] = engine.classes(node).tuple_class.astype(np.int64)
-    return RefusedNode(levels, group, tolerated)
+    return RefusedNode(levels, group, tolerated, refused_by_chance(problem))
 
 
 def _affordable(problem: Problem, node: Node, cost: float) -> int:

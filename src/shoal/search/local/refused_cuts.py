@@ -8,23 +8,29 @@ show the same are made one in the end:
   child. At a median it may, and then both sides of that cut, within the released class, show the same as the whole.
 - `top-down` may lend records to a rest that later leads to the same labels. Only a class that is all of its block is
   certain not to have been cut.
+
+A search that conceals also leaves classes whole by chance, and `top-down` then tries the cuts of `mondrian`, too: a
+class that is whole was left so in one of both ways. That such a search takes cuts back whose parts would release the
+same labels as another class is not considered.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.hierarchies.ranges import ancestors
-from shoal.models import least_size
+from shoal.models import least_needed, least_size
+from shoal.search.conceal import uncut_chance
 from shoal.search.engine import LocalEngine
 from shoal.search.local import mondrian, top_down
 from shoal.search.local.blocks import Blocks
 from shoal.search.local.partition import RecordKinds, RecordSpace, Tally
 from shoal.search.local.range_method import shared_groups
 from shoal.search.problem import Problem, no_progress
-from shoal.search.refusals import Codes, DealtClasses, Ints, Refusals, failed_groups, judged_alone
+from shoal.search.refusals import Codes, DealtClasses, Ints, Refusals, failed_by_chance, failed_groups, judged_alone
 from shoal.table.classes import Mask
 
 
@@ -34,8 +40,12 @@ def mondrian_refusals(problem: Problem, engine: LocalEngine, shown: Codes) -> Re
     if found is None:
         return None
     refusals, blocks = found
-    uncut = partial(_uncut, blocks, mondrian.uncut)
-    return replace(refusals, uncut=uncut, uncut_classes=lambda *cells: not _may_be_several(problem, *cells))
+    return replace(
+        refusals,
+        uncut=partial(_uncut, blocks, [mondrian.uncut]),
+        uncut_classes=lambda *cells: not _may_be_several(problem, *cells),
+        uncut_by_chance=_uncut_by_chance(problem, ways=1),
+    )
 
 
 def top_down_refusals(problem: Problem, engine: LocalEngine, shown: Codes) -> Refusals | None:
@@ -50,13 +60,35 @@ def top_down_refusals(problem: Problem, engine: LocalEngine, shown: Codes) -> Re
     def whole(tuples: Ints, counts: Ints) -> bool:
         return bool((top[tuples] == top[tuples[0]]).all()) and counts.sum() == sizes[top[tuples[0]]]
 
-    uncut = partial(_uncut, blocks, top_down.uncut)
-    return replace(refusals, uncut=uncut, uncut_classes=whole)
+    ways = [top_down.uncut] if problem.concealing is None else [top_down.uncut, mondrian.uncut]
+    return replace(
+        refusals,
+        uncut=partial(_uncut, blocks, ways),
+        uncut_classes=whole,
+        uncut_by_chance=_uncut_by_chance(problem, ways=len(ways)),
+    )
 
 
 def range_refusals(problem: Problem, engine: LocalEngine, shown: Codes) -> Refusals | None:  # noqa: ARG001
     """The groups that were left out; nothing else depends on secrets."""
-    return Refusals(failed_groups(problem, shared_groups(problem), shown)) if judged_alone(problem) else None
+    return _of_groups(problem, shared_groups(problem), shown) if judged_alone(problem) else None
+
+
+def _of_groups(problem: Problem, group: NDArray[np.integer], shown: Codes) -> Refusals:
+    """The groups that were left out."""
+    return Refusals(
+        failed_groups(problem, group, shown),
+        failed_by_chance=failed_by_chance(problem, group),
+        concealed=problem.concealing is not None,
+    )
+
+
+def _uncut_by_chance(problem: Problem, *, ways: int) -> Callable[[int], float] | None:
+    """How probably a class of so many records is whole in one of some ways to cut it, although all could cut it."""
+    if problem.concealing is None:
+        return None
+    needed, smallest = least_needed(problem.models), least_size(problem.models)
+    return lambda records: min(1.0, ways * uncut_chance(records, needed=needed, smallest=smallest))
 
 
 def _of_blocks(problem: Problem, engine: LocalEngine, shown: Codes) -> tuple[Refusals, Blocks] | None:
@@ -66,11 +98,12 @@ def _of_blocks(problem: Problem, engine: LocalEngine, shown: Codes) -> tuple[Ref
     top = engine.classes(tuple(levels - 1 for levels in problem.shape)).tuple_class
     inside = np.where(shown[0] >= 0, 0, -1).astype(np.int32)
     blocks = Blocks(replace(problem, progress=no_progress), inside, 1)
-    return Refusals(failed_groups(problem, top, shown)), blocks
+    return _of_groups(problem, top, shown), blocks
 
 
-def _uncut(blocks: Blocks, cut: Callable[[RecordSpace, Tally], Tally], dealt: DealtClasses) -> Mask:
-    """Which of some classes are left as they are when each is cut once; every entry is a kind of its own."""
+def _uncut(blocks: Blocks, ways: Sequence[Callable[[RecordSpace, Tally], Tally]], dealt: DealtClasses) -> Mask:
+    """Which of some classes are left as they are in one of some ways to cut each once; every entry is a kind of its
+    own."""
     kinds = RecordKinds(
         codes=np.ascontiguousarray(blocks.problem.table.codes[:, dealt.tuples]),
         counts=dealt.count,
@@ -83,7 +116,8 @@ def _uncut(blocks: Blocks, cut: Callable[[RecordSpace, Tally], Tally], dealt: De
     )
     active = Tally(dealt.owner, np.arange(len(dealt.count)), dealt.count, dealt.n)
     result = np.zeros(dealt.n, dtype=np.bool_)
-    result[dealt.owner[cut(RecordSpace(blocks, kinds), active).item]] = True
+    for cut in ways:
+        result[dealt.owner[cut(RecordSpace(blocks, kinds), active).item]] = True
     return result
 
 
