@@ -256,6 +256,7 @@ RESULTS = [
             "secrets-not-read": {},
             "records-linked": {},
             "too-large-to-run-again": {},
+            "key-unknown": {},
             "too-many-beliefs": {},
             "not-reproduced": {},
             "unexplained": {},

@@ -33,7 +33,7 @@ from shoal.attacks.informed.followed import RUNS_PER_WORLD, followed_beliefs, re
 from shoal.attacks.informed.knowledge import PriorKnowledge, classes_of_rows, columns_read, knowledge_of
 from shoal.attacks.informed.outcome import Beliefs, outcome
 from shoal.attacks.informed.witnesses import TRIES, runs_allowed, witnesses
-from shoal.attacks.informed.worlds import Worlds, made_again
+from shoal.attacks.informed.worlds import Worlds, key_unknown, made_again
 from shoal.attacks.released_classes import Codes, Ints
 from shoal.attacks.statistics import wilson
 from shoal.search import ALGORITHMS
@@ -137,11 +137,13 @@ def _decided(scene: Scene, known: PriorKnowledge, column: str) -> AttackResult:
 
 def _witnessed(scene: Scene, known: PriorKnowledge, column: str) -> AttackResult:
     """For how many people another secret gives the same release; what the others have stays undecided."""
-    worlds = Worlds(scene, known)
     if runs_allowed(known) < 1 + TRIES:
         return not_tried("too-large-to-run-again")
+    if key_unknown(scene):
+        return not_tried("key-unknown")
+    worlds = Worlds(scene, known)
     if not worlds.reproduces():
-        return not_tried("not-reproduced")
+        return not_tried("not-reproduced" if known.problem.concealing is None else "key-unknown")
     found = witnesses(known, column, worlds, scene.seed)
     beliefs = Beliefs(known.baseline, np.zeros((len(known.sizes), known.value_of(column).shape[1])))
     low, high = wilson(found.open, found.people)

@@ -28,10 +28,11 @@ from shoal.attacks.statistics import Z_95
 from shoal.search.conceal import REFUSED, Marks, Veto
 from shoal.table.classes import Floats, Mask
 
-RUNS_PER_WORLD = 16  # that there must be room for on average
-MOST_RUNS = 1_000  # of the algorithm
+RUNS_PER_WORLD = 8  # that there must be room for on average
+MOST_RUNS = 500  # of the algorithm
 MOST_WORK = 60_000  # records times runs
-KEYS = 16  # for draws that are not followed
+KEYS = 8  # for draws that are not followed
+_ENOUGH = 0.02  # what may be left where no world can be excluded, as a share of what explains the release
 _TO_REPRODUCE = 256  # runs on the true secrets until the release comes out
 _LEAST_KEYS = 4.0  # keys that must explain the release, by their weights, for a belief to be estimated from
 _STANDARD_ERRORS = 4.0
@@ -92,18 +93,21 @@ class _Tree:
         self._worlds, self._counts, self._priors, self._number = worlds, counts, priors, 0
         self.explained = np.zeros((len(counts), keys))  # how probably each world explains the release
         self.left: list[_Branch] = []
+        self.found = self.pending = 0.0  # how probable what explains the release is, and what was not run yet
         for world in range(len(counts)):
             for key in range(keys):
                 self._add(1.0, world, key, ())
 
     def _add(self, weight: float, world: int, key: int, answers: Answers) -> None:
         self._number += 1
-        order = -weight * self._priors[world]
-        heapq.heappush(self.left, _Branch(order, self._number, weight, world, key, answers))
+        joint = weight * self._priors[world]
+        self.pending += joint
+        heapq.heappush(self.left, _Branch(-joint, self._number, weight, world, key, answers))
 
     def run(self) -> bool:
         """Run the most probable branch: whether the release comes out."""
         branch = heapq.heappop(self.left)
+        self.pending += branch.order
         veto = FollowedVeto(branch.answers, branch.key)
         same = self._worlds.explains(self._counts[branch.world], veto)
         weight = branch.weight
@@ -112,6 +116,7 @@ class _Tree:
             self._add(weight * chance, branch.world, branch.key, (*so_far, True))
             weight *= 1 - chance
         self.explained[branch.world, branch.key] += weight * same
+        self.found += weight * same * self._priors[branch.world]
         return same
 
     def unfollowed(self) -> Floats:
@@ -149,7 +154,7 @@ def followed_beliefs(
     tree = _Tree(worlds, list(counts), priors.tolist(), _keys(worlds))
     allowed = min(MOST_RUNS, MOST_WORK // max(int(known.sizes.sum()), 1))
     for _ in range(allowed):
-        if not tree.left:
+        if not tree.left or (worlds.sampled and tree.pending < _ENOUGH * tree.found):
             break
         tree.run()
     unfollowed = tree.unfollowed()
@@ -189,5 +194,5 @@ def _beliefs(known: PriorKnowledge, column: str, counts: Ints, weights: Floats, 
         half += Z_95 * scale * float(np.sqrt(sum(rate(one) ** 2 for one in each)))
     elif not off:
         return Beliefs(expected, least)
-    mean = rate(expected)
+    mean, half = rate(expected), float(half)
     return Beliefs(expected, least, margin, (max(0.0, mean - half), min(1.0, mean + half)))

@@ -28,6 +28,8 @@ def made_again(scene: Scene) -> tuple[Ints, Ints, Ints] | None:
     """Rows of the original, the class of each, and its records, found by making the release again; None where another
     one comes out."""
     assert scene.original is not None
+    if key_unknown(scene):
+        return None
     problem = replace(scene.original.problem, progress=no_progress)
     if works_on_records(scene.policy):
         problem = replace(problem, table=problem.table.unfolded())
@@ -42,6 +44,13 @@ def made_again(scene: Scene) -> tuple[Ints, Ints, Ints] | None:
     if sizes[0] or not np.array_equal(sizes[2:], scene.released.stats.records):
         return None
     return row, owner, times
+
+
+def key_unknown(scene: Scene) -> bool:
+    """Whether a release that conceals cannot be made again: its key was made for the run, and this is another one."""
+    assert scene.original is not None
+    veto = scene.original.problem.concealing
+    return veto is not None and not veto.given and scene.recoding is None
 
 
 def class_numbers(scene: Scene) -> dict[tuple[Label, ...], int]:

@@ -31,6 +31,8 @@ _ATTACK_FIGURES = ("status", "records", "of", "classes", "rate", "baseline", "le
 _ASKED = ("model", "sensitive", "asked")  # the facts by which a model is found again
 _BY_ORIGINAL = frozenset({"truthfulness", "boundaries", "suppression", "range-ends"})
 """Checks that say more with the original than without it."""
+_KNOWN_TO_THE_RUN = frozenset({"classes-overlap", "key-unknown"})
+"""Why an attack cannot be repeated that the run could make: it knew the class of each record, and the key."""
 _BY_THE_RUN = frozenset({"insensitive"})
 """Checks that only a run makes, on a cluster."""
 
@@ -216,8 +218,7 @@ def differing_attacks(
     recorded as not tried; those made ``elsewhere``, beside other releases or by people, are not compared.
     """
     skipped = {_subject(each) for each in again if each["status"] == "not tried" and not original}
-    # which class a record is in is known to the run that made the release alone, where labels overlap
-    skipped |= {_subject(each) for each in again if each["outcome"] == "classes-overlap"}
+    skipped |= {_subject(each) for each in again if each["outcome"] in _KNOWN_TO_THE_RUN}
     skipped |= {_subject(each) for each in recorded if each["status"] == "not tried" and each["name"] in lacking}
     repeated, left = (
         [each for each in results if _subject(each) not in skipped and each["name"] not in elsewhere]
