@@ -9,8 +9,8 @@ which draw more often, those of so many runs for each original in which each dra
 make more secrets look certain, never fewer. The answer that there is no release counts apart.
 *exposure*: what the attack `informed` finds with and without, on generated tables (300 people whose illnesses depend on
 where they live; 2,006 people of whom one postal code of 22 has to be left out) and on Adult where SHOAL_DATA is set:
-the mean belief in the true secret (rate), what the release alone says (baseline), the difference with its 95% interval over
-the releases, and exposed and certain records of all releases. Only algorithms that say what they refused.
+the mean belief in the true secret (rate), what the release alone says (baseline), the difference with its 95% interval
+over the releases, and exposed and certain records of all releases. Only algorithms that say what they refused.
 *price*: Adult (eight quasi-identifiers, sensitive occupation), models by algorithms: NCP without, mean NCP over several
 keys with, and the seconds of the search.
 """
