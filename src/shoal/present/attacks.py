@@ -38,22 +38,13 @@ _NOT_MADE = {
     "not-numbers": "{column} is not published as numbers",
     "nothing-known": "no released record has a known value of {column}",
     "one-value": "{column} does not have two values that labels could tell apart",
-<<<<<<< HEAD
     "secrets-not-read": "the algorithm does not look at {column}, so who has which value does not change the release",
     "people-counted": "the models count people, and the table is too large to run the algorithm on every alternative",
     "records-linked": "pseudonyms link records, which the attack does not support",
     "too-many-beliefs": "there are too many different people and values of {column} to compare all of them",
     "too-large-to-run-again": "the algorithm would have to be run many times, which takes too long for this table",
     "not-reproduced": "this version of the program makes a different release from the original",
-=======
-    "secrets-not-read": "the algorithm does not look at {column}, so the release is the same whoever has which value",
-    "people-counted": "the models count people, and the table is too large to try every explanation of the release",
-    "records-linked": "pseudonyms link records, and explanations of such releases are not tried",
-    "too-many-beliefs": "there are too many different people and values of {column} to hold a belief in each",
-    "too-large-to-run-again": "the algorithm does not say what it refused, and running it again takes too long",
-    "not-reproduced": "the program in this version makes another release of the original",
-    "key-unknown": "only the run that made the release, or its owner, has the key by which the search concealed",
->>>>>>> 9fd7fd8 (Concealed releases are audited without their key; tests of the informed adversary on them)
+    "key-unknown": "only the run that made the release, or its owner, has the key that conceals its choices",
     "unexplained": "people who were left out have values that the release does not show",
     "not-range-method": "the policy does not use the range method",
     "labels-chosen-earlier": "the records took the labels of an earlier release, which were not chosen for them",
@@ -255,13 +246,9 @@ def _informed(result: AttackResult, details: Details) -> str:
             f"{column} would have led to the same release, so theirs is not certain (at least {share} of all people, "
             "with 95% confidence). For the others nothing was shown either way."
         )
-<<<<<<< HEAD
     how = {"exact": "All possible originals were compared."}.get(details["method"], _DECISIONS)
-=======
-    how = {"exact": "All explanations of the release were compared."}.get(details["method"], _DECISIONS)
     if details.get("unfollowed") or details.get("keys", 1) > 1:
-        how = "The most probable explanations of the release were compared."
->>>>>>> 9fd7fd8 (Concealed releases are audited without their key; tests of the informed adversary on them)
+        how = "The most probable originals were compared."
     if not result.leak:
         return f"Knowing how the release was made makes nobody's {column} certain or much more likely. {how}"
     said = f"Knowing how the release was made exposes the {column} of {number(result.records or 0)} of {of}"

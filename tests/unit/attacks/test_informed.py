@@ -70,7 +70,7 @@ def known_of(scene: Scene) -> PriorKnowledge:
 def by_decisions(scene: Scene) -> AttackResult:
     """What follows from single decisions, whatever the size of the table."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("shoal.attacks.attackers.informed.few_worlds", lambda _: None)
+        patch.setattr("shoal.attacks.attackers.informed.few_worlds", lambda *_: None)
         return Informed.run(scene, "cond")
 
 

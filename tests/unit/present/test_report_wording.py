@@ -178,6 +178,7 @@ RESULTS = [
     ),
     attack("informed", "illness", certain=0, details=EXPLAINED),
     attack("informed", "illness", certain=0, details=EXPLAINED | {"method": "decisions"}),
+    attack("informed", "illness", certain=0, details=EXPLAINED | {"unfollowed": 0.01, "keys": 8}),
     attack(
         "informed",
         "illness",
