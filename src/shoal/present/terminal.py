@@ -226,7 +226,8 @@ def attack_lines(release: str, report: AttackReport) -> Iterator[str]:
             yield ""
         gap = tried
         name = f"{each.name} ({each.sensitive})" if each.sensitive else each.name
-        mark = NOTHING if not tried else "LEAK" if each.leak else "ok"
+        explained = each.outcome == "explained" and bool(each.records)
+        mark = NOTHING if not tried else "LEAK" if each.leak else "note" if explained else "ok"
         yield paragraph(mark, f"{name}: {verdict_sentence(each)}")
         if tried:
             exposed = f"Exposed: {exposed_phrase(each)}."
