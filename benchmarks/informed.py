@@ -1,6 +1,6 @@
 """What somebody learns who knows how a release was made: over all small tables of a kind, and on Adult.
 
-Run: python benchmarks/informed.py [--conceal]
+Run: python benchmarks/informed.py
 
 Small tables: people in three postal codes (11, 12, 21), so many in each, each with HIV or Flu, in every combination;
 k = 2, at most half of a class may have HIV, and up to 40% of the records may be suppressed. Tables that no release
@@ -8,13 +8,12 @@ satisfies are left out. Releases that look the same are counted once. A release 
 the same value in every table that the algorithm turns into it, and the release alone does not show it.
 
 Where SHOAL_DATA names a folder with the Adult table, the attack is timed on 30,162 records, beside all other attacks.
-With --conceal the policies ask for it.
+What it finds where the policies conceal is measured by `benchmarks/conceal.py`.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -51,7 +50,7 @@ def small_tables() -> Iterator[tuple[tuple[int, ...], list[tuple[str, str]]]]:
             yield shape, people
 
 
-def small_policy(algorithm: str, suppression: float, *, conceal: bool) -> shoal.Policy:
+def small_policy(algorithm: str, suppression: float) -> shoal.Policy:
     """The policy of the small tables."""
     return shoal.Policy(
         columns={"zip": {"role": "quasi", "hierarchy": {"mask": "right"}}, "cond": {"role": "sensitive"}},
@@ -59,7 +58,7 @@ def small_policy(algorithm: str, suppression: float, *, conceal: bool) -> shoal.
             {"model": "k-anonymity", "k": 2},
             {"model": "alpha-k-anonymity", "alpha": {"HIV": 0.5}, "sensitive": "cond"},
         ],
-        algorithm={"name": algorithm, **({"conceal": True} if conceal else {})},
+        algorithm={"name": algorithm},
         suppression=suppression,
     )
 
@@ -72,9 +71,9 @@ def attacked(made: Result, policy: shoal.Policy) -> AttackResult:
     return Informed.run(Scene(policy, rows, released, original, recoding=made.recoding), "cond")
 
 
-def count_small(algorithm: str, suppression: float, *, conceal: bool) -> tuple[int, int, int, int]:
+def count_small(algorithm: str, suppression: float) -> tuple[int, int, int, int]:
     """Tables released, different releases, and of these those with an exposed and with a certain secret."""
-    policy = small_policy(algorithm, suppression, conceal=conceal)
+    policy = small_policy(algorithm, suppression)
     tables, releases = 0, dict[Any, AttackResult]()
     for shape, people in small_tables():
         zips, conditions = zip(*people, strict=True)
@@ -91,7 +90,7 @@ def count_small(algorithm: str, suppression: float, *, conceal: bool) -> tuple[i
     return tables, len(releases), sum(each.leak for each in releases.values()), certain
 
 
-def time_adult(algorithm: str, table: Path, *, conceal: bool) -> str:
+def time_adult(algorithm: str, table: Path) -> str:
     """Seconds of the attack and of the others on Adult, and what it finds, as a row of the table."""
     policy = shoal.Policy(
         data=str(table),
@@ -100,7 +99,7 @@ def time_adult(algorithm: str, table: Path, *, conceal: bool) -> str:
             {"model": "k-anonymity", "k": 5},
             {"model": "distinct-l-diversity", "l": 3, "sensitive": "occupation"},
         ],
-        algorithm={"name": algorithm, **({"conceal": True} if conceal else {})},
+        algorithm={"name": algorithm},
         suppression=0.02,
     )
     made = make_release(str(table), policy)
@@ -121,12 +120,11 @@ def time_adult(algorithm: str, table: Path, *, conceal: bool) -> str:
 
 def main() -> None:
     """Print the tables as Markdown."""
-    conceal = "--conceal" in sys.argv[1:]
     print("| algorithm | suppression | tables | releases | with an exposed secret | with a certain secret |")
     print("|---|---|---|---|---|---|")
     for algorithm in ALGORITHMS:
         for suppression in SUPPRESSION:
-            figures = " | ".join(map(str, count_small(algorithm, suppression, conceal=conceal)))
+            figures = " | ".join(map(str, count_small(algorithm, suppression)))
             print(f"| {algorithm} | {suppression:.0%} | {figures} |", flush=True)
     if "SHOAL_DATA" not in os.environ:
         return
@@ -136,7 +134,7 @@ def main() -> None:
         table = Path(name) / "adult.csv"
         adult.write_table(table)
         for algorithm in ALGORITHMS:
-            print(time_adult(algorithm, table, conceal=conceal), flush=True)
+            print(time_adult(algorithm, table), flush=True)
 
 
 if __name__ == "__main__":
