@@ -28,7 +28,7 @@ from shoal.attacks.statistics import Z_95
 from shoal.search.conceal import REFUSED, Marks, Veto
 from shoal.table.classes import Floats, Mask
 
-RUNS_PER_WORLD = 8  # that there must be room for on average
+RUNS_PER_WORLD = 16  # by which fewer worlds are tried than where nothing is concealed: at most 62
 MOST_RUNS = 500  # of the algorithm
 MOST_WORK = 60_000  # records times runs
 KEYS = 8  # for draws that are not followed
