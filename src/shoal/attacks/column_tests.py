@@ -26,6 +26,7 @@ from shoal.attacks.random_dealing import (
     DEALINGS,
     dealt_records,
     dealt_within,
+    generator_for,
     in_spreads,
     p_values,
 )
@@ -87,7 +88,7 @@ class _Dealings:
             return _Dealings(secret, known, paired, entries, np.zeros(0), np.zeros((DEALINGS + 1, 0)), [], 0)
         dealt = _DealtRows.of(owner[rows], [each.codes[rows] for each in known], targets, rows)
         figures = [dealt.figures(np.arange(len(rows)), entries)]
-        orders = dealt_within(dealt.owner, DEALINGS, np.random.default_rng(seed))
+        orders = dealt_within(dealt.owner, DEALINGS, generator_for(seed, dealt.owner, *dealt.secrets, *dealt.groups))
         table = np.array([*figures, *(dealt.figures(order, entries) for order in orders)])
         counted = [
             2 * place + 1

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.attacks.random_dealing import DEALINGS, dealt_records, in_spreads, p_values
+from shoal.attacks.random_dealing import DEALINGS, dealt_records, generator_for, in_spreads, p_values
 from shoal.attacks.released_classes import Ints, Rows
 from shoal.attacks.statistics import CHANCE
 from shoal.table.encoded import combine_codes
@@ -46,7 +46,7 @@ def narrowings(rows: Rows, k: int, seed: int) -> list[Narrowing]:
     records_of = {name: _below(owner, column, k) for name, column in zip(names, codes, strict=True)}
     some = dealt_records(owner, seed)
     owner, codes = owner[some], codes[:, some]
-    generator = np.random.default_rng(seed)
+    generator = generator_for(seed, owner, *codes)
     figures = [[_below(owner, column, k) for column in codes]]
     for _ in range(DEALINGS):
         dealt = owner[generator.permutation(len(owner))]

@@ -16,7 +16,7 @@ from shoal.attacks.attack import AttackResult
 from shoal.attacks.column_readings import Knowledge, Secret, Target
 from shoal.attacks.column_tests import column_tests
 from shoal.attacks.guessed import over_all_records
-from shoal.attacks.random_dealing import dealt_within, in_spreads, p_values
+from shoal.attacks.random_dealing import DEALINGS, dealt_within, in_spreads, p_values
 from shoal.attacks.statistics import CHANCE
 from support.attack_cases import policy_of, table_of
 
@@ -203,7 +203,7 @@ def test_p_values_are_near_those_of_every_dealing() -> None:
     every = list(oracle.dealings(records))
     reached = sum(oracle.belief(each) >= oracle.belief(records) for each in every) / len(every)
     assert reached == pytest.approx(0.1)
-    assert float(np.mean(seen)) == pytest.approx((1 + 39 * reached) / 40, abs=0.03)
+    assert float(np.mean(seen)) == pytest.approx((1 + DEALINGS * reached) / (DEALINGS + 1), abs=0.03)
 
 
 def test_every_order_within_classes_is_as_likely() -> None:

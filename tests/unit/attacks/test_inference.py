@@ -7,6 +7,7 @@ import pytest
 
 import shoal
 from shoal.attacks.attack import AttackResult
+from shoal.attacks.random_dealing import DEALINGS
 from shoal.attacks.statistics import difference, wilson
 from support.attack_cases import found, policy_of, table_of
 
@@ -43,7 +44,7 @@ def test_a_rule_that_labels_teach_is_learned_far_above_the_base_rate(seed: int) 
     assert estimate.details["base_rate"] < 0.3
     assert estimate.baseline == pytest.approx(estimate.details["base_rate"], abs=0.05)
     assert estimate.records == round((estimate.rate - (estimate.baseline or 0)) * 600)
-    assert estimate.p_value == pytest.approx(1 / 40)
+    assert estimate.p_value == pytest.approx(1 / (DEALINGS + 1))
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -19,7 +19,7 @@ import numpy as np
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, tried
 from shoal.attacks.guessed import MATERIAL
-from shoal.attacks.random_dealing import dealings_for, dealt_records, p_values
+from shoal.attacks.random_dealing import dealings_for, dealt_records, generator_for, p_values
 from shoal.attacks.released_classes import Ints, Released
 from shoal.attacks.statistics import CHANCE, wilson
 from shoal.table.classes import Floats
@@ -52,7 +52,7 @@ class Inference(Attack):
             return not_applicable("one-value")
         owner, values = _people(scene, column)
         tests = sum(scene.released.known(name) > 0 for name in scene.rows.sensitive)
-        times, generator = dealings_for(tests), np.random.default_rng(scene.seed)
+        times, generator = dealings_for(tests), generator_for(scene.seed, owner, values)
         guessed = _halves(scene.released, owner, generator.permutation(len(owner)) % 2, len(view.domain.values))
         right = [guessed(values), *(guessed(values[generator.permutation(len(values))]) for _ in range(times))]
         figures = np.array(right, dtype=np.float64)[:, None]
