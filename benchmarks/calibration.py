@@ -21,17 +21,17 @@ from collections.abc import Iterable, Sequence
 import calibration_tables as tables
 import shoal
 from shoal.attacks.attack import AttackResult
-from shoal.attacks.statistics import CHANCE, wilson
+from shoal.attacks.chance.statistics import CHANCE, wilson
 
 STRENGTHS = (0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
 MEANT_TO_FIND = {
-    "value by person": ("skewness",),
+    "value by person": ("skewness", "inference"),
     "value by district": ("homogeneity", "skewness", "background"),
     "two values by district": ("background", "skewness"),
     "category by district": ("similarity", "skewness"),
     "near numbers by district": ("proximity",),
-    "value by ward": (),
-    "value by other secret": (),
+    "value by ward": ("columns", "homogeneity-insensitive"),
+    "value by other secret": ("columns",),
 }
 """The attacks that are meant to find each kind of planted leak."""
 

@@ -14,7 +14,7 @@ from types import ModuleType
 
 import pytest
 
-from shoal.attacks.statistics import CHANCE
+from shoal.attacks.chance.statistics import CHANCE
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 OWN = ("skewness", "background", "proximity")

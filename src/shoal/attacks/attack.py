@@ -13,9 +13,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from shoal.attacks.column_readings import Secret, published_knowledge, targets_of
-from shoal.attacks.column_tests import column_tests
-from shoal.attacks.guessed import ColumnTests
+from shoal.attacks.between_columns.column_readings import Secret, published_knowledge, targets_of
+from shoal.attacks.between_columns.column_tests import column_tests
+from shoal.attacks.between_columns.guessed import ColumnTests
 from shoal.attacks.linkable_records import LinkableRecords, linkable_records
 from shoal.attacks.original_people import Original
 from shoal.attacks.registry.people import EarlierRelease

@@ -20,10 +20,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shoal.attacks.chance.statistics import Interval, mean_interval
 from shoal.attacks.class_fit import CodePairs, fitting_pairs
 from shoal.attacks.original_people import Original
 from shoal.attacks.released_classes import Codes, Column, Ints, Released
-from shoal.attacks.statistics import Interval, mean_interval
 from shoal.table.classes import Mask
 from shoal.table.encoded import spans
 

@@ -15,7 +15,7 @@ import shoal
 from oracles import attack_oracle as oracle
 from shoal.attacks.attack import AttackResult
 from shoal.attacks.attackers.skewness import mean_belief
-from shoal.attacks.statistics import CHANCE, rare_dealings, smallest_tail
+from shoal.attacks.chance.statistics import CHANCE, rare_dealings, smallest_tail
 from shoal.reproduce.tables import SUN_4, SUN_5, SUN_6, SUN_QUASI, WANG_1, WANG_3, WANG_QUASI, PaperTable
 from support.attack_cases import found, policy_of, table_of
 

@@ -7,8 +7,8 @@ import pytest
 
 import shoal
 from shoal.attacks.attack import AttackResult
-from shoal.attacks.random_dealing import DEALINGS
-from shoal.attacks.statistics import difference, wilson
+from shoal.attacks.chance.permutation_tests import DEALINGS
+from shoal.attacks.chance.statistics import difference, wilson
 from support.attack_cases import found, policy_of, table_of
 
 COLUMNS = {"place": {"role": "quasi"}, "age": {"role": "quasi"}, "illness": {"role": "sensitive"}}

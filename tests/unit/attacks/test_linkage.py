@@ -14,7 +14,7 @@ import shoal
 from oracles import attack_oracle as oracle
 from shoal.attacks import linkable_records as linkage
 from shoal.attacks.attack import AttackResult
-from shoal.attacks.narrowing import narrowings
+from shoal.attacks.between_columns.narrowing import narrowings
 from shoal.attacks.released_classes import Rows
 from support.attack_cases import found, policy_of, table_of
 

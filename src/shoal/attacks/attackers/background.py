@@ -15,10 +15,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, tried
-from shoal.attacks.dealings import Hands, distinct_values, exposed_p_values
+from shoal.attacks.chance.permutation_tests import exposed_p_values
+from shoal.attacks.chance.random_dealings import Hands, distinct_values
+from shoal.attacks.chance.statistics import CHANCE, holm, log_choose
 from shoal.attacks.exposure import Certain, certain, protected_values
 from shoal.attacks.released_classes import Ints, Released
-from shoal.attacks.statistics import CHANCE, holm, log_choose
 from shoal.table.classes import Counts, Floats
 
 

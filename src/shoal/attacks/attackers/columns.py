@@ -2,16 +2,16 @@
 
 Models look at classes and single sensitive columns. A column that is released beside the secret may determine it all
 the same: a score beside its text, a drug beside the illness, another sensitive column. Every published column is tried
-against every secret, and every two columns with few values together (`shoal.attacks.column_tests`, with definitions).
-There is a result for each column that leaks, worst first, so that it is clear which one does it; two columns are named
-together only where neither leaks alone.
+against every secret, and every two columns with few values together (`shoal.attacks.between_columns.column_tests`, with
+definitions). There is a result for each column that leaks, worst first, so that it is clear which one does it; two
+columns are named together only where neither leaks alone.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, not_tried, share, tried
-from shoal.attacks.guessed import ColumnTests, Guessed
+from shoal.attacks.between_columns.guessed import ColumnTests, Guessed
 
 _LISTED = 10  # results of one secret; the last one names further columns
 

@@ -28,13 +28,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, not_tried, share, tried
+from shoal.attacks.chance.statistics import wilson
 from shoal.attacks.class_fit import allowed_keys, fitting_pairs
 from shoal.attacks.linkable_records import VICTIMS, sampled_people
 from shoal.attacks.registry.entry import Entry, ReleaseIdentity
 from shoal.attacks.registry.people import EarlierRelease, NewRelease, People, Secrets, people_of, promised
 from shoal.attacks.released_classes import Ints
 from shoal.attacks.released_labels import overlapping_labels
-from shoal.attacks.statistics import wilson
 from shoal.facts import Facts
 from shoal.table.classes import Mask
 from shoal.verification.declared_labels import quasi_labels

@@ -33,10 +33,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, not_tried, share, tried
+from shoal.attacks.chance.statistics import mean_interval
 from shoal.attacks.class_fit import CodePairs
 from shoal.attacks.linkable_records import sampled_people
 from shoal.attacks.released_classes import Ints
-from shoal.attacks.statistics import mean_interval
 from shoal.table.known_records import (
     AlikePeople,
     Combinations,

@@ -15,7 +15,8 @@ person looks for the value among the records of the class that agree in them too
 illness, the ward reveals it, however mixed the classes are. That is a second attack. Its baseline are the records that
 are certain from their class alone, and those that would become so if the values were dealt at random within the
 classes: the fewer records agree, the more of them are certain by chance. There is a result for each column that does
-more, worst first, and for two columns with few values where neither does so alone (`shoal.attacks.column_tests`).
+more, worst first, and for two columns with few values where neither does so alone
+(`shoal.attacks.between_columns.column_tests`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,10 +24,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, tried
+from shoal.attacks.between_columns.guessed import Guessed
+from shoal.attacks.chance.statistics import expected_by_chance
 from shoal.attacks.exposure import certain
-from shoal.attacks.guessed import Guessed
 from shoal.attacks.released_classes import released_by
-from shoal.attacks.statistics import expected_by_chance
 
 
 class Homogeneity(Attack):

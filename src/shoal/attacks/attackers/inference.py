@@ -13,15 +13,16 @@ with many labels a rule fits such dealings as well. A leak is what 5% of the dea
 columns together), if it adds 1% of right guesses at least.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, tried
-from shoal.attacks.guessed import MATERIAL
-from shoal.attacks.random_dealing import dealings_for, dealt_records, generator_for, p_values
+from shoal.attacks.between_columns.guessed import MATERIAL
+from shoal.attacks.chance.permutation_tests import dealings_for, p_values
+from shoal.attacks.chance.random_dealings import dealt_records, generator_for
+from shoal.attacks.chance.statistics import CHANCE, wilson
 from shoal.attacks.released_classes import Ints, Released
-from shoal.attacks.statistics import CHANCE, wilson
 from shoal.table.classes import Floats
 
 _SMOOTHING = 1.0  # laplace: one record more of each label with each value, so that nothing is held to be impossible
@@ -54,18 +55,23 @@ class Inference(Attack):
         tests = sum(scene.released.known(name) > 0 for name in scene.rows.sensitive)
         times, generator = dealings_for(tests), generator_for(scene.seed, owner, values)
         guessed = _halves(scene.released, owner, generator.permutation(len(owner)) % 2, len(view.domain.values))
-        right = [guessed(values), *(guessed(values[generator.permutation(len(values))]) for _ in range(times))]
-        figures = np.array(right, dtype=np.float64)[:, None]
-        base_rate, by_chance = float(view.totals.max()) / of, float(figures[1:].mean()) / len(owner)
-        rate, baseline = right[0] / len(owner), max(base_rate, by_chance)
-        p_value = min(float(p_values(figures)[0]) * tests, 1.0)
+        right, dealt = guessed(values), list[int]()
+
+        def dealings() -> Iterator[Ints]:
+            for _ in range(times):
+                dealt.append(guessed(values[generator.permutation(len(values))]))
+                yield np.array([dealt[-1:]])
+
+        p_value = min(float(p_values([right], dealings())[0]) * tests, 1.0)
+        base_rate, by_chance = float(view.totals.max()) / of, sum(dealt) / len(dealt) / len(owner)
+        rate, baseline = right / len(owner), max(base_rate, by_chance)
         leak = p_value <= CHANCE and rate - baseline >= MATERIAL
         return tried(
             records=round((rate - baseline) * of) if leak else 0,
             of=of,
             rate=rate,
             baseline=baseline,
-            interval=wilson(right[0], len(owner)),
+            interval=wilson(right, len(owner)),
             leak=leak,
             certain=None,
             p_value=p_value,
@@ -73,7 +79,7 @@ class Inference(Attack):
             by_chance=by_chance,
             advantage=rate - baseline,
             guesses=len(owner),
-            dealings=times,
+            dealings=len(dealt),
         )
 
     @staticmethod

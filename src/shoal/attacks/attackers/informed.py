@@ -26,6 +26,7 @@ from dataclasses import replace
 import numpy as np
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, not_tried
+from shoal.attacks.chance.statistics import wilson
 from shoal.attacks.informed.dealings import Dealings
 from shoal.attacks.informed.decisions import decided_beliefs
 from shoal.attacks.informed.exact import exact_beliefs, few_worlds
@@ -35,7 +36,6 @@ from shoal.attacks.informed.outcome import Beliefs, outcome
 from shoal.attacks.informed.witnesses import TRIES, runs_allowed, witnesses
 from shoal.attacks.informed.worlds import Worlds, key_unknown, made_again
 from shoal.attacks.released_classes import Codes, Ints
-from shoal.attacks.statistics import wilson
 from shoal.search import ALGORITHMS
 from shoal.search.conceal import NothingRefused
 from shoal.search.engine import LocalEngine

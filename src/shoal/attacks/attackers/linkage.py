@@ -13,9 +13,9 @@ it may be: candidates are the different people with a record in the classes that
 
 Insensitive columns are released as they are and the models do not look at them. Whoever knows one of a person links by
 it as well: that is a second attack. Any column narrows people down, so a leak is one that does so for more people than
-the same column dealt at random over the records (`shoal.attacks.narrowing`); there is a result for each, worst first.
-What chance explains is no leak and still a fact: one result names the columns that leave people among fewer than k, and
-how many people the worst of them leaves so.
+the same column dealt at random over the records (`shoal.attacks.between_columns.narrowing`); there is a result for
+each, worst first. What chance explains is no leak and still a fact: one result names the columns that leave people
+among fewer than k, and how many people the worst of them leaves so.
 
 Not covered: people outside the original, who could be taken for those in it.
 """
@@ -24,8 +24,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, tried
+from shoal.attacks.between_columns.narrowing import Narrowing, by_column, narrowing_set, narrowings
 from shoal.attacks.linkable_records import LinkableRecords, linkable_records
-from shoal.attacks.narrowing import Narrowing, by_column, narrowing_set, narrowings
 from shoal.attacks.released_classes import released_by
 
 _LISTED = 10  # columns that details have figures of

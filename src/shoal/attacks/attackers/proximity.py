@@ -28,9 +28,10 @@ from typing import Any
 import numpy as np
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, tried
-from shoal.attacks.dealings import Hands, exposed_p_values
+from shoal.attacks.chance.permutation_tests import exposed_p_values
+from shoal.attacks.chance.random_dealings import Hands
+from shoal.attacks.chance.statistics import CHANCE, log_choose
 from shoal.attacks.released_classes import Ints
-from shoal.attacks.statistics import CHANCE, log_choose
 from shoal.hierarchies.numbers_as_text import NumberSpan, read_number_or_interval
 from shoal.table.classes import ClassView, Counts, Floats
 

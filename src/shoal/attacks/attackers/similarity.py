@@ -11,8 +11,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, tried
+from shoal.attacks.chance.statistics import expected_by_chance
 from shoal.attacks.exposure import similarity
-from shoal.attacks.statistics import expected_by_chance
 
 
 class Similarity(Attack):

@@ -25,10 +25,11 @@ from typing import Any
 import numpy as np
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, tried
-from shoal.attacks.dealings import Hands, dealings, dealt_counts, p_values
+from shoal.attacks.chance.permutation_tests import p_values
+from shoal.attacks.chance.random_dealings import Hands, dealings, dealt_counts
+from shoal.attacks.chance.statistics import CHANCE, rare_dealings, smallest_tail
 from shoal.attacks.exposure import value_name
 from shoal.attacks.released_classes import Released
-from shoal.attacks.statistics import CHANCE, rare_dealings, smallest_tail
 from shoal.table.classes import ClassView, Counts, Floats, Mask
 
 MEANINGFUL = 0.01

@@ -4,8 +4,9 @@ A quasi-identifier is released as ``[40, 50)``, a sensitive column as its catego
 hidden, unless another released column goes with it: the exact age as a sensitive column, a city beside a masked
 zipcode, a drug beside the category of an illness. Somebody with a list of people and their exact quasi-identifiers
 then finds their records in the class, and somebody who knows what goes with what reads the hidden value. Within each
-class every published column is tried against every hidden one, as `shoal.attacks.column_tests` does with secrets, one
-column at a time; the original says what was hidden. It is a leak where a tenth of the records are concerned.
+class every published column is tried against every hidden one, as `shoal.attacks.between_columns.column_tests` does
+with secrets, one column at a time; the original says what was hidden. It is a leak where a tenth of the records are
+concerned.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,8 +16,8 @@ import numpy as np
 
 from shoal.attacks.attack import Attack, AttackResult, Scene, not_applicable, not_tried
 from shoal.attacks.attackers.columns import column_results
-from shoal.attacks.column_readings import Knowledge, Secret, Target, published_knowledge
-from shoal.attacks.column_tests import column_tests
+from shoal.attacks.between_columns.column_readings import Knowledge, Secret, Target, published_knowledge
+from shoal.attacks.between_columns.column_tests import column_tests
 from shoal.attacks.released_classes import Column, Ints
 
 MATERIAL = 0.1

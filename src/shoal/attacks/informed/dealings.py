@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shoal.attacks.chance.statistics import log_choose, log_factorial
 from shoal.attacks.released_classes import Ints
-from shoal.attacks.statistics import log_choose, log_factorial
 from shoal.table.classes import Floats, Mask
 
 TRIED_PER_STRATUM, DRAWN_PER_STRATUM = 4, 64

@@ -22,11 +22,11 @@ from itertools import pairwise
 
 import numpy as np
 
+from shoal.attacks.chance.statistics import Z_95
 from shoal.attacks.informed.dealings import Dealings, Pool, all_dealings, all_draws, drawn_in_strata, some_dealings
 from shoal.attacks.informed.knowledge import PriorKnowledge
 from shoal.attacks.informed.outcome import Beliefs
 from shoal.attacks.released_classes import Ints
-from shoal.attacks.statistics import Z_95
 from shoal.models import least_size
 from shoal.search.evaluation import class_holds
 from shoal.search.refusals import DealtClasses, Refusals, RefusedNode

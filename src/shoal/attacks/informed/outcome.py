@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from shoal.attacks.attack import AttackResult, share, tried
+from shoal.attacks.chance.statistics import Interval
 from shoal.attacks.informed.knowledge import PriorKnowledge
-from shoal.attacks.statistics import Interval
 from shoal.table.classes import Floats
 from shoal.table.recoding import SUPPRESSED
 

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.attacks.random_dealing import DEALINGS, dealt_records, generator_for, in_spreads, p_values
+from shoal.attacks.chance.permutation_tests import DEALINGS, in_spreads, joint_p_values
+from shoal.attacks.chance.random_dealings import dealt_records, generator_for
+from shoal.attacks.chance.statistics import CHANCE
 from shoal.attacks.released_classes import Ints, Rows
-from shoal.attacks.statistics import CHANCE
 from shoal.table.encoded import combine_codes
 
 TOGETHER = 3
@@ -53,7 +54,7 @@ def narrowings(rows: Rows, k: int, seed: int) -> list[Narrowing]:
         figures.append([_below(dealt, column, k) for column in codes])
     table = np.array(figures, dtype=np.float64)
     chances, means = (
-        p_values(in_spreads(table, counts=True)),
+        joint_p_values(in_spreads(table, counts=True)),
         table[1:].mean(axis=0) * (len(records) / max(len(owner), 1)),
     )
     found = [

@@ -2,8 +2,9 @@
 
 Every share that is estimated from a sample comes with its Wilson interval (Wilson 1927), every difference of two shares
 with Newcombe's (1998, method 10). What a random dealing of the secrets over the classes would do is hypergeometric,
-and is counted from its exact probabilities; where these are out of reach, dealings are made (`shoal.attacks.dealings`).
-Of several tests the p-values are corrected after Holm (1979), so that all together keep the level.
+and is counted from its exact probabilities; where these are out of reach, dealings are made
+(`shoal.attacks.chance.random_dealings`). Of several tests the p-values are corrected after Holm (1979), so that all
+together keep the level.
 """
 
 import math
@@ -74,6 +75,34 @@ def expected_by_chance(sizes: Counts, totals: Counts) -> float:
     ways = log_choose(everyone, distinct)
     alike = sum(np.exp(log_choose(np.full_like(distinct, total), distinct) - ways) for total in totals[totals > 0])
     return float((distinct * times * alike).sum())
+
+
+def expected_belief(sizes: Counts, of_class: Counts, alike: Floats) -> float:
+    """Mean of Σ c²/m over the values of groups, summed, where values are dealt within classes.
+
+    ``sizes`` are the records m of each group, ``of_class`` those n of its class, and ``alike`` the sum of the squared
+    shares p² of the values in the class: E c² = m²p² + m·p·(1 - p)·(n - m)/(n - 1).
+    """
+    return float((sizes * alike + (1 - alike) * (of_class - sizes) / np.maximum(of_class - 1, 1)).sum())
+
+
+def expected_certain(sizes: Counts, group_class: Counts, starts: Counts, counts: Counts) -> float:
+    """Records in groups of a single value where values are dealt within classes: Σ m · Σ_v C(n_v, m) / C(n, m).
+
+    Class ``c`` has the value counts ``counts[starts[c]:starts[c + 1]]``.
+    """
+    width = int(sizes.max(initial=0)) + 1
+    pairs, times = np.unique(group_class * width + sizes, return_counts=True)
+    cls, m = pairs // width, pairs % width
+    lengths = np.diff(starts)
+    totals = np.add.reduceat(np.concatenate([counts, [0]]), starts[:-1]) * (lengths > 0)
+    repeated = np.repeat(np.arange(len(pairs)), lengths[cls])
+    offsets = np.arange(len(repeated)) - np.repeat(np.cumsum(lengths[cls]) - lengths[cls], lengths[cls])
+    n_v = counts[starts[cls][repeated] + offsets]
+    possible = n_v >= m[repeated]
+    repeated, n_v = repeated[possible], n_v[possible]
+    chance = np.exp(log_choose(n_v, m[repeated]) - log_choose(totals[cls[repeated]], m[repeated]))
+    return float((m * times * np.bincount(repeated, weights=chance, minlength=len(pairs))).sum())
 
 
 def rare_dealings(hits: Counts, drawn: Counts, marked: Counts, total: int, limit: float) -> Mask:

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 import shoal
 from oracles import column_oracle as oracle
 from shoal.attacks.attack import AttackResult
-from shoal.attacks.column_readings import Knowledge, Secret, Target
-from shoal.attacks.column_tests import column_tests
-from shoal.attacks.guessed import over_all_records
-from shoal.attacks.random_dealing import DEALINGS, dealt_within, in_spreads, p_values
-from shoal.attacks.statistics import CHANCE
+from shoal.attacks.between_columns.column_readings import Knowledge, Secret, Target
+from shoal.attacks.between_columns.column_tests import column_tests
+from shoal.attacks.between_columns.guessed import over_all_records
+from shoal.attacks.chance.permutation_tests import DEALINGS, in_spreads, joint_p_values
+from shoal.attacks.chance.random_dealings import dealt_within
+from shoal.attacks.chance.statistics import CHANCE
 from support.attack_cases import policy_of, table_of
 
 COLUMNS: dict[str, Any] = {
@@ -219,5 +220,5 @@ def test_figures_are_judged_by_the_largest_of_a_dealing() -> None:
     figures = np.array([[9.0, 5.0], [1.0, 5.0], [2.0, 6.0], [3.0, 4.0]])
     spreads = in_spreads(figures, counts=False)
     assert spreads[0].tolist() == pytest.approx([(9 - 2) / np.std([1, 2, 3]), 0.0])
-    assert p_values(spreads).tolist() == [0.25, 0.75]
-    assert p_values(spreads, np.full(3, np.inf)).tolist() == [1.0, 1.0]
+    assert joint_p_values(spreads).tolist() == [0.25, 0.75]
+    assert joint_p_values(spreads, np.full(3, np.inf)).tolist() == [1.0, 1.0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import permutations
 
 import numpy as np
@@ -11,17 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles import attack_oracle as oracle
-from shoal.attacks.dealings import (
+from shoal.attacks.chance.permutation_tests import ENOUGH, p_values
+from shoal.attacks.chance.random_dealings import (
     DRAWS,
-    ENOUGH,
     dealings,
     dealt_counts,
+    dealt_within,
     distinct_values,
     drawn_dealings,
-    p_values,
-    permutation_test,
+    generator_for,
 )
-from shoal.attacks.statistics import holm, hypergeometric_tails
+from shoal.attacks.chance.statistics import holm, hypergeometric_tails
 
 
 @given(
@@ -53,7 +53,7 @@ def test_dealings_keep_the_values_and_where_asked_their_strata() -> None:
     assert whole.shape == (DRAWS, 6)
     assert (np.sort(whole, axis=1) == codes).all()
     assert len(np.unique(whole[:, 0])) == 4
-    within = np.concatenate(list(dealings(codes, 1, strata=strata)))
+    within = codes[np.array(list(dealt_within(strata, 50, generator_for(1, codes))))]
     assert (np.sort(within[:, :3], axis=1) == [0, 0, 1]).all()
     assert (np.sort(within[:, 3:], axis=1) == [2, 2, 3]).all()
     assert (np.concatenate(list(dealings(codes, 1))) == whole).all()
@@ -106,6 +106,11 @@ def test_dealings_stop_when_enough_reach_what_was_observed() -> None:
     assert made == 20
 
 
+def permutation_test(codes: np.ndarray, statistic: Callable[[np.ndarray], np.ndarray], seed: int, draws: int) -> float:
+    dealt = (statistic(hands)[:, None] for hands in dealings(codes, seed, draws=draws))
+    return float(p_values([float(statistic(codes[None, :])[0])], dealt)[0])
+
+
 def largest_share(hands: np.ndarray) -> np.ndarray:
     """How often the value 1 is in the first three records."""
     return np.asarray((hands[:, :3] == 1).sum(axis=1))
@@ -126,3 +131,10 @@ def test_where_chance_alone_is_at_work_the_level_is_kept() -> None:
         codes = random.permutation(np.repeat([0, 1], 30))
         reached.append(permutation_test(codes, lambda hands: hands[:, :20].sum(axis=1), seed, draws=199))
     assert 0.01 < np.mean(np.array(reached) <= 0.05) <= 0.05 + 1.65 * (0.05 * 0.95 / 400) ** 0.5
+
+
+def test_other_records_are_dealt_in_other_orders_and_the_same_in_the_same() -> None:
+    one, other = np.arange(50), np.arange(50)[::-1]
+    drawn = [generator_for(seed, codes).permutation(50).tolist() for seed, codes in [(0, one), (0, other), (1, one)]]
+    assert drawn[0] != drawn[1] != drawn[2] != drawn[0]
+    assert generator_for(0, one.copy()).permutation(50).tolist() == drawn[0]

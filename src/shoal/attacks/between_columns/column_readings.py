@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from shoal.attacks.random_dealing import DEALT
+from shoal.attacks.chance.random_dealings import DEALT
 from shoal.attacks.released_classes import Codes, Column, Ints
 from shoal.hierarchies.hierarchy import Label
 from shoal.table.classes import Counts, Mask

@@ -8,12 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
-from shoal.attacks.column_readings import READINGS, Knowledge, Reading, Target
-from shoal.attacks.random_dealing import expected_belief, expected_certain
+from shoal.attacks.between_columns.column_readings import READINGS, Knowledge, Reading, Target
+from shoal.attacks.between_columns.counting import ColumnGroups, cells
+from shoal.attacks.chance.statistics import CHANCE, expected_belief, expected_certain
 from shoal.attacks.released_classes import Ints
-from shoal.attacks.statistics import CHANCE
 from shoal.table.classes import Counts, Floats
-from shoal.table.encoded import combine_codes
 
 MATERIAL = 0.01
 """Share of the records that must be guessed right beyond chance: less is real in a large table, and helps nobody."""
@@ -119,31 +118,30 @@ def over_all_records(
     """The figures of a target over all records, with their means over all dealings within the classes."""
     there = target.codes >= 0
     cls, weight, secret = owner[there], weights[there], target.codes[there]
-    n_classes = int(owner.max(initial=0)) + 1
+    n_classes, of = int(owner.max(initial=0)) + 1, int(weight.sum())
     of_class = np.bincount(cls, weights=weight, minlength=n_classes).astype(np.int64)
-    cell_class, cell_counts = _counted(cls, secret, target.width, weight)
+    cell_class, cell_counts = cells(cls, n_classes, secret, target.width, weight)
     starts = np.searchsorted(cell_class, np.arange(n_classes + 1))
     squares = np.bincount(cell_class, weights=cell_counts**2.0, minlength=n_classes)
     alike: Floats = squares / np.maximum(of_class, 1) ** 2.0
     mixed = np.diff(starts) > 1
 
     def figures(known: Knowledge, chances: tuple[float, float, float]) -> Guessed:
-        pairs, _ = combine_codes([cls, known.codes[there]], [n_classes, known.width])
-        _, first, group = np.unique(pairs, return_index=True, return_inverse=True)
-        sizes = np.bincount(group, weights=weight, minlength=len(first)).astype(np.int64)
-        of_group, counts = _counted(group.astype(np.int64), secret, target.width, weight)
-        inside, single = mixed[cls[first]], np.bincount(of_group, minlength=len(first)) == 1
+        groups = ColumnGroups.of(cls, n_classes, known.codes[there], known.width, weight)
+        sizes, class_of = groups.sizes, groups.class_of
+        of_group, counts = cells(groups.of_record, len(sizes), secret, target.width, weight)
         certain, by_chance = 0, 0.0
         if target.reading != "tenths":
-            certain = int(sizes[single & inside].sum())
-            by_chance = expected_certain(sizes[inside], cls[first][inside], starts, cell_counts)
+            inside = mixed[class_of]
+            certain = int(counts[(counts == sizes[of_group]) & inside[of_group]].sum())
+            by_chance = expected_certain(sizes[inside], class_of[inside], starts, cell_counts)
         return Guessed(
             known.columns,
             target.reading,
             known.reading,
-            of=int(weight.sum()),
+            of=of,
             belief=float((counts**2.0 / sizes[of_group]).sum()),
-            by_chance=expected_belief(sizes, of_class[cls[first]], alike[cls[first]]),
+            by_chance=expected_belief(sizes, of_class[class_of], alike[class_of]),
             from_class=float((alike * of_class).sum()),
             certain=certain,
             certain_by_chance=by_chance,
@@ -153,10 +151,3 @@ def over_all_records(
         )
 
     return figures
-
-
-def _counted(first: Ints, second: Ints, width: int, weights: Counts) -> tuple[Ints, Counts]:
-    """For each pair of codes that occurs the first code, ascending, and its records."""
-    keys, _ = combine_codes([first, second], [int(first.max(initial=0)) + 1, width])
-    _, some, cell = np.unique(keys, return_index=True, return_inverse=True)
-    return first[some], np.bincount(cell, weights=weights, minlength=len(some)).astype(np.int64)

@@ -1,0 +1,1 @@
+"""What one published column tells of another within the classes, and how far columns narrow people down."""

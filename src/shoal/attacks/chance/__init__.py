@@ -1,0 +1,1 @@
+"""What chance does: exact tails and intervals, random dealings, and the tests by which a finding is told from them."""
