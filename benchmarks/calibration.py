@@ -21,6 +21,7 @@ from collections.abc import Iterable, Sequence
 import calibration_tables as tables
 import shoal
 from shoal.attacks.attack import AttackResult
+from shoal.attacks.battery import ATTACKS
 from shoal.attacks.chance.statistics import CHANCE, wilson
 
 STRENGTHS = (0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
@@ -32,8 +33,10 @@ MEANT_TO_FIND = {
     "near numbers by district": ("proximity",),
     "value by ward": ("columns", "homogeneity-insensitive"),
     "value by other secret": ("columns",),
+    "number of one's own": ("identifying-secret",),
 }
-"""The attacks that are meant to find each kind of planted leak."""
+"""The attacks that are meant to find each kind of planted leak. Others, such as linkage, find what a release does to
+quasi-identifiers, whatever the secrets are."""
 
 
 def attacked(case: tables.Case) -> tuple[AttackResult, ...]:
@@ -52,11 +55,14 @@ class Tally:
         self.unreleased = 0
 
     def add(self, results: Sequence[AttackResult]) -> None:
-        """Add the results of one table, each sensitive column by itself."""
+        """Add the results of one table, each sensitive column by itself; of several by column the worst, the first."""
         self.unreleased += not results
+        worst: dict[tuple[str, str | None], AttackResult] = {}
         for each in results:
             if each.status == "tried":
-                self.results[each.name].append(each)
+                worst.setdefault((each.name, each.sensitive if ATTACKS[each.name].on_sensitive else None), each)
+        for (name, _), each in worst.items():
+            self.results[name].append(each)
 
     @property
     def tests(self) -> dict[str, tuple[int, int]]:
@@ -92,19 +98,23 @@ def show_independent(tally: Tally, title: str) -> None:
     print(f"\n{title}; {tally.unreleased} tables without a release\n")
     print(f"| attack | attacked | leaks at a level of {CHANCE:.0%} | share | 95% interval |")
     print("|---|---:|---:|---:|---|")
-    for name, (leaks, count) in tally.tests.items():
+    for name in [name for name in ATTACKS if name in tally.tests]:
+        leaks, count = tally.tests[name]
         low, high = wilson(leaks, count)
         print(f"| `{name}` | {count} | {leaks} | {leaks / count:.1%} | {low:.1%} to {high:.1%} |")
     print("\n| attack | attacked | with facts | records exposed | expected by chance |")
     print("|---|---:|---:|---:|---:|")
-    for name, some in tally.results.items():
+    for name in [name for name in ATTACKS if name in tally.results]:
         if name not in tally.tests:
+            some = tally.results[name]
             exposed = sum(each.records or 0 for each in some)
             chance = [each.details["expected_by_chance"] for each in some if "expected_by_chance" in each.details]
             expected = f"{sum(chance):,.0f}" if chance else ""
             print(
                 f"| `{name}` | {len(some)} | {sum(each.leak for each in some)} | {exposed:,} | {expected} |", flush=True
             )
+    not_made = [name for name in ATTACKS if name not in tally.results]
+    print("\nNot made on such tables: " + ", ".join(f"`{name}`" for name in not_made), flush=True)
 
 
 def show_planted(count: int, seed: int, chosen: Iterable[str]) -> None:

@@ -115,6 +115,12 @@ def _value_by_secret(random: Random, table: Columns, strength: float) -> None:
     _replace(table, "income", random.random(PLANTED_RECORDS) < strength, mine)
 
 
+def _number_of_ones_own(random: Random, table: Columns, strength: float) -> None:
+    """With a probability, a person's income is nobody else's."""
+    mine = [str(100_000 + each) for each in random.permutation(PLANTED_RECORDS).tolist()]
+    _replace(table, "income", random.random(PLANTED_RECORDS) < strength, mine)
+
+
 PLANTED: dict[str, Callable[[Random, Columns, float], None]] = {
     "value by person": _value_by_person,
     "value by district": _value_by_district,
@@ -123,6 +129,7 @@ PLANTED: dict[str, Callable[[Random, Columns, float], None]] = {
     "near numbers by district": _near_numbers_by_district,
     "value by ward": _value_by_ward,
     "value by other secret": _value_by_secret,
+    "number of one's own": _number_of_ones_own,
 }
 
 

@@ -17,7 +17,7 @@ import pytest
 from shoal.attacks.chance.statistics import CHANCE
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-OWN = ("skewness", "background", "proximity")
+OWN = ("skewness", "background", "proximity", "columns", "homogeneity-insensitive", "linkage-insensitive", "inference")
 TABLES = 20
 
 
@@ -60,11 +60,15 @@ def test_promised_values_and_categories_leave_nothing_certain(calibration: Modul
 @pytest.mark.parametrize(
     ("kind", "strength", "names"),
     [
-        ("value by person", 0.3, ["skewness"]),
+        ("value by person", 0.3, ["skewness", "inference"]),
         ("value by district", 0.1, ["homogeneity", "skewness", "background"]),
         ("two values by district", 0.1, ["background"]),
         ("category by district", 0.1, ["similarity"]),
         ("near numbers by district", 0.1, ["proximity"]),
+        ("value by ward", 0.3, ["columns"]),
+        ("value by ward", 1.0, ["columns", "homogeneity-insensitive"]),
+        ("value by other secret", 0.3, ["columns"]),
+        ("number of one's own", 1.0, ["identifying-secret"]),
     ],
 )
 def test_planted_leaks_are_found(calibration: ModuleType, kind: str, strength: float, names: list[str]) -> None:

@@ -13,7 +13,8 @@ with many labels a rule fits such dealings as well. A leak is what 5% of the dea
 columns together), if it adds 1% of right guesses at least.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from shoal.attacks.between_columns.guessed import MATERIAL
 from shoal.attacks.chance.permutation_tests import dealings_for, p_values
 from shoal.attacks.chance.random_dealings import dealt_records, generator_for
 from shoal.attacks.chance.statistics import CHANCE, wilson
-from shoal.attacks.released_classes import Ints, Released
+from shoal.attacks.released_classes import Codes, Ints, Released
 from shoal.table.classes import Floats
 
 _SMOOTHING = 1.0  # laplace: one record more of each label with each value, so that nothing is held to be impossible
@@ -104,26 +105,48 @@ def _people(scene: Scene, column: str) -> tuple[Ints, Ints]:
 
 def _halves(released: Released, owner: Ints, half: Ints, n_values: int) -> Callable[[Ints], int]:
     """How many values are guessed right when each half of the records is guessed by what the other teaches."""
-    n_classes = len(released.sizes)
-    base = (half * n_classes + owner) * n_values
+    classes, own = np.unique(owner, return_inverse=True)
+    labels = [
+        _Labels.of(len(each), cells[classes]) for each, cells in zip(released.labels, released.cells, strict=True)
+    ]
+    labels = [each for each in labels if each.possible > 1]  # one label alone teaches nothing
+    halves = [np.flatnonzero(half == index) for index in (0, 1)]
+    of_records = [[each.of_class[own[records]] for each in labels] for records in halves]
 
     def right(values: Ints) -> int:
-        counts = np.bincount(base + values, minlength=2 * n_classes * n_values).reshape(2, n_classes, n_values)
-        guess = [_learn(released, counts[index]) for index in (0, 1)]
-        return sum(int(counts[1 - index][np.arange(n_classes), guess[index]].sum()) for index in (0, 1))
+        found = 0
+        for index, records in enumerate(halves):
+            guess = _learn(labels, of_records[index], values[records], n_values, len(classes))
+            others = halves[1 - index]
+            found += int(np.count_nonzero(guess[own[others]] == values[others]))
+        return found
 
     return right
 
 
-def _learn(released: Released, counts: Ints) -> Ints:
-    """The most likely value of each class by its labels: prior times the likelihood of each label."""
-    n_classes, n_values = counts.shape
-    prior = counts.sum(axis=0)
+@dataclass(frozen=True, eq=False)
+class _Labels:
+    """The labels of one quasi-identifier that occur in some classes."""
+
+    possible: int  # labels of the whole release
+    occurring: int
+    of_class: Ints
+
+    @staticmethod
+    def of(possible: int, cells: Codes) -> "_Labels":
+        occurring, of_class = np.unique(cells, return_inverse=True)
+        return _Labels(possible, len(occurring), of_class.astype(np.int64))
+
+
+def _learn(labels: Sequence[_Labels], of_records: Sequence[Ints], values: Ints, n_values: int, n_classes: int) -> Ints:
+    """The most likely value of each class by its labels: prior times the likelihood of each label.
+
+    ``of_records`` are the labels, and ``values`` the values, of the records that are learned from.
+    """
+    prior = np.bincount(values, minlength=n_values)
     score: Floats = np.tile(np.log(np.maximum(prior, 1e-300)), (n_classes, 1))
-    values, flat = np.arange(n_values), counts.ravel()
-    for labels, cells in zip(released.labels, released.cells, strict=True):
-        key = (cells.astype(np.int64)[:, None] * n_values + values).ravel()
-        together = np.bincount(key, weights=flat, minlength=len(labels) * n_values).reshape(len(labels), n_values)
-        likelihood = (together + _SMOOTHING) / (prior + _SMOOTHING * len(labels))
-        score += np.log(likelihood)[cells]
+    for each, mine in zip(labels, of_records, strict=True):
+        together = np.bincount(mine * n_values + values, minlength=each.occurring * n_values)
+        likelihood = (together.reshape(-1, n_values) + _SMOOTHING) / (prior + _SMOOTHING * each.possible)
+        score += np.log(likelihood)[each.of_class]
     return np.asarray(score.argmax(axis=1), dtype=np.int64)

@@ -79,23 +79,31 @@ class LinkageInsensitive(Attack):
         found = narrowings(scene.rows, scene.released.k, scene.seed)
         narrowing = [each for each in found if each.records]
         leaks, rest = [each for each in found if each.leak], [each for each in narrowing if not each.leak]
-        results = [
-            _by_columns(scene, (each.column,), leak=True, p_value=each.p_value, expected_by_chance=each.expected)
-            for each in leaks
-        ]
+        results = [_beyond_chance(scene, each) for each in leaks]
         return [*results, _explained(scene, rest)] if rest or not leaks else results
+
+
+def _beyond_chance(scene: Scene, narrowing: Narrowing) -> AttackResult:
+    """A column that narrows down more people than chance."""
+    names = (narrowing.column,)
+    chance = {"p_value": narrowing.p_value, "expected_by_chance": narrowing.expected}
+    return _by_columns(scene, names, linkable_by(scene, names), leak=True, named=names, **chance)
 
 
 def _explained(scene: Scene, narrowing: Sequence[Narrowing]) -> AttackResult:
     """The columns that narrow people down as chance does, the worst first; two or three where no single one does."""
-    together = linkable_by(scene, tuple(scene.rows.insensitive)).below(scene.released.k)
-    details: dict[str, Any] = {"by_all_columns": together, "insensitive_columns": len(scene.rows.insensitive)}
+    every = tuple(scene.rows.insensitive)
+    by_all = linkable_by(scene, every)
+    details: dict[str, Any] = {"by_all_columns": by_all.below(scene.released.k), "insensitive_columns": len(every)}
     if narrowing:
-        names, worst = tuple(each.column for each in narrowing), narrowing[0]
+        named, worst = tuple(each.column for each in narrowing), narrowing[0]
         details |= {"by_column": by_column(narrowing, _LISTED), "expected_by_chance": worst.expected}
-        return _by_columns(scene, (worst.column,), leak=False, named=names, p_value=worst.p_value, **details)
-    names, _ = narrowing_set(scene.rows, scene.released.k)
-    return _by_columns(scene, names, leak=False, p_value=1.0, **details)
+        names, p_value = (worst.column,), worst.p_value
+    else:
+        names, p_value = narrowing_set(scene.rows, scene.released.k)[0], 1.0
+        named = names
+    found = by_all if names == every else linkable_by(scene, names)
+    return _by_columns(scene, names, found, leak=False, named=named, p_value=p_value, **details)
 
 
 def linkable_by(scene: Scene, names: Sequence[str]) -> LinkableRecords:
@@ -108,10 +116,15 @@ def linkable_by(scene: Scene, names: Sequence[str]) -> LinkableRecords:
 
 
 def _by_columns(
-    scene: Scene, names: tuple[str, ...], *, leak: bool, named: tuple[str, ...] | None = None, **details: Any
+    scene: Scene,
+    names: tuple[str, ...],
+    found: LinkableRecords,
+    *,
+    leak: bool,
+    named: tuple[str, ...],
+    **details: Any,
 ) -> AttackResult:
-    found = linkable_by(scene, names)
-    columns = (named or names) if found.below(scene.released.k) else ()
+    columns = named if found.below(scene.released.k) else ()
     alone = found.below(2) if leak else 0
     return _result(
         scene, found, scene.linkable.rate(), leak=leak, columns=columns, certain=alone, linked_by=names, **details

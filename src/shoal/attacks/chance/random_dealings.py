@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from shoal.table.classes import Counts
 
 DRAWS = 499
-"""Dealings over all classes in one test, at most; fewer for more than 2,000 records, but never fewer than `FEWEST`."""
+"""Dealings over all classes in one test, at most; fewer for more than 800 records, but never fewer than `FEWEST`."""
 FEWEST = 99
 DEALT = 10_000
 """Records up to which all are dealt within classes; of more, those of classes drawn at random that have as many."""
-_CELLS = 1_000_000  # records dealt in one test, unless that makes too few dealings
+_CELLS = 400_000  # records dealt in one test, unless that makes too few dealings
 _WORD = 64  # values that one word of bits tells apart
 _MANY = 1000  # values from which on sorting is faster
 _CELLS_AT_A_TIME = 1_000_000
