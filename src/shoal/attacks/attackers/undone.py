@@ -23,7 +23,7 @@ from shoal.attacks.released_classes import Column, Ints
 MATERIAL = 0.1
 """Share of the records whose hidden value must be guessed right beyond chance, or become certain. That ages and jobs go
 together is statistics; that a column gives back what was generalized is not."""
-_DEALT = 5_000  # records whose hidden values are dealt: a leak concerns so many records that these show it
+_DEALT = 2_000  # records whose hidden values are dealt: a leak concerns so many records that these show it
 
 
 class Undone(Attack):

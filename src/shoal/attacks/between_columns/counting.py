@@ -10,7 +10,7 @@ from shoal.attacks.released_classes import Ints
 from shoal.table.classes import Counts, Mask
 from shoal.table.encoded import combine_codes
 
-_DENSE = 4  # cells per record up to which a table is small
+_DENSE = 12  # cells per record up to which a table is small
 
 
 @dataclass(frozen=True, eq=False)

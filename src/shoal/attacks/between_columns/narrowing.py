@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shoal.attacks.between_columns.counting import cells, numbered
 from shoal.attacks.chance.permutation_tests import DEALINGS, in_spreads, joint_p_values
 from shoal.attacks.chance.random_dealings import dealt_records, generator_for
 from shoal.attacks.chance.statistics import CHANCE
@@ -83,15 +84,18 @@ def narrowing_set(rows: Rows, k: int) -> tuple[tuple[str, ...], int]:
 
 def _below(owner: Ints, column: Ints | None, k: int) -> int:
     """Records in groups of fewer than k, by class and by a column too where one is given."""
-    keys = owner if column is None else _joined(owner, column)
-    sizes = np.bincount(keys)
+    if column is None:
+        sizes = np.bincount(owner)
+    else:
+        n_classes, width = int(owner.max(initial=0)) + 1, int(column.max(initial=0)) + 1
+        _, sizes = cells(owner, n_classes, column, width)
     return int(sizes[sizes < k].sum())
 
 
 def _joined(group: Ints, column: Ints) -> Ints:
-    """Records numbered by group and column; the numbers have gaps only where there are few of them."""
+    """Records numbered by group and column."""
     keys, space = combine_codes([group, column], [int(group.max(initial=0)) + 1, int(column.max(initial=0)) + 1])
-    return keys if space <= 4 * len(keys) + 1000 else np.unique(keys, return_inverse=True)[1].astype(np.int64)
+    return numbered(keys, space)[0]
 
 
 def _one_each(rows: Rows, codes: Ints) -> Ints:
