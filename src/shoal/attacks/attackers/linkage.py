@@ -95,6 +95,7 @@ def _explained(scene: Scene, narrowing: Sequence[Narrowing]) -> AttackResult:
     every = tuple(scene.rows.insensitive)
     by_all = linkable_by(scene, every)
     details: dict[str, Any] = {"by_all_columns": by_all.below(scene.released.k), "insensitive_columns": len(every)}
+    names: tuple[str, ...]
     if narrowing:
         named, worst = tuple(each.column for each in narrowing), narrowing[0]
         details |= {"by_column": by_column(narrowing, _LISTED), "expected_by_chance": worst.expected}
