@@ -18,13 +18,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from shoal.attacks.chance.statistics import Z_95
 from shoal.attacks.informed.dealings import Dealings
 from shoal.attacks.informed.exact import worlds_of
 from shoal.attacks.informed.knowledge import PriorKnowledge
 from shoal.attacks.informed.outcome import Beliefs
 from shoal.attacks.informed.worlds import Worlds
 from shoal.attacks.released_classes import Ints
-from shoal.attacks.statistics import Z_95
 from shoal.search.conceal import REFUSED, Marks, Veto
 from shoal.table.classes import Floats, Mask
 
