@@ -6,7 +6,7 @@ was left out has each secret with its prior probability, whatever the others hav
 
 What explains a release may be improbable beforehand. For one group of people the ways are therefore drawn in strata: so
 many records have one chosen secret, for every possible number, with its exact probability; what the others have is
-drawn. The secret is chosen for which most probability is found to explain something.
+drawn. Of the most frequent secrets that one is chosen for which most probability is found to explain something.
 """
 
 import math
@@ -20,6 +20,7 @@ from shoal.attacks.released_classes import Ints
 from shoal.table.classes import Floats, Mask
 
 TRIED_PER_STRATUM, DRAWN_PER_STRATUM = 4, 64
+MOST_TRIED = 24  # secrets that strata are tried for: the most frequent ones
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,9 +79,11 @@ class Pool:
     prior: Floats
 
     @property
-    def present(self) -> list[int]:
-        """The secrets that there may be."""
-        return np.flatnonzero(self.prior if self.totals is None else self.totals).tolist()
+    def most_frequent(self) -> list[int]:
+        """The secrets that there may be, the most frequent first: as many as are tried."""
+        frequency = self.prior if self.totals is None else self.totals
+        order = np.argsort(-frequency, kind="stable")[:MOST_TRIED]
+        return [int(secret) for secret in order if frequency[secret] > 0]
 
     def strata(self, secret: int) -> tuple[Ints, Floats]:
         """How many records of the group can have a secret, and how probable each number is."""
@@ -117,8 +120,9 @@ class Pool:
 
 def drawn_in_strata(pool: Pool, explains: Callable[[Ints], Mask], seed: Sequence[int]) -> Dealings:
     """Ways to deal secrets to one group, in strata of the secret for which most explains what is to be explained."""
-    rng, chosen, best = np.random.default_rng(list(seed)), pool.present[0], -1.0
-    for secret in pool.present:
+    secrets, best = pool.most_frequent, -1.0
+    rng, chosen = np.random.default_rng(list(seed)), secrets[0]
+    for secret in secrets:
         tried = pool.draw(secret, TRIED_PER_STRATUM, rng)
         found = float(tried.weights[explains(tried.counts)].sum())
         if found > best:

@@ -74,7 +74,7 @@ class PriorKnowledge:
 
     def by_value(self, figures: Floats | Ints, column: str) -> Floats:
         """Figures by cell and secret as figures by tuple and value of a column."""
-        return np.asarray(self.by_tuple(figures) @ self.value_of(column))
+        return self.by_tuple(np.asarray(figures, dtype=np.float64) @ self.value_of(column).astype(np.float64))
 
     def by_tuple(self, figures: Floats | Ints) -> Floats:
         """Figures by cell, summed by tuple."""

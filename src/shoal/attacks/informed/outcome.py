@@ -30,7 +30,7 @@ def outcome(known: PriorKnowledge, column: str, beliefs: Beliefs, **details: Any
     """The beliefs in everybody's true value of a column against what the release alone says."""
     domain = known.problem.domains[column]
     records = known.by_value(known.true, column) * domain.known  # unknown values are nobody's secret
-    people = np.maximum(known.by_value(known.true, column).sum(axis=1, keepdims=True), 1)
+    people = np.maximum(known.by_tuple(known.sizes[:, None]), 1)
     before, after = (known.by_value(each, column) / people for each in (known.baseline, beliefs.expected))
     sure = (known.by_tuple(beliefs.least) >= people - _ROUNDING) & (before < 1 - _ROUNDING)
     rise = after - before
