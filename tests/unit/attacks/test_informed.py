@@ -18,8 +18,8 @@ from shoal.attacks.attackers.informed import Informed, refusals_of
 from shoal.attacks.informed.decisions import decided_beliefs
 from shoal.attacks.informed.exact import exact_beliefs, few_worlds
 from shoal.attacks.informed.knowledge import PriorKnowledge, classes_of_rows, knowledge_of
+from shoal.attacks.informed.possible_originals import PossibleOriginals
 from shoal.attacks.informed.witnesses import witnesses
-from shoal.attacks.informed.worlds import Worlds
 from shoal.attacks.original_people import original_scene
 from shoal.attacks.released_classes import released_scene, rows_of_recoding
 from shoal.errors import InfeasibleError, PolicyError
@@ -226,7 +226,7 @@ def test_what_follows_from_single_decisions_follows_from_all_worlds(
     assume(refusals is not None)
     assert parts is not None
     assert refusals is not None
-    exact = exact_beliefs(known, "cond", parts, Worlds(scene, known))
+    exact = exact_beliefs(known, "cond", parts, PossibleOriginals(scene, known))
     assume(exact is not None)
     assert exact is not None
     found = decided_beliefs(known, "cond", refusals, seed=0)
@@ -263,14 +263,14 @@ def test_a_witness_proves_that_a_secret_is_open() -> None:
     people = [(place, cond) for place in ("11", "12", "21", "22") for cond in ("HIV", "Flu", "Flu", "Cold")]
     scene = scene_of(people, policy(MASK, {"model": "k-anonymity", "k": 8}, HALF, algorithm="greedy-clustering"))
     known = known_of(scene)
-    found = witnesses(known, "cond", Worlds(scene, known), seed=0)
+    found = witnesses(known, "cond", PossibleOriginals(scene, known), seed=0)
     assert found.open == found.people == len(people)
 
 
 def test_without_a_witness_a_secret_stays_undecided() -> None:
     scene = scene_of(TWO_OF_SIX, policy({"flat": True}, algorithm="mondrian"))
     known = known_of(scene)
-    assert witnesses(known, "cond", Worlds(scene, known), seed=0).open == 0
+    assert witnesses(known, "cond", PossibleOriginals(scene, known), seed=0).open == 0
 
 
 def test_a_large_table_that_is_clustered_is_searched_for_witnesses() -> None:

@@ -16,7 +16,7 @@ from shoal.attacks.attackers.informed import Informed, refusals_of
 from shoal.attacks.informed.exact import few_worlds, worlds_of
 from shoal.attacks.informed.followed import FollowedVeto, followed_beliefs
 from shoal.attacks.informed.knowledge import PriorKnowledge, classes_of_rows, knowledge_of
-from shoal.attacks.informed.worlds import Worlds
+from shoal.attacks.informed.possible_originals import PossibleOriginals
 from shoal.attacks.original_people import original_scene
 from shoal.attacks.released_classes import released_scene, rows_of_recoding
 from shoal.attacks.verdict.advice import advice_for
@@ -95,7 +95,7 @@ def estimated(scene: Scene, known: PriorKnowledge, keys: int) -> Floats:
     """The beliefs by running every world with so many keys."""
     parts = few_worlds(known)
     assert parts is not None
-    worlds, expected, total = Worlds(scene, known), np.zeros(known.true.shape), 0.0
+    worlds, expected, total = PossibleOriginals(scene, known), np.zeros(known.true.shape), 0.0
     for counts, prior in worlds_of(known, parts):
         hits = sum(worlds.explains(counts, Veto(b"%d" % number, given=True)) for number in range(keys))
         expected += prior * hits / keys * counts
@@ -115,7 +115,7 @@ def test_beliefs_are_those_of_worlds_that_are_run_with_many_keys(
     known = known_of(scene)
     parts = few_worlds(known)
     assert parts is not None
-    beliefs = followed_beliefs(known, "cond", parts, Worlds(scene, known))
+    beliefs = followed_beliefs(known, "cond", parts, PossibleOriginals(scene, known))
     assert beliefs is not None
     assert np.abs(beliefs.beliefs.expected - estimated(scene, known, 250)).max() < 0.25
 

@@ -33,8 +33,8 @@ from shoal.attacks.informed.exact import exact_beliefs, few_worlds
 from shoal.attacks.informed.followed import RUNS_PER_WORLD, followed_beliefs, reproduced
 from shoal.attacks.informed.knowledge import PriorKnowledge, classes_of_rows, columns_read, knowledge_of
 from shoal.attacks.informed.outcome import Beliefs, outcome
+from shoal.attacks.informed.possible_originals import PossibleOriginals, key_unknown, made_again
 from shoal.attacks.informed.witnesses import TRIES, runs_allowed, witnesses
-from shoal.attacks.informed.worlds import Worlds, key_unknown, made_again
 from shoal.attacks.released_classes import Codes, Ints
 from shoal.search import ALGORITHMS
 from shoal.search.conceal import NothingRefused
@@ -88,7 +88,7 @@ class Informed(Attack):
 
 def _exact(scene: Scene, known: PriorKnowledge, column: str, parts: Sequence[tuple[Ints, Dealings]]) -> AttackResult:
     """Every world, by running the algorithm on it."""
-    worlds = Worlds(scene, known)
+    worlds = PossibleOriginals(scene, known)
     if not worlds.reproduces():
         return not_tried("not-reproduced")
     beliefs = exact_beliefs(known, column, parts, worlds)
@@ -99,7 +99,7 @@ def _exact(scene: Scene, known: PriorKnowledge, column: str, parts: Sequence[tup
 
 def _followed(scene: Scene, known: PriorKnowledge, column: str, parts: Sequence[tuple[Ints, Dealings]]) -> AttackResult:
     """Every world with every answer of the draws by which the search conceals."""
-    worlds = Worlds(scene, known)
+    worlds = PossibleOriginals(scene, known)
     if not reproduced(known, worlds):
         return not_tried("not-reproduced")
     before = worlds.runs
@@ -141,7 +141,7 @@ def _witnessed(scene: Scene, known: PriorKnowledge, column: str) -> AttackResult
         return not_tried("too-large-to-run-again")
     if key_unknown(scene):
         return not_tried("key-unknown")
-    worlds = Worlds(scene, known)
+    worlds = PossibleOriginals(scene, known)
     if not worlds.reproduces():
         return not_tried("not-reproduced" if known.problem.concealing is None else "key-unknown")
     found = witnesses(known, column, worlds, scene.seed)

@@ -74,7 +74,7 @@ class _Gathered:
         known = self.known
         sizes = np.bincount(part, weights=known.sizes[cells]).astype(np.int64)
         owner, total = int(known.owner[cells[0]]), int(sizes.sum())
-        shown = known.shown[owner] if owner >= 0 else None
+        shown = known.class_secrets[owner] if owner >= 0 else None
         few = all_draws(total, known.prior, FEW_WAYS) if shown is None else all_dealings(sizes, shown, FEW_WAYS)
         alone = len(sizes) == (1 if shown is None else 2) and sizes[0] <= MOST_STRATA
         if few is None and self.work + DRAWN * total > MOST_WORK:
@@ -199,7 +199,7 @@ def _classes_to_look_at(found: _Gathered, uncut: Callable[[Ints, Ints], bool]) -
 def _large_classes(known: PriorKnowledge) -> Iterator[Ints]:
     """The cells of each class that sizes would allow to be cut."""
     order = np.argsort(known.owner, kind="stable")
-    starts = np.searchsorted(known.owner[order], np.arange(len(known.shown) + 1))
+    starts = np.searchsorted(known.owner[order], np.arange(len(known.class_secrets) + 1))
     enough = 2 * least_size(known.problem.models)
     for start, end in pairwise(starts):
         if end - start > 1 and known.sizes[order[start:end]].sum() >= enough:
@@ -209,7 +209,7 @@ def _large_classes(known: PriorKnowledge) -> Iterator[Ints]:
 def _first_ways(found: _Gathered, cells: Ints) -> tuple[Ints, Dealings | None]:
     """All ways of a class where they are few, else the first that are drawn; the true one comes last."""
     known, sizes = found.known, found.known.sizes[cells]
-    shown = known.shown[known.owner[cells[0]]]
+    shown = known.class_secrets[known.owner[cells[0]]]
     few = all_dealings(sizes, shown, FIRST_DRAWN)
     ways = some_dealings(sizes, shown, FIRST_DRAWN, [found.seed, int(cells[0])]) if few is None else few
     found.ways += len(ways.weights)
@@ -281,7 +281,7 @@ def _could_fail(known: PriorKnowledge, group: Ints, sizes: Ints) -> Mask:
     owner = np.zeros(len(sizes), dtype=np.int64)
     owner[group] = known.owner  # a group is finer than a class
     could = owner < 0
-    stats = _stats(known, known.shown)
+    stats = _stats(known, known.class_secrets)
     for model in known.problem.models:
         could[owner >= 0] |= model.part_could_fail(stats.view(model.column), owner[owner >= 0], sizes[owner >= 0])
     return np.asarray(could[group])
@@ -333,7 +333,7 @@ def _fails(known: PriorKnowledge, counts: Ints) -> Mask:
 def _stats(known: PriorKnowledge, counts: Ints) -> ClassStats:
     """What models see of groups, given the records of each secret in each: ``counts[group, secret]``."""
     problem, (owner, secret) = known.problem, np.nonzero(counts)
-    released = known.shown.sum(axis=0)
+    released = known.class_secrets.sum(axis=0)
     histograms, reference = {}, {}
     for name in problem.sensitive_columns:
         width, values = len(problem.domains[name].values), known.secrets[name]

@@ -11,7 +11,7 @@ import numpy as np
 from shoal.attacks.informed.dealings import Dealings, all_dealings, all_draws
 from shoal.attacks.informed.knowledge import PriorKnowledge
 from shoal.attacks.informed.outcome import Beliefs
-from shoal.attacks.informed.worlds import Worlds
+from shoal.attacks.informed.possible_originals import PossibleOriginals
 from shoal.attacks.released_classes import Ints
 from shoal.table.recoding import SUPPRESSED
 
@@ -26,9 +26,9 @@ def few_worlds(known: PriorKnowledge, runs: int = 1) -> list[tuple[Ints, Dealing
     found: list[tuple[Ints, Dealings]] = []
     if not most:
         return None
-    for each in range(len(known.shown)):
+    for each in range(len(known.class_secrets)):
         cells = np.flatnonzero(known.owner == each)
-        dealings = all_dealings(known.sizes[cells], known.shown[each], most)
+        dealings = all_dealings(known.sizes[cells], known.class_secrets[each], most)
         if dealings is None:
             return None
         found.append((cells, dealings))
@@ -41,7 +41,7 @@ def few_worlds(known: PriorKnowledge, runs: int = 1) -> list[tuple[Ints, Dealing
 
 
 def exact_beliefs(
-    known: PriorKnowledge, column: str, parts: Sequence[tuple[Ints, Dealings]], worlds: Worlds
+    known: PriorKnowledge, column: str, parts: Sequence[tuple[Ints, Dealings]], worlds: PossibleOriginals
 ) -> Beliefs | None:
     """The beliefs over the worlds that explain the release; None where none does."""
     expected = np.zeros(known.true.shape)

@@ -23,7 +23,7 @@ from shoal.attacks.informed.dealings import Dealings
 from shoal.attacks.informed.exact import worlds_of
 from shoal.attacks.informed.knowledge import PriorKnowledge
 from shoal.attacks.informed.outcome import Beliefs
-from shoal.attacks.informed.worlds import Worlds
+from shoal.attacks.informed.possible_originals import PossibleOriginals
 from shoal.attacks.released_classes import Ints
 from shoal.search.conceal import REFUSED, Marks, Veto
 from shoal.table.classes import Floats, Mask
@@ -89,7 +89,7 @@ class _Branch:
 class _Tree:
     """The branches of some worlds."""
 
-    def __init__(self, worlds: Worlds, counts: Sequence[Ints], priors: Sequence[float], keys: int) -> None:
+    def __init__(self, worlds: PossibleOriginals, counts: Sequence[Ints], priors: Sequence[float], keys: int) -> None:
         self._worlds, self._counts, self._priors, self._number = worlds, counts, priors, 0
         self.explained = np.zeros((len(counts), keys))  # how probably each world explains the release
         self.left: list[_Branch] = []
@@ -137,14 +137,14 @@ class Followed:
     unfollowed: float  # the share of what may explain the release that was not run
 
 
-def reproduced(known: PriorKnowledge, worlds: Worlds) -> bool:
+def reproduced(known: PriorKnowledge, worlds: PossibleOriginals) -> bool:
     """Whether the release comes out for the true secrets with some key: then this version may have made it."""
     tree = _Tree(worlds, [known.true], [1.0], _keys(worlds))
     return any(tree.run() for _ in range(_TO_REPRODUCE) if tree.left)
 
 
 def followed_beliefs(
-    known: PriorKnowledge, column: str, parts: Sequence[tuple[Ints, Dealings]], worlds: Worlds
+    known: PriorKnowledge, column: str, parts: Sequence[tuple[Ints, Dealings]], worlds: PossibleOriginals
 ) -> Followed | None:
     """The beliefs over all worlds, each with how probably it leads to the release; None where none was found to."""
     every = [(counts, prior) for counts, prior in worlds_of(known, parts) if prior and worlds.allowed(counts)]
@@ -168,7 +168,7 @@ def followed_beliefs(
     return Followed(beliefs, len(every), weights.shape[1], 2 * off)
 
 
-def _keys(worlds: Worlds) -> int:
+def _keys(worlds: PossibleOriginals) -> int:
     return KEYS if worlds.sampled else 1
 
 

@@ -59,17 +59,19 @@ class PriorKnowledge:
         return np.repeat(self.row_cell, self.row_records)
 
     @cached_property
-    def shown(self) -> Ints:
-        """What each class shows: ``shown[class, secret]``."""
+    def class_secrets(self) -> Ints:
+        """Records of each secret in each class: ``class_secrets[class, secret]``."""
         released = self.owner >= 0
-        shown = np.zeros((int(self.owner.max(initial=-1)) + 1, self.n_secrets), dtype=np.int64)
-        np.add.at(shown, self.owner[released], self.true[released])
-        return shown
+        counts = np.zeros((int(self.owner.max(initial=-1)) + 1, self.n_secrets), dtype=np.int64)
+        np.add.at(counts, self.owner[released], self.true[released])
+        return counts
 
     @cached_property
     def baseline(self) -> Floats:
         """How many records of each cell have each secret on average, to somebody who knows the release alone."""
-        shares = np.vstack([self.shown / np.maximum(self.shown.sum(axis=1, keepdims=True), 1), self.prior])
+        shares = np.vstack(
+            [self.class_secrets / np.maximum(self.class_secrets.sum(axis=1, keepdims=True), 1), self.prior]
+        )
         return np.asarray(shares[self.owner] * self.sizes[:, None])  # the last row is that of `SUPPRESSED`
 
     def by_value(self, figures: Floats | Ints, column: str) -> Floats:

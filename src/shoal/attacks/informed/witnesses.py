@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.attacks.informed.knowledge import PriorKnowledge
-from shoal.attacks.informed.worlds import Worlds
+from shoal.attacks.informed.possible_originals import PossibleOriginals
 from shoal.attacks.released_classes import Codes, Ints
 from shoal.table.recoding import SUPPRESSED
 
@@ -33,7 +33,7 @@ def runs_allowed(known: PriorKnowledge) -> int:
     return MOST_WORK // max(int(known.sizes.sum()), 1)
 
 
-def witnesses(known: PriorKnowledge, column: str, worlds: Worlds, seed: int) -> Witnessed:
+def witnesses(known: PriorKnowledge, column: str, worlds: PossibleOriginals, seed: int) -> Witnessed:
     """Look for a witness for people drawn at random, as long as runs are allowed."""
     rng, allowed = np.random.default_rng(seed), worlds.runs + runs_allowed(known)
     value = known.secrets[column]

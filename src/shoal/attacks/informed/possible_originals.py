@@ -80,7 +80,7 @@ def _run(algorithm: str, problem: Problem) -> Recoding | None:
         return None
 
 
-class Worlds:
+class PossibleOriginals:
     """The worlds of one release, each of which the algorithm can be run on."""
 
     def __init__(self, scene: Scene, known: PriorKnowledge) -> None:
