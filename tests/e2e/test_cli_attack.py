@@ -37,7 +37,7 @@ def test_leaks_come_first_each_in_a_paragraph_and_what_was_not_made_last(cli: Cl
     assert ran.code == 0, ran.err
     paragraphs = ran.out.split("\n\n")
     marks = [paragraph.split()[0] for paragraph in paragraphs[2:]]  # after the verdict and the summary
-    assert marks == sorted(marks, key=["LEAK", "ok", "-"].index)
+    assert marks == sorted(marks, key=["LEAK", "note", "ok", "-"].index)
     assert marks[0] == "LEAK"
     assert marks[-1] == "-"
     assert max(map(len, ran.out.split("\n\n", 1)[1].splitlines())) <= 100

@@ -44,6 +44,7 @@ _NOT_MADE = {
     "too-many-beliefs": "there are too many different people and values of {column} to compare all of them",
     "too-large-to-run-again": "the algorithm would have to be run many times, which takes too long for this table",
     "not-reproduced": "this version of the program makes a different release from the original",
+    "refined": "a release that was improved for a number of seconds cannot be made again exactly",
     "key-unknown": "only the run that made the release, or its owner, has the key that conceals its choices",
     "unexplained": "people who were left out have values that the release does not show",
     "not-range-method": "the policy does not use the range method",

@@ -26,6 +26,7 @@ from shoal.present.warnings import warning_sentence
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from shoal.attacks.attack import AttackResult
     from shoal.attacks.battery import AttackReport
     from shoal.attacks.verdict.verdict import Verdict
     from shoal.evidence.evidence import Evidence
@@ -220,20 +221,24 @@ def attack_lines(release: str, report: AttackReport) -> Iterator[str]:
 
     yield folded(f"{release}: {report} (seed {report.seed}).")
     gap = True  # before each attack that was tried, and once before all others
-    for each in sorted(report.attacks, key=lambda each: (each.status != "tried", not each.leak)):
+    for each in sorted(report.attacks, key=lambda each: (each.status != "tried", not each.leak, not _explained(each))):
         tried = each.status == "tried"
         if tried or gap:
             yield ""
         gap = tried
         name = f"{each.name} ({each.sensitive})" if each.sensitive else each.name
-        explained = each.outcome == "explained" and bool(each.records)
-        mark = NOTHING if not tried else "LEAK" if each.leak else "note" if explained else "ok"
+        mark = NOTHING if not tried else "LEAK" if each.leak else "note" if _explained(each) else "ok"
         yield paragraph(mark, f"{name}: {verdict_sentence(each)}")
         if tried:
             exposed = f"Exposed: {exposed_phrase(each)}."
             yield paragraph("", f"{declared(each, 'attacker')} {exposed} {success_phrase(each)}.")
     if any(each.counted for each in report.attacks):
         yield from ("", folded(COUNTED_IN_RECORDS))
+
+
+def _explained(result: AttackResult) -> bool:
+    """Whether an attack exposes people, but no more than chance or the baseline explains."""
+    return result.outcome == "explained" and bool(result.records)
 
 
 def condition_lines(failed: Sequence[Mapping[str, Any]], conditions: Sequence[str]) -> Iterator[str]:

@@ -30,6 +30,7 @@ from shoal.attacks.chance.statistics import wilson
 from shoal.attacks.informed.dealings import Dealings
 from shoal.attacks.informed.decisions import decided_beliefs
 from shoal.attacks.informed.exact import exact_beliefs, few_worlds
+from shoal.attacks.informed.followed import MOST_WORLDS as MOST_CONCEALED
 from shoal.attacks.informed.followed import RUNS_PER_WORLD, followed_beliefs, reproduced
 from shoal.attacks.informed.knowledge import PriorKnowledge, classes_of_rows, columns_read, knowledge_of
 from shoal.attacks.informed.outcome import Beliefs, outcome
@@ -71,6 +72,8 @@ class Informed(Attack):
             return not_applicable("secrets-not-read")
         if scene.policy.pseudonym is not None:
             return not_tried("records-linked")
+        if scene.original.problem.options.get("refine") is not None:  # by seconds, so it cannot be repeated
+            return not_tried("refined")
         classes = classes_of_rows(scene)
         if classes is None and scene.original.problem.table.n_rows <= MADE_AGAIN:
             classes = made_again(scene)
@@ -80,7 +83,7 @@ class Informed(Attack):
         if known is None:
             return not_tried("too-many-beliefs")
         concealed = known.problem.concealing is not None
-        parts = few_worlds(known, RUNS_PER_WORLD if concealed else 1)
+        parts = few_worlds(known, MOST_CONCEALED, RUNS_PER_WORLD) if concealed else few_worlds(known)
         if parts is None:
             return _decided(scene, known, column)
         return (_followed if concealed else _exact)(scene, known, column, parts)

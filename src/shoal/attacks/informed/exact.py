@@ -15,14 +15,14 @@ from shoal.attacks.informed.possible_originals import PossibleOriginals
 from shoal.attacks.released_classes import Ints
 from shoal.table.recoding import SUPPRESSED
 
-MOST_WORLDS = 1_000
+MOST_WORLDS = 250
 MOST_WORK = 60_000  # records times worlds that are run
 
 
-def few_worlds(known: PriorKnowledge, runs: int = 1) -> list[tuple[Ints, Dealings]] | None:
+def few_worlds(known: PriorKnowledge, most: int = MOST_WORLDS, runs: int = 1) -> list[tuple[Ints, Dealings]] | None:
     """For each class, and each cell that was left out, its cells and every way to deal secrets to them; None where
-    the worlds that these make are too many. ``runs``: how often the algorithm is run on each."""
-    most = min(MOST_WORLDS, MOST_WORK // max(int(known.sizes.sum()), 1)) // runs
+    the worlds that these make are more than so many, or too much work if the algorithm is run so often on each."""
+    most = min(most, MOST_WORK // max(int(known.sizes.sum()), 1) // runs)
     found: list[tuple[Ints, Dealings]] = []
     if not most:
         return None

@@ -28,7 +28,8 @@ from shoal.attacks.released_classes import Ints
 from shoal.search.conceal import REFUSED, Marks, Veto
 from shoal.table.classes import Floats, Mask
 
-RUNS_PER_WORLD = 16  # by which fewer worlds are tried than where nothing is concealed: at most 62
+MOST_WORLDS = 62
+RUNS_PER_WORLD = 16  # about as often the algorithm is run on each
 MOST_RUNS = 500  # of the algorithm
 MOST_WORK = 60_000  # records times runs
 KEYS = 8  # for draws that are not followed

@@ -15,6 +15,7 @@ from shoal.attacks.informed.possible_originals import PossibleOriginals
 from shoal.attacks.released_classes import Codes, Ints
 from shoal.table.recoding import SUPPRESSED
 
+MOST_RUNS = 60  # of the algorithm
 MOST_WORK = 30_000  # records times worlds that the algorithm is run on
 TRIES = 2  # witnesses that are tried for each person
 
@@ -30,7 +31,7 @@ class Witnessed:
 
 def runs_allowed(known: PriorKnowledge) -> int:
     """How often the algorithm may be run on this table."""
-    return MOST_WORK // max(int(known.sizes.sum()), 1)
+    return min(MOST_RUNS, MOST_WORK // max(int(known.sizes.sum()), 1))
 
 
 def witnesses(known: PriorKnowledge, column: str, worlds: PossibleOriginals, seed: int) -> Witnessed:
