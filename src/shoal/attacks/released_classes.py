@@ -125,7 +125,7 @@ def rows_of_release(release: Any, policy: Policy, *, suppressed: int | None = No
     """The records of a release from a path or a table; `DataError` where a column is missing or nothing is released.
 
     ``suppressed`` is how many rows of ``*`` stand for suppressed records, as the verifier found; without it they are
-    read as the verifier reads them if nothing else is known.
+    read as the verifier tries first.
     """
     asked = stated(policy)
     given = read_release(release if isinstance(release, str | Path | pa.Table | CountedRows) else to_arrow(release)[0])

@@ -9,13 +9,14 @@ from shoal.attacks.battery import RULED_OUT, AttackReport, attack_rows, check_op
 from shoal.attacks.registry.people import EarlierRelease
 from shoal.attacks.released_classes import rows_of_release
 from shoal.attacks.verdict.rules import decide
-from shoal.encode.resolve import resolve, unknown_columns, used_columns
+from shoal.encode.resolve import Resolved, resolve, unknown_columns, used_columns
 from shoal.errors import PolicyError
 from shoal.io.source import read_distinct
 from shoal.pipeline.run import as_policy
 from shoal.pipeline.verify import verify
 from shoal.policy import Policy
 from shoal.search.problem import Progress, no_progress
+from shoal.table.distinct_rows import DistinctRows
 
 __all__ = ["AttackReport", "attack"]
 
@@ -43,48 +44,36 @@ def attack(
     Raises `DataError` or `PolicyError` for input that cannot be read, or that does not belong together.
     """
     asked = as_policy(policy)
-    report = attack_release(
-        release,
-        asked,
-        original=original,
-        earlier=earlier,
-        seed=seed,
-        ruled_out=ruled_out,
-        suppressed=suppressed,
-        progress=progress,
-    )
+    check_options(seed, ruled_out)
+    progress("reading", 0.0)
+    before = [EarlierRelease.read(f"earlier release {n}", *each) for n, each in enumerate(earlier, start=1)]
+    known = _known(asked, original, before)
     progress("verifying", 0.0)
     verification = verify(release, asked, original, suppressed=suppressed)
+    rows = rows_of_release(release, asked, suppressed=verification.suppressed)
+    report = attack_rows(asked, rows, *known, earlier=before, seed=seed, ruled_out=ruled_out, progress=progress)
     failed = [check.name for check in verification.failures]
     judged = verification.people_counted is not False
     return replace(report, verdict=decide(asked, report.attacks, failed=failed, models_judged=judged))
 
 
-def attack_release(
-    release: Any,
-    asked: Policy,
-    *,
-    original: Any = None,
-    earlier: Sequence[tuple[Any, Policy | str | Path]] = (),
-    seed: int = 0,
-    ruled_out: int = RULED_OUT,
-    suppressed: int | None = None,
-    progress: Progress = no_progress,
+def attack_again(
+    release: Any, asked: Policy, original: Any, *, seed: int, suppressed: int | None, progress: Progress
 ) -> AttackReport:
-    """The attacks alone, without a verdict."""
-    check_options(seed, ruled_out)
-    progress("reading", 0.0)
-    if suppressed is None and original is not None and asked.suppressed == "star":
-        suppressed = verify(release, asked, original).suppressed
+    """The attacks of a run once more, without a verdict; ``suppressed`` is what the verifier found."""
     rows = rows_of_release(release, asked, suppressed=suppressed)
-    before = [EarlierRelease.read(f"earlier release {n}", *each) for n, each in enumerate(earlier, start=1)]
-    options: dict[str, Any] = {"earlier": before, "seed": seed, "ruled_out": ruled_out, "progress": progress}
+    return attack_rows(asked, rows, *_known(asked, original), seed=seed, progress=progress)
+
+
+def _known(
+    asked: Policy, original: Any, earlier: Sequence[EarlierRelease] = ()
+) -> tuple[DistinctRows | None, Resolved | None]:
+    """The original's records; `PolicyError` where it lacks a column. Earlier releases may show more columns of it."""
     if original is None:
-        return attack_rows(asked, rows, **options)
-    # earlier releases may show columns that this one does not
-    wanted = {*used_columns(asked), *(quasi.name for each in before for quasi in each.signature.quasi)}
+        return None, None
+    wanted = {*used_columns(asked), *(quasi.name for each in earlier for quasi in each.signature.quasi)}
     people, names, hint = read_distinct(original, asked, sorted(wanted))
     lacking = unknown_columns({name: asked.columns[name] for name in used_columns(asked)}, names, hint)
     if lacking:
         raise PolicyError(lacking, asked.source)
-    return attack_rows(asked, rows, people, resolve(asked, people), **options)
+    return people, resolve(asked, people)

@@ -124,9 +124,13 @@ class Job:
         """The released records by class, for attackers and for the entry in a registry."""
         return rows_of_recoding(result.search_policy, result.rows, result.resolved, result.recoding)
 
-    def attack(self, result: Result, rows: RowsOnce, progress: Progress) -> AttackReport:
+    @property
+    def holds_rows(self) -> bool:
+        """Whether the released records by class are needed again after the attacks, and so held until the end."""
+        return self.registry.registry is not None
+
+    def attack(self, result: Result, released: Rows, progress: Progress) -> AttackReport:
         """What attackers get out of the release; nothing is encoded a second time."""
-        released = self.rows_of(result) if self.registry.registry is None else rows()  # held for a registry alone
         inputs = result.search_policy, released, result.rows, result.resolved, result.recoding
         return attack_rows(*inputs, seed=abs(result.policy.algorithm.seed), progress=progress)
 
@@ -222,12 +226,14 @@ def finish(
         verification.raise_if_failed()
     rows = cache(lambda: job.rows_of(result))
     with clock.stage("attack"):
-        attacks = job.attack(result, rows, progress)
+        released = rows() if job.holds_rows else job.rows_of(result)
+        attacks = job.attack(result, released, progress)
+        warnings = (*warnings, *formula_cells(released, job.policy))
+        del released
     utility = None
     if job.policy.utility is not None:
         with clock.stage("utility"):
             utility = job.measure(result, reading, progress)
-    warnings = (*warnings, *formula_cells(job.rows_of(result), job.policy))
     # what is only given back in memory becomes no entry, so nobody has to wait for it
     with job.registry.locked(progress) if sink.documents else nullcontext(job.registry) as registry:
         composed = None

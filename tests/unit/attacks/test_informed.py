@@ -13,30 +13,30 @@ from hypothesis import strategies as st
 
 import shoal
 from oracles import informed_oracle as oracle
-from shoal.attacks.attack import AttackResult, Scene
+from shoal.attacks.attack import AttackResult
 from shoal.attacks.attackers.informed import Informed, refusals_of
 from shoal.attacks.informed.decisions import decided_beliefs
 from shoal.attacks.informed.exact import exact_beliefs, few_worlds
-from shoal.attacks.informed.knowledge import PriorKnowledge, classes_of_rows, knowledge_of
 from shoal.attacks.informed.possible_originals import PossibleOriginals
 from shoal.attacks.informed.witnesses import witnesses
-from shoal.attacks.original_people import original_scene
-from shoal.attacks.released_classes import released_scene, rows_of_recoding
 from shoal.errors import InfeasibleError, PolicyError
 from shoal.pipeline.run import make_release
 from support.attack_cases import found, policy_of, table_of
+from support.informed_cases import (
+    FULL_DOMAIN,
+    HALF,
+    LEFT_OUT,
+    LOCAL,
+    MASK,
+    TWO,
+    TWO_OF_SIX,
+    by_decisions,
+    known_of,
+    scene_of,
+)
 
-TWO = {"model": "k-anonymity", "k": 2}
-HALF = {"model": "alpha-k-anonymity", "alpha": {"HIV": 0.5}, "sensitive": "cond"}
-MASK = {"mask": "right"}
-LEFT_OUT = [("11", "HIV"), ("11", "HIV"), ("12", "HIV"), ("12", "Flu"), ("21", "HIV"), ("21", "Flu")]
-"""Two people of 11 are left out although two are enough for k: both have HIV."""
-TWO_OF_SIX = [("a", "HIV")] * 2 + [("b", "Flu")] * 4
-"""Everybody becomes alike, and only because both a have HIV."""
 WONG = [("11", "Flu")] * 5 + [("12", "HIV")] * 2 + [("21", "Flu")] * 3 + [("22", "Flu")] * 2
 """The situation of Wong et al. 2007: five and two records made one class because of the two."""
-FULL_DOMAIN = ["optimal", "incognito", "greedy-lattice"]
-LOCAL = ["mondrian", "top-down", "greedy-clustering"]
 
 
 def policy(hierarchy: Any, *privacy: Any, **others: Any) -> shoal.Policy:
@@ -44,34 +44,9 @@ def policy(hierarchy: Any, *privacy: Any, **others: Any) -> shoal.Policy:
     return policy_of(columns, privacy=privacy or (TWO, HALF), **others)
 
 
-def scene_of(people: Sequence[Sequence[str]], asked: shoal.Policy) -> Scene:
-    """A release that has just been made, as attackers see it."""
-    made = make_release(table_of(["zip", "cond"], people), asked)
-    rows = rows_of_recoding(asked, made.rows, made.resolved, made.recoding)
-    released = released_scene(rows, asked)
-    original = original_scene(released, asked, made.rows, made.resolved, made.recoding)
-    return Scene(asked, rows, released, original, recoding=made.recoding)
-
-
 def informed(people: Sequence[Sequence[str]], asked: shoal.Policy) -> AttackResult:
     """What this attack alone finds on a release that has just been made."""
     return Informed.run(scene_of(people, asked), "cond")
-
-
-def known_of(scene: Scene) -> PriorKnowledge:
-    """What the attacker starts from."""
-    classes = classes_of_rows(scene)
-    assert classes is not None
-    known = knowledge_of(scene, *classes)
-    assert known is not None
-    return known
-
-
-def by_decisions(scene: Scene) -> AttackResult:
-    """What follows from single decisions, whatever the size of the table."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("shoal.attacks.attackers.informed.few_worlds", lambda *_: None)
-        return Informed.run(scene, "cond")
 
 
 def attacked(people: Sequence[Sequence[str]], asked: shoal.Policy) -> AttackResult:

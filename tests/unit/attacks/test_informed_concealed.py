@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import comb
 from typing import Any
 
@@ -15,29 +14,32 @@ from shoal.attacks.attack import AttackResult, Scene
 from shoal.attacks.attackers.informed import Informed, refusals_of
 from shoal.attacks.informed.exact import few_worlds, worlds_of
 from shoal.attacks.informed.followed import FollowedVeto, followed_beliefs
-from shoal.attacks.informed.knowledge import PriorKnowledge, classes_of_rows, knowledge_of
+from shoal.attacks.informed.knowledge import PriorKnowledge
 from shoal.attacks.informed.possible_originals import PossibleOriginals
-from shoal.attacks.original_people import original_scene
-from shoal.attacks.released_classes import released_scene, rows_of_recoding
 from shoal.attacks.verdict.advice import advice_for
 from shoal.edits import apply_edits
 from shoal.encode.conceal_key import CONCEAL_VARIABLE
-from shoal.pipeline.run import make_release
 from shoal.search.conceal import PART_REFUSED, REFUSED, Veto, as_marks, decoy_chances
 from shoal.table.classes import Floats
 from support.attack_cases import found, policy_of, table_of
+from support.informed_cases import (
+    FULL_DOMAIN,
+    HALF,
+    LEFT_OUT,
+    LOCAL,
+    MASK,
+    TWO,
+    TWO_OF_SIX,
+    by_decisions,
+    known_of,
+    scene_of,
+)
 
-TWO = {"model": "k-anonymity", "k": 2}
-HALF = {"model": "alpha-k-anonymity", "alpha": {"HIV": 0.5}, "sensitive": "cond"}
-MASK, FLAT = {"mask": "right"}, {"flat": True}
-LEFT_OUT = [("11", "HIV"), ("11", "HIV"), ("12", "HIV"), ("12", "Flu"), ("21", "HIV"), ("21", "Flu")]
-TWO_OF_SIX = [("a", "HIV")] * 2 + [("b", "Flu")] * 4
+FLAT = {"flat": True}
 LARGE = [("11", "HIV")] * 8 + [("11", "Flu")] * 14
 """With the others below, 2,006 people, of whom the 22 of one postal code are left out."""
 for _place, _ill in {"12": 20, "13": 40, "21": 30, "22": 30}.items():
     LARGE += [(_place, "HIV")] * _ill + [(_place, "Flu")] * (496 - _ill)
-FULL_DOMAIN = ["optimal", "incognito", "greedy-lattice"]
-LOCAL = ["mondrian", "top-down", "greedy-clustering"]
 SLOW = ["incognito", "top-down", "greedy-clustering"]
 KEYS = [f"{number:02x}" * 32 for number in range(1, 4)]
 
@@ -46,29 +48,6 @@ def policy(hierarchy: Any, *privacy: Any, algorithm: str = "optimal", **others: 
     columns = {"zip": {"role": "quasi", "hierarchy": hierarchy}, "cond": {"role": "sensitive"}}
     asked = {"name": algorithm, "conceal": True}
     return policy_of(columns, privacy=privacy or (TWO, HALF), algorithm=asked, **others)
-
-
-def scene_of(people: Sequence[Sequence[str]], asked: shoal.Policy) -> Scene:
-    made = make_release(table_of(["zip", "cond"], people), asked)
-    rows = rows_of_recoding(asked, made.rows, made.resolved, made.recoding)
-    released = released_scene(rows, asked)
-    original = original_scene(released, asked, made.rows, made.resolved, made.recoding)
-    return Scene(asked, rows, released, original, recoding=made.recoding)
-
-
-def known_of(scene: Scene) -> PriorKnowledge:
-    classes = classes_of_rows(scene)
-    assert classes is not None
-    known = knowledge_of(scene, *classes)
-    assert known is not None
-    return known
-
-
-def by_decisions(scene: Scene) -> AttackResult:
-    """What follows from single decisions, whatever the size of the table."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("shoal.attacks.attackers.informed.few_worlds", lambda *_: None)
-        return Informed.run(scene, "cond")
 
 
 @pytest.fixture(params=KEYS)

@@ -19,7 +19,6 @@ from shoal.attacks.released_classes import rows_of_recoding, rows_of_release
 from shoal.encode.result import Result
 from shoal.errors import DataError, DisclosureWarning, InputError, PolicyError
 from shoal.io import write_table
-from shoal.pipeline.attack import attack_release
 from shoal.pipeline.run import make_release
 from shoal.search import ALGORITHMS
 from support.attack_cases import found
@@ -89,8 +88,8 @@ def test_file_frame_and_recoding_give_the_same_report(case: str, tmp_path: Path)
     shuffled = clinic().take(pa.array(np.random.default_rng(0).permutation(60)))
     for again in (
         attack_rows(asked, rows_of_release(one.table, asked), one.rows, one.resolved),
-        attack_release(path, asked, original=clinic()),
-        attack_release(one.table, asked, original=shuffled),
+        shoal.attack(path, asked, original=clinic()),
+        shoal.attack(one.table, asked, original=shuffled),
     ):
         unknown = {each.name for each in again.attacks if each.outcome == "classes-overlap"}  # the run alone knows
         assert unknown <= {"undone"}
@@ -105,12 +104,12 @@ def test_the_order_and_the_kind_of_the_release_change_nothing(tmp_path: Path) ->
     asked = policy()
     one = made(asked)
     turned = one.table.take(pa.array(np.arange(one.table.num_rows)[::-1]))
-    expected = attack_release(one.table, asked, original=clinic()).to_dict()
+    expected = shoal.attack(one.table, asked, original=clinic())["attacks"]
     frame = turned.to_pandas()
     frame.index = pd.Index(range(100, 100 + len(frame)))
     shoal.anonymize(clinic(), asked).write(tmp_path / "release.csv")
     for release in (turned, frame, pl.from_arrow(turned), tmp_path / "release.csv"):
-        assert attack_release(release, asked, original=clinic()).to_dict() == expected
+        assert shoal.attack(release, asked, original=clinic())["attacks"] == expected
 
 
 def test_every_attack_is_reported_whatever_is_lacking() -> None:

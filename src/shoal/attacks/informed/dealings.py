@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shoal.attacks.chance.random_dealings import dealt_counts
 from shoal.attacks.chance.statistics import log_choose, log_factorial
 from shoal.attacks.released_classes import Ints
 from shoal.table.classes import Floats, Mask
@@ -63,11 +64,8 @@ def some_dealings(sizes: Ints, totals: Ints, number: int, seed: Sequence[int]) -
     """So many random ways to deal the secrets of a class to its cells."""
     rng = np.random.default_rng(list(seed))
     dealt = rng.permuted(np.tile(np.repeat(np.arange(len(totals)), totals), (number, 1)), axis=1)
-    keys = np.repeat(np.arange(len(sizes)), sizes) * len(totals) + dealt
-    keys += (np.arange(number) * len(sizes) * len(totals))[:, None]
-    counts = np.bincount(keys.ravel(), minlength=number * len(sizes) * len(totals))
-    shaped = counts.reshape(number, len(sizes), len(totals)).astype(np.int64)
-    return Dealings(shaped, np.full(number, 1 / number), exact=False)
+    counts = dealt_counts(dealt, np.repeat(np.arange(len(sizes)), sizes), len(sizes), len(totals))
+    return Dealings(counts, np.full(number, 1 / number), exact=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,9 +130,7 @@ def drawn_in_strata(pool: Pool, explains: Callable[[Ints], Mask], seed: Sequence
 
 def _probabilities(counts: Ints, log_prior: Floats) -> Floats:
     """Σ over cells of ln(n! / Π x!) + Σ x ln p, as probabilities of the ways listed."""
-    largest = int(counts.sum(axis=2).max(initial=0))
-    factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, largest + 1)))])
-    logs = (factorial[counts.sum(axis=2)] - factorial[counts].sum(axis=2)).sum(axis=1)
+    logs = (log_factorial(counts.sum(axis=2)) - log_factorial(counts).sum(axis=2)).sum(axis=1)
     logs = logs + (counts.sum(axis=1) * log_prior).sum(axis=1)
     weights = np.exp(logs - logs.max(initial=0.0))
     return np.asarray(weights / weights.sum())

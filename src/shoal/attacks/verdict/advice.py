@@ -130,7 +130,8 @@ def _limit(kind: type[Model], result: AttackResult, needed: Mapping[str, float])
 
 def _suits(policy: Policy, kind: type[Model], column: str) -> bool:
     """Whether a model can be asked for on a column with the parameters that it declares to start with."""
-    lacks = kind.needs_categories and not policy.columns[column].categories
+    spec = policy.columns.get(column)  # evidence that was forged may name any column
+    lacks = spec is None or (kind.needs_categories and not spec.categories)
     return not lacks and all(each.start is not None for each in kind.parameters if each.required)
 
 

@@ -270,10 +270,15 @@ class ApplyJob(Job):
     def _union(self, result: Result) -> Rows:
         return rows_of_release(together([self.base.table, result.table]), self.policy)
 
-    def attack(self, result: Result, rows: RowsOnce, progress: Progress) -> AttackReport:  # noqa: ARG002
+    @property
+    def holds_rows(self) -> bool:
+        """The evidence needs the released records again."""
+        return True
+
+    def attack(self, result: Result, released: Rows, progress: Progress) -> AttackReport:  # noqa: ARG002
         """What attackers get out of what is published."""
         seed = abs(self.policy.algorithm.seed)
-        return attack_rows(self.policy, rows(), seed=seed, searched=False, progress=progress)
+        return attack_rows(self.policy, released, seed=seed, searched=False, progress=progress)
 
     def measure(self, result: Result, reading: Reading, progress: Progress) -> dict[str, Any] | None:  # noqa: ARG002
         """A task is measured on whole releases only."""

@@ -26,7 +26,7 @@ from shoal.evidence.judge import verdict_of, without_verdict
 from shoal.facts import plain
 from shoal.io import sha256_of
 from shoal.io.sink import output_paths
-from shoal.pipeline.attack import attack_release
+from shoal.pipeline.attack import attack_again
 from shoal.pipeline.audit.differences import (
     Difference,
     differing_attacks,
@@ -208,10 +208,10 @@ def _attacked(
     progress: Progress,
 ) -> Check:
     """The attacks once more: all that the file, and the original where it is given, are enough for."""
-    report = attack_release(
+    report = attack_again(
         release,
         _with_recorded_algorithm(policy, content) or policy,
-        original=original,
+        original,
         seed=content["attack_seed"],
         suppressed=suppressed,
         progress=progress,
