@@ -1,6 +1,7 @@
 """Tables of postal codes and conditions, and what the informed adversary starts from on their releases."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from shoal.attacks.informed.knowledge import PriorKnowledge, classes_of_rows, kn
 from shoal.attacks.original_people import original_scene
 from shoal.attacks.released_classes import released_scene, rows_of_recoding
 from shoal.pipeline.run import make_release
-from support.attack_cases import table_of
+from support.attack_cases import policy_of, table_of
 
 TWO = {"model": "k-anonymity", "k": 2}
 HALF = {"model": "alpha-k-anonymity", "alpha": {"HIV": 0.5}, "sensitive": "cond"}
@@ -22,6 +23,12 @@ TWO_OF_SIX = [("a", "HIV")] * 2 + [("b", "Flu")] * 4
 """Everybody becomes alike, and only because both a have HIV."""
 FULL_DOMAIN = ["optimal", "incognito", "greedy-lattice"]
 LOCAL = ["mondrian", "top-down", "greedy-clustering"]
+
+
+def policy_on(hierarchy: Any, *privacy: Any, **others: Any) -> shoal.Policy:
+    """A policy on postal codes with a hierarchy; of pairs, half of whom may have HIV, unless other models are given."""
+    columns = {"zip": {"role": "quasi", "hierarchy": hierarchy}, "cond": {"role": "sensitive"}}
+    return policy_of(columns, privacy=privacy or (TWO, HALF), **others)
 
 
 def scene_of(people: Sequence[Sequence[str]], asked: shoal.Policy) -> Scene:

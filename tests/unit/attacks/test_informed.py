@@ -32,16 +32,12 @@ from support.informed_cases import (
     TWO_OF_SIX,
     by_decisions,
     known_of,
+    policy_on,
     scene_of,
 )
 
 WONG = [("11", "Flu")] * 5 + [("12", "HIV")] * 2 + [("21", "Flu")] * 3 + [("22", "Flu")] * 2
 """The situation of Wong et al. 2007: five and two records made one class because of the two."""
-
-
-def policy(hierarchy: Any, *privacy: Any, **others: Any) -> shoal.Policy:
-    columns = {"zip": {"role": "quasi", "hierarchy": hierarchy}, "cond": {"role": "sensitive"}}
-    return policy_of(columns, privacy=privacy or (TWO, HALF), **others)
 
 
 def informed(people: Sequence[Sequence[str]], asked: shoal.Policy) -> AttackResult:
@@ -57,7 +53,7 @@ def attacked(people: Sequence[Sequence[str]], asked: shoal.Policy) -> AttackResu
 
 @pytest.mark.parametrize("algorithm", FULL_DOMAIN)
 def test_who_is_left_out_without_need_has_the_illness(algorithm: str) -> None:
-    result = attacked(LEFT_OUT, policy(MASK, algorithm=algorithm, suppression=0.4))
+    result = attacked(LEFT_OUT, policy_on(MASK, algorithm=algorithm, suppression=0.4))
     assert (result.leak, result.certain, result.records, result.of) == (True, 2, 2, 6)
     assert (result.rate, result.baseline) == (pytest.approx(2 / 3), pytest.approx(1 / 2))
     assert (result.details["method"], result.details["suppressed_exposed"]) == ("exact", 2)
@@ -65,46 +61,46 @@ def test_who_is_left_out_without_need_has_the_illness(algorithm: str) -> None:
 
 @pytest.mark.parametrize("suppressed", ["drop", "star"])
 def test_rows_of_stars_change_nothing(suppressed: str) -> None:
-    result = attacked(LEFT_OUT, policy(MASK, suppression=0.4, suppressed=suppressed))
+    result = attacked(LEFT_OUT, policy_on(MASK, suppression=0.4, suppressed=suppressed))
     assert (result.certain, result.records) == (2, 2)
 
 
 @pytest.mark.parametrize("hierarchy", [{"flat": True}, {"tree": {"*": ["a", "b"]}}])
 @pytest.mark.parametrize("algorithm", [*FULL_DOMAIN, *LOCAL])
 def test_a_cut_that_was_not_made_gives_two_of_six_away(algorithm: str, hierarchy: Any) -> None:
-    result = attacked(TWO_OF_SIX, policy(hierarchy, algorithm=algorithm))
+    result = attacked(TWO_OF_SIX, policy_on(hierarchy, algorithm=algorithm))
     assert (result.leak, result.certain, result.rate) == (True, 6, 1.0)
 
 
 @pytest.mark.parametrize("algorithm", [*FULL_DOMAIN, "mondrian"])
 def test_two_records_that_made_seven_alike_are_known_to_have_the_illness(algorithm: str) -> None:
-    result = attacked(WONG, policy(MASK, algorithm=algorithm))
+    result = attacked(WONG, policy_on(MASK, algorithm=algorithm))
     assert (result.leak, result.certain) == (True, 7)
 
 
 def test_nothing_follows_where_k_explains_the_level() -> None:
-    result = attacked([*WONG[:-2], ("22", "Flu")], policy(MASK))
+    result = attacked([*WONG[:-2], ("22", "Flu")], policy_on(MASK))
     assert (result.status, result.leak, result.rate) == ("tried", False, pytest.approx(result.baseline))
 
 
 def test_a_value_that_only_those_left_out_have_is_known_from_the_policy() -> None:
-    result = attacked([("11", "HIV"), ("11", "HIV"), *[("12", "Flu")] * 4], policy(MASK, suppression=0.4))
+    result = attacked([("11", "HIV"), ("11", "HIV"), *[("12", "Flu")] * 4], policy_on(MASK, suppression=0.4))
     assert (result.certain, result.details["suppressed_exposed"]) == (2, 2)
 
 
 def test_secrets_that_no_model_reads_decide_nothing() -> None:
-    result = attacked(LEFT_OUT, policy(MASK, TWO))
+    result = attacked(LEFT_OUT, policy_on(MASK, TWO))
     assert (result.status, result.outcome) == ("not applicable", "secrets-not-read")
 
 
 def test_the_order_of_rows_changes_nothing() -> None:
-    asked = policy(MASK, suppression=0.4)
+    asked = policy_on(MASK, suppression=0.4)
     assert attacked(LEFT_OUT, asked).to_dict() == attacked(LEFT_OUT[::-1], asked).to_dict()
 
 
 @pytest.mark.parametrize("algorithm", [*FULL_DOMAIN, *LOCAL])
 def test_a_release_just_made_is_attacked_as_one_that_is_read(algorithm: str) -> None:
-    asked = policy({"flat": True}, algorithm=algorithm)
+    asked = policy_on({"flat": True}, algorithm=algorithm)
     release = shoal.anonymize(table_of(["zip", "cond"], TWO_OF_SIX), asked)
     (made,) = [each for each in release.evidence["attacks"] if each["name"] == "informed"]
     read = attacked(TWO_OF_SIX, asked)
@@ -156,7 +152,7 @@ def test_beliefs_are_those_over_every_world_that_gives_the_release(
 ) -> None:
     models, named = PRIVACY[privacy]
     k = max(k, *(model.get("p", 1) for model in models))
-    asked = policy(MASK, {"model": "k-anonymity", "k": k}, *models, algorithm=algorithm, suppression=suppression)
+    asked = policy_on(MASK, {"model": "k-anonymity", "k": k}, *models, algorithm=algorithm, suppression=suppression)
     who, secrets = [(place,) for place, _ in people], [secret for _, secret in people]
     expected = oracle.believed(who, secrets, release_by(asked), named=named)
     assume(expected is not None)
@@ -190,7 +186,9 @@ def test_what_follows_from_single_decisions_follows_from_all_worlds(
 ) -> None:
     models, _ = PRIVACY[privacy]
     k = max(k, *(model.get("p", 1) for model in models))
-    asked = policy(hierarchy, {"model": "k-anonymity", "k": k}, *models, algorithm=algorithm, suppression=suppression)
+    asked = policy_on(
+        hierarchy, {"model": "k-anonymity", "k": k}, *models, algorithm=algorithm, suppression=suppression
+    )
     try:
         scene = scene_of(people, asked)
     except (InfeasibleError, PolicyError):
@@ -217,7 +215,7 @@ def test_a_group_left_out_of_a_large_table_is_believed_to_be_ill_more_often() ->
     for place, ill in {"12": 20, "13": 40, "21": 30, "22": 30}.items():
         people += [(place, "HIV")] * ill + [(place, "Flu")] * (496 - ill)
     limit = {"model": "alpha-k-anonymity", "alpha": {"HIV": 0.3}, "sensitive": "cond"}
-    scene = scene_of(people, policy(MASK, TWO, limit, suppression=0.02))
+    scene = scene_of(people, policy_on(MASK, TWO, limit, suppression=0.02))
     all_worlds, decided = Informed.run(scene, "cond"), by_decisions(scene)
     assert (all_worlds.details["method"], decided.details["method"]) == ("exact", "decisions")
     chances = [comb(22, n) * (120 / 1984) ** n * (1864 / 1984) ** (22 - n) for n in range(23)]
@@ -230,27 +228,27 @@ def test_a_group_left_out_of_a_large_table_is_believed_to_be_ill_more_often() ->
 
 @pytest.mark.parametrize("algorithm", [*FULL_DOMAIN, "mondrian"])
 def test_decisions_alone_find_what_wong_found(algorithm: str) -> None:
-    result = by_decisions(scene_of(WONG, policy(MASK, algorithm=algorithm)))
+    result = by_decisions(scene_of(WONG, policy_on(MASK, algorithm=algorithm)))
     assert (result.leak, result.certain, result.details["method"]) == (True, 7, "decisions")
 
 
 def test_a_witness_proves_that_a_secret_is_open() -> None:
     people = [(place, cond) for place in ("11", "12", "21", "22") for cond in ("HIV", "Flu", "Flu", "Cold")]
-    scene = scene_of(people, policy(MASK, {"model": "k-anonymity", "k": 8}, HALF, algorithm="greedy-clustering"))
+    scene = scene_of(people, policy_on(MASK, {"model": "k-anonymity", "k": 8}, HALF, algorithm="greedy-clustering"))
     known = known_of(scene)
     found = witnesses(known, "cond", PossibleOriginals(scene, known), seed=0)
     assert found.open == found.people == len(people)
 
 
 def test_without_a_witness_a_secret_stays_undecided() -> None:
-    scene = scene_of(TWO_OF_SIX, policy({"flat": True}, algorithm="mondrian"))
+    scene = scene_of(TWO_OF_SIX, policy_on({"flat": True}, algorithm="mondrian"))
     known = known_of(scene)
     assert witnesses(known, "cond", PossibleOriginals(scene, known), seed=0).open == 0
 
 
 def test_a_large_table_that_is_clustered_is_searched_for_witnesses() -> None:
     people = [(f"{place}", ("HIV", "Flu", "Cold")[place % 3]) for place in range(10, 90)]
-    result = informed(people, policy(MASK, {"model": "k-anonymity", "k": 8}, HALF, algorithm="greedy-clustering"))
+    result = informed(people, policy_on(MASK, {"model": "k-anonymity", "k": 8}, HALF, algorithm="greedy-clustering"))
     assert (result.leak, result.records, result.details["method"]) == (False, 0, "witnesses")
     assert 0 < result.details["open"] <= result.details["looked_at"]
     low, high = result.details["open_interval"]
@@ -261,7 +259,7 @@ def test_a_small_group_of_a_large_class_is_found_to_have_failed() -> None:
     illnesses = ["HIV", *(f"illness {number}" for number in range(12))]
     people = [("11", illness) for illness in illnesses[1:] for _ in range(200)]
     people += [("12", "HIV")] * 10 + [("21", illness) for illness in illnesses[1:] for _ in range(200)]
-    result = informed(people, policy(MASK, {"model": "k-anonymity", "k": 10}, HALF))
+    result = informed(people, policy_on(MASK, {"model": "k-anonymity", "k": 10}, HALF))
     assert result.details["method"] == "decisions"
     assert (result.leak, result.records, result.certain) == (True, 10, 0)
     assert result.details["largest_rise"] > 0.5
@@ -302,7 +300,7 @@ def test_several_sensitive_columns_are_dealt_together() -> None:
 
 
 def test_a_release_that_the_program_does_not_make_is_not_explained() -> None:
-    asked = policy(MASK, {"model": "k-anonymity", "k": 2}, {"model": "p-sensitive", "p": 1, "sensitive": "cond"})
+    asked = policy_on(MASK, {"model": "k-anonymity", "k": 2}, {"model": "p-sensitive", "p": 1, "sensitive": "cond"})
     table = table_of(["zip", "cond"], LEFT_OUT)
     coarser = table_of(["zip", "cond"], [(place[0] + "*", cond) for place, cond in LEFT_OUT])
     result = found(shoal.attack(coarser, asked, original=table), "informed")

@@ -21,10 +21,9 @@ from shoal.edits import apply_edits
 from shoal.encode.conceal_key import CONCEAL_VARIABLE
 from shoal.search.conceal import PART_REFUSED, REFUSED, Veto, as_marks, decoy_chances
 from shoal.table.classes import Floats
-from support.attack_cases import found, policy_of, table_of
+from support.attack_cases import found, table_of
 from support.informed_cases import (
     FULL_DOMAIN,
-    HALF,
     LEFT_OUT,
     LOCAL,
     MASK,
@@ -32,6 +31,7 @@ from support.informed_cases import (
     TWO_OF_SIX,
     by_decisions,
     known_of,
+    policy_on,
     scene_of,
 )
 
@@ -45,9 +45,7 @@ KEYS = [f"{number:02x}" * 32 for number in range(1, 4)]
 
 
 def policy(hierarchy: Any, *privacy: Any, algorithm: str = "optimal", **others: Any) -> shoal.Policy:
-    columns = {"zip": {"role": "quasi", "hierarchy": hierarchy}, "cond": {"role": "sensitive"}}
-    asked = {"name": algorithm, "conceal": True}
-    return policy_of(columns, privacy=privacy or (TWO, HALF), algorithm=asked, **others)
+    return policy_on(hierarchy, *privacy, algorithm={"name": algorithm, "conceal": True}, **others)
 
 
 @pytest.fixture(params=KEYS)
