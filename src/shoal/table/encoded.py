@@ -134,6 +134,17 @@ def number_keys(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], Codes]:
     return first, number
 
 
+def numbered(keys: NDArray[np.int64], space: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct keys, all below ``space``, in ascending order, and the number of each key among them."""
+    if space > 8 * len(keys):
+        distinct, inverse = np.unique(keys, return_inverse=True)
+        return distinct, inverse
+    seen = np.zeros(space, dtype=np.bool_)
+    seen[keys] = True
+    number = np.cumsum(seen) - 1
+    return np.flatnonzero(seen), number[keys]
+
+
 def spans(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     """The numbers of several ranges, one range after the other."""
     before = np.cumsum(lengths) - lengths

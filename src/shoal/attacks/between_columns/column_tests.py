@@ -22,14 +22,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.attacks.between_columns.column_readings import Knowledge, Secret, pairs_of
-from shoal.attacks.between_columns.counting import ColumnGroups, cells, mixed_classes, numbered
+from shoal.attacks.between_columns.counting import ColumnGroups, cells, mixed_classes
 from shoal.attacks.between_columns.guessed import ColumnTests, over_all_records
 from shoal.attacks.chance.permutation_tests import DEALINGS, in_spreads, joint_p_values
 from shoal.attacks.chance.random_dealings import dealt_records, dealt_within, generator_for
 from shoal.attacks.chance.statistics import CHANCE
 from shoal.attacks.released_classes import Codes, Ints
 from shoal.table.classes import Counts, Floats, Mask
-from shoal.table.encoded import combine_codes
+from shoal.table.encoded import combine_codes, numbered
 
 FIRST = 9
 """Dealings after which tests end where no p-value is below `EXPLAINED`: chance explains the largest figure. That only
@@ -116,7 +116,8 @@ class _Dealt:
         paired, pairs = pairs_of(secret.singles) if secret.paired else ((), [])
         known, targets = [*secret.singles, *pairs], secret.targets
         rows = _tested_rows(owner, weights, secret, person, seed)
-        own, n_classes = numbered(owner[rows], int(owner.max(initial=0)) + 1)
+        classes, own = numbered(owner[rows], int(owner.max(initial=0)) + 1)
+        n_classes = len(classes)
         groups = [ColumnGroups.of(own, n_classes, each.codes[rows], each.width) for each in known] if len(rows) else []
         entries = [(index, target) for index in range(len(groups)) for target in range(len(targets))]
         counted = [

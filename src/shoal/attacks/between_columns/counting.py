@@ -8,7 +8,7 @@ import numpy as np
 
 from shoal.attacks.released_classes import Ints
 from shoal.table.classes import Counts, Mask
-from shoal.table.encoded import combine_codes
+from shoal.table.encoded import combine_codes, numbered
 
 _DENSE = 12  # cells per record up to which a table is small
 
@@ -25,21 +25,11 @@ class ColumnGroups:
     def of(owner: Ints, n_classes: int, codes: Ints, width: int, weights: Counts | None = None) -> ColumnGroups:
         """The groups of records by class and code; ``weights`` says how many records each one stands for."""
         keys, space = combine_codes([owner, codes], [n_classes, width])
-        of_record, count = numbered(keys, space)
-        class_of = np.zeros(count, dtype=np.int64)
+        distinct, of_record = numbered(keys, space)
+        class_of = np.zeros(len(distinct), dtype=np.int64)
         class_of[of_record] = owner
-        return ColumnGroups(of_record, class_of, np.bincount(of_record, weights, minlength=count).astype(np.int64))
-
-
-def numbered(keys: Ints, space: int) -> tuple[Ints, int]:
-    """Keys below ``space`` replaced by their ranks, and how many different ones there are."""
-    if space > _DENSE * len(keys) + 1000:
-        distinct, ranks = np.unique(keys, return_inverse=True)
-        return ranks.astype(np.int64), len(distinct)
-    there = np.zeros(space, dtype=np.int64)
-    there[keys] = 1
-    ranks = np.cumsum(there) - 1
-    return ranks[keys], int(ranks[-1]) + 1 if space else 0
+        sizes = np.bincount(of_record, weights, minlength=len(distinct)).astype(np.int64)
+        return ColumnGroups(of_record, class_of, sizes)
 
 
 def cells(groups: Ints, n_groups: int, secrets: Ints, width: int, weights: Counts | None = None) -> tuple[Ints, Counts]:

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.attacks.between_columns.counting import cells, numbered
+from shoal.attacks.between_columns.counting import cells
 from shoal.attacks.chance.permutation_tests import DEALINGS, in_spreads, joint_p_values
 from shoal.attacks.chance.random_dealings import dealt_records, generator_for
 from shoal.attacks.chance.statistics import CHANCE
 from shoal.attacks.released_classes import Ints, Rows
-from shoal.table.encoded import combine_codes
+from shoal.table.encoded import combine_codes, numbered
 
 TOGETHER = 3
 """Columns that are combined, at most, where no single one narrows anybody down."""
@@ -95,7 +95,7 @@ def _below(owner: Ints, column: Ints | None, k: int) -> int:
 def _joined(group: Ints, column: Ints) -> Ints:
     """Records numbered by group and column."""
     keys, space = combine_codes([group, column], [int(group.max(initial=0)) + 1, int(column.max(initial=0)) + 1])
-    return numbered(keys, space)[0]
+    return numbered(keys, space)[1]
 
 
 def _one_each(rows: Rows, codes: Ints) -> Ints:

@@ -19,9 +19,9 @@ import numpy as np
 from shoal.models import least_needed
 from shoal.search.conceal import PART_REFUSED, REFUSED, mixed_marks, smallness, summed_marks
 from shoal.search.local.blocks import Indices
-from shoal.search.local.partition import RecordSpace, Tally, grouped, numbered, summed
+from shoal.search.local.partition import RecordSpace, Tally, grouped, summed
 from shoal.table.classes import Counts, Mask
-from shoal.table.encoded import spans
+from shoal.table.encoded import numbered, spans
 
 
 @dataclass(frozen=True, eq=False)

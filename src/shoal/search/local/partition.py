@@ -198,17 +198,6 @@ def grouped(keys: Indices, count: Counts, space: int) -> tuple[Indices, Counts]:
     return distinct[sums > 0], sums[sums > 0]
 
 
-def numbered(keys: Indices, space: int) -> tuple[Indices, Indices]:
-    """The distinct keys in ascending order, and the number of each key among them."""
-    if space > 8 * len(keys):
-        distinct, inverse = np.unique(keys, return_inverse=True)
-        return distinct, inverse
-    seen = np.zeros(space, dtype=np.bool_)
-    seen[keys] = True
-    number = np.cumsum(seen) - 1
-    return np.flatnonzero(seen), number[keys]
-
-
 def record_space(blocks: Blocks, also_distinguish: Sequence[str] = ()) -> RecordSpace:
     """The kinds of the records that can be released.
 

@@ -23,9 +23,10 @@ from shoal.search.local.cuts import absorb, borrow, cut_classes, refuse_some, re
 from shoal.search.local.finish import finish, refine_if_asked
 from shoal.search.local.mondrian import or_cheaper
 from shoal.search.local.nested import settled
-from shoal.search.local.partition import RecordSpace, Tally, grouped, numbered, record_space, summed
+from shoal.search.local.partition import RecordSpace, Tally, grouped, record_space, summed
 from shoal.search.problem import Problem, SearchResult
 from shoal.table.classes import Counts, Mask
+from shoal.table.encoded import numbered
 
 _DIGITS = 9  # losses that agree to so many digits are equal: rounding must not decide between attributes
 

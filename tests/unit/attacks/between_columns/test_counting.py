@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.attacks.between_columns.counting import ColumnGroups, cells, mixed_classes, numbered
+from shoal.attacks.between_columns.counting import ColumnGroups, cells, mixed_classes
+from shoal.table.encoded import numbered
 
 records = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4), st.integers(0, 2), st.integers(1, 3)), min_size=1)
 SPREAD = [1, 100_000]  # codes that far apart are too many for a table
@@ -56,5 +57,5 @@ def test_a_class_is_mixed_if_it_has_two_codes(rows: list[tuple[int, ...]]) -> No
 def test_nothing_has_no_numbers() -> None:
     nothing = np.zeros(0, dtype=np.int64)
     for space in (0, 1, 10_000):
-        ranks, count = numbered(nothing, space)
-        assert (ranks.tolist(), count) == ([], 0)
+        distinct, ranks = numbered(nothing, space)
+        assert (ranks.tolist(), len(distinct)) == ([], 0)
