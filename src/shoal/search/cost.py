@@ -40,7 +40,7 @@ class SearchTime:
     low: float
     high: float
     basis: Basis
-    kernels: str | None = None  # the compiled kernels that it loads
+    kernels: tuple[str, ...] | None = None  # the compiled kernels that it loads
     checks: tuple[int, int] | None = None  # the fewest and the most nodes that are checked
     nodes: int | None = None  # nodes of the lattice
     refine: float = 0.0  # seconds of refining that the policy allows, counted in ``high``

@@ -59,7 +59,7 @@ def estimate_time(
     problem = prepare(table, policy).resolved.problem
     speed = measure(problem)
     search = search_time(ALGORITHMS[policy.algorithm.name], problem, speed)
-    compiling = search.kernels is not None and not is_compiled(search.kernels)
+    compiling = search.kernels is not None and not is_compiled(*search.kernels)
     # reading, encoding, the lower bound, recoding, verifying and attacking: at least and at most
     bound = 5.0e-5 * min(problem.table.n_tuples, 4000) * (1.5 if problem.sensitive_columns else 1.0)
     records = 2.5e-7 * (len(problem.shape) + 1) * problem.table.n_rows

@@ -1,38 +1,16 @@
-"""The compiled kernels, and the only file that knows numba.
+"""The compiled kernels of grouping, counting and covering; see `kernels.jit` for how they are compiled."""
 
-Compiled code is cached per user. Where the folder of this file cannot be written and no home is writable, numba
-would fail at import: `_use_cache` finds a private folder first, and without one the kernels compile in memory.
-Serial and ``nogil``: independent nodes run on threads, and ``parallel=True`` costs seconds of compiling.
-"""
-
-import tempfile
-from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 
-from shoal.search.kernels import cache_folder
+from shoal.search.kernels.jit import helper, jit
+
+_LEVELS = "Tuple((i8[:, ::1], i8[:, ::1], i4[::1], f8[::1]))"
+_SCRATCH = "Tuple((i8[::1], i4[::1], i8[::1], i8[::1], i8[::1], i8[::1]))"
 
 
-def _use_cache() -> bool:
-    """Whether compiled code can be kept; points numba at a private folder when none is configured."""
-    folder = Path(numba.config.CACHE_DIR) if numba.config.CACHE_DIR else cache_folder()
-    if folder is None:
-        return False
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            numba.config.CACHE_DIR = str(folder)
-            return True
-    except OSError:
-        return False
-
-
-jit = numba.njit(cache=_use_cache(), nogil=True, boundscheck=False)
-
-
-@jit
+@jit("(i4[:, ::1], i4[::1], i8[::1], i8[::1], i8[::1], i4[::1])")
 def keys_of(codes: Any, items: Any, columns: Any, offsets: Any, strides: Any, maps: Any) -> Any:
     """Pack the generalized codes of some tuples into one number each; the caller has checked that it fits 63 bits."""
     keys = np.zeros(items.shape[0], dtype=np.int64)
@@ -43,7 +21,7 @@ def keys_of(codes: Any, items: Any, columns: Any, offsets: Any, strides: Any, ma
     return keys
 
 
-@jit
+@jit("(i8[::1], i4[::1], i8[::1], i4[::1])")
 def group_dense(keys: Any, items: Any, weights: Any, table: Any) -> Any:
     """Group equal keys with a lookup table (all -1 on entry and on return) as long as the key space."""
     n = keys.shape[0]
@@ -65,7 +43,7 @@ def group_dense(keys: Any, items: Any, weights: Any, table: Any) -> Any:
     return ids, representatives[:count].copy(), sizes[:count].copy()
 
 
-@jit
+@jit("(i8[::1], i4[::1], i8[::1], i4[::1])")
 def group_hashed(keys: Any, items: Any, weights: Any, slots: Any) -> Any:
     """Group equal keys by open addressing in ``slots`` (a power of two, at least twice the keys; all -1 on entry)."""
     n = keys.shape[0]
@@ -94,7 +72,7 @@ def group_hashed(keys: Any, items: Any, weights: Any, slots: Any) -> Any:
     return ids, representatives[:count].copy(), sizes[:count].copy()
 
 
-@jit
+@jit("(i4[::1], i4[::1], i4[::1], i8[::1], i8)")
 def histogram(tuple_class: Any, pair_tuple: Any, pair_value: Any, pair_count: Any, n_classes: Any) -> Any:
     """Sparse counts of a sensitive column by class, from (tuple, value, count) pairs that ascend by value."""
     n = pair_tuple.shape[0]
@@ -126,7 +104,7 @@ def histogram(tuple_class: Any, pair_tuple: Any, pair_value: Any, pair_count: An
     return starts, values[:written].copy(), counts[:written].copy()
 
 
-@jit
+@jit("(i4[::1], i4[::1], i8[::1], i8)")
 def class_people(classes: Any, items: Any, starts: Any, n_classes: Any) -> Any:
     """How many people each class has. Person ``p`` has the items from ``starts[p]`` on; an item may be in no class."""
     counts = np.zeros(n_classes, dtype=np.int64)
@@ -140,7 +118,7 @@ def class_people(classes: Any, items: Any, starts: Any, n_classes: Any) -> Any:
     return counts
 
 
-@jit
+@jit("(i4[::1], i4[::1], i4[::1], i8[::1], i8, b1[::1], i8)")
 def people_histogram(
     classes: Any, items: Any, values: Any, starts: Any, n_classes: Any, known: Any, units: Any
 ) -> Any:  # fmt: skip
@@ -206,7 +184,7 @@ def people_histogram(
     return entries, found[:written].copy(), counts[:written].copy(), weights[:written].copy()
 
 
-@jit
+@helper
 def _box_cost(codes: Any, item: Any, node: Any, offsets: Any, costs: Any, limit: Any) -> Any:
     """What the box of a tuple at a node costs; may stop at the first sum beyond the limit."""
     cost = 0.0
@@ -217,7 +195,7 @@ def _box_cost(codes: Any, item: Any, node: Any, offsets: Any, costs: Any, limit:
     return cost
 
 
-@jit
+@helper
 def _box_key(codes: Any, item: Any, node: Any, offsets: Any, radices: Any, maps: Any) -> Any:
     """The box of a tuple at a node as one number; the caller has checked that it fits 62 bits."""
     key = 0
@@ -226,7 +204,7 @@ def _box_key(codes: Any, item: Any, node: Any, offsets: Any, radices: Any, maps:
     return key
 
 
-@jit
+@helper
 def _slot_of(key: Any, epoch: Any, slot_epoch: Any, slot_group: Any, group_key: Any) -> Any:
     """Where a key stands, or could stand, in an open-addressing table; slots of an old epoch are empty."""
     mask = slot_group.shape[0] - 1
@@ -237,7 +215,7 @@ def _slot_of(key: Any, epoch: Any, slot_epoch: Any, slot_group: Any, group_key: 
     return slot
 
 
-@jit
+@jit(f"(i8, i4[:, ::1], i8[::1], i8[::1], i8[::1], f8[::1], i4[:, ::1], f8[::1], {_LEVELS}, i8, i8, {_SCRATCH})")
 def willing_groups(
     first: Any, codes: Any, counts: Any, items: Any, others: Any, limits: Any, nodes: Any, floors: Any, levels: Any,
     least: Any, epoch: Any, scratch: Any,
@@ -251,7 +229,11 @@ def willing_groups(
     """
     offsets, radices, maps, costs = levels
     slot_epoch, slot_group, group_key, chosen, ids, sizes = scratch
-    marked = np.zeros(radices.max(), dtype=np.int64)
+    most = np.int64(1)
+    for c in range(radices.shape[0]):
+        for level in range(radices.shape[1]):
+            most = max(most, radices[c, level])
+    marked = np.zeros(most, dtype=np.int64)
     for index in range(first, nodes.shape[0]):
         epoch += 1
         node, floor, found, groups, enough = nodes[index], floors[index], 0, 0, False
@@ -297,7 +279,7 @@ def willing_groups(
     return nodes.shape[0], 0, 0, epoch
 
 
-@jit
+@jit(f"(i4[:, ::1], i8[::1], i8[::1], f8[::1], i4[:, ::1], f8[::1], f8[::1], {_LEVELS}, i8, {_SCRATCH})")
 def least_boxes(
     codes: Any, counts: Any, items: Any, bounds: Any, nodes: Any, floors: Any, cheapest: Any, levels: Any, least: Any,
     scratch: Any,
@@ -308,11 +290,16 @@ def least_boxes(
     """
     offsets, _, _, costs = levels
     _, _, _, chosen, ids, sizes = scratch
-    index, epoch = 0, 0
+    asking = np.empty(items.shape[0], dtype=np.int64)
+    index, epoch = np.int64(0), np.int64(0)  # typed: with plain zeros the kernel would be compiled once more
     while index < nodes.shape[0]:
-        asking = items[bounds[items] >= cheapest[index]]
+        asked = 0
+        for i in range(items.shape[0]):
+            if bounds[items[i]] >= cheapest[index]:
+                asking[asked] = items[i]
+                asked += 1
         index, found, _, epoch = willing_groups(
-            index, codes, counts, asking, items, bounds, nodes, floors, levels, least, epoch, scratch
+            index, codes, counts, asking[:asked], items, bounds, nodes, floors, levels, least, epoch, scratch
         )
         for i in range(found):
             if sizes[ids[i]] >= least:
@@ -321,7 +308,7 @@ def least_boxes(
         index += 1
 
 
-@jit
+@helper
 def _slot_of_row(rows: Any, at: Any, keys: Any, slots: Any) -> Any:
     """Where a row of codes stands, or could stand, in an open-addressing table of the keys counted so far."""
     mask = np.uint64(slots.shape[0] - 1)
@@ -341,7 +328,7 @@ def _slot_of_row(rows: Any, at: Any, keys: Any, slots: Any) -> Any:
     return slot
 
 
-@jit
+@jit("(i4[:, ::1], i8[::1], i8, i4[:, ::1], i8[::1], i8, i4[::1], i4[::1])")
 def count_rows(rows: Any, weights: Any, start: Any, keys: Any, counts: Any, used: Any, slots: Any, ids: Any) -> Any:
     """Count rows of codes from ``start`` on among the keys so far; ends early where a new key finds no room.
 
@@ -365,14 +352,14 @@ def count_rows(rows: Any, weights: Any, start: Any, keys: Any, counts: Any, used
     return rows.shape[0], used
 
 
-@jit
+@jit("(i4[:, ::1], i8, i4[::1])")
 def fill_slots(keys: Any, used: Any, slots: Any) -> None:
     """Put the keys so far into a new table of slots, all -1 on entry."""
     for i in range(used):
         slots[_slot_of_row(keys, i, keys, slots)] = i
 
 
-@jit
+@helper
 def _slot_of_text(data: Any, begin: Any, length: Any, store: Any, ends: Any, slots: Any) -> Any:
     """Where a text stands, or could stand, in an open-addressing table of the texts numbered so far."""
     mask = np.uint64(slots.shape[0] - 1)
@@ -393,7 +380,7 @@ def _slot_of_text(data: Any, begin: Any, length: Any, store: Any, ends: Any, slo
     return slot
 
 
-@jit
+@jit("(u1[::1], i4[::1], i8, u1[::1], i8[::1], i8, i4[::1], i4[::1])")
 def number_texts(
     data: Any, offsets: Any, start: Any, store: Any, ends: Any, used: Any, slots: Any, codes: Any
 ) -> Any:  # fmt: skip
@@ -419,7 +406,7 @@ def number_texts(
     return codes.shape[0], used
 
 
-@jit
+@jit("(u1[::1], i8[::1], i8, i4[::1])")
 def fill_text_slots(store: Any, ends: Any, used: Any, slots: Any) -> None:
     """Put the texts so far into a new table of slots, all -1 on entry."""
     for i in range(used):

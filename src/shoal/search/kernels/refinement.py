@@ -9,25 +9,19 @@ class ``a``; ``ends[a, c]``, the two smallest and the two largest leaf codes of 
 its box with or without any one of its rows; ``costs[a]``, what a record of the class costs.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-try:
-    from shoal.search.kernels.compiled import jit
-except ImportError:  # numba has no build for this machine
+from shoal.search.kernels.jit import helper, jit
 
-    def jit(function: Callable[..., Any]) -> Callable[..., Any]:
-        """Leave the function as it is."""
-        return function
-
-
-_FAR = 1 << 30
+_PRICES = "Tuple((f8[::1], i4[::1], i4[::1], i8[:, ::1]))"
+_CLASSES = "Tuple((i4[:, ::1], i8[::1], i8[::1], i4[:, :, ::1], f8[::1]))"
+_FAR, _NONE = np.int64(1 << 30), np.int64(-1)  # typed: with a plain constant a helper would be compiled once more
 _EACH = 16
 
 
-@jit
+@helper
 def _untabled_cost(begin: Any, width: Any, low: Any, high: Any, prices: Any) -> Any:
     """The cost of a cell in a column without a table: of a range by its width, else of the lowest node above."""
     costs, last, parents, _ = prices
@@ -39,7 +33,7 @@ def _untabled_cost(begin: Any, width: Any, low: Any, high: Any, prices: Any) -> 
     return costs[begin + at]
 
 
-@jit
+@helper
 def cell_cost(c: Any, low: Any, high: Any, prices: Any) -> Any:
     """What a cell costs that covers the leaf codes from ``low`` to ``high`` of column ``c``.
 
@@ -53,7 +47,7 @@ def cell_cost(c: Any, low: Any, high: Any, prices: Any) -> Any:
     return _untabled_cost(prices[3][c, 0], width, low, high, prices)
 
 
-@jit
+@jit(f"(i4[:, ::1], i8[::1], i8[::1], {_PRICES}, i8[::1], i4[:, :, ::1], f8[::1])")
 def extremes(codes: Any, members: Any, starts: Any, prices: Any, chosen: Any, ends: Any, costs: Any) -> None:
     """Work out the two smallest and largest codes of the chosen classes, and what a record of each costs."""
     columns = codes.shape[1]
@@ -61,9 +55,9 @@ def extremes(codes: Any, members: Any, starts: Any, prices: Any, chosen: Any, en
         a = chosen[index]
         total = 0.0
         for c in range(columns):
-            low, low2, high, high2 = _FAR, _FAR, -1, -1
+            low, low2, high, high2 = _FAR, _FAR, _NONE, _NONE
             for i in range(starts[a], starts[a + 1]):
-                code = codes[members[i], c]
+                code = np.int64(codes[members[i], c])
                 if code < low:
                     low, low2 = code, low
                 elif code < low2:
@@ -78,22 +72,22 @@ def extremes(codes: Any, members: Any, starts: Any, prices: Any, chosen: Any, en
         costs[a] = total
 
 
-@jit
+@jit(f"(i4[:, :, ::1], i8[::1], {_PRICES}, f8[::1])")
 def column_sums(ends: Any, sizes: Any, prices: Any, sums: Any) -> None:
     """Add up what the cells of each column cost over all records."""
     for a in range(sizes.shape[0]):
         if sizes[a] > 0:
             for c in range(sums.shape[0]):
-                sums[c] += sizes[a] * cell_cost(c, ends[a, c, 0], ends[a, c, 2], prices)
+                sums[c] += sizes[a] * cell_cost(c, np.int64(ends[a, c, 0]), np.int64(ends[a, c, 2]), prices)
 
 
-@jit
+@helper
 def changed_cost(ends: Any, codes: Any, a: Any, out: Any, into: Any, prices: Any, limit: Any) -> Any:
     """What a record of class ``a`` costs without row ``out`` and with row ``into`` (-1: none); stops at the limit."""
     cells, _, _, how = prices
     total = 0.0
     for c in range(codes.shape[1]):
-        low, high = ends[a, c, 0], ends[a, c, 2]
+        low, high = np.int64(ends[a, c, 0]), np.int64(ends[a, c, 2])
         if out >= 0:
             code = codes[out, c]
             if code == low:
@@ -113,7 +107,7 @@ def changed_cost(ends: Any, codes: Any, a: Any, out: Any, into: Any, prices: Any
     return total
 
 
-@jit
+@helper
 def _enter(cost: Any, item: Any, at: Any, best: Any, items: Any) -> None:
     """Enter an item among the cheapest, cheapest first, at an index that may be overwritten; of equals the first."""
     while at > 0 and best[at - 1] > cost:
@@ -122,12 +116,21 @@ def _enter(cost: Any, item: Any, at: Any, best: Any, items: Any) -> None:
     best[at], items[at] = cost, item
 
 
-@jit
+@helper
+def _copy_boxes(piece: Any, ends: Any, boxes: Any) -> None:
+    """The smallest and the largest code of some classes in each column, side by side."""
+    for index in range(piece.shape[0]):
+        for c in range(ends.shape[1]):
+            boxes[index, c, 0], boxes[index, c, 1] = ends[piece[index], c, 0], ends[piece[index], c, 2]
+
+
+@jit(f"(i8[::1], i8[::1], i4[:, :, ::1], {_PRICES}, i4[:, ::1])")
 def nearest_classes(piece: Any, asking: Any, ends: Any, prices: Any, near: Any) -> None:
     """For each asking class of a piece the classes of the piece that would share the cheapest box with it."""
     cells, _, _, how = prices
     columns, width = ends.shape[1], near.shape[1]
-    best, boxes = np.empty(width), ends[piece]
+    best, boxes = np.empty(width), np.empty((piece.shape[0], columns, 2), dtype=np.int64)
+    _copy_boxes(piece, ends, boxes)
     for index in range(asking.shape[0]):
         a, found = asking[index], 0
         mine = ends[a]
@@ -138,7 +141,7 @@ def nearest_classes(piece: Any, asking: Any, ends: Any, prices: Any, near: Any) 
             limit = best[width - 1] if found == width else np.inf
             cost = 0.0
             for c in range(columns):
-                low, high = min(mine[c, 0], boxes[other, c, 0]), max(mine[c, 2], boxes[other, c, 2])
+                low, high = min(mine[c, 0], boxes[other, c, 0]), max(mine[c, 2], boxes[other, c, 1])
                 if how[c, 1] > 0:
                     cost += cells[how[c, 0] + low * how[c, 1] + high]
                 else:
@@ -149,10 +152,11 @@ def nearest_classes(piece: Any, asking: Any, ends: Any, prices: Any, near: Any) 
                 continue
             _enter(cost, b, min(found, width - 1), best, near[a])
             found = min(found + 1, width)
-        near[a, found:] = -1
+        for rank in range(found, width):
+            near[a, rank] = -1
 
 
-@jit
+@jit(f"(i8[::1], i8[::1], {_CLASSES}, {_PRICES}, i4[:, ::1])")
 def cheapest_joins(piece: Any, asking: Any, classes: Any, prices: Any, joins: Any) -> None:
     """For each row of the asking classes of a piece the classes of the piece that it costs least to join.
 
@@ -163,7 +167,8 @@ def cheapest_joins(piece: Any, asking: Any, classes: Any, prices: Any, joins: An
     cells, _, _, how = prices
     columns, width = codes.shape[1], joins.shape[1]
     best, mine = np.empty(width), np.empty(columns, dtype=np.int64)
-    boxes = ends[piece]
+    boxes = np.empty((piece.shape[0], columns, 2), dtype=np.int64)
+    _copy_boxes(piece, ends, boxes)
     for index in range(asking.shape[0]):
         a = asking[index]
         budget = costs[a] * (starts[a + 1] - starts[a])
@@ -173,10 +178,11 @@ def cheapest_joins(piece: Any, asking: Any, classes: Any, prices: Any, joins: An
             for c in range(columns):
                 same = same and mine[c] == codes[row, c]
                 mine[c] = codes[row, c]
+            for rank in range(width):
+                joins[row, rank] = joins[members[i - 1], rank] if same else -1
+                best[rank] = budget
             if same:
-                joins[row] = joins[members[i - 1]]
                 continue
-            best[:], joins[row] = budget, -1
             for other in range(piece.shape[0]):
                 b = piece[other]
                 size = starts[b + 1] - starts[b]
@@ -184,7 +190,7 @@ def cheapest_joins(piece: Any, asking: Any, classes: Any, prices: Any, joins: An
                 limit = (best[width - 1] + before) / (size + 1)
                 cost = 0.0
                 for c in range(columns):
-                    low, high = min(mine[c], boxes[other, c, 0]), max(mine[c], boxes[other, c, 2])
+                    low, high = min(mine[c], boxes[other, c, 0]), max(mine[c], boxes[other, c, 1])
                     if how[c, 1] > 0:
                         cost += cells[how[c, 0] + low * how[c, 1] + high]
                     else:
@@ -196,20 +202,22 @@ def cheapest_joins(piece: Any, asking: Any, classes: Any, prices: Any, joins: An
                 _enter(cost * (size + 1) - before, b, width - 1, best, joins[row])
 
 
-@jit
+@helper
 def _keep_best(gain: Any, a: Any, b: Any, out: Any, into: Any, gains: Any, steps: Any) -> None:
     """Enter an exchange among the best of its class, best first; of equals the first found."""
     at = gains.shape[0] - 1
     if gain <= gains[at]:
         return
     while at > 0 and gains[at - 1] < gain:
-        gains[at], steps[at] = gains[at - 1], steps[at - 1]
+        gains[at] = gains[at - 1]
+        for part in range(4):
+            steps[at, part] = steps[at - 1, part]
         at -= 1
     gains[at] = gain
     steps[at, 0], steps[at, 1], steps[at, 2], steps[at, 3] = a, b, out, into
 
 
-@jit
+@jit(f"(i8[::1], {_CLASSES}, i4[:, ::1], i4[:, ::1], i8, {_PRICES}, f8[:, ::1], i8[:, :, ::1])")
 def exchanges(
     asking: Any, classes: Any, near: Any, joins: Any, least: Any, prices: Any, gains: Any, steps: Any
 ) -> None:
@@ -226,11 +234,11 @@ def exchanges(
         now = costs[a] * size
         for i in range(size):
             out = members[starts[a] + i]
-            without = changed_cost(ends, codes, a, out, -1, prices, np.inf)
+            without = changed_cost(ends, codes, a, out, _NONE, prices, np.inf)
             if size > least:
                 left = now - without * (size - 1)
                 for j in range(joins.shape[1]):
-                    b = joins[out, j]
+                    b = np.int64(joins[out, j])
                     floor = gains[index, gains.shape[1] - 1]
                     if b < 0 or left <= floor:
                         break
@@ -238,14 +246,14 @@ def exchanges(
                     if b_size == 0 or b == a:
                         continue  # found before it was dissolved, or before the row came here
                     limit = (costs[b] * b_size + left - floor) / (b_size + 1)
-                    cost = changed_cost(ends, codes, b, -1, out, prices, limit)
+                    cost = changed_cost(ends, codes, b, _NONE, out, prices, limit)
                     if cost < limit:  # else the sum may have been broken off
                         gain = left + costs[b] * b_size - cost * (b_size + 1)
-                        _keep_best(gain, a, b, out, -1, gains[index], steps[index])
+                        _keep_best(gain, a, b, out, _NONE, gains[index], steps[index])
             if without >= costs[a]:
                 continue  # a row that saves nothing by leaving changes places only when another asks for it
             for neighbour in range(near.shape[1]):
-                b = near[a, neighbour]
+                b = np.int64(near[a, neighbour])
                 if b < 0:
                     break
                 b_size = starts[b + 1] - starts[b]
@@ -266,7 +274,7 @@ def exchanges(
                         _keep_best(gain, a, b, out, into, gains[index], steps[index])
 
 
-@jit
+@jit(f"(i8[::1], {_CLASSES}, i4[:, ::1], {_PRICES}, f8[::1], i8[:, ::1])")
 def dissolutions(asking: Any, classes: Any, joins: Any, prices: Any, gains: Any, targets: Any) -> None:
     """What each asking class would save by letting each of its rows, one after the other, join where it costs least."""
     codes, members, starts, ends, costs = classes
@@ -279,9 +287,9 @@ def dissolutions(asking: Any, classes: Any, joins: Any, prices: Any, gains: Any,
         count = 0  # classes that rows of this one have joined
         for i in range(starts[a + 1] - starts[a]):
             row = members[starts[a] + i]
-            best, best_class, best_cost = left, -1, 0.0
+            best, best_class, best_cost = left, _NONE, 0.0
             for j in range(joins.shape[1]):
-                b = joins[row, j]
+                b = np.int64(joins[row, j])
                 if b < 0:
                     break
                 if b == a or starts[b + 1] == starts[b]:
@@ -319,7 +327,29 @@ def dissolutions(asking: Any, classes: Any, joins: Any, prices: Any, gains: Any,
         gains[index] = left
 
 
-@jit
+@helper
+def _sort(values: Any, order: Any, other: Any) -> None:
+    """Put the indices of some values in ascending order of them, equal ones as they come; ``other`` is for working."""
+    size, width = values.shape[0], 1
+    for i in range(size):
+        order[i] = i
+    while width < size:  # merge neighbouring runs of this width
+        for begin in range(0, size, 2 * width):
+            middle, end = min(begin + width, size), min(begin + 2 * width, size)
+            left, right = begin, middle
+            for at in range(begin, end):
+                if left < middle and (right == end or values[order[left]] <= values[order[right]]):
+                    other[at] = order[left]
+                    left += 1
+                else:
+                    other[at] = order[right]
+                    right += 1
+        for i in range(size):
+            order[i] = other[i]
+        width *= 2
+
+
+@jit(f"(i8[::1], {_CLASSES}, i8, {_PRICES}, f8[::1], i8[:, ::1])")
 def splits(asking: Any, classes: Any, least: Any, prices: Any, gains: Any, cuts: Any) -> None:
     """The best cut of each asking class in two between codes of one column: what it saves, the column, the code."""
     codes, members, starts, _, costs = classes
@@ -328,17 +358,18 @@ def splits(asking: Any, classes: Any, least: Any, prices: Any, gains: Any, cuts:
         a = asking[index]
         begin, size = starts[a], starts[a + 1] - starts[a]
         now = costs[a] * size
-        values = np.empty(size, dtype=np.int64)
+        values, order, other = (np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64))
         below, above = np.empty(size), np.empty(size)
         low, high = np.empty(columns, dtype=np.int64), np.empty(columns, dtype=np.int64)
         for column in range(columns):
             for i in range(size):
                 values[i] = codes[members[begin + i], column]
-            order = np.argsort(values, kind="mergesort")
+            _sort(values, order, other)
             if values[order[0]] == values[order[size - 1]]:
                 continue
             for side in range(2):
-                low[:], high[:] = _FAR, -1
+                for c in range(columns):
+                    low[c], high[c] = _FAR, _NONE
                 for step in range(size):
                     row = members[begin + order[step if side == 0 else size - 1 - step]]
                     cost = 0.0
@@ -358,7 +389,7 @@ def splits(asking: Any, classes: Any, least: Any, prices: Any, gains: Any, cuts:
                         cuts[index, 0], cuts[index, 1] = column, values[order[step]]
 
 
-@jit
+@helper
 def _gather(a: Any, first: Any, classes: Any, near: Any, least: Any, prices: Any, rows: Any, owners: Any) -> Any:
     """A new class around a row of ``a`` from rows that their classes can spare; what a record of it costs, or inf.
 
@@ -373,9 +404,9 @@ def _gather(a: Any, first: Any, classes: Any, near: Any, least: Any, prices: Any
     rows[0], owners[0] = first, a
     total = 0.0
     for count in range(1, least):
-        best, best_row, best_owner = np.inf, -1, -1
+        best, best_row, best_owner = np.inf, _NONE, _NONE
         for neighbour in range(-1, width):
-            b = a if neighbour < 0 else near[a, neighbour]
+            b = a if neighbour < 0 else np.int64(near[a, neighbour])
             if b < 0:
                 break
             spare = starts[b + 1] - starts[b] - least
@@ -413,11 +444,13 @@ def _gather(a: Any, first: Any, classes: Any, near: Any, least: Any, prices: Any
     return total
 
 
-@jit
+@helper
 def _cost_without(b: Any, rows: Any, codes: Any, members: Any, starts: Any, prices: Any) -> Any:
     """What the rows of class ``b`` cost together without some of them, and how many there are then."""
     columns = codes.shape[1]
-    low, high = np.full(columns, _FAR, dtype=np.int64), np.full(columns, -1, dtype=np.int64)
+    low, high = np.empty(columns, dtype=np.int64), np.empty(columns, dtype=np.int64)
+    for c in range(columns):
+        low[c], high[c] = _FAR, _NONE
     count = 0
     for i in range(starts[b], starts[b + 1]):
         gone = False
@@ -435,7 +468,7 @@ def _cost_without(b: Any, rows: Any, codes: Any, members: Any, starts: Any, pric
     return total * count
 
 
-@jit
+@jit(f"(i8[::1], {_CLASSES}, i4[:, ::1], i8, {_PRICES}, f8[::1], i8[:, ::1])")
 def gatherings(asking: Any, classes: Any, near: Any, least: Any, prices: Any, gains: Any, gathered: Any) -> None:
     """The best new class that can be gathered around a row of each asking class: what it saves, and its rows.
 
@@ -447,7 +480,7 @@ def gatherings(asking: Any, classes: Any, near: Any, least: Any, prices: Any, ga
         a = asking[index]
         many = starts[a + 1] - starts[a] > _EACH
         for i in range(starts[a], starts[a + 1]):
-            if many and changed_cost(ends, codes, a, members[i], -1, prices, costs[a]) >= costs[a]:
+            if many and changed_cost(ends, codes, a, members[i], _NONE, prices, costs[a]) >= costs[a]:
                 continue
             cost = _gather(a, members[i], classes, near, least, prices, rows, owners)
             if cost == np.inf:
@@ -462,10 +495,12 @@ def gatherings(asking: Any, classes: Any, near: Any, least: Any, prices: Any, ga
                     gain += costs[b] * (starts[b + 1] - starts[b])
                     gain -= _cost_without(b, rows, codes, members, starts, prices)
             if gain > gains[index]:
-                gains[index], gathered[index] = gain, rows
+                gains[index] = gain
+                for j in range(least):
+                    gathered[index, j] = rows[j]
 
 
-@jit
+@jit("(i8[::1], i8[::1], i8[::1], i8, b1[::1])")
 def independent_steps(order: Any, bounds: Any, touched: Any, n_classes: Any, accepted: Any) -> None:
     """Of some steps, in order, those that touch no class that an earlier one touches."""
     used = np.zeros(n_classes, dtype=np.bool_)

@@ -12,6 +12,8 @@ from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.hierarchies.ranges import ancestors
 from shoal.metrics import ReleaseSummary
 from shoal.search.evaluation import evaluate_stats
+from shoal.search.kernels.compiling import compile_ahead
+from shoal.search.kernels.load import REFINING
 from shoal.search.local.blocks import Blocks, Classes, Codes, Indices, cell_metric, class_extremes
 from shoal.search.local.refinement.arrangement import PIECE
 from shoal.search.local.refinement.refine import refine
@@ -144,6 +146,7 @@ def refine_if_asked(
     seconds = problem.options.get("refine")
     if seconds is None and not rounds:
         return SearchResult(recoding, facts)
+    compile_ahead(REFINING, problem.progress)
     problem.progress("refining", 0.0)
     limits: dict[str, Any] = {"rounds": rounds, "piece": piece}
     if seconds is not None:

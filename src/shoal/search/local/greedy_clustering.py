@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from shoal.search.engine import LocalEngine
+from shoal.search.kernels.compiling import compile_ahead
+from shoal.search.kernels.load import CLUSTERING
 from shoal.search.lattice.nodes import check_size
 from shoal.search.local.blocks import Blocks, Classes, Indices, prepare, refuse_with_conceal
 from shoal.search.local.concealed_clusters import concealed_clusters
@@ -65,6 +67,7 @@ def _clustered(blocks: Blocks) -> SearchResult:
 def _covered(blocks: Blocks) -> tuple[Classes, dict[str, object]]:
     """BoxCover and refine piece by piece."""
     problem = blocks.problem
+    compile_ahead(CLUSTERING, problem.progress)
     cover = BoxCover(blocks)
     owner = np.full(problem.table.n_tuples, SUPPRESSED, dtype=np.int64)
     served = problem.table.n_tuples <= _SERVED

@@ -1,29 +1,128 @@
-"""Whether kernels are compiled is told by the files that compiling leaves."""
+"""Kernels declare what they are compiled for; whether they are is told by the files that compiling leaves."""
 
 from __future__ import annotations
 
+import importlib
+import os
+import pkgutil
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
+import pyarrow as pa
 import pytest
 
-from shoal.search.kernels import load
+import shoal
+from shoal.search import kernels
+from shoal.search.kernels import compiling, jit, load
 from shoal.search.kernels.load import load_kernels
 
+needs_numba = pytest.mark.skipif(not jit.is_jitted(load_kernels().group_dense), reason="the kernels are not compiled")
 
+
+def modules() -> Iterator[ModuleType]:
+    for found in pkgutil.iter_modules(kernels.__path__, f"{kernels.__name__}."):
+        yield importlib.import_module(found.name)
+
+
+def jitted() -> Iterator[tuple[str, Any]]:
+    """Every kernel and every helper, where it is defined."""
+    for module in modules():
+        for name, value in vars(module).items():
+            if jit.is_jitted(value) and value.py_func.__module__ == module.__name__:
+                yield f"{module.__name__.rpartition('.')[2]}.{name}", value
+
+
+@needs_numba
+def test_every_kernel_declares_the_types_that_it_is_compiled_for() -> None:
+    undeclared = [
+        name
+        for name, function in jitted()
+        if not function.targetoptions.get("no_cpython_wrapper") and not hasattr(function, "declared")
+    ]
+    assert not undeclared, "write @jit with the types of the arguments, or @helper if only kernels call it"
+
+
+@needs_numba
+def test_declared_types_are_one_for_each_argument() -> None:
+    for name, kernel in jitted():
+        if hasattr(kernel, "declared"):
+            assert len(jit.declared_types(kernel)) == kernel.py_func.__code__.co_argcount, name
+
+
+@needs_numba
+def test_arrays_are_declared_contiguous() -> None:
+    """As NumPy makes them: a kernel for anything else would be compiled beside, when it is first called."""
+    for name, kernel in jitted():
+        if hasattr(kernel, "declared"):
+            assert "A" not in [each.layout for each in flat(jit.declared_types(kernel)) if hasattr(each, "layout")], (
+                name
+            )
+
+
+def flat(types: Any) -> Iterator[Any]:
+    for each in types:
+        yield from flat(each.types) if hasattr(each, "types") else [each]
+
+
+@needs_numba
 def test_a_kernel_counts_as_compiled_once_its_file_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kernel = load_kernels().group_dense
-    if not hasattr(kernel, "stats"):
-        pytest.skip("the kernels are not compiled here")
-    folder = Path(kernel.stats.cache_path).name
+    folder = Path(load_kernels().group_dense.stats.cache_path).name
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    assert not load.is_compiled(load.GROUPING)
+    assert not load.is_compiled("compiled.group_dense")
     (tmp_path / folder).mkdir()
-    (tmp_path / folder / "compiled.group_dense-57.py311.nbi").touch()
-    assert load.is_compiled(load.GROUPING)
-    assert not load.is_compiled(load.CLUSTERING)
+    file = tmp_path / folder / "compiled.group_dense-57.py311.nbi"
+    file.touch()
+    assert load.is_compiled("compiled.group_dense")
+    assert not load.is_compiled("compiled.group_dense", "compiled.willing_groups")
+    os.utime(file, (0, 0))  # from before the kernel was changed
+    assert not load.is_compiled("compiled.group_dense")
 
 
-def test_the_kernels_asked_about_exist() -> None:
-    kernels = load_kernels()
-    assert hasattr(kernels, load.GROUPING)
-    assert hasattr(kernels, load.CLUSTERING)
+@pytest.mark.parametrize("group", [load.GROUPING, load.REFINING, load.CLUSTERING])
+def test_the_kernels_asked_about_exist(group: tuple[str, ...]) -> None:
+    for name in group:
+        module, _, function = name.partition(".")
+        assert hasattr(importlib.import_module(f"{kernels.__name__}.{module}"), function)
+
+
+@needs_numba
+@pytest.mark.slow
+def test_kernels_are_compiled_before_they_are_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process leaves its share where this one finds it."""
+    wanted = ("compiled.fill_slots", "compiled.group_dense")
+    stages: list[tuple[str, float]] = []
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(compiling, "_compile", lambda _: None)  # this process has them in another folder
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    compiling.compile_ahead(wanted, lambda *stage: stages.append(stage))
+    assert [load.is_compiled(each) for each in wanted] == [False, True]
+    assert {stage for stage, _ in stages} == {compiling.STAGE}
+    assert [share for _, share in stages] == sorted(share for _, share in stages)
+    stages.clear()
+    compiling.compile_ahead(wanted[1:], lambda *stage: stages.append(stage))
+    assert not stages
+
+
+@needs_numba
+def test_a_search_calls_kernels_with_the_types_they_declare() -> None:
+    """Any other would be compiled beside, while the user waits."""
+    before = {name: set(kernel.signatures) for name, kernel in jitted()}
+    table = pa.table(
+        {"age": [20 + i * i % 50 for i in range(400)], "zip": [str(10_000 + 7 * i % 90) for i in range(400)]}
+    )
+    columns = {
+        "age": {"role": "quasi", "hierarchy": {"intervals": [5, 10, 20]}},
+        "zip": {"role": "quasi", "hierarchy": {"mask": "right"}},
+    }
+    policy = shoal.Policy(
+        columns=columns,
+        privacy=[{"model": "k-anonymity", "k": 3}],
+        algorithm={"name": "greedy-clustering", "refine": 9},
+    )
+    shoal.anonymize(table, policy)
+    for name, kernel in jitted():
+        if hasattr(kernel, "declared"):
+            assert set(kernel.signatures) - before[name] <= {jit.declared_types(kernel)}, name
+    assert all(jit.declared_types(kernel) in kernel.signatures for name, kernel in jitted() if name in load.CLUSTERING)
