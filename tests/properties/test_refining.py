@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from shoal.models import KAnonymity, PSensitive
 from shoal.search import ALGORITHMS
+from shoal.search.kernels import plain_refinement, refinement
 from shoal.search.local.blocks import Blocks, Classes
 from shoal.search.local.finish import cost_of, finish
 from shoal.search.local.refinement import arrangement
@@ -121,13 +122,37 @@ def test_every_step_saves_exactly_what_it_promises(case: Case, draw: st.DataObje
         assert sizes.min() >= min(state.least, state.sizes[state.filled].min())
 
 
+@settings(max_examples=120)
+@given(st.one_of(cases(), ranged_cases()), st.sampled_from(METRICS_OF_CELLS), st.sampled_from([0, 512]), st.data())
+def test_refining_with_numpy_proposes_and_takes_the_same_steps(
+    case: Case, metric: str, table_leaves: int, draw: st.DataObject
+) -> None:
+    """To the last bit of what each step saves: with a table of all pairs of values, and without."""
+    blocks = blocks_of(replace(case, metric=metric, weights=()))
+    start = some_partition(blocks, draw)
+    limit, arrangement.TABLE_LEAVES = arrangement.TABLE_LEAVES, table_leaves
+    try:
+        states = [Arrangement(blocks, start, kernels=kernels) for kernels in (refinement, plain_refinement)]
+        for state in states:
+            state.price()
+            state.find_neighbours(state.filled, 0)
+        for name in ("ends", "costs", "near", "joins"):
+            assert np.array_equal(*(getattr(state, name) for state in states)), name
+        compiled, plain = (proposals(state, state.filled) for state in states)
+        for name in ("kind", "gain", "bounds", "rows", "targets"):
+            assert np.array_equal(getattr(compiled, name), getattr(plain, name)), name
+        one, other = (refine(blocks, start, rounds=5, kernels=kernels) for kernels in (refinement, plain_refinement))
+        assert np.array_equal(one.row_class, other.row_class)
+        assert (one.steps, one.rounds, one.finished) == (other.steps, other.rounds, other.finished)
+    finally:
+        arrangement.TABLE_LEAVES = limit
+
+
 def cell_cost(c: int, low: int, high: int, prices: arrangement.Prices) -> float:
     """What a kernel says that a cell costs: of a table of one record whose other cells cover their first value."""
-    from shoal.search.kernels.refinement import column_sums
-
     ends, sums = np.zeros((1, len(prices[3]), 4), dtype=np.int32), np.zeros(len(prices[3]))
     ends[0, c] = low, low, high, high
-    column_sums(ends, np.ones(1, dtype=np.int64), prices, sums)
+    refinement.column_sums(ends, np.ones(1, dtype=np.int64), prices, sums)
     return float(sums[c])
 
 

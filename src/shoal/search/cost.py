@@ -15,7 +15,7 @@ from typing import Literal
 from shoal.search.algorithm import Algorithm
 from shoal.search.engine import ITEMS_BEFORE_LOADING
 from shoal.search.evaluation import prunable_models
-from shoal.search.kernels.load import CLUSTERING, GROUPING
+from shoal.search.kernels.load import GROUPING, covering_kernels, refining_kernels
 from shoal.search.problem import Problem
 
 LOADING = 0.6  # loading compiled kernels
@@ -77,10 +77,16 @@ def _growth_time(algorithm: Algorithm, problem: Problem, speed: Speed) -> Search
     seconds = growth.seconds(problem.table.n_tuples, problem.table.n_rows) * speed.slowness
     low, high = growth.fewest * seconds, growth.most * seconds
     refine = float(options.get("refine") or 0)
-    kernels = CLUSTERING if algorithm.loads_kernels(options) else None
+    kernels = _kernels_of(problem) if algorithm.loads_kernels(options) else ()
     if kernels:
         low, high = low + LOADING / 3 * speed.slowness, high + LOADING * 1.2 * speed.slowness
     basis: Basis = "faithful-growth" if options.get("faithful") else "growth"
     if algorithm.search == "one-result":
         basis = "one-pass"
-    return SearchTime(low, high + refine, basis, kernels, refine=refine)
+    return SearchTime(low, high + refine, basis, kernels or None, refine=refine)
+
+
+def _kernels_of(problem: Problem) -> tuple[str, ...]:
+    """The compiled kernels that clustering and refining call."""
+    covering = covering_kernels(problem.table.n_tuples, math.prod(problem.shape))
+    return (*covering, *refining_kernels(problem.table.n_rows, problem.options.get("refine")))

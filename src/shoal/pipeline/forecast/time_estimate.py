@@ -19,7 +19,7 @@ from shoal.search.problem import Problem
 _GROUPING = (1.0e-4, 4.5e-8)
 """Seconds that grouping took on the machine of the measurements, fixed and per distinct row; the ratio of what it takes
 here to that is the speed of this machine."""
-_COMPILING = (5.0, 25.0)  # seconds to compile the kernels, once on a machine
+_COMPILING = (2.0, 15.0)  # seconds to compile the kernels, once on a machine
 _START = (0.35, 1.3)  # seconds to start a process with its imports
 _REPEAT = 3
 

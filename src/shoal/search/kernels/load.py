@@ -23,10 +23,14 @@ REFINING = (
     "refinement.independent_steps",
     "refinement.column_sums",
 )
-CLUSTERING = ("compiled.least_boxes", *REFINING, "compiled.willing_groups")
-"""What searches over the lattice, refining and clustering call: modules and kernels, those that take longest first.
+COVERING = ("compiled.least_boxes",)
+"""What searches over the lattice, refining and covering call: modules and kernels, those that take longest first.
 
-`least_boxes` calls `willing_groups`, so both are compiled at once."""
+`least_boxes` calls `willing_groups`, which is compiled and kept with it."""
+BOXES_BEFORE_LOADING = 500_000
+"""Tuples times nodes of the lattice that are covered with NumPy, about a microsecond each."""
+ROWS_BEFORE_LOADING = 2_000
+"""Rows that are refined with NumPy, in about half a second; compiling the kernels takes some ten times as long."""
 
 
 def is_compiled(*kernels: str) -> bool:
@@ -43,8 +47,25 @@ def _newer_than(source: Path, folder: Path, kernel: str) -> bool:
     return any(file.stat().st_mtime >= changed for file in folder.glob(f"{kernel}-*.nbi"))
 
 
+def covering_kernels(tuples: int, nodes: int) -> tuple[str, ...]:
+    """The compiled kernels that covering so many tuples with boxes of so many nodes calls: none where it is short."""
+    return COVERING if tuples * nodes > BOXES_BEFORE_LOADING else ()
+
+
+def refining_kernels(rows: int, seconds: float | None) -> tuple[str, ...]:
+    """The compiled kernels that refining so many rows calls: none where it is short, and no time is asked for."""
+    return REFINING if rows > ROWS_BEFORE_LOADING or seconds is not None else ()
+
+
 def load_kernels() -> ModuleType:
     """The compiled kernels, or their NumPy twins where numba has no build for the machine."""
     from shoal.search.kernels import compiled, jit  # noqa: PLC0415 - numba takes time and memory to import
 
     return compiled if jit.HAS_NUMBA else plain
+
+
+def load_refining_kernels() -> ModuleType:
+    """The compiled kernels of refining, or their NumPy twins where numba has no build for the machine."""
+    from shoal.search.kernels import jit, plain_refinement, refinement  # noqa: PLC0415 - numba takes time and memory
+
+    return refinement if jit.HAS_NUMBA else plain_refinement

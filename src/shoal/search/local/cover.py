@@ -23,8 +23,10 @@ from shoal.models import least_size
 from shoal.models.base import Model
 from shoal.search.engine import dense_maps
 from shoal.search.evaluation import class_holds
-from shoal.search.kernels.load import load_kernels
+from shoal.search.kernels import plain
+from shoal.search.kernels.load import covering_kernels, load_kernels
 from shoal.search.local.blocks import Blocks, Codes, Indices, cell_costs, dearest_first
+from shoal.search.problem import Problem
 from shoal.table.classes import ClassStats, Floats, Histogram, Mask
 from shoal.table.encoded import spans
 from shoal.table.people import row_stats
@@ -39,6 +41,11 @@ FINE_STEPS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.2, np.inf)
 """The same where it is worth more time: models on values leave refining less to do."""
 
 
+def covering_needs(problem: Problem) -> tuple[str, ...]:
+    """The compiled kernels that covering the tuples of a problem calls."""
+    return covering_kernels(problem.table.n_tuples, math.prod(problem.shape))
+
+
 class BoxCover:
     """Covers some tuples with boxes that satisfy the models.
 
@@ -49,7 +56,7 @@ class BoxCover:
 
     def __init__(self, blocks: Blocks) -> None:
         problem = blocks.problem
-        self.blocks, self.kernels = blocks, load_kernels()
+        self.blocks, self.kernels = blocks, load_kernels() if covering_needs(problem) else plain
         self.weights = problem.table.counts  # records of each tuple
         columns, costs = dearest_first(problem), cell_costs(problem)
         self.node_cost, self._trees = [costs[j] for j in columns], [problem.hierarchies[j] for j in columns]

@@ -12,8 +12,9 @@ from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.hierarchies.ranges import ancestors
 from shoal.metrics import ReleaseSummary
 from shoal.search.evaluation import evaluate_stats
+from shoal.search.kernels import plain_refinement
 from shoal.search.kernels.compiling import compile_ahead
-from shoal.search.kernels.load import REFINING
+from shoal.search.kernels.load import refining_kernels
 from shoal.search.local.blocks import Blocks, Classes, Codes, Indices, cell_metric, class_extremes
 from shoal.search.local.refinement.arrangement import PIECE
 from shoal.search.local.refinement.refine import refine
@@ -146,9 +147,10 @@ def refine_if_asked(
     seconds = problem.options.get("refine")
     if seconds is None and not rounds:
         return SearchResult(recoding, facts)
-    compile_ahead(REFINING, problem.progress)
+    needed = refining_kernels(problem.table.n_rows, seconds)
+    compile_ahead(needed, problem.progress)
     problem.progress("refining", 0.0)
-    limits: dict[str, Any] = {"rounds": rounds, "piece": piece}
+    limits: dict[str, Any] = {"rounds": rounds, "piece": piece, "kernels": None if needed else plain_refinement}
     if seconds is not None:
         limits = {"deadline": time.monotonic() + float(seconds)}
     refined = refine(blocks, recoding.row_class, progress=partial(problem.progress, "refining"), **limits)

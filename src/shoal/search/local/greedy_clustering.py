@@ -13,11 +13,11 @@ import numpy as np
 
 from shoal.search.engine import LocalEngine
 from shoal.search.kernels.compiling import compile_ahead
-from shoal.search.kernels.load import CLUSTERING
+from shoal.search.kernels.load import refining_kernels
 from shoal.search.lattice.nodes import check_size
 from shoal.search.local.blocks import Blocks, Classes, Indices, prepare, refuse_with_conceal
 from shoal.search.local.concealed_clusters import concealed_clusters
-from shoal.search.local.cover import FINE_STEPS, STEPS, BoxCover
+from shoal.search.local.cover import FINE_STEPS, STEPS, BoxCover, covering_needs
 from shoal.search.local.finish import cost_of, finish, refine_if_asked
 from shoal.search.local.mondrian import or_cheaper
 from shoal.search.local.pk_clustering import faithful_clusters
@@ -67,7 +67,8 @@ def _clustered(blocks: Blocks) -> SearchResult:
 def _covered(blocks: Blocks) -> tuple[Classes, dict[str, object]]:
     """BoxCover and refine piece by piece."""
     problem = blocks.problem
-    compile_ahead(CLUSTERING, problem.progress)
+    refining = refining_kernels(problem.table.n_rows, problem.options.get("refine"))
+    compile_ahead([*covering_needs(problem), *refining], problem.progress)
     cover = BoxCover(blocks)
     owner = np.full(problem.table.n_tuples, SUPPRESSED, dtype=np.int64)
     served = problem.table.n_tuples <= _SERVED

@@ -80,7 +80,7 @@ def test_a_kernel_counts_as_compiled_once_its_file_is_there(tmp_path: Path, monk
     assert not load.is_compiled("compiled.group_dense")
 
 
-@pytest.mark.parametrize("group", [load.GROUPING, load.REFINING, load.CLUSTERING])
+@pytest.mark.parametrize("group", [load.GROUPING, load.REFINING, load.COVERING])
 def test_the_kernels_asked_about_exist(group: tuple[str, ...]) -> None:
     for name in group:
         module, _, function = name.partition(".")
@@ -125,4 +125,11 @@ def test_a_search_calls_kernels_with_the_types_they_declare() -> None:
     for name, kernel in jitted():
         if hasattr(kernel, "declared"):
             assert set(kernel.signatures) - before[name] <= {jit.declared_types(kernel)}, name
-    assert all(jit.declared_types(kernel) in kernel.signatures for name, kernel in jitted() if name in load.CLUSTERING)
+    assert all(jit.declared_types(kernel) in kernel.signatures for name, kernel in jitted() if name in load.REFINING)
+
+
+def test_short_searches_load_no_compiler() -> None:
+    assert load.covering_kernels(1_000, 300) == ()
+    assert load.covering_kernels(1_000, 13_000) == load.COVERING
+    assert load.refining_kernels(1_000, None) == ()
+    assert load.refining_kernels(1_000, 60.0) == load.REFINING == load.refining_kernels(30_000, None)

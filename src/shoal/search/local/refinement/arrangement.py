@@ -8,12 +8,14 @@ or by the width of the range where they are released as ranges.
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from types import ModuleType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.hierarchies.ranges import ancestors
 from shoal.models import least_size
+from shoal.search.kernels.load import load_refining_kernels
 from shoal.search.local.blocks import Blocks, Classes, Indices, cell_metric, dearest_first
 from shoal.table.classes import Floats
 from shoal.table.encoded import spans
@@ -70,11 +72,11 @@ _ALONE = 256  # classes up to which one thread does the work
 class Arrangement:
     """Classes of rows that change step by step."""
 
-    def __init__(self, blocks: Blocks, row_class: Classes, *, piece: int = PIECE) -> None:
-        from shoal.search.kernels import refinement  # noqa: PLC0415 - numba takes time and memory to import
-
+    def __init__(
+        self, blocks: Blocks, row_class: Classes, *, piece: int = PIECE, kernels: ModuleType | None = None
+    ) -> None:
         self.blocks, self._piece = blocks, piece
-        self.kernels = refinement
+        self.kernels = kernels if kernels is not None else load_refining_kernels()
         self.columns = dearest_first(blocks.problem)
         self.codes = np.ascontiguousarray(blocks.row_codes[:, self.columns])
         distinct, dense = np.unique(row_class, return_inverse=True)

@@ -23,6 +23,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -212,13 +213,15 @@ def refine(
     rounds: int | None = None,
     deadline: float = math.inf,
     piece: int = PIECE,
+    kernels: ModuleType | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> RefinedPartition:
     """Improve until nothing does, so many rounds are done or the clock reaches the deadline.
 
     ``piece``: among how many classes a class looks for its neighbours. Time grows with it, and so does the gain.
+    ``kernels``: the compiled ones when left out; `kernels.plain_refinement` gives the same on small tables.
     """
-    started, state = time.monotonic(), Arrangement(blocks, row_class, piece=piece)
+    started, state = time.monotonic(), Arrangement(blocks, row_class, piece=piece, kernels=kernels)
     counts: Counter[str] = Counter()
     changed, done, everything = state.filled, 0, True
     while done != rounds and time.monotonic() < deadline:
