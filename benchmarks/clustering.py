@@ -18,6 +18,7 @@ import random
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,11 +56,10 @@ def run(table: Path, policy: shoal.Policy) -> dict[str, Any]:
     return dict(shoal.anonymize(table, policy).evidence)
 
 
-def k_policy(algorithm: str, k: int = 5) -> shoal.Policy:
-    """k-anonymity with the nine quasi-identifiers of Adult."""
-    return shoal.Policy(
-        columns=adult.columns(), privacy=[{"model": "k-anonymity", "k": k}], algorithm={"name": algorithm}
-    )
+def k_policy(algorithm: str, k: int = 5, columns: Sequence[str] = QUASI) -> shoal.Policy:
+    """k-anonymity with the nine quasi-identifiers of Adult, or some of them."""
+    chosen = {name: column for name, column in adult.columns().items() if name in columns}
+    return shoal.Policy(columns=chosen, privacy=[{"model": "k-anonymity", "k": k}], algorithm={"name": algorithm})
 
 
 def growth(folder: Path) -> None:
