@@ -50,10 +50,11 @@ def _can_start_processes() -> bool:
 @contextmanager
 def _processes(shares: Sequence[Sequence[str]]) -> Iterator[None]:
     """A process for each share of kernels; they have ended afterwards, however the block ends."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    folders = [folder for folder in sys.path if folder]  # not the current one, whose files are not ours to run
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
     started = [
         subprocess.Popen(  # noqa: S603 - this program, with names of its own
-            [sys.executable, "-m", __name__, *share],
+            [sys.executable, "-P", "-m", __name__, *share],
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
