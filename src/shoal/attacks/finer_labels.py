@@ -15,10 +15,11 @@ from fractions import Fraction
 from shoal.hierarchies.numbers_as_text import read_number_or_interval
 from shoal.policy import Policy
 from shoal.verification.canonical_text import ROOT, Label
-from shoal.verification.declared_labels import labels_of
+from shoal.verification.declared_labels import labels_of, released_labels
 from shoal.verification.intervals import IntervalLabels, decimal_text
 from shoal.verification.labels import FlatLabels, Labels, ListedLabels, MaskLabels
 from shoal.verification.ranges import RangeLabels
+from shoal.verification.runs import RunLabels
 from shoal.verification.stated_policy import stated
 
 MOST_LISTED = (
@@ -33,7 +34,7 @@ class LabelSurroundings:
     path: tuple[Label, ...]  # itself and the labels above, as far as known
     finer: tuple[Label, ...] | None  # the labels one step below, all of them; None where they cannot be listed
     is_value: bool  # whether it is a value, of which nothing is hidden
-    is_range: bool = False  # whether it runs from one value of its class to another
+    is_range: bool = False  # whether a value at either end is in its class: at each base interval there, for a run
 
     @property
     def at_most_two(self) -> bool:
@@ -45,11 +46,14 @@ def surroundings(policy: Policy, name: str, labels: Sequence[Label]) -> list[Lab
     """What surrounds each released label of a quasi-identifier."""
     asked = stated(policy)
     kind = labels_of(asked, name)
-    ranges = RangeLabels(kind) if name in asked.ranges else None
+    ranges = released_labels(asked, name)
     listed = _Listed(kind) if isinstance(kind, ListedLabels) else None
     found = []
     for label in labels:
-        if ranges is not None and ranges.range_of(label) is not None:
+        run = ranges.run_of(label) if isinstance(ranges, RunLabels) else None
+        if run is not None and run[0] == run[1]:  # which of its values occur is not told
+            found.append(LabelSurroundings((label,), None, is_value=False))
+        elif run is not None or (isinstance(ranges, RangeLabels) and ranges.range_of(label) is not None):
             found.append(LabelSurroundings((label,), None, is_value=False, is_range=True))
         elif listed is not None:
             found.append(listed.surroundings(label))

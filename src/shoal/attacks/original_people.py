@@ -83,7 +83,7 @@ def original_scene(
     for name, hierarchy, labels in zip(released.quasi, given, released.labels, strict=True):
         extended, of_label = label_nodes(hierarchy, labels, name, policy)
         if lost := [labels[index] for index in np.flatnonzero(of_label < 0)]:
-            ranges = [label for label in lost if name in policy.algorithm.ranges and range_ends(label)]
+            ranges = [label for label in lost if _has_ends(policy, name) and range_ends(label)]
             what = f"labels of {name!r} that no record of the original lies under"
             if ranges:
                 what = f"ranges of {name!r} with an end that no record of the original has"
@@ -99,3 +99,8 @@ def original_scene(
         secrets[name] = (pairs.tuples.astype(np.int64), number[pairs.values], pairs.counts)
     codes, counts = resolved.problem.table.codes, resolved.problem.table.counts
     return Original(table, resolved.problem, codes, counts, tuple(hierarchies), tuple(nodes), secrets)
+
+
+def _has_ends(policy: Policy, name: str) -> bool:
+    """Whether a column is released as ranges whose ends are values."""
+    return name in policy.algorithm.ranges and policy.range_form(name) is None

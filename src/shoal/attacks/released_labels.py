@@ -22,18 +22,28 @@ from shoal.attacks.released_classes import LISTED
 from shoal.errors import PolicyError, PolicyProblem
 from shoal.formatting import listing
 from shoal.hierarchies import HIERARCHY_KINDS
+from shoal.hierarchies.base_intervals import RUN_SIGN, Periods, base_intervals
+from shoal.hierarchies.dates import UNITS
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.hierarchies.mask import MASK
-from shoal.hierarchies.numbers_as_text import NumberSpan, range_ends, read_number, read_number_or_interval, read_range
+from shoal.hierarchies.numbers_as_text import (
+    NumberSpan,
+    range_ends,
+    read_interval,
+    read_number,
+    read_number_or_interval,
+    read_range,
+)
 from shoal.hierarchies.problems import quoted
-from shoal.hierarchies.ranges import with_ranges
+from shoal.hierarchies.ranges import with_ranges, with_runs
 from shoal.policy import Policy
 from shoal.verification.canonical_text import ROOT, Label
 from shoal.verification.dates import DateLabels
-from shoal.verification.declared_labels import labels_of
+from shoal.verification.declared_labels import labels_of, released_labels
 from shoal.verification.intervals import IntervalLabels
 from shoal.verification.labels import Labels, ListedLabels, MaskLabels
 from shoal.verification.ranges import RangeLabels
+from shoal.verification.runs import RunLabels
 from shoal.verification.stated_policy import stated
 
 _LISTED = frozenset(kind.key for kind in HIERARCHY_KINDS.values() if kind.listed)  # labels mean what the policy lists
@@ -53,6 +63,16 @@ def label_nodes(
 ) -> tuple[Hierarchy, NDArray[np.int32]]:
     """The node of each released label, ranges added where the policy asks for them; -1 for a label not found."""
     nodes = np.array([hierarchy.by_label.get(label, -1) for label in labels], dtype=np.int32)
+    where, base = (
+        f"columns.{name}.hierarchy",
+        base_intervals(policy.range_form(name), hierarchy.labels[: hierarchy.n_leaves]),
+    )
+    if base is not None:
+        read = {index: base.read(labels[index] or "") for index in np.flatnonzero(nodes < 0).tolist()}
+        runs = {index: run for index, run in read.items() if run is not None}
+        hierarchy, node_of = with_runs(hierarchy, base, list(runs.values()), where)
+        nodes[list(runs)] = [node_of[run] for run in runs.values()]
+        return hierarchy, nodes
     ends: dict[int, tuple[int, int]] = {}
     for index in np.flatnonzero(nodes < 0).tolist() if name in policy.algorithm.ranges else ():
         first, last = (hierarchy.by_label.get(end, -1) for end in range_ends(labels[index]) or ("", ""))
@@ -60,7 +80,7 @@ def label_nodes(
             ends[index] = first, last
     if ends:
         pairs = np.array(list(ends.values()), dtype=np.int32)
-        hierarchy, nodes[list(ends)] = with_ranges(hierarchy, pairs, f"columns.{name}.hierarchy")
+        hierarchy, nodes[list(ends)] = with_ranges(hierarchy, pairs, where)
     return hierarchy, nodes
 
 
@@ -77,7 +97,8 @@ def values_of_labels(
     else:
         chains = [_self_explained(released.kind, value) for value in values]
     pairs = {(value, index[label]) for value, chain in enumerate(chains) for label in chain if label in index}
-    return CodePairs.of_set(pairs | set(_numbers(released, values)), len(values))
+    pairs |= {*_numbers(released, values), *_runs(released, values, policy)}
+    return CodePairs.of_set(pairs, len(values))
 
 
 def reads_as_now(released: ReleasedQuasi, policy: Policy) -> bool:
@@ -104,8 +125,13 @@ def _declared(
     if name not in policy.names("quasi") or (hierarchy_kind(policy, name) not in _LISTED and not own):
         raise UnreadableError("hierarchy-gone", name, kind=released.kind)
     kind = labels_of(stated(policy), name)
-    labels = [label for label in released.labels if label is not None and not (released.ranged and read_range(label))]
-    unknown = [label for label in labels if not kind.knows(label)]
+    ranged = _run_labels(released, policy) if released.ranged else None
+    unknown = [
+        label
+        for label in released.labels
+        if not (label is None or kind.knows(label) or (released.ranged and (read_range(label) or read_interval(label))))
+        and not (ranged is not None and ranged.run_of(label))
+    ]
     if unknown and not own:
         raise UnreadableError("labels-gone", name, kind=released.kind, labels=unknown)
     chains = kind.chains(values)
@@ -129,9 +155,37 @@ def _numbers(released: ReleasedQuasi, values: Sequence[Label]) -> Iterator[tuple
         ends = read_range(text) if released.ranged else None
         if ends is None and released.kind == "intervals":
             ends = read_number_or_interval(text)
+        elif ends is None and released.kind in _LISTED:  # a run of numbers that a list has
+            ends = read_interval(text)
         if ends is not None:
             stop = (bisect_right if ends[2] else bisect_left)(numbers, ends[1])
             yield from ((index, label) for _, index in order[bisect_left(numbers, ends[0]) : stop])
+
+
+def _run_labels(released: ReleasedQuasi, policy: Policy) -> RunLabels | None:
+    """How a policy divides the column, if it does."""
+    if released.name not in policy.names("quasi"):
+        return None
+    kind = released_labels(stated(policy), released.name)
+    return kind if isinstance(kind, RunLabels) else None
+
+
+def _runs(released: ReleasedQuasi, values: Sequence[Label], policy: Policy) -> Iterator[tuple[int, int]]:
+    """Pairs of a value and the index of a run of periods or listed values that it lies in.
+
+    Periods explain themselves; a list is that of the policy.
+    """
+    kind = _run_labels(released, policy) if released.ranged and released.kind not in {"intervals", "dates"} else None
+    for label, text in enumerate(released.labels if released.ranged else ()):
+        if kind is not None and (run := kind.run_of(text)) is not None:
+            cells = ((index, kind.cell_of(value)) for index, value in enumerate(values))
+        elif released.kind == "dates" and RUN_SIGN in (text or ""):
+            read = ((unit, Periods(unit).read(text or "")) for unit in UNITS)
+            unit, run = next(((unit, run) for unit, run in read if run is not None), ("", (1, 0)))
+            cells = ((index, Periods(unit).index(value or "")) for index, value in enumerate(values) if unit)
+        else:
+            continue
+        yield from ((index, label) for index, cell in cells if cell is not None and run[0] <= cell <= run[1])
 
 
 def overlapping_labels(one: Labels, labels: Sequence[Label], other: Labels, others: Sequence[Label]) -> CodePairs:
@@ -159,12 +213,19 @@ def _by_chain(
     index = {label: j for j, label in enumerate(others)}
     inner = set(_groups(one, labels))
     values = [i for i in range(len(labels)) if i not in inner]
-    loose = [j for j in groups if others[j] == ROOT or (isinstance(other, RangeLabels) and other.range_of(others[j]))]
+    loose = [j for j in groups if others[j] == ROOT or _between_ends(other, others[j])]
     found = set()
     for i, chain in zip(values, other.chains([labels[i] for i in values]), strict=True):
         found |= {(i, index[label]) for label in (labels[i], *chain) if label in index}
         found |= {(i, j) for j in loose if may_overlap(one, labels[i], labels, other, others[j], others)}
     return found
+
+
+def _between_ends(kind: Labels, label: Label) -> bool:
+    """Whether a label is a range or a run, which is in no chain."""
+    if isinstance(kind, RunLabels):
+        return kind.run_of(label) is not None
+    return isinstance(kind, RangeLabels) and kind.range_of(label) is not None
 
 
 def may_overlap(
@@ -177,6 +238,8 @@ def may_overlap(
     if first is not None and last is not None:
         low, high = max(first[0], last[0]), min(first[1], last[1])
         return low < high or (low == high and all(low < ends[1] or ends[2] for ends in (first, last)))
+    if _between_ends(one, label) or _between_ends(other, second):
+        return _runs_overlap(one, label, labels, other, second, others)
     if label is None or one.level(label, labels) == 0:
         return second in other.chains([label])[0]
     if second is None or other.level(second, others) == 0:
@@ -190,8 +253,31 @@ def may_overlap(
     return True
 
 
+def _runs_overlap(
+    one: Labels, label: Label, labels: Sequence[Label], other: Labels, second: Label, others: Sequence[Label]
+) -> bool:
+    """The same where one of two labels is a run: told for two runs of one grid, and for a value."""
+    for kind, run_label, value_kind, value, all_values in (
+        (one, label, other, second, others),
+        (other, second, one, label, labels),
+    ):
+        run = kind.run_of(run_label) if isinstance(kind, RunLabels) else None
+        if isinstance(kind, RunLabels) and run is not None and (
+            value is None or (value_kind.level(value, all_values) == 0 and not _between_ends(value_kind, value))
+        ):  # fmt: skip
+            cell = kind.cell_of(value)
+            return cell is not None and run[0] <= cell <= run[1]
+    if isinstance(one, RunLabels) and isinstance(other, RunLabels) and one.grid == other.grid:
+        first, last = one.run_of(label), other.run_of(second)
+        if first is not None and last is not None:
+            return max(first[0], last[0]) <= min(first[1], last[1])
+    return True
+
+
 def _span(kind: Labels, label: Label) -> NumberSpan | None:
     """The ends of a number, interval or range of a hierarchy of numbers."""
+    if isinstance(kind, RunLabels):
+        return read_number_or_interval(label) if isinstance(kind.base, IntervalLabels) else None
     if not isinstance(kind, IntervalLabels | RangeLabels):
         return None
     if isinstance(kind, RangeLabels) and (found := kind.range_of(label)) is not None:

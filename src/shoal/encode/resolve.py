@@ -17,6 +17,7 @@ from shoal.encode.spellings import Spellings, blank_problems, merge_rows
 from shoal.errors import DataError, PolicyError, PolicyProblem, did_you_mean
 from shoal.formatting import pluralize
 from shoal.hierarchies import Hierarchy, HierarchyError, boundary_caps, capped_levels
+from shoal.hierarchies.leaf_order import in_listed_order
 from shoal.metrics import METRICS
 from shoal.models import Model
 from shoal.policy.hierarchy_source import hierarchy_source
@@ -128,7 +129,11 @@ def data_problems(
 
 
 def _encode(
-    columns: Mapping[str, ColumnSpec], models: Sequence[tuple[str, Model]], rows: DistinctRows, folder: Path
+    columns: Mapping[str, ColumnSpec],
+    models: Sequence[tuple[str, Model]],
+    rows: DistinctRows,
+    folder: Path,
+    orders: Mapping[str, Sequence[str]] | None = None,
 ) -> tuple[dict[str, QuasiColumn], dict[str, SensitiveColumn], list[PolicyProblem]]:
     """The quasi-identifiers and sensitive columns, encoded, and every problem on the way."""
     quasi: dict[str, QuasiColumn] = {}
@@ -147,6 +152,9 @@ def _encode(
             try:
                 source = hierarchy_source(spec.hierarchy, folder, f"{where}.hierarchy")
                 built = source.build(column.labels, counts.tolist(), f"{where}.hierarchy")
+                if name in (orders or {}):
+                    order, listed_at = (orders or {})[name], f"algorithm.ranges.{name}"
+                    built = in_listed_order(built, order, column.labels, counts.tolist(), listed_at)
                 caps = boundary_caps(built.hierarchy, spec.boundary, f"{where}.boundary")
             except HierarchyError as error:
                 problems += error.problems
@@ -183,7 +191,7 @@ def resolve(policy: Policy, rows: DistinctRows, others: Sequence[PolicyProblem] 
     person = policy.person_columns
     needed = {name: column for name, column in used.items() if column.role in {"quasi", "sensitive"} or name in person}
     lacking = unknown_columns(needed, list(rows.columns), "")
-    quasi, sensitive, problems = _encode(used, policy.models_with_paths(), rows, policy.path("."))
+    quasi, sensitive, problems = _encode(used, policy.models_with_paths(), rows, policy.path("."), policy.listed_orders)
     problems += [*person_problems(policy.person_columns, rows), *others]
     if lacking or problems:
         raise PolicyError([*lacking, *problems], policy.source)

@@ -14,7 +14,7 @@ from shoal.errors import did_you_mean
 from shoal.formatting import pluralize
 from shoal.hierarchies.assemble import Level, build
 from shoal.hierarchies.hierarchy import BuiltHierarchy, Label
-from shoal.hierarchies.kind import FieldKind, HierarchyField, HierarchyKind, Known
+from shoal.hierarchies.kind import FieldKind, HierarchyField, HierarchyKind, Known, RunKind
 from shoal.hierarchies.problems import Problems
 
 CALENDAR = ("hour", "day", "month", "quarter", "half", "year", "decade", "century")
@@ -26,7 +26,7 @@ _ISO_TIME = re.compile(r"[\dW-]+[ T][\d:.,+-]+Z?", re.ASCII)
 _FINER_THAN_MICROSECOND = re.compile(r"[.,]\d{6}\d*[1-9]")  # a fraction of a second that would be cut off
 
 
-_LABELS: Mapping[str, Callable[[datetime], str]] = {
+LABELS: Mapping[str, Callable[[datetime], str]] = {
     "hour": lambda moment: f"{moment.year:04d}-{moment.month:02d}-{moment.day:02d}T{moment.hour:02d}",
     "day": lambda moment: f"{moment.year:04d}-{moment.month:02d}-{moment.day:02d}",
     "week": lambda moment: "{0.year:04d}-W{0.week:02d}".format(moment.isocalendar()),
@@ -108,7 +108,7 @@ class _Stamp:
     @cached_property
     def leaf(self) -> str:
         """Canonical ISO text, no finer than the value was given."""
-        return self.moment.isoformat() if self.finest == "time" else _LABELS[self.finest](self.moment)
+        return self.moment.isoformat() if self.finest == "time" else LABELS[self.finest](self.moment)
 
     @property
     def order(self) -> tuple[datetime, timedelta, str]:
@@ -118,10 +118,10 @@ class _Stamp:
     def period(self, unit: str) -> str:
         """The period that the value lies in; itself where the unit is finer than the value."""
         if self.finest == "time":
-            return _LABELS[unit](self.moment)
+            return LABELS[unit](self.moment)
         known = CALENDAR.index(self.finest)
         finer = known > CALENDAR.index("day") if unit == "week" else CALENDAR.index(unit) < known
-        return self.leaf if finer else _LABELS[unit](self.moment)
+        return self.leaf if finer else LABELS[unit](self.moment)
 
 
 def _check_units(units: Sequence[str], problems: Problems) -> None:
@@ -186,4 +186,5 @@ KIND = HierarchyKind(
     by_name=True,
     known=Known.LEVELS,
     on_a_scale=True,
+    runs=frozenset({RunKind.PERIODS}),
 )

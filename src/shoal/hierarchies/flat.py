@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from shoal.hierarchies.assemble import Level, build
 from shoal.hierarchies.hierarchy import BuiltHierarchy, Label
-from shoal.hierarchies.kind import FieldKind, HierarchyField, HierarchyKind, Known
+from shoal.hierarchies.kind import FieldKind, HierarchyField, HierarchyKind, Known, RunKind
 
 
 @dataclass(frozen=True)
@@ -25,4 +25,5 @@ KIND = HierarchyKind(
     build=lambda _fields, _folder, _where: Flat(),
     by_name=True,
     known=Known.LEVELS,
+    runs=frozenset({RunKind.ORDER}),
 )

@@ -16,7 +16,7 @@ from typing import Any
 
 from shoal.hierarchies.assemble import Level, build
 from shoal.hierarchies.hierarchy import BuiltHierarchy, Label
-from shoal.hierarchies.kind import FieldKind, HierarchyField, HierarchyKind, Known
+from shoal.hierarchies.kind import FieldKind, HierarchyField, HierarchyKind, Known, RunKind
 from shoal.hierarchies.numbers_as_text import decimal_places, parse_decimal
 from shoal.hierarchies.problems import Problems
 
@@ -208,4 +208,5 @@ KIND = HierarchyKind(
     expand=_expand,
     known=Known.LEVELS,
     on_a_scale=True,
+    runs=frozenset({RunKind.NUMBERS}),
 )

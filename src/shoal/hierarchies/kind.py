@@ -39,6 +39,14 @@ class Known(Enum):
     NODES = 2
 
 
+class RunKind(StrEnum):
+    """What the values of a column may be divided into, to be released as runs of neighbours."""
+
+    NUMBERS = "steps of numbers"
+    PERIODS = "periods of the calendar"
+    ORDER = "an order of values"
+
+
 @dataclass(frozen=True)
 class HierarchyField:
     """One field of a hierarchy's declaration."""
@@ -65,6 +73,7 @@ class HierarchyKind:
     by_name: bool = False  # whether a policy may give its name alone
     known: Known = Known.NOTHING
     listed: bool = False  # whether its labels mean what the declaration lists, rather than what they say themselves
+    runs: frozenset[RunKind] = frozenset()  # what its values may be divided into under ``ranges``
     on_a_scale: bool = False  # whether its leaves are points on a scale, such as numbers and dates
     shown_height: Callable[[Mapping[str, Any], Iterable[Label]], int] | None = None
     """Where the height depends on the data: the height, by the fields, that released labels show; else None."""

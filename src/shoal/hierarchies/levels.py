@@ -11,7 +11,7 @@ from pathlib import Path
 from shoal.formatting import pluralize
 from shoal.hierarchies.assemble import build, distinct_leaves, levels_of_paths
 from shoal.hierarchies.hierarchy import BuiltHierarchy, Hierarchy, Label, is_scalar, scalar_text
-from shoal.hierarchies.kind import FieldKind, HierarchyField, HierarchyKind
+from shoal.hierarchies.kind import FieldKind, HierarchyField, HierarchyKind, RunKind
 from shoal.hierarchies.problems import Problems, quoted, refuse, refuse_unknown_values
 
 SEPARATORS = (";", "\t", ",")  # tried in this order: labels often hold commas ("[20, 25)"), seldom semicolons
@@ -163,4 +163,5 @@ KIND = HierarchyKind(
     short_forms=({"type": "string"},),
     expand=lambda value: {"path": value} if isinstance(value, (str, Path)) else value,
     listed=True,
+    runs=frozenset({RunKind.NUMBERS, RunKind.ORDER}),
 )

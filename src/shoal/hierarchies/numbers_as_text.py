@@ -51,6 +51,15 @@ def read_number(text: str) -> Fraction | None:
     return None if number is None else Fraction(number)
 
 
+def fraction_text(number: Fraction) -> str:
+    """A number with finitely many decimal places as plain digits without needless zeros: "39", "0.1", "-2.5"."""
+    digits = 0
+    while (number * 10**digits).denominator != 1:
+        digits += 1
+    whole, rest = divmod(abs(int(number * 10**digits)), 10**digits)
+    return f"{'-' if number < 0 else ''}{whole}{f'.{str(rest).zfill(digits)}' if digits else ''}"
+
+
 def read_interval(label: Label) -> NumberSpan | None:
     """What an interval stands for; None for other labels."""
     match = _INTERVAL.fullmatch(label or "")

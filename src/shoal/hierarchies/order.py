@@ -8,7 +8,7 @@ from itertools import pairwise
 from shoal.formatting import listing
 from shoal.hierarchies.assemble import Level, build
 from shoal.hierarchies.hierarchy import LABEL_SCHEMA, BuiltHierarchy, Label, is_scalar, scalar_text
-from shoal.hierarchies.kind import FieldKind, HierarchyField, HierarchyKind, Known
+from shoal.hierarchies.kind import FieldKind, HierarchyField, HierarchyKind, Known, RunKind
 from shoal.hierarchies.problems import LISTED, Problems, quoted, refuse_unknown_values
 
 MISSING_END = "(missing)"  # how the label of a group names the missing value at one of its ends
@@ -77,4 +77,5 @@ KIND = HierarchyKind(
     expand=lambda value: {"values": list(value)} if isinstance(value, (list, tuple)) else value,
     known=Known.NODES,
     listed=True,
+    runs=frozenset({RunKind.NUMBERS, RunKind.ORDER}),
 )

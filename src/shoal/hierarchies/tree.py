@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from shoal.hierarchies.assemble import Path, build, distinct_leaves, levels_of_paths
 from shoal.hierarchies.hierarchy import ROOT_LABEL, BuiltHierarchy, Hierarchy, Label, is_scalar, scalar_text
-from shoal.hierarchies.kind import FieldKind, HierarchyField, HierarchyKind, Known
+from shoal.hierarchies.kind import FieldKind, HierarchyField, HierarchyKind, Known, RunKind
 from shoal.hierarchies.problems import Problems, quoted, refuse, refuse_unknown_values
 
 Nested = dict[str, object] | list[object]
@@ -134,4 +134,5 @@ KIND = HierarchyKind(
     build=lambda fields, _folder, _where: Tree(fields["tree"]),
     known=Known.NODES,
     listed=True,
+    runs=frozenset({RunKind.NUMBERS, RunKind.ORDER}),
 )

@@ -77,7 +77,7 @@ def same_columns(one: Policy, other: Policy) -> bool:
     names = used_columns(one)
     if names != used_columns(other) or one.path(".") != other.path(".") or one.person_columns != other.person_columns:
         return False
-    if survey_columns(one) != survey_columns(other):
+    if survey_columns(one) != survey_columns(other) or one.listed_orders != other.listed_orders:
         return False
     return all(one.columns[name] == other.columns[name] for name in names) and all(
         one.published(name) == other.published(name) for name in one.names("sensitive")

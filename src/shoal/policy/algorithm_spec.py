@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.declarations import Parameter, ParameterKind
 from shoal.errors import did_you_mean
+from shoal.hierarchies.flat import KIND as _FLAT
+from shoal.hierarchies.kind import RunKind
 from shoal.metrics import METRICS
 from shoal.policy.partial import PartialPolicy, PartialSpec, read_part
 from shoal.policy.spec import ColumnSpec, NamedSpec, declared_spec
 from shoal.search import ALGORITHMS, DEFAULT_ALGORITHM, all_options
 
-_EMPTY: dict[ParameterKind, Any] = {ParameterKind.LEVELS: {}, ParameterKind.COLUMNS: [], ParameterKind.WEIGHTS: {}}
+_EMPTY: dict[ParameterKind, Any] = {ParameterKind.LEVELS: {}, ParameterKind.RANGES: [], ParameterKind.WEIGHTS: {}}
 Columns = Mapping[str, PartialSpec[ColumnSpec]]
-_MAPPINGS = {ParameterKind.LEVELS, ParameterKind.WEIGHTS}
+_MAPPINGS = {ParameterKind.LEVELS, ParameterKind.WEIGHTS, ParameterKind.RANGES}
 
 
 class _NamedAlgorithm(NamedSpec):
@@ -71,14 +73,42 @@ def _check_option(option: Parameter, value: Any, columns: Columns, parts: Partia
     where = f"algorithm.{option.name}"
     if option.kind is ParameterKind.MEASURE and value not in METRICS:
         parts.add(where, f"unknown measure {value!r}.", did_you_mean(value, METRICS), code="unknown-measure")
-    if option.kind not in {ParameterKind.COLUMNS, *_MAPPINGS}:
+    if option.kind not in _MAPPINGS:
         return
     known = [name for name, column in columns.items() if column.role in {option.of, None}]
     for name in value or ():
         if name not in known:
             kind = "a quasi-identifier" if option.of == "quasi" else f"a {option.of} column"
             parts.add(f"{where}.{name}", f"is not {kind}.", did_you_mean(name, known), code="wrong-column")
+    if option.kind is ParameterKind.RANGES and isinstance(value, Mapping):
+        for name, form in value.items():
+            _check_runs(f"{where}.{name}", form, columns.get(name), parts)
     if option.kind is ParameterKind.WEIGHTS:
         for name, weight in value.items():
             if not option.allows(weight):
                 parts.add(f"{where}.{name}", f"must be {option.rule} (given: {weight}).", code="out-of-range")
+
+
+def _check_runs(where: str, form: Any, column: PartialSpec[ColumnSpec] | None, parts: PartialPolicy) -> None:
+    """Base intervals must be of a kind that the values of the column's hierarchy can lie in."""
+    if not isinstance(form, Mapping) or column is None or column.value is None or "hierarchy" in column.damaged:
+        return
+    spec = column.value.hierarchy
+    runs, listed = (_FLAT.runs, False) if spec is None else (spec.kind.runs, spec.kind.listed)
+    asked = RunKind.ORDER
+    if "step" in form:
+        asked = RunKind.PERIODS if isinstance(form["step"], str) else RunKind.NUMBERS
+    if asked not in runs:
+        message = f"its values cannot be divided into {asked.value}."
+        parts.add(where, message, _RUN_FIXES[asked], code="range-form", asked=asked.value)
+    elif asked is RunKind.ORDER and isinstance(form["order"], str) and not listed:
+        parts.add(
+            where, "has no hierarchy that lists its values.", _RUN_FIXES[asked], code="range-form", asked=asked.value
+        )
+
+
+_RUN_FIXES = {
+    RunKind.NUMBERS: "A step that is a number needs numbers: declare a hierarchy of intervals.",
+    RunKind.PERIODS: "A step such as 1 month needs dates: declare a hierarchy of dates.",
+    RunKind.ORDER: "List the values from first to last, order: [low, mid, high]; numbers and dates take a step.",
+}

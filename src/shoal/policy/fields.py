@@ -89,11 +89,11 @@ def _within(read: Callable[[Any], Any], allows: Callable[[Any], bool], rule: str
     return validate
 
 
-_number = _within(_real, math.isfinite, "a finite number")
+finite_number = _within(_real, math.isfinite, "a finite number")
 _level = _within(_whole, lambda level: level >= 0, "a level, 0 or more")
 _events = _within(_whole, lambda events: 1 <= events <= 3, "a whole number from 1 to 3")
 _share = _within(_real, lambda share: 0 <= share <= 1, "a number from 0 to 1")
-_seconds = _within(_number, lambda seconds: seconds >= 0, "a number of seconds, 0 or more")
+_seconds = _within(finite_number, lambda seconds: seconds >= 0, "a number of seconds, 0 or more")
 
 
 def _cut(value: Any) -> int | float:
@@ -112,7 +112,7 @@ def _cut(value: Any) -> int | float:
 def _bounds(value: Any) -> tuple[int | float, int | float]:
     if not isinstance(value, (list, tuple)) or len(value) != 2:
         raise refuse("must be two numbers, the smallest and the largest value")
-    return _number(value[0]), _number(value[1])
+    return finite_number(value[0]), finite_number(value[1])
 
 
 def label_text(value: Any) -> str | None:
@@ -292,10 +292,10 @@ def _several(value: list[Any]) -> list[Any]:
 def _bins(value: Any) -> Any:
     """A width, or the points between bins."""
     if not isinstance(value, (list, tuple)):
-        return _number(value)
+        return finite_number(value)
     if not value:
         raise refuse("must be a width, or a list with at least one point between bins")
-    return [_number(point) for point in value]
+    return [finite_number(point) for point in value]
 
 
 def by_shape(matching: str, other: str, *kinds: type) -> Discriminator:
@@ -303,7 +303,7 @@ def by_shape(matching: str, other: str, *kinds: type) -> Discriminator:
     return Discriminator(lambda value: matching if isinstance(value, kinds) and not isinstance(value, bool) else other)
 
 
-Number = Annotated[float, PlainValidator(_number), WithJsonSchema({"type": "number"})]
+Number = Annotated[float, PlainValidator(finite_number), WithJsonSchema({"type": "number"})]
 Integer = Annotated[int, PlainValidator(_whole), WithJsonSchema({"type": "integer"})]
 Events = Annotated[int, PlainValidator(_events), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": 3})]
 Level = Annotated[int, PlainValidator(_level), WithJsonSchema({"type": "integer", "minimum": 0})]

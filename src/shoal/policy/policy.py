@@ -143,6 +143,18 @@ class Policy(Spec):
         """A path of the policy, relative to its file."""
         return self._folder / relative
 
+    @property
+    def listed_orders(self) -> dict[str, list[str]]:
+        """The quasi-identifiers whose values ``ranges`` lists in an order, which is then that of their leaves."""
+        orders = {name: (self.range_form(name) or {}).get("order") for name in self.algorithm.ranges}
+        return {name: order for name, order in orders.items() if isinstance(order, list)}
+
+    def range_form(self, name: str) -> Mapping[str, Any] | None:
+        """What ``ranges`` says of a column; None for one whose ends are values, or that is not released as ranges."""
+        ranges = self.algorithm.ranges
+        form = ranges.get(name) if isinstance(ranges, Mapping) else None
+        return form if isinstance(form, Mapping) else None
+
     def to_dict(self) -> dict[str, Any]:
         """The policy as plain data, only what was said; null may be a key, where it is the missing value."""
         content: dict[str, Any] = _plain(self.model_dump(exclude_unset=True))

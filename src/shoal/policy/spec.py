@@ -53,6 +53,7 @@ from shoal.policy.fields import (
     database_address,
 )
 from shoal.policy.location import DatabaseTable, Location
+from shoal.policy.range_fields import Ranges
 
 Character = Annotated[str, Field(min_length=1, max_length=1)]
 _TEXT = {"type": "string"}
@@ -181,7 +182,7 @@ _TYPES: Mapping[FieldKind | ParameterKind, Any] = {
     ParameterKind.BY_CATEGORY: CategoryLimits,
     ParameterKind.BY_VALUE_OR_ONE: Limits,
     ParameterKind.MEASURE: str,
-    ParameterKind.COLUMNS: list[str],
+    ParameterKind.RANGES: Ranges,
     ParameterKind.WEIGHTS: Annotated[dict[str, Number], ByColumn],
     ParameterKind.LEVELS: Annotated[dict[str, Level], ByColumn],
 }

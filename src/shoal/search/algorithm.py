@@ -159,8 +159,9 @@ CONCEAL = Parameter(
 )  # fmt: skip
 """Declared by algorithms that ask `Problem.veto` wherever they choose by a secret; a policy can ask no other for it."""
 RANGES = Parameter(
-    "ranges", ParameterKind.COLUMNS,
-    "Numbers of these columns are released as the tight range of their class, such as 22<=30.",
+    "ranges", ParameterKind.RANGES,
+    "These columns are released as ranges: with a step or an order as runs of base intervals, such as [20, 35), whose "
+    "ends are nobody's value; listed only, as the tight range of each class, such as 22<=30.",
     title="Columns released as ranges", default=[],
 )  # fmt: skip
 

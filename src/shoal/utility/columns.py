@@ -22,6 +22,7 @@ from shoal.encode.resolve import Resolved
 from shoal.encode.result import Result
 from shoal.hierarchies import Hierarchy, Label
 from shoal.hierarchies.numbers_as_text import parse_decimal
+from shoal.hierarchies.ranges import RangedHierarchy, with_runs
 from shoal.io import encode
 from shoal.policy import Policy
 from shoal.table.classes import Counts, Floats
@@ -121,12 +122,17 @@ def _domain(name: str, labels: tuple[Label, ...], kind: str | None, hierarchy: H
 def _ends(domain: Domain, released: Hierarchy) -> tuple[Counts, Counts]:
     """The first and last value of the domain under each node of a hierarchy over some of its values.
 
-    A label names the same node in both. A label that only the release has is a range between two of its values.
+    A label names the same node in both. A label that only the release has is a range between two of its values, or a
+    run of base intervals.
     """
     assert domain.hierarchy is not None, "only quasi-identifiers are generalized"
     whole, known = domain.hierarchy, domain.hierarchy.by_label
     code = {label: index for index, label in enumerate(domain.labels)}
     first, last = np.zeros((2, len(released.labels)), dtype=np.int64)
+    if isinstance(released, RangedHierarchy) and released.base is not None:
+        runs = {label: run for label in released.labels if (run := released.base.read(label or "")) is not None}
+        whole, node_of = with_runs(whole, released.base, list(runs.values()), f"columns.{domain.name}.hierarchy")
+        known = {**{label: node_of[run] for label, run in runs.items()}, **known}
     for node, label in enumerate(released.labels):
         if label in known:
             first[node], last[node] = whole.first[known[label]], whole.last[known[label]]

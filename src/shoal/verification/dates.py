@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from shoal.verification.canonical_text import ROOT, Chain, Label
 from shoal.verification.labels import Labels, missing_chain
 
-_LENGTHS = {"hour": 0, "day": 1, "week": 2, "month": 3, "quarter": 4, "half": 5, "year": 6, "decade": 7, "century": 8}
+LENGTHS = {"hour": 0, "day": 1, "week": 2, "month": 3, "quarter": 4, "half": 5, "year": 6, "decade": 7, "century": 8}
 _FORMS = {
     "hour": r"(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)T(?P<h>\d\d)",
     "day": r"(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)",
@@ -21,8 +21,8 @@ _FORMS = {
     "decade": r"(?P<y>\d{3}0)s",
     "century": r"(?P<y>\d{2}00)-\d{2}99",
 }
-_HOURS = {"hour": 1, "day": 24, "week": 168}
-_MONTHS = {"month": 1, "quarter": 3, "half": 6, "year": 12, "decade": 120, "century": 1200}
+HOURS = {"hour": 1, "day": 24, "week": 168}
+MONTHS = {"month": 1, "quarter": 3, "half": 6, "year": 12, "decade": 120, "century": 1200}
 _LAST_DAY = datetime.date.max.toordinal()
 _WHOLE_DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{8}|\d{4}-W\d\d-\d|\d{4}W\d{3}", re.ASCII)
 _NANOSECONDS = re.compile(r"[.,]\d{6}\d*[1-9]")
@@ -38,17 +38,17 @@ class DateLabels(Labels):
     def chains(self, values: Sequence[Label]) -> list[Chain]:
         """The date or time as ISO text, its period at each level, the root."""
         missing = missing_chain(len(self.units) + 1)
-        return [missing if value is None else self._chain(self._moment(value), self._finest(value)) for value in values]
+        return [missing if value is None else self._chain(self.moment(value), self.finest(value)) for value in values]
 
     def _chain(self, moment: datetime.datetime | None, finest: str | None) -> Chain:
         if moment is None:
             return ()
-        leaf = moment.isoformat() if finest is None else _label(moment, finest)
-        tells = -1 if finest is None else _LENGTHS[finest]
-        periods = (leaf if _LENGTHS[unit] < tells else _label(moment, unit) for unit in self.units)
+        leaf = moment.isoformat() if finest is None else period_label(moment, finest)
+        tells = -1 if finest is None else LENGTHS[finest]
+        periods = (leaf if LENGTHS[unit] < tells else period_label(moment, unit) for unit in self.units)
         return (leaf, *periods, ROOT)
 
-    def _moment(self, text: str) -> datetime.datetime | None:
+    def moment(self, text: str) -> datetime.datetime | None:
         """The moment that a value names; None for what is no date."""
         try:
             if self.form is not None:
@@ -61,7 +61,7 @@ class DateLabels(Labels):
             pass
         return None
 
-    def _finest(self, text: str) -> str | None:
+    def finest(self, text: str) -> str | None:
         """The unit that a value tells; None for a time of day."""
         if self.form is None:
             return "day" if _WHOLE_DATE.fullmatch(text) else None
@@ -75,29 +75,29 @@ class DateLabels(Labels):
 
     def examples(self, label: str, boundary: Collection[Label]) -> list[Chain]:  # noqa: ARG002 - see covered
         """The first moment of the label, as the column may write it."""
-        moment = next(filter(None, (_start(label, unit) for unit in _FORMS)), None)
+        moment = next(filter(None, (period_start(label, unit) for unit in _FORMS)), None)
         if moment is None:
             with suppress(ValueError):
                 moment = datetime.datetime.fromisoformat(label)
         if moment is None:
             return self.chains([None])  # the label is the root, or unknown
-        return [self._chain(moment, each) for each in (("day", None) if self.form is None else (self._finest(""),))]
+        return [self._chain(moment, each) for each in (("day", None) if self.form is None else (self.finest(""),))]
 
     def covered(self, label: Label, boundary: Collection[Label]) -> bool:
         """Whether the periods of the boundary below the label leave no gap in it; time as a whole has no ends."""
-        unit = next((unit for unit in self.units if label is not None and _start(label, unit) is not None), None)
+        unit = next((unit for unit in self.units if label is not None and period_start(label, unit) is not None), None)
         if label is None or unit is None:
             return False
         below = self.units[: self.units.index(unit)]
-        periods = [_period(other, each) for other in boundary if other is not None for each in below]
-        reached, end = _period(label, unit) or (0, 1)
-        for start, stop in sorted(period for period in periods if period is not None):
+        periods = [period(other, each) for other in boundary if other is not None for each in below]
+        reached, end = period(label, unit) or (0, 1)
+        for start, stop in sorted(each for each in periods if each is not None):
             if start <= reached:
                 reached = max(reached, stop)
         return reached >= end
 
 
-def _label(moment: datetime.datetime, unit: str) -> str:
+def period_label(moment: datetime.datetime, unit: str) -> str:
     """The period of a unit that a moment lies in."""
     if unit == "week":
         iso = moment.isocalendar()
@@ -115,7 +115,7 @@ def _label(moment: datetime.datetime, unit: str) -> str:
     }[unit]
 
 
-def _start(label: str, unit: str) -> datetime.datetime | None:
+def period_start(label: str, unit: str) -> datetime.datetime | None:
     """The first moment of a period; None if the label is not one of that unit."""
     match = re.fullmatch(_FORMS[unit], label, re.ASCII)
     if match is None:
@@ -130,18 +130,18 @@ def _start(label: str, unit: str) -> datetime.datetime | None:
             moment = datetime.datetime(max(part["y"], 1), month, part.get("d", 1), part.get("h", 0))  # noqa: DTZ001
     except ValueError:
         return None
-    return moment if _label(moment, unit) == label else None
+    return moment if period_label(moment, unit) == label else None
 
 
-def _period(label: str, unit: str) -> tuple[int, int] | None:
+def period(label: str, unit: str) -> tuple[int, int] | None:
     """A period in hours since the first day, its end not in it."""
-    start = _start(label, unit)
+    start = period_start(label, unit)
     if start is None:
         return None
     first = start.toordinal() * 24 + start.hour
-    if unit in _HOURS:
-        return first, first + _HOURS[unit]
+    if unit in HOURS:
+        return first, first + HOURS[unit]
     months = start.year * 12 + start.month - 1
-    year, month = divmod(months - months % _MONTHS[unit] + _MONTHS[unit], 12)
+    year, month = divmod(months - months % MONTHS[unit] + MONTHS[unit], 12)
     after = datetime.date(year, month + 1, 1).toordinal() if year <= datetime.MAXYEAR else _LAST_DAY + 1
     return first, after * 24

@@ -12,13 +12,22 @@ from shoal.verification.dates import DateLabels
 from shoal.verification.intervals import IntervalLabels
 from shoal.verification.labels import FlatLabels, Labels, ListedLabels, MaskLabels
 from shoal.verification.ranges import RangeLabels
+from shoal.verification.runs import RunLabels, stated_grid
 from shoal.verification.stated_policy import StatedPolicy
 
 
 def quasi_labels(policy: StatedPolicy) -> dict[str, Labels]:
     """The labels of each quasi-identifier, with ranges where the policy asks for them."""
-    labels = {name: labels_of(policy, name) for name in policy.names("quasi")}
-    return {name: RangeLabels(kind) if name in policy.ranges else kind for name, kind in labels.items()}
+    return {name: released_labels(policy, name) for name in policy.names("quasi")}
+
+
+def released_labels(policy: StatedPolicy, column: str) -> Labels:
+    """The labels of a quasi-identifier, with its ranges or runs."""
+    base = labels_of(policy, column)
+    if column not in policy.ranges:
+        return base
+    form = policy.ranges[column]
+    return RangeLabels(base) if form is None else RunLabels(base, stated_grid(form, base))
 
 
 def labels_of(policy: StatedPolicy, column: str) -> Labels:

@@ -31,16 +31,16 @@ class IntervalLabels(Labels):
     @staticmethod
     def read(declared: Mapping[str, Any]) -> IntervalLabels:
         """The declaration in exact numbers: 0.1 is one tenth."""
-        bounds = None if declared["bounds"] is None else (_exact(declared["bounds"][0]), _exact(declared["bounds"][1]))
-        cuts = tuple(tuple(cut if math.isinf(cut) else _exact(cut) for cut in level) for level in declared["cuts"])
-        return IntervalLabels(tuple(map(_exact, declared["widths"])), cuts, _exact(declared["origin"]), bounds)
+        bounds = None if declared["bounds"] is None else (exact(declared["bounds"][0]), exact(declared["bounds"][1]))
+        cuts = tuple(tuple(cut if math.isinf(cut) else exact(cut) for cut in level) for level in declared["cuts"])
+        return IntervalLabels(tuple(map(exact, declared["widths"])), cuts, exact(declared["origin"]), bounds)
 
     @staticmethod
     def of_bins(bins: float | list[float]) -> IntervalLabels:
         """Bins of sensitive numbers: of one width from 0, or between points and beyond the outer ones."""
         if not isinstance(bins, list):
-            return IntervalLabels((_exact(bins),), (), Fraction(0), None)
-        return IntervalLabels((), ((-math.inf, *map(_exact, bins), math.inf),), Fraction(0), None)
+            return IntervalLabels((exact(bins),), (), Fraction(0), None)
+        return IntervalLabels((), ((-math.inf, *map(exact, bins), math.inf),), Fraction(0), None)
 
     def bin_of(self, value: Label) -> Label:
         """The bin of a number, None for the missing value; anything else as it is."""
@@ -49,7 +49,7 @@ class IntervalLabels(Labels):
 
     def is_bin(self, label: str) -> bool:
         """Whether a text is one of the bins, written as they are: the bin of a number in it."""
-        inside = [end for end in _ends(label) if isinstance(end, Fraction)]
+        inside = [end for end in ends_in(label) if isinstance(end, Fraction)]
         low = inside[0] - 1 if inside and label.startswith("(") else inside[0] if inside else Fraction(0)
         return label == self._chain(low)[1]
 
@@ -94,25 +94,25 @@ class IntervalLabels(Labels):
             return 1 + len(self.widths or self.cuts)
         if (number := number_in(label)) is not None:
             return 0 if decimal_text(number) == label and self._intervals(number) is not None else None
-        end = next((end for end in _ends(label) if isinstance(end, Fraction)), Fraction(0))
+        end = next((end for end in ends_in(label) if isinstance(end, Fraction)), Fraction(0))
         chain = self._chain(end - 1 if label.startswith("(") else end)
         return chain.index(label) if label in chain else None
 
     def examples(self, label: str, boundary: Collection[Label]) -> list[Chain]:
         """Numbers at the ends of the label and of the boundaries in it, between them and beyond them."""
-        ends = _ends(label) or (-math.inf, math.inf)
+        ends = ends_in(label) or (-math.inf, math.inf)
         return [self._chain(point) for point in self.points(min(ends), max(ends), boundary)]
 
     def points(self, low: End, high: End, boundary: Collection[Label]) -> list[Fraction]:
         """Numbers around and in a stretch: one of each part of it that no boundary, bound or outermost cut divides."""
         ends = {low, high, *(self.bounds or ()), *(end for level in self.cuts for end in (level[0], level[-1]))}
-        ends |= {end for label in boundary if label is not None for end in _ends(label)}
+        ends |= {end for label in boundary if label is not None for end in ends_in(label)}
         inside = sorted(end for end in ends if isinstance(end, Fraction) and low <= end <= high) or [Fraction(0)]
         between = [(one + other) / 2 for one, other in pairwise(inside)]
         return [inside[0] - 1, *inside, *between, inside[-1] + 1]
 
 
-def _ends(label: str) -> list[End]:
+def ends_in(label: str) -> list[End]:
     """The numbers that stand in a label."""
     found = (float(text) if text.endswith("inf") else number_in(text) for text in _END.findall(label))
     return [end for end in found if end is not None]
@@ -120,10 +120,10 @@ def _ends(label: str) -> list[End]:
 
 def lower_end(label: str) -> End:
     """Where an interval begins; infinity for what is none, which comes last."""
-    return next(iter(_ends(label)), math.inf)
+    return next(iter(ends_in(label)), math.inf)
 
 
-def _exact(number: float) -> Fraction:
+def exact(number: float) -> Fraction:
     """The number as it is written."""
     return Fraction(repr(number))
 

@@ -14,7 +14,7 @@ from shoal.verification.intervals import IntervalLabels, number_in
 from shoal.verification.labels import Labels
 from shoal.verification.matching.label_sets import RangePositions
 from shoal.verification.matching.match import Matching, Pairing, match
-from shoal.verification.ranges import RangeLabels
+from shoal.verification.ranges import RangeLabels, StretchLabels
 from shoal.verification.release_checks import above_boundary, category_column
 from shoal.verification.result import Check, described, listed, quoted
 from shoal.verification.stated_policy import StatedPolicy
@@ -225,7 +225,7 @@ def pairing_by_chains(released: Coded, original: Coded, chains: Sequence[Chain])
 
 def released_as(released: Coded, original: Coded, kind: Labels, chains: Sequence[Chain]) -> Pairing:
     """A quasi-identifier: an original value lies under the labels of its chain, and in ranges where there are any."""
-    if not isinstance(kind, RangeLabels):
+    if not isinstance(kind, StretchLabels):
         return pairing_by_chains(released, original, chains)
     spans = kind.positions(original.values, chains, released.values)
     if spans is None or spans.pairs <= _LISTED:

@@ -30,8 +30,43 @@ class Range:
     high: Fraction
 
 
+class StretchLabels(Labels):
+    """The labels of a hierarchy and others that stand for all values between two ends."""
+
+    def with_ranges(self, values: Sequence[Label], chains: Sequence[Chain], released: Sequence[Label]) -> list[Chain]:
+        """The chains of values, capped or not, with the released ranges that are right for the values."""
+        order, stretches = self._stretches(values, chains, released)
+        extended = [list(chain) for chain in chains]
+        for label, some in zip(released, stretches, strict=True):
+            for start, stop in some:
+                for index in order[start:stop]:
+                    extended[index].append(label)
+        return [tuple(chain) for chain in extended]
+
+    def positions(
+        self, values: Sequence[Label], chains: Sequence[Chain], released: Sequence[Label]
+    ) -> RangePositions | None:
+        """The same as positions on a line; None where a range is right for values of different boundaries."""
+        order, stretches = self._stretches(values, chains, released)
+        if any(len(some) > 1 for some in stretches):
+            return None
+        at = np.full(len(values), -1, dtype=np.int64)
+        at[order] = np.arange(len(order))
+        ends = np.array([some[0] if some else (1, 1) for some in stretches], dtype=np.int64).reshape(-1, 2)
+        return RangePositions(at, ends[:, 0], ends[:, 1] - 1).narrowed()
+
+    def _stretches(
+        self, values: Sequence[Label], chains: Sequence[Chain], released: Sequence[Label]
+    ) -> tuple[list[int], list[list[tuple[int, int]]]]:
+        """The values on a line, in an order in which a label is right for few stretches, and these by label.
+
+        A stretch is the first of its values and one past the last.
+        """
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class RangeLabels(Labels):
+class RangeLabels(StretchLabels):
     """The labels of a hierarchy of numbers, and ranges between any two of its values."""
 
     base: Labels
@@ -86,28 +121,6 @@ class RangeLabels(Labels):
         low, high, *chains = self.base.chains([*found.texts, *inside])
         caps = [next((each for each in chain if each in boundary), chain[-1]) for chain in chains if chain]
         return bool(caps) and not any(cap in low and cap in high for cap in caps)
-
-    def with_ranges(self, values: Sequence[Label], chains: Sequence[Chain], released: Sequence[Label]) -> list[Chain]:
-        """The chains of values, capped or not, with the released ranges that are right for the values."""
-        order, stretches = self._stretches(values, chains, released)
-        extended = [list(chain) for chain in chains]
-        for label, some in zip(released, stretches, strict=True):
-            for start, stop in some:
-                for index in order[start:stop]:
-                    extended[index].append(label)
-        return [tuple(chain) for chain in extended]
-
-    def positions(
-        self, values: Sequence[Label], chains: Sequence[Chain], released: Sequence[Label]
-    ) -> RangePositions | None:
-        """The same as positions on a line; None where a range is right for values of different boundaries."""
-        order, stretches = self._stretches(values, chains, released)
-        if any(len(some) > 1 for some in stretches):
-            return None
-        at = np.full(len(values), -1, dtype=np.int64)
-        at[order] = np.arange(len(order))
-        ends = np.array([some[0] if some else (1, 1) for some in stretches], dtype=np.int64).reshape(-1, 2)
-        return RangePositions(at, ends[:, 0], ends[:, 1] - 1).narrowed()
 
     def _stretches(
         self, values: Sequence[Label], chains: Sequence[Chain], released: Sequence[Label]

@@ -47,7 +47,8 @@ class StatedPolicy:
 
     columns: Mapping[str, StatedColumn]
     privacy: tuple[Mapping[str, Any], ...]  # each model with its parameters
-    ranges: frozenset[str]  # the quasi-identifiers that may be released as ranges of numbers
+    ranges: Mapping[str, Mapping[str, Any] | None]
+    """The quasi-identifiers that may be released as ranges, with what divides them; None for ranges of numbers."""
     suppression: float  # the largest share of records that may be left out
     suppressed: str  # ``drop``, or ``star`` where suppressed records are rows of ``*``
     folder: Path
@@ -71,7 +72,7 @@ def stated(policy: Policy) -> StatedPolicy:
     return StatedPolicy(
         {name: _column(column) for name, column in document["columns"].items()},
         tuple(document["privacy"]),
-        frozenset((document.get("algorithm") or {}).get("ranges") or ()),
+        _ranges((document.get("algorithm") or {}).get("ranges")),
         document["suppression"],
         document["suppressed"],
         policy.path(""),
@@ -89,6 +90,12 @@ def _person(stated: Any) -> tuple[str, ...]:
         return ()
     columns = stated["column"]
     return (columns,) if isinstance(columns, str) else tuple(columns)
+
+
+def _ranges(stated: Any) -> dict[str, Mapping[str, Any] | None]:
+    """A list of columns, or what is said of each of some."""
+    said = stated if isinstance(stated, Mapping) else dict.fromkeys(stated or ())
+    return {name: form if isinstance(form, Mapping) else None for name, form in said.items()}
 
 
 def _column(content: Mapping[str, Any]) -> StatedColumn:

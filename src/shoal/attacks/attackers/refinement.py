@@ -9,7 +9,8 @@ attacker has the release, the policy and the code, and no list of people (compar
 **Definition.** A class of n records shows a label with m finer labels (its children in the hierarchy). For each child
 the attacker asks how many of the n records are under it, over all originals that give this release.
 
-- *Tight labels* (local recodings): at least two children occur, so none has more than n - 1; both ends of a range do.
+- *Tight labels* (local recodings): at least two children occur, so none has more than n - 1; both ends of a range do,
+  and so does a value in the base interval at each end of a run.
 - *Children set apart* (specialization from the top, models on sizes alone): a class of 2k records or more has no child
   of k, or it would have been specialized. If a child has a class of its own and all other labels are the same, the more
   general class has no records under it; unless it is so small that it may have borrowed some to reach k. Then at least

@@ -20,6 +20,7 @@ from shoal.encode.spellings import Spellings
 from shoal.errors import DataError, PolicyError
 from shoal.hierarchies import Hierarchy, HierarchyError, boundary_caps
 from shoal.hierarchies.hierarchy import Label
+from shoal.hierarchies.leaf_order import in_listed_order
 from shoal.hierarchies.numbers_as_text import parse_decimal, range_ends
 from shoal.pipeline.apply.published import Base
 from shoal.policy import Policy
@@ -71,7 +72,7 @@ class _Encoder:
         """A quasi-identifier; the ends of published ranges are leaves, too, whether a new record has them or not."""
         column, spec = self._rows.columns[name], self._policy.columns[name]
         ends: list[str] = []
-        if name in self._policy.algorithm.ranges:
+        if name in self._policy.algorithm.ranges and self._policy.range_form(name) is None:
             published = self._base.rows.labels[self._policy.names("quasi").index(name)]
             ends = [end for label in published for end in range_ends(label) or () if end not in column.labels]
         hierarchy, leaf = self._hierarchy(name, [*column.labels, *ends])
@@ -153,11 +154,15 @@ class _Encoder:
 
         Where none is left it is built for the missing value alone.
         """
-        where, good = f"columns.{name}.hierarchy", list(values)
+        where, good, orders = f"columns.{name}.hierarchy", list(values), self._policy.listed_orders
         source = hierarchy_source(self._policy.columns[name].hierarchy, self._policy.path("."), where)
         while True:
             try:
-                built = source.build(good or [None], [1] * max(len(good), 1), where)
+                values_or_none = good or [None]
+                counts = [1] * len(values_or_none)
+                built = source.build(values_or_none, counts, where)
+                if name in orders:
+                    built = in_listed_order(built, orders[name], values_or_none, counts, where)
                 break
             except HierarchyError as error:
                 strange = {value for problem in error.problems for value in problem.facts.get("values", ())}

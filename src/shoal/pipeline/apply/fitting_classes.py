@@ -10,11 +10,13 @@ loss, then the first by its labels. The first of these does not depend on which 
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.attacks.class_fit import CodePairs, fitting_pairs
 from shoal.attacks.released_labels import label_nodes
 from shoal.encode.resolve import QuasiColumn
 from shoal.hierarchies.hierarchy import Hierarchy, IntArray
+from shoal.hierarchies.ranges import RangedHierarchy
 from shoal.pipeline.apply.encode_new import NewRecords
 from shoal.pipeline.apply.published import Base
 from shoal.search.extension import ClassCandidates
@@ -106,5 +108,19 @@ def _cover(column: QuasiColumn, hierarchy: Hierarchy, of_label: IntArray) -> Cod
             low, high = int(hierarchy.first[node]), int(hierarchy.last[node])
             caps = column.caps[low : high + 1]
             right = (tree.first[caps] <= low) & (tree.last[caps] >= high)
+            right &= _holds_run(hierarchy, node, caps)
             pairs += [(leaf, code) for leaf in (low + np.flatnonzero(right)).tolist()]
     return CodePairs.of_set(pairs, tree.n_leaves)
+
+
+def _holds_run(hierarchy: Hierarchy, node: int, caps: IntArray) -> NDArray[np.bool_]:
+    """For each of some boundaries whether it holds all that a run says, also what no new record has."""
+    base, label = hierarchy.base if isinstance(hierarchy, RangedHierarchy) else None, hierarchy.labels[node]
+    run = None if base is None else base.read(label or "")
+    if base is None or run is None:
+        return np.ones(len(caps), dtype=np.bool_)
+    held = {
+        cap: cap == hierarchy.root or all(base.lies_in(end, hierarchy.labels[cap]) for end in run)
+        for cap in np.unique(caps).tolist()
+    }
+    return np.array([held[cap] for cap in caps.tolist()], dtype=np.bool_)

@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.hierarchies.hierarchy import Label
-from shoal.hierarchies.ranges import RangedHierarchy, range_label
+from shoal.hierarchies.ranges import RangedHierarchy
 from shoal.search.diagnosis.failures import FinerPart, Split, judge, lacks
 from shoal.search.engine import LocalEngine
 from shoal.search.evaluation import evaluate_stats
 from shoal.search.lattice.nodes import Node, summarize
+from shoal.search.local.ranged_columns import RangedColumn
 from shoal.search.problem import Problem
 from shoal.table.classes import ClassStats, Histogram, Mask
 from shoal.table.people import PeopleRows, people_stats, row_stats
@@ -134,9 +135,9 @@ def _part(solution: Solution, at: int, rows: Rows, column: int, own: int | None)
     if is_range:  # each part is the range of its own values, which no class may have released
         for number in range(len(children)):
             inside = leaves[part == number]
-            low, high = int(inside[0]), int(inside[-1])
-            labels[number] = hierarchy.labels[low] if low == high else range_label(hierarchy, low, high)
-            nodes[number] = low if low == high else hierarchy.by_label.get(labels[number])
+            finer, shown = RangedColumn.of(solution.problem, column).released(inside[:1], inside[-1:])
+            labels[number] = finer.labels[shown[0]]
+            nodes[number] = hierarchy.by_label.get(labels[number])
     others = np.arange(recoding.nodes.shape[1]) != column
     alike = np.flatnonzero((recoding.nodes[:, others] == recoding.nodes[at, others]).all(axis=1)).tolist()
     class_of: dict[int | None, int] = {int(recoding.nodes[each, column]): each for each in alike if each != at}

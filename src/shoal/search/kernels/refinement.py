@@ -25,8 +25,10 @@ _EACH = 16
 def _untabled_cost(begin: Any, width: Any, low: Any, high: Any, prices: Any) -> Any:
     """The cost of a cell in a column without a table: of a range by its width, else of the lowest node above."""
     costs, last, parents, _ = prices
-    if width < 0:
+    if width == -1:
         return costs[begin + high - low]
+    if width < 0:  # a run: where the base interval of each leaf begins, then where it ends
+        return costs[begin - width + high] - costs[begin + low] if low < high else 0.0
     at = low
     while last[begin + at] < high:
         at = parents[begin + at]
@@ -38,8 +40,9 @@ def cell_cost(c: Any, low: Any, high: Any, prices: Any) -> Any:
     """What a cell costs that covers the leaf codes from ``low`` to ``high`` of column ``c``.
 
     ``prices`` are the costs of all columns one after the other, the trees that large columns are climbed in, and for
-    each column where its costs begin and how they are found: a table's row length, 0 for a tree, -1 for ranges. Only
-    the table is looked up here. The innermost loops look it up themselves: a call would take four times as long.
+    each column where its costs begin and how they are found: a table's row length, 0 for a tree, -1 for ranges,
+    minus the number of leaves for runs of base intervals. Only the table is looked up here. The innermost loops look it
+    up themselves: a call would take four times as long.
     """
     width = prices[3][c, 1]
     if width > 0:

@@ -8,9 +8,10 @@ normalized extent (the NCP of the class's lowest common ancestor; ties in column
 - where that is not possible, in two at the median of the leaf codes, which are in the order of the hierarchy.
 
 An attribute that is released as ranges is as wide as its range, and the tree matters less: missing values, which are in
-no range, are cut off first, then the class is cut in two at the median, and at the children only where that fails. The
-partition that is made without ranges is made too, and of the two, both in ranges, the one that costs less is released:
-ranges never cost more than nodes would.
+no range, are cut off first, then the class is cut in two at the median, and at the children only where that fails. A
+class is cut between two base intervals where runs of them are released, and within one only if a part then releases
+something else. The partition that is made without ranges is made too, and of the two, both in ranges, the one that
+costs less is released: ranges never cost more than nodes would.
 
 What becomes of a class depends on its own records alone, so sets of classes may be cut by remote workers.
 
@@ -154,14 +155,16 @@ def _round(space: RecordSpace, active: Tally) -> tuple[Tally, Tally]:
     target, n_targets = np.zeros(len(active.item), dtype=np.int64), 0
     for chosen in by_extent.T:
         divided = (low < high)[np.arange(len(chosen)), chosen]
+        in_runs = np.isin(chosen, [j for j, column in space.blocks.ranged.items() if column.divided is not None])
         for way, suited in _ways(space, chosen, low, high):
             able = pending & divided & suited
             if not able.any():
                 continue
             entry = np.flatnonzero(able[active.group])
             cut = cut_classes(space, active, entry, way(space, active, entry, chosen, nodes))
-            if space.blocks.problem.concealing is not None:
-                _refuse_without_gain(space, active, cut, chosen, low, high)
+            concealing = space.blocks.problem.concealing is not None
+            _refuse_without_gain(space, active, cut, chosen, (low, high), in_runs | concealing)
+            if concealing:
                 refuse_some(space, active, cut)
             good = _judge(space, cut, active.n)
             part = np.where(cut.pushed, len(cut.owner) + cut.owner, np.arange(len(cut.owner)))
@@ -176,22 +179,29 @@ def _round(space: RecordSpace, active: Tally) -> tuple[Tally, Tally]:
     return active.of(pending), cut_off
 
 
-def _refuse_without_gain(space: RecordSpace, active: Tally, cut: Cut, chosen: Indices, low: Codes, high: Codes) -> None:
+def _refuse_without_gain(
+    space: RecordSpace, active: Tally, cut: Cut, chosen: Indices, ends: tuple[Codes, Codes], asked: Mask
+) -> None:
     """Push back the parts of cuts after which every part releases what the class does in the chosen column.
 
-    Their parts would release the same in the end, and a search that conceals takes such cuts back (`nested`).
+    Their parts would release the same in the end, and a search that conceals takes such cuts back (`nested`). Only the
+    classes ``asked`` are looked at.
     """
+    if not asked.any():
+        return
+    low, high = ends
     column = chosen[active.group[cut.entry]]
     codes = space.kinds.codes[column, active.item[cut.entry]]
     order = np.argsort(cut.part, kind="stable")
     starts = np.searchsorted(cut.part[order], np.arange(len(cut.owner)))
     first, last = np.minimum.reduceat(codes[order], starts), np.maximum.reduceat(codes[order], starts)
-    gains = np.zeros(active.n, dtype=np.bool_)
+    gains = ~asked
     for j, tree in enumerate(space.hierarchies):
         mine = np.flatnonzero(chosen[cut.owner] == j)
         owner = cut.owner[mine]
         if j in space.blocks.ranged:
-            gains[owner] = True
+            identities = space.blocks.ranged[j].identities
+            gains[owner[identities(first[mine], last[mine]) != identities(low[owner, j], high[owner, j])]] = True
         else:
             whole = ancestors(tree, low[owner, j], high[owner, j])
             gains[owner[ancestors(tree, first[mine], last[mine]) != whole]] = True
@@ -233,9 +243,15 @@ def _at_children(space: RecordSpace, active: Tally, entry: Indices, chosen: Indi
 
 
 def _at_median(space: RecordSpace, active: Tally, entry: Indices, chosen: Indices, _: Codes) -> Indices:
-    """Cut the classes of the entries in two between leaf codes, as evenly as possible."""
+    """Cut the classes of the entries in two between leaf codes, as evenly as possible.
+
+    A class that is released as a run of several base intervals is cut between two of them.
+    """
     owner = active.group[entry]
     codes = space.kinds.codes[chosen[owner], active.item[entry]]
+    for j, ranged in space.blocks.ranged.items():
+        mine = np.flatnonzero(chosen[owner] == j)
+        codes[mine] = ranged.between_runs(codes[mine], owner[mine], active.n)
     order = np.lexsort((codes, owner))
     ranked, of_class = codes[order], owner[order]
     ends = np.flatnonzero((np.diff(ranked) != 0) & (np.diff(of_class) == 0))  # the borders between two codes of a class

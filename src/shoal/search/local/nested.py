@@ -104,8 +104,7 @@ class NestedPartitions:
             high = np.maximum.reduceat(self.high[j, order], starts)
             nodes = ancestors(tree, low, high).astype(np.int64)
             if j in blocks.ranged:
-                mixed = blocks.ranged[j].mixed(low, high)
-                nodes = np.where(mixed, -1 - nodes, low.astype(np.int64) * tree.n_leaves + high)
+                nodes = blocks.ranged[j].identities(low, high)
             columns.append(nodes)
         return np.asarray(np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)[1]).ravel()
 

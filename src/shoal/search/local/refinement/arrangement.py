@@ -2,7 +2,8 @@
 
 What a cell costs is looked up by the smallest and the largest leaf code that it must cover. Columns of up to
 `TABLE_LEAVES` values have a table of all pairs. Larger ones are answered by climbing the tree from the smallest code,
-or by the width of the range where they are released as ranges.
+or by the width of the range where they are released as ranges; of a run that is taken from end to end of its base
+intervals, also where a node would be released instead of it.
 """
 
 import os
@@ -30,7 +31,8 @@ def prices_of(blocks: Blocks, columns: Sequence[int]) -> Prices:
     """The prices of some quasi-identifiers in the measure that is lowered.
 
     As the kernels read them: costs, the trees that are climbed (with the same indices), and for each column
-    where its costs begin and how they are found (a table's row length, 0 for a tree, -1 for ranges).
+    where its costs begin and how they are found (a table's row length, 0 for a tree, -1 for ranges, or minus the
+    number of leaves for runs).
     """
     costs, widths = zip(*(_column(blocks, j) for j in columns), strict=True)
     last, parents = [], []
@@ -57,6 +59,9 @@ def _column(blocks: Blocks, j: int) -> tuple[Floats, int]:
             cells[ancestors(hierarchy, low, high)] if ranged is None else ranged.losses(low, high)
         )
         return pairs.ravel(), leaves
+    if ranged is not None and ranged.missing < 0 and ranged.divided is not None:
+        ends = np.concatenate([ranged.divided.first, ranged.divided.last])
+        return weight * ends / max(float(hierarchy.spans[hierarchy.root]) - 1, 1.0), -leaves
     if ranged is not None and ranged.missing < 0:
         codes = np.arange(leaves, dtype=np.int32)
         return weight * ranged.losses(np.zeros_like(codes), codes), -1
