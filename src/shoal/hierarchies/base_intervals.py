@@ -212,6 +212,15 @@ class ListedOrder(BaseIntervals):
     def _named(self) -> dict[Run, str]:
         return {(self._index[first], self._index[last]): name for name, (first, last) in self.names.items()}
 
+    def unknown_names(self) -> list[str]:
+        """The names whose ends are not two values of the list, the earlier first, or are values themselves."""
+        at = self._index
+        return [
+            repr(name)
+            for name, (one, other) in self.names.items()
+            if name in at or not 0 <= at.get(one, -1) < at.get(other, -1)
+        ]
+
     def index(self, value: str) -> int | None:
         """The position of a value."""
         return self._index.get(value)

@@ -35,7 +35,7 @@ from shoal.search.diagnosis.relaxations import Relaxation, more_suppression, par
 from shoal.search.engine import Grouping, LocalEngine
 from shoal.search.evaluation import evaluate_stats, keep_concealed
 from shoal.search.linkage_ambiguity import ambiguity
-from shoal.search.local.ranged_columns import RangedColumn, not_quasi, range_problems
+from shoal.search.local.ranged_columns import RangedColumn, not_quasi, range_option, range_problems
 from shoal.search.problem import Problem, SearchResult
 from shoal.table.classes import ClassStats, Mask
 from shoal.table.encoded import combine_codes
@@ -61,6 +61,8 @@ class RangeOptions:
             fix = "Name the numeric columns that become ranges: ranges: [age]."
             problems.append(PolicyProblem("algorithm.ranges", "names no column.", fix, code="no-range-column"))
         problems += range_problems(problem, ranges, group)
+        if not problem.options.get("safe"):
+            problems += [_not_shared(name) for name in ranges if isinstance(range_option(problem, name), Mapping)]
         if problems:
             raise PolicyError(problems)
         index = {name: j for j, name in enumerate(problem.table.quasi)}
@@ -75,6 +77,12 @@ class RangeOptions:
             step = max(step for step, nominal in enumerate(ladder.nominal) if nominal <= level)
             masks[j] = np.asarray(ladder.nodes[step])
         return masks
+
+
+def _not_shared(name: str) -> PolicyProblem:
+    message = "a range as published runs from one value to another, so it cannot be a run of base intervals."
+    fix = f"Write ranges: [{name}], or safe: true for one run per group."
+    return PolicyProblem(f"algorithm.ranges.{name}", message, fix, code="runs-not-shared")
 
 
 def _group_problems(problem: Problem, group: Mapping[str, int]) -> Iterator[PolicyProblem]:

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import PolicyError, PolicyProblem, did_you_mean
 from shoal.formatting import listing
-from shoal.hierarchies.base_intervals import BaseIntervals, NumberSteps, base_intervals
+from shoal.hierarchies.base_intervals import BaseIntervals, ListedOrder, NumberSteps, base_intervals
 from shoal.hierarchies.hierarchy import FloatArray, Hierarchy, IntArray, Label
 from shoal.hierarchies.numbers_as_text import parse_decimal
 from shoal.hierarchies.problems import HierarchyError, quoted
@@ -220,6 +220,8 @@ def _not_divided(hierarchy: Hierarchy, base: BaseIntervals) -> str | None:
     if isinstance(base, NumberSteps) and (reason := _not_in_order(hierarchy)) is not None:
         return reason
     leaves = hierarchy.labels[: hierarchy.n_leaves]
+    if isinstance(base, ListedOrder) and (strange := base.unknown_names()):
+        return f"has names whose ends are not two values of the order, the earlier first: {listing(strange)}."
     found = [(leaf, base.index(leaf)) for leaf in leaves if leaf is not None]
     strays = [repr(leaf) for leaf, index in found if index is None]
     if strays:

@@ -1,6 +1,6 @@
 // The algorithm: one of several, with the options that it takes.
 import { bare, choice, columnFacts, columns, edit, field, fill, h, problemList, problemsAt, say, state } from "./core.js";
-import { editQuietly, keepingOpen, stepper, ticks } from "./privacy_controls.js";
+import { editQuietly, keepingOpen, stepper } from "./privacy_controls.js";
 
 /** @import { AlgorithmChoice, AlgorithmEntry, Child, Choices, Policy } from "./types" */
 
@@ -109,7 +109,7 @@ function option(name, chosen, entry, known) {
   if (kind === "whole") return stepper(id, label, value ?? usual, { kind: "whole" }, (picked) => set(name, picked === usual ? "" : picked), help);
   if (kind === "seconds") return stepper(id, label, value, { kind: "number", low: 0, step: 5, start: 20, optional: true, placeholder: "none" }, (picked) => set(name, picked), help);
   if (kind === "yes-no") return h("div", { class: "field" }, h("label", {}, h("input", { type: "checkbox", id, checked: Boolean(value), "aria-describedby": `${id}-help`, onchange: (event) => set(name, event.target.checked, true) }), " ", label), h("p", { class: "soft", id: `${id}-help` }, help));
-  if (kind === "columns") return ranges(id, label, help, name, value);
+  if (kind === "ranges") return ranges(id, label, help, name, value);
   return byColumn(id, label, help, name, chosen, entry);
 }
 
@@ -122,10 +122,40 @@ function option(name, chosen, entry, known) {
  * @returns {HTMLElement}
  */
 function ranges(id, label, help, name, said) {
-  const value = Array.isArray(said) ? said : [];
-  const numbers = columns("quasi").filter((each) => ["whole numbers", "numbers"].includes(columnFacts(each)?.kind ?? "") || value.includes(each));
-  if (!numbers.length) return h("p", { class: "soft" }, `${label}: no quasi-identifier is numeric.`);
-  return ticks(id, label, numbers, new Set(value), (picked) => set(name, picked), help);
+  const forms = bare(Array.isArray(said) ? {} : said ?? {});
+  if (Array.isArray(said)) for (const column of said) forms[column] = "free";
+  const chosen = columns("quasi").filter((each) => ["whole numbers", "numbers"].includes(columnFacts(each)?.kind ?? "") || each in forms);
+  if (!chosen.length) return h("p", { class: "soft" }, `${label}: no quasi-identifier is numeric.`);
+  const write = () => {
+    const named = chosen.filter((each) => each in forms);
+    set(name, named.every((each) => forms[each] === "free") ? named : forms);
+  };
+  return h("fieldset", { class: "ticks", id }, h("legend", {}, label), h("p", { class: "soft" }, help),
+    chosen.map((column, index) => rangeOf(`${id}-${index}`, column, forms, write)));
+}
+
+/**
+ * One column that may be released as ranges, with the step of its base intervals; periods and orders are shown as they are.
+ * @param {string} id
+ * @param {string} column
+ * @param {Record<string, any>} forms
+ * @param {() => void} write
+ * @returns {HTMLElement}
+ */
+function rangeOf(id, column, forms, write) {
+  const form = forms[column];
+  const step = typeof form === "object" ? form?.step : undefined;
+  const other = typeof form === "object" && typeof step !== "number";
+  const put = (/** @type {any} */ value) => {
+    if (value === undefined) delete forms[column]; else forms[column] = value;
+    box.checked = column in forms;
+    write();
+  };
+  const box = h("input", { type: "checkbox", id, checked: column in forms, onchange: (event) => put(event.target.checked ? "free" : undefined) });
+  return h("div", {}, h("label", {}, box, " ", column),
+    other ? h("span", { class: "soft" }, step ? `step ${step}` : "an order of values")
+      : stepper(`${id}-step`, `Step of ${column}`, step, { kind: "number", low: 0, open_low: true, start: 5, optional: true, placeholder: "none" },
+        (picked) => put(picked === "" ? "free" : { ...(form?.origin === undefined ? {} : { origin: form.origin }), step: picked })));
 }
 
 /**
