@@ -155,6 +155,8 @@ def test_ends_that_nobody_has_are_no_fault_of_a_run() -> None:
 
 
 NUMBERS = [str(number) for number in range(18, 45)]
+_POINTS = [f"{half / 2:g}" for half in range(20, 130)]
+HALVES = dict(zip(range(20, 130), quasi_labels(stated(policy("numbers")))["q"].chains(_POINTS), strict=True))
 BOUNDARIES: list[Any] = [None, 0, 1, 2, ["[20, 30)"], ["[20, 40)", "[20, 30)"], ["22", "[20, 30)"]]
 
 
@@ -178,8 +180,8 @@ def test_a_value_lies_in_the_runs_that_hold_it_within_its_boundary(
             end = next((place for place, label in enumerate(chain) if label in boundary), len(chain))
             chain = chain[: end + 1]
         given_labels = set(found.with_ranges([value], [chain], labels)[0])
-        tenths = {tenth for tenth in range(1000) if chain[-1] in found.chains([f"{tenth / 10:g}"])[0]}
+        held = {half for half, other in HALVES.items() if chain[-1] in other}
         for label, (first, more) in zip(labels, runs, strict=True):
-            inside = set(range(50 * first, 50 * (first + more + 1)))
-            right = value is not None and 10 * int(value) in inside and inside <= tenths
+            inside = set(range(10 * first, 10 * (first + more + 1)))
+            right = value is not None and 2 * int(value) in inside and inside <= held
             assert (label in given_labels) == (right or label in chain)
