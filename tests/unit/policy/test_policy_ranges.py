@@ -131,6 +131,6 @@ def test_a_form_must_fit_the_hierarchy_of_its_column(column: str, form: Any) -> 
 
 
 def test_the_schema_knows_both_forms() -> None:
-    option = Policy.model_json_schema()["$defs"]["AlgorithmSpec"]["properties"]["ranges"]
-    forms = {each["type"] for each in option.get("anyOf", option.get("oneOf", []))}
+    algorithm = Policy.model_json_schema()["$defs"]["AlgorithmSpec"]["anyOf"][1]
+    forms = {each["type"] for each in algorithm["properties"]["ranges"]["oneOf"]}
     assert forms == {"array", "object"}
