@@ -6,6 +6,7 @@ as a reader of it would, after a trip through a file.
 
 from __future__ import annotations
 
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,12 @@ RUNS: dict[str, dict[str, Any]] = {
         for name, entry in ALGORITHMS.items()
         if "ranges" in entry.option_names and not entry.needs
     },
+    **{
+        f"{name} in runs": {"name": name, "ranges": {"age": {"step": step}}}
+        for (name, entry), step in zip(ALGORITHMS.items(), cycle([5, 7, 2.5]), strict=False)
+        if "ranges" in entry.option_names and not entry.needs
+    },
+    "range in runs": {"name": "range", **NEEDED["range"], "ranges": {"age": {"step": 7}}},
     "greedy-clustering, faithful in ranges": {"name": "greedy-clustering", "faithful": True, "ranges": ["age"]},
     **{
         f"{name}, refined": {"name": name, "refine": 5}
@@ -56,7 +63,8 @@ RUNS: dict[str, dict[str, Any]] = {
     },
     "mondrian in ranges, refined": {"name": "mondrian", "refine": 5, "ranges": ["age"]},
 }
-"""Every algorithm; those that can release ranges also with the ages in ranges, those that can refine also refined."""
+"""Every algorithm; those that can release ranges also with the ages in ranges and in runs of base
+intervals, those that can refine also refined."""
 DISTANCES = ("equal", "ordered", "hierarchical")
 
 

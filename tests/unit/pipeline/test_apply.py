@@ -43,7 +43,7 @@ def applied(release: Any, new: Any, **options: Any) -> shoal.Applied | None:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::shoal.errors.DisclosureWarning")
-@pytest.mark.parametrize("run", ["optimal", "mondrian", "greedy-clustering in ranges", "range"])
+@pytest.mark.parametrize("run", ["optimal", "mondrian", "greedy-clustering in ranges", "mondrian in runs", "range"])
 @pytest.mark.parametrize("model", MODELS)
 @settings(max_examples=4, suppress_health_check=[HealthCheck.filter_too_much])
 @given(data=st.data())
