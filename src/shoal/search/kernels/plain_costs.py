@@ -23,8 +23,10 @@ def cell_costs(c: int, low: Any, high: Any, prices: Prices) -> Any:
     begin, width = int(how[c, 0]), int(how[c, 1])
     if width > 0:
         return costs[begin + low * width + high]
-    if width < 0:
+    if width == -1:
         return costs[begin + high - low]
+    if width < 0:  # a run: where the base interval of each leaf begins, then where it ends
+        return np.where(low < high, costs[begin - width + high] - costs[begin + low], 0.0)
     at, top = np.array(low, dtype=np.int64).ravel(), np.asarray(high).ravel()
     climbing = np.flatnonzero(last[begin + at] < top)
     while len(climbing):
