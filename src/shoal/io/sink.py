@@ -24,12 +24,19 @@ TextOf = Callable[[Any, str], Any]  # the texts of a column, given its values an
 
 
 @dataclass(frozen=True, eq=False)
+class ReleaseFiles:
+    """The files of a release in a cluster."""
+
+    read: Callable[[Callable[[str, Any], Any]], list[Any]]
+    """What a function says of the name and the bytes of each file, where it lies; in the order of the names."""
+
+
+@dataclass(frozen=True, eq=False)
 class WrittenRelease:
     """A release that is written, or ready to be, and not yet in place."""
 
-    release: (
-        Path | pa.Table | CountedTable | Mapping[str, Path]
-    )  # what the verifier reads; a file for each linked table
+    release: Path | pa.Table | CountedTable | ReleaseFiles | Mapping[str, Path]
+    """What the verifier reads; a file for each linked table."""
     sha256: str | None = None  # the hash of what was written
     rows_out_of_order: Callable[[TextOf], int] | None = None
     """Of files in a cluster: rows that stand before one that sorts ahead of them, by the verifier's own texts."""

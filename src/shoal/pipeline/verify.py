@@ -18,14 +18,14 @@ from shoal.encode.result import Result
 from shoal.formatting import listing, number
 from shoal.io import DatabaseTable, read_batches, to_arrow
 from shoal.io.linked_tables import as_one_table, released_files
-from shoal.io.sink import WrittenRelease
+from shoal.io.sink import ReleaseFiles, WrittenRelease
 from shoal.io.source import CountedTable, Reading
 from shoal.policy import Policy
 from shoal.policy.location import Location, parse_location
 from shoal.policy.spec import DataSpec
 from shoal.verification import Check, Claim, CountedRows, Verification, stated
 from shoal.verification.canonical_text import text_column
-from shoal.verification.read import Original
+from shoal.verification.read import Original, ReadRelease, content_sha256, joined_parts, read_part
 
 
 def verify(
@@ -53,7 +53,7 @@ def verify(
         policy, folder = as_one_table(policy), None if original is None else Path(str(original))
         return _verify_tables(released_files(policy, Path(release)), policy, original_files(policy, folder))
     baggage: list[str] = []
-    if not isinstance(release, str | Path | pa.Table | CountedRows):
+    if not isinstance(release, str | Path | pa.Table | CountedRows | ReadRelease):
         baggage = frame_baggage(release)
         release = to_arrow(release)[0]
     given = _readable(original, policy)
@@ -135,6 +135,10 @@ def verify_written(result: Result, reading: Reading, written: WrittenRelease) ->
         originals = {name: policy.location(spec.data.path) for name, spec in tables.items()}
         return _verify_tables(written.release, policy, originals)
     original, names = _as_counted_rows(reading.original()), reading.uncounted
+    if isinstance(written.release, ReleaseFiles):
+        files = joined_parts(written.release.read(read_part))
+        found = verify(files, policy, original, claim=claim, suppressed=suppressed)
+        return replace(found, checks=(*found.checks, _as_written(content_sha256(files), written.sha256)))
     if not isinstance(written.release, CountedTable):
         return verify(written.release, policy, original, apart=names, claim=claim, suppressed=suppressed)
     judged = policy
@@ -164,6 +168,14 @@ def verify_written(result: Result, reading: Reading, written: WrittenRelease) ->
             )
         checks.append(Check("insensitive", lacking <= stars, message, {"rows": lacking, "columns": list(names)}))
     return replace(found, checks=tuple(checks))
+
+
+def _as_written(found: str, claimed: str | None) -> Check:
+    """Whether files have the rows that were to be written."""
+    message = "the files have the rows that were to be written"
+    if found != claimed:
+        message = "the files do not have the rows that were to be written"
+    return Check("hash", found == claimed, message, {"claimed": claimed, "found": found})
 
 
 def verify_result(result: Result, written: WrittenRelease) -> Verification:

@@ -33,7 +33,7 @@ __all__ = ["Check", "Claim", "CountedRows", "StatedPolicy", "Verification", "sta
 
 
 def verify(
-    release: str | Path | pa.Table | CountedRows | Mapping[str, Path],
+    release: str | Path | pa.Table | CountedRows | ReadRelease | Mapping[str, Path],
     policy: StatedPolicy,
     original: Original | Mapping[str, Original] | None = None,
     *,
@@ -45,11 +45,12 @@ def verify(
 ) -> Verification:
     """Check a release against its policy and, where it is at hand, against the original.
 
-    ``release`` is the path of a CSV or Parquet file or an Arrow table, which may come with ``baggage`` that it is known
-    to have carried; ``original`` a function that gives the columns asked for. Either may be a `CountedRows`: distinct
-    rows with how often each occurs. Files are read without holding all their rows. Where the policy has several tables,
-    both are mappings from their names. Raises `DataError` for a release or an original that cannot be read at all;
-    everything else that is wrong is a failing check.
+    ``release`` is the path of a CSV or Parquet file, or of a folder of such files that Spark wrote, or an Arrow table,
+    which may come with ``baggage`` that it is known to have carried, or what was read of it before; ``original`` a
+    function that gives the columns asked for. Either may be a `CountedRows`: distinct rows with how often each occurs.
+    Files are read without holding all their rows. Where the policy has several tables, both are mappings from their
+    names. Raises `DataError` for a release or an original that cannot be read at all; everything else that is wrong is
+    a failing check.
 
     Insensitive columns ``apart`` tell too many records apart to be held: of a file, only their position in the order
     of the rows is checked, and which rows have nothing there; whether records are true is judged by the others.

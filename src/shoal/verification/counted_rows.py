@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.verification.canonical_text import Codes, code
+from shoal.verification.canonical_text import Codes, Mask, code
 
 _GROUPED_AT_ONCE = 300_000
 
@@ -33,6 +33,7 @@ class RowOrder:
     rows: int = 0
     wrong: int = 0  # rows that stand before one which sorts ahead of them
     first: int = 0  # the first of them, counted from 1
+    _head: tuple[tuple[bool, str], ...] | None = None
     _last: tuple[tuple[bool, str], ...] | None = None
 
     def see(self, columns: Sequence[Any], counts: Codes | None = None) -> tuple[list[Any], Codes]:
@@ -46,17 +47,45 @@ class RowOrder:
             codes = code(column).codes
             ahead |= same & (codes[1:] < codes[:-1])
             same &= codes[1:] == codes[:-1]
-        if self._last is not None and _row(columns, 0) < self._last:
-            self.first, self.wrong = self.first or self.rows, self.wrong + 1
+        self._begin(_row(columns, 0))
         if ahead.any():
             self.first = self.first or self.rows + int(counts[: np.argmax(ahead) + 1].sum())
             self.wrong += int(ahead.sum())
         self._last = _row(columns, rows - 1)
         self.rows += int(counts.sum())
-        if not same.any():
-            return list(columns), counts
-        starts = np.flatnonzero(np.append(True, ~same))
-        return [column.take(pa.array(starts)) for column in columns], np.add.reduceat(counts, starts)
+        return _runs(columns, counts, same)
+
+    def _begin(self, row: tuple[tuple[bool, str], ...]) -> None:
+        """Compare the next row with the last one."""
+        self._head = row if self._head is None else self._head
+        if self._last is not None and row < self._last:
+            self.first, self.wrong = self.first or self.rows, self.wrong + 1
+
+    def follow(self, other: "RowOrder") -> None:
+        """Look at rows that another has looked at, as the next ones."""
+        if other._head is None or other._last is None:
+            return
+        self._begin(other._head)
+        self.first = self.first or (self.rows + other.first if other.wrong else 0)
+        self.rows, self.wrong, self._last = self.rows + other.rows, self.wrong + other.wrong, other._last
+
+
+def _runs(columns: Sequence[Any], counts: Codes, same: Mask) -> tuple[list[Any], Codes]:
+    """Rows with each that is the same as the one before it added to that one."""
+    if not same.any():
+        return list(columns), counts
+    starts = np.flatnonzero(np.append(True, ~same))
+    return [column.take(pa.array(starts)) for column in columns], np.add.reduceat(counts, starts)
+
+
+def rows_in_order(columns: Sequence[Any], counts: Codes) -> tuple[list[Any], Codes]:
+    """The distinct rows of columns of text, in the order of their cells, and how many each stands for."""
+    codes = [code(column).codes for column in columns]
+    order = np.lexsort(codes[::-1]) if codes else np.arange(0)
+    same = np.ones(max(len(order) - 1, 0), dtype=np.bool_)
+    for each in codes:
+        same &= np.diff(each[order]) == 0
+    return _runs([column.take(pa.array(order)) for column in columns], counts[order], same)
 
 
 def _row(columns: Sequence[Any], row: int) -> tuple[tuple[bool, str], ...]:

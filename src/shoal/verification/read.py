@@ -1,35 +1,36 @@
-"""Reading what is to be verified: the release as it is, without the readers that the rest of Shoal uses.
-
-Files are read block by block: so many records of a text file, row groups of a Parquet file.
-"""
+"""Reading what is to be verified: the release as it is, a table, a file, or the files of a folder as one."""
 
 import csv
 import hashlib
-import io
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice, pairwise
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from io import BufferedIOBase, BytesIO
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyarrow import csv as arrow_csv
-from pyarrow import parquet
 
 from shoal.errors import DataError
 from shoal.verification.canonical_text import Codes, Mask, text_column
-from shoal.verification.counted_rows import CountedRows, RowOrder, counted, grouped
+from shoal.verification.counted_rows import CountedRows, RowOrder, counted, grouped, rows_in_order
+from shoal.verification.file_blocks import (
+    Block,
+    carried_metadata,
+    csv_blocks,
+    opened_parquet,
+    row_groups,
+    unused_values,
+)
 
-_WRITTEN_BY_ARROW = {b"ARROW:schema"}  # in every Parquet file of Arrow's: the types of its columns, which are checked
 _ROW_LABELS = re.compile(r"__index_level_\d+__")  # columns in which row labels without a name travel
-_RECORDS_AT_A_TIME, _BYTES_AT_A_TIME = 100_000, 1 << 20
-_LARGEST_BLOCK = (1 << 31) - 1  # what Arrow reads at once: no cell lies on the edge of two blocks
-_LINE, _QUOTE, _RETURN = b"\n", b'"', b"\r"
-
-Block = tuple[Sequence[Any], Codes | None]  # columns, and how many rows each row stands for; one where it is not said
+_PARQUET = {".parquet", ".pq"}
+_ROWS_AT_A_TIME = 1 << 16
+_BESIDES = ("_SUCCESS",)  # what Spark leaves in a folder besides its files, with checksums under hidden names
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,37 +60,129 @@ def evidence_beside(path: Path) -> Path | None:
 
 
 def read_release(
-    release: str | Path | pa.Table | CountedRows, apart: Sequence[str] = (), baggage: Sequence[str] = ()
+    release: str | Path | pa.Table | CountedRows | ReadRelease, apart: Sequence[str] = (), baggage: Sequence[str] = ()
 ) -> ReadRelease:
-    """A release from a path or an Arrow table; a file that is no table is a `DataError`.
+    """A release from a path or an Arrow table, unless it is read already; a file that is no table is a `DataError`.
 
     ``baggage`` is what a table is known to have carried besides its cells before it became an Arrow table.
 
     Of columns ``apart`` in a file only the order is looked at, and whether a row has anything there: they are not among
-    the columns that are given.
+    the columns that are given. Of a folder, all columns are read.
     """
+    if isinstance(release, ReadRelease):
+        return release
     if not isinstance(release, str | Path):
         return _from_table(release, baggage)
     path = Path(release)
-    suffix = path.suffix.lower()
+    if path.is_dir():
+        return _read_folder(path)
+    with _readable(path), path.open("rb") as file:
+        return _read_file(file, path, apart)
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """What is wrong with a file becomes a `DataError`."""
     try:
-        with path.open("rb") as file:
-            if suffix == ".csv":
-                seen = hashlib.sha256() if evidence_beside(path) else None  # of the same bytes that are checked
-                names, blocks = _csv_blocks(file, path, seen)
-                return _gather(names, blocks, [], apart, path, seen)
-            if suffix in {".parquet", ".pq"}:
-                seen = hashlib.file_digest(file, "sha256") if evidence_beside(path) else None
-                read, found = _opened(file)
-                return _gather(read.schema_arrow.names, _row_groups(read, found), found, apart, path, seen)
+        yield
     except (pa.ArrowException, UnicodeDecodeError, csv.Error) as error:
         message = f"The release {path} cannot be read as a table: {str(error).splitlines()[0]}"
         raise DataError(message, code="unreadable-release") from None
     except OSError as error:
         message = f"The release {path} cannot be read: {error.strerror or error}."
         raise DataError(message, code="unreadable-file") from None
+
+
+def _read_file(file: BufferedIOBase, path: Path, apart: Sequence[str] = ()) -> ReadRelease:
+    """A file of a release, hashed where there is evidence beside it: the same bytes that are checked."""
+    suffix = path.suffix.lower()
+    if suffix == ".csv":
+        seen = hashlib.sha256() if evidence_beside(path) else None
+        names, blocks = csv_blocks(file, path, seen)
+        return _gather(names, blocks, [], apart, path, seen)
+    if suffix in _PARQUET:
+        seen = hashlib.file_digest(file, "sha256") if evidence_beside(path) else None
+        read, found = opened_parquet(file)
+        return _gather(read.schema_arrow.names, row_groups(read, found), found, apart, path, seen)
     message = f"The release {path} has the suffix {suffix!r}; a release is .csv, .parquet or .pq."
     raise DataError(message, code="unknown-suffix")
+
+
+def read_part(name: str, content: Any) -> ReadRelease:
+    """One of the files of a release in a folder, from its bytes; rows that are out of order are counted anyhow."""
+    path = Path(name)
+    with _readable(path):
+        part = _read_file(BytesIO(content), path)
+    if not part.order.wrong:
+        return part
+    *columns, counts = grouped([counted([*part.columns.values()], part.counts)], len(part.columns)).columns
+    return replace(part, columns=dict(zip(part.columns, columns, strict=True)), counts=np.asarray(counts))
+
+
+def joined_parts(parts: Sequence[ReadRelease], path: Path | None = None) -> ReadRelease:
+    """The files of a release as one, in the order in which they are given."""
+    names = parts[0].names
+    for part in parts:
+        if part.names != names:
+            message = f"{part.path} has other columns than {parts[0].path}: the files of a release have the same."
+            raise DataError(message, code="unreadable-release")
+    order = RowOrder()
+    for part in parts:
+        order.follow(part.order)
+    columns = {
+        name: pa.chunked_array([chunk for part in parts for chunk in part.columns[name].chunks], pa.string())
+        for name in parts[0].columns
+    }
+    counts, baggage = np.concatenate([part.counts for part in parts]), [each for part in parts for each in part.baggage]
+    return ReadRelease(names, columns, counts, order, tuple(dict.fromkeys(baggage)), path)
+
+
+def _read_folder(path: Path) -> ReadRelease:
+    """The files of a folder in the order of their names: what Spark wrote. Other files in it are baggage."""
+    with _readable(path):
+        shown = sorted(each for each in path.iterdir() if not each.name.startswith(".") and each.name not in _BESIDES)
+    files = [each for each in shown if each.is_file() and each.suffix.lower() in {".csv", *_PARQUET}]
+    if not files:
+        message = f"The folder {path} has no file of a release: .csv, .parquet or .pq."
+        raise DataError(message, code="no-files")
+    parts = []
+    for file in files:
+        with _readable(file):
+            parts.append(read_part(file.name, file.read_bytes()))
+    release = joined_parts(parts, path)
+    if others := [each.name for each in shown if each not in files]:
+        release = replace(release, baggage=(*release.baggage, f"its folder has other files ({', '.join(others)})"))
+    if (evidence := evidence_beside(path)) is None:
+        return release
+    return replace(release, sha256=content_sha256(release, _uncounted_columns(evidence)))
+
+
+def folder_sha256(path: Path, evidence: Path) -> str:
+    """The hash of a release in a folder, as its evidence has it."""
+    return content_sha256(_read_folder(path), _uncounted_columns(evidence))
+
+
+def _uncounted_columns(evidence: Path) -> list[str]:
+    """The columns that the evidence of a release in a folder says were not counted, and are not in its hash."""
+    try:
+        return list(json.loads(evidence.read_bytes())["engine"]["left_out_of_cells"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+
+
+def content_sha256(release: ReadRelease, without: Sequence[str] = ()) -> str:
+    """The hash of a release in several files: of the names, then of the distinct rows in order, each with its count.
+
+    Cells are separated by U+001F, and a missing one is U+0000; each row follows a line feed.
+    """
+    names = [name for name in release.columns if name not in without]
+    columns, counts = rows_in_order([release.columns[name] for name in names], release.counts)
+    digest = hashlib.sha256("\x1f".join(names).encode())
+    for start in range(0, len(counts), _ROWS_AT_A_TIME):
+        cells = [column.slice(start, _ROWS_AT_A_TIME).fill_null("\x00").to_pylist() for column in columns]
+        numbers = map(str, counts[start : start + _ROWS_AT_A_TIME].tolist())
+        digest.update("".join("\n" + "\x1f".join(row) for row in zip(*cells, numbers, strict=True)).encode())
+    return digest.hexdigest()
 
 
 Original = CountedRows | Callable[[Sequence[str]], Any]
@@ -149,118 +242,14 @@ def _gather(
     return ReadRelease(tuple(names), columns, counts, order, tuple(dict.fromkeys(baggage)), path, sha, blank)
 
 
-def _csv_blocks(file: BinaryIO, path: Path, seen: Any) -> tuple[list[str], Iterator[Block]]:
-    """UTF-8 with commas; an empty cell is missing, ``""`` an empty text."""
-    lines = records(file, path, seen)
-    encoding = "utf-8-sig"
-    for line in lines:
-        text = line.decode(encoding).removesuffix("\r")
-        encoding = "utf-8"
-        if names := next(csv.reader(io.StringIO(text, newline=""), strict=True), []):
-            return names, _parsed_blocks(lines, len(names))
-    raise DataError(f"The release {path} is empty: it has no header.", code="empty")
-
-
-def _parsed_blocks(lines: Iterator[bytes], width: int) -> Iterator[Block]:
-    """The records after the header, so many at a time; first a block of none, which has the columns in any case."""
-    block: list[bytes] = []
-    yield _parsed_runs(block, width)
-    while block := list(islice(lines, _RECORDS_AT_A_TIME)):
-        yield _parsed_runs(block, width)
-
-
-def records(file: BinaryIO, path: Path, seen: Any = None) -> Iterator[bytes]:
-    """The records of a text file, each up to a line feed outside quotes; a ``seen`` hash is fed every byte."""
-    parts = list[bytes]()  # of a record that a quote keeps open
-    while lines := file.readlines(_BYTES_AT_A_TIME):
-        if seen is not None:
-            seen.update(b"".join(lines))
-        for line in lines:
-            opens_or_closes = line.count(_QUOTE) % 2
-            if not parts and not opens_or_closes:
-                yield line.removesuffix(_LINE)
-                continue
-            parts.append(line)
-            if opens_or_closes and len(parts) > 1:
-                yield b"".join(parts).removesuffix(_LINE)
-                parts.clear()
-    if parts:
-        message = f"The release {path} has a quote that is never closed, so the rest of it would be one cell."
-        raise DataError(message, code="unclosed-quote")
-
-
-def _parsed_runs(lines: Sequence[bytes], width: int) -> Block:
-    """Lines as columns of text, equal neighbouring ones parsed once; empty lines are records of a single column."""
-    lines = [line for line in lines if width == 1 or line.strip(_RETURN)]
-    starts = np.flatnonzero([line != before for before, line in pairwise([None, *lines])])
-    columns = _parse_lines([lines[start] for start in starts.tolist()], width)
-    if len(columns[0]) == len(starts):
-        return columns, np.diff(starts, append=len(lines))
-    return _parse_lines(lines, width), None  # a line that holds several records, or none
-
-
-def _parse_lines(lines: Sequence[bytes], width: int) -> list[Any]:
-    """Lines as columns of text; names may repeat, so columns are known by their indices."""
-    raw = _LINE.join([*lines, b""])
-    names = [f"c{index}" for index in range(width)]
-    if not raw:
-        return [pa.chunked_array([pa.array([], pa.string())]) for _ in names]
-    reading = arrow_csv.ReadOptions(column_names=names, block_size=min(len(raw), _LARGEST_BLOCK))
-    parsing = arrow_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=width > 1)
-    types, nulls = dict.fromkeys(names, pa.string()), {"strings_can_be_null": True, "quoted_strings_can_be_null": False}
-    converting = arrow_csv.ConvertOptions(column_types=types, null_values=[""], **nulls)
-    return list(arrow_csv.read_csv(pa.BufferReader(raw), reading, parsing, converting).columns)
-
-
-def _opened(file: Any) -> tuple[parquet.ParquetFile, list[str]]:
-    """A Parquet file with its dictionaries as they stand in it, and the metadata that it carries."""
-    schema = parquet.ParquetFile(file).schema_arrow
-    values = {each.name: each.type.value_type if pa.types.is_dictionary(each.type) else each.type for each in schema}
-    text = [name for name, kind in values.items() if pa.types.is_string(kind) or pa.types.is_large_string(kind)]
-    read = parquet.ParquetFile(file, read_dictionary=text)
-    stored = set(read.metadata.metadata or {}) - _WRITTEN_BY_ARROW
-    return read, _metadata(read.schema_arrow, {key.decode(errors="replace") for key in stored})
-
-
-def _row_groups(file: parquet.ParquetFile, baggage: list[str]) -> Iterator[Block]:
-    """The row groups of a Parquet file; ``baggage`` gets what their dictionaries list besides."""
-    for group in range(file.num_row_groups):
-        table = file.read_row_group(group)
-        baggage += _unused(table)
-        yield table.columns, None
-    if not file.num_row_groups:
-        yield file.schema_arrow.empty_table().columns, None
-
-
 def _from_table(release: pa.Table | CountedRows, baggage: Sequence[str]) -> ReadRelease:
     """A table in memory; its dictionaries and metadata are looked at before they are left behind."""
     counts: Codes | None = None
     if isinstance(release, CountedRows):
         release, counts = release.table, release.counts
-    found = [*baggage, *_metadata(release.schema, set()), *_unused(release)]
+    found = [*baggage, *carried_metadata(release.schema, {}), *unused_values(release)]
     names = [name for name in release.column_names if not _ROW_LABELS.fullmatch(name)]
     if len(names) < len(release.column_names):
         found.append("it carries row labels in a column of its own; drop it")
     columns = [column for name, column in zip(release.column_names, release.columns, strict=True) if name in names]
     return _gather(names, [(columns, counts)], found)
-
-
-def _metadata(schema: Any, stored: set[str]) -> list[str]:
-    """Metadata of the schema, the file and the fields."""
-    keys = stored | {key.decode(errors="replace") for key in schema.metadata or {}}
-    for field in schema:
-        keys |= {f"{field.name}: {key.decode()}" for key in field.metadata or {} if key != b"PARQUET:field_id"}
-    return [f"it carries metadata ({', '.join(sorted(keys))})"] if keys else []
-
-
-def _unused(table: Any) -> list[str]:
-    """Dictionaries that list values which no record holds."""
-    found = []
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        if not pa.types.is_dictionary(column.type):
-            continue
-        listed = {value for chunk in column.chunks for value in chunk.dictionary.to_pylist()}
-        held = {value for chunk in column.chunks for value in pc.unique(chunk.cast(column.type.value_type)).to_pylist()}
-        if unused := len(listed - held - {None}):
-            found.append(f"the dictionary of column {name!r} lists {unused:,} values that no record holds")
-    return found

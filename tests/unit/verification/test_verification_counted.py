@@ -18,10 +18,11 @@ import shoal
 from shoal.io import in_order_of_cells, write_table
 from shoal.pipeline.verify import verify
 from shoal.verification import CountedRows
-from shoal.verification import read as reading
+from shoal.verification import file_blocks as reading
 from shoal.verification.canonical_text import code
 from shoal.verification.counted_rows import RowOrder
-from shoal.verification.read import read_release, records
+from shoal.verification.file_blocks import records
+from shoal.verification.read import read_release
 
 POLICY = shoal.Policy.model_validate(
     {

@@ -10,8 +10,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from shoal.errors import DataError, InputError, OutputError
@@ -24,6 +26,8 @@ _NUMBER = re.compile(r"[-+]?\d+(\.\d+)?", re.ASCII)
 _NAMED = re.compile(r"(?:Caused by: )?(?:[\w$]+\.)*(\w+(?:Error|Exception)): (.*)")
 _WHOLE = {"tinyint", "smallint", "int", "bigint"}
 _FLOATING = {"float", "double"}
+_RECORDS, _BYTES = 500_000, 1 << 25  # a partition that is written from counts has no more of either
+_PIECES = 16  # moved to each partition
 
 
 def is_spark_frame(data: Any) -> bool:
@@ -158,6 +162,20 @@ def folded(frame: Any, function: Callable[[Iterable[pa.RecordBatch]], Iterable[A
     return [pickle.loads(each) for each in done.column("content").to_pylist()]  # noqa: S301 - our own workers' answers
 
 
+def files_read(session: Any, folder: str, function: Callable[[str, Any], Any]) -> list[Any]:
+    """What a function says of the name and the bytes of each file in a folder, in the order of the names; it is pickled
+    and run where the files are read. A file must fit in the memory of a task.
+    """
+    files = session.read.format("binaryFile").option("pathGlobFilter", "[!._]*").load(folder).select("path", "content")
+
+    def read(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, Any]]:
+        for path, content in (cells for batch in batches for cells in zip(*batch.columns, strict=True)):
+            name = path.as_py().rpartition("/")[2]
+            yield name, function(name, content.as_buffer())
+
+    return [answer for _, answer in sorted(folded(files, read), key=itemgetter(0))]
+
+
 def _schema(table: pa.Table) -> Any:
     """Spark's types of a table's columns; moments without a time zone stay without one."""
     from pyspark.sql import types as t  # noqa: PLC0415
@@ -175,6 +193,10 @@ def _schema(table: pa.Table) -> Any:
             return t.DecimalType(field.type.precision, field.type.scale)
         if pa.types.is_timestamp(field.type):
             return t.TimestampNTZType() if field.type.tz is None else t.TimestampType()
+        if pa.types.is_list(field.type):
+            return t.ArrayType(kind(field.type.value_field))
+        if pa.types.is_struct(field.type):
+            return t.StructType([t.StructField(each.name, kind(each)) for each in field.type])
         message = f"column {field.name!r} has the type {field.type}, which Spark has no type for."
         raise DataError(message, code="unreadable-type")
 
@@ -188,14 +210,45 @@ def in_order(table: Named, keys: Sequence[str], columns: Sequence[str]) -> Named
 
 
 def unfolded(session: Any, table: pa.Table, counts: Counts) -> Named:
-    """The records of distinct rows on the driver: each row as often as its count says."""
+    """The records of distinct rows on the driver: each row as often as its count says, in order over all partitions.
+
+    Only distinct rows are moved, in pieces that stand for equally many records, and each partition gets its share of
+    the pieces by their number; each row is repeated where it ends up.
+    """
     from pyspark.sql import functions as f  # noqa: PLC0415
 
     inside = [f"c{index}" for index in range(table.num_columns)]
-    counted = table.rename_columns(inside).append_column(COUNT, pa.array(counts))
-    frame = session.createDataFrame(counted, _schema(counted))
-    repeated = frame.withColumn(COUNT, f.explode(f.sequence(f.lit(1).cast("bigint"), frame[COUNT])))
+    rows = table.rename_columns(inside)
+    per_partition = _records_per_partition(rows)
+    pieces = in_pieces(rows, counts, max(per_partition // _PIECES, 1))
+    partitions = max(-(-int(counts.sum()) // per_partition), 1)
+    frame = session.createDataFrame(pieces, _schema(pieces))
+    frame = frame.repartitionByRange(partitions, "piece").sortWithinPartitions("piece")
+    single = frame.select(f.explode("rows").alias("row")).select("row.*")
+    repeated = single.withColumn(COUNT, f.explode(f.sequence(f.lit(1).cast("bigint"), single[COUNT])))
     return Named(repeated.select(inside), tuple(table.column_names))
+
+
+def _records_per_partition(rows: pa.Table) -> int:
+    """How many records a partition gets: fewer where they are long, so that one task holds a file in memory."""
+    length = int(rows.nbytes) // max(int(rows.num_rows), 1)
+    return min(_RECORDS, max(_BYTES // max(length, 1), 1))
+
+
+def in_pieces(rows: pa.Table, counts: Counts, size: int) -> pa.Table:
+    """Distinct rows with their counts as lists, each of so many records, but for the last: what a row has too many of
+    goes to the next list.
+    """
+    ends = np.cumsum(counts)
+    total = int(ends[-1]) if len(ends) else 0
+    cuts = np.union1d(ends, np.arange(size, total, size))
+    starts = np.append(0, cuts)[:-1].astype(np.int64)
+    parts = rows.take(pa.array(np.searchsorted(ends, starts, side="right"))).combine_chunks()
+    cells = [column.combine_chunks() for column in parts.append_column(COUNT, pa.array(cuts - starts)).columns]
+    piece, first = np.unique(starts // size, return_index=True)
+    structs = pa.StructArray.from_arrays(cells, names=[*rows.column_names, COUNT])
+    lists = pa.ListArray.from_arrays(pa.array(np.append(first, len(starts)), pa.int32()), structs)
+    return pa.table({"piece": pa.array(piece, pa.int64()), "rows": lists})
 
 
 @dataclass(frozen=True, eq=False)

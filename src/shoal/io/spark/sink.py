@@ -5,8 +5,8 @@ Files go to a hidden folder that is renamed after the check; tables with commits
 
 import hashlib
 import secrets
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 from pyarrow import ArrowException, fs
 
 from shoal.encode.recoder import Recoder
-from shoal.encode.result import Result, splits_duplicates
+from shoal.encode.result import Result
 from shoal.errors import DataError, OutputError
 from shoal.io.sink import (
     MemorySink,
     ReleaseData,
+    ReleaseFiles,
     StagedSink,
     TextOf,
     WrittenRelease,
@@ -40,11 +41,13 @@ from shoal.io.staging import FORCE
 from shoal.policy import Policy
 from shoal.policy.spark_location import SparkLocation, read, write
 from shoal.search.problem import Progress
-from shoal.table.canonical_text import canonical_text, order_of_cells
+from shoal.table.canonical_text import canonical_text, encode, order_of_cells
 
 ORDER = "\0order of "  # begins the names of columns that only put rows in order: the texts of values that are no text
 
 _FILES = frozenset({"csv", "parquet", "orc"})  # formats whose tables are folders of files, which a rename moves
+_MOMENTS = "spark.sql.parquet.outputTimestampType"
+_PLAIN = frozenset({"csv", "parquet"})  # of these, files that the verifier reads itself
 _CELLS = {"header": "true", "quote": '"', "escape": '"', "ignoreLeadingWhiteSpace": "false",
           "ignoreTrailingWhiteSpace": "false"}  # fmt: skip
 _TEXT = {**_CELLS, "nullValue": "", "emptyValue": '""', "lineSep": "\n"}
@@ -57,9 +60,20 @@ def with_order(table: pa.Table, *, as_text: bool) -> pa.Table:
     """A released table with the texts that order it, or all of it as text."""
     columns = {name: table.column(name) for name in table.column_names}
     if as_text:
-        return pa.table({name: canonical_text(cells) for name, cells in columns.items()})
+        return _texts(table)
     others = {name: cells for name, cells in columns.items() if not pa.types.is_string(cells.type)}
     return pa.table({**columns, **{f"{ORDER}{name}": canonical_text(cells) for name, cells in others.items()}})
+
+
+def _texts(table: pa.Table) -> pa.Table:
+    return pa.table({name: canonical_text(table.column(name)) for name in table.column_names})
+
+
+def _in_order(rows: Named) -> Named:
+    """Recoded rows in the order of a release, without the columns that only put them in order."""
+    shown = [name for name in rows.names if not name.startswith(ORDER)]
+    keys = [f"{ORDER}{name}" if f"{ORDER}{name}" in rows.names else name for name in shown]
+    return spark.in_order(rows, keys, shown)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,14 +94,37 @@ class SparkData:
 
     def released(self, *, as_text: bool = False) -> Named:
         """The released rows in the order of a release; nothing is computed before they are used."""
-        if splits_duplicates(self.result.policy):  # only counts say how many of each distinct row go to which class
-            table = with_order(self.result.released.table, as_text=as_text)
-            rows = spark.unfolded(self.reading.source.frame.session, table, self.result.released.counts)
-        else:
-            rows = self._recoded(as_text)
-        shown = [name for name in rows.names if not name.startswith(ORDER)]
-        keys = [f"{ORDER}{name}" if f"{ORDER}{name}" in rows.names else name for name in shown]
-        return spark.in_order(rows, keys, shown)
+        if not self.from_counts:
+            return _in_order(self._recoded(as_text))
+        table, counts = self.result.released.table, self.result.released.counts
+        session = self.reading.source.frame.session
+        return spark.unfolded(session, _texts(table) if as_text else table, counts)
+
+    @contextmanager
+    def held(self, *, as_text: bool) -> Iterator[Named]:
+        """The released rows while they are written: recoded once, though Spark reads what it sorts twice."""
+        if self.from_counts:
+            yield self.released(as_text=as_text)
+            return
+        rows = self._recoded(as_text)
+        rows.frame.persist()
+        try:
+            yield _in_order(rows)
+        finally:
+            rows.frame.unpersist()
+
+    @property
+    def from_counts(self) -> bool:
+        """Whether the counts on the driver say everything that is released."""
+        return not self.reading.uncounted
+
+    def content_hash(self) -> str:
+        """The hash of what is to be written, where counts say all of it."""
+        table, counts = self.result.released.table, self.result.released.counts
+        codes = [encode(column)[1] for column in table.columns]
+        differs = [np.diff(each, prepend=-1) != 0 for each in codes]
+        starts = np.flatnonzero(np.logical_or.reduce(differs))  # classes may have the same labels
+        return content_hash(table.take(pa.array(starts)), np.add.reduceat(counts, starts) if len(starts) else counts)
 
     def _recoded(self, as_text: bool) -> Named:
         """The released rows, recoded by the workers where the records lie."""
@@ -203,15 +240,29 @@ class SparkSink(StagedSink):
         """Write files under a hidden name; of a table that commits by itself, count the rows that it will have."""
         assert isinstance(reading, SparkReading), "a cluster's release comes from a cluster"
         self._data = SparkData(result, reading)
-        released = self._data.released(as_text=self._as_text)
-        if self._hidden is not None:
-            with spark_errors(OutputError):
+        if self._hidden is None:
+            with spark_errors():
+                frame = self._data.released(as_text=self._as_text).public()
+                written = counted_release(frame, reading, files=False)
+        else:
+            with spark_errors(OutputError), self._data.held(as_text=self._as_text) as released:
                 self._write(released, self._hidden)
-        with spark_errors():
-            frame = released.public() if self._hidden is None else self._read(self._hidden)
-            written = counted_release(frame, self._data.reading, files=self._hidden is not None)
+            written = self._written_files(self._data, self._hidden)
         self._sha256 = written.sha256
         return written
+
+    def _written_files(self, data: SparkData, folder: SparkLocation) -> WrittenRelease:
+        """Files as the verifier gets them: each as it is, where they are small and plain, or else a count of them."""
+        if data.from_counts and self._target.format in _PLAIN and not self._target.options:
+            session = data.reading.source.frame.session
+
+            def read_files(function: Callable[[str, Any], Any]) -> list[Any]:
+                with spark_errors():
+                    return spark.files_read(session, str(folder.path), function)
+
+            return WrittenRelease(ReleaseFiles(read_files), data.content_hash())
+        with spark_errors():
+            return counted_release(self._read(folder), data.reading, files=True)
 
     def _put_in_place(self) -> ReleaseData | None:
         self._stage.commit(self._put_table if self._hidden is None else partial(self.put_folder, self._hidden))
@@ -220,14 +271,16 @@ class SparkSink(StagedSink):
     def _put_table(self) -> None:
         assert self._data is not None, "written before"
         with spark_errors(OutputError):
-            self._write(self._data.released(as_text=self._as_text), self._target)
+            with self._data.held(as_text=self._as_text) as released:
+                self._write(released, self._target)
             again = counted_release(self._read(self._target), self._data.reading, files=False)
         if again.sha256 != self._sha256:
             message = f"{self._target} does not hold what was written to it. Do not publish it: remove it."
             raise OutputError(message, code="not-as-written")
 
     def _write(self, released: Named, location: SparkLocation) -> None:
-        write(released.public(), location, _TEXT if self._as_text else None, replace=self._force)
+        with moments_with_zone(released.session) if location.format == "parquet" else nullcontext():
+            write(released.public(), location, _TEXT if self._as_text else None, replace=self._force)
 
     def _read(self, location: SparkLocation) -> Any:
         assert self._data is not None, "written before"
@@ -278,6 +331,17 @@ class SparkSink(StagedSink):
         if replaced:
             folder = system.get_file_info(old).type == fs.FileType.Directory
             (system.delete_dir if folder else system.delete_file)(old)
+
+
+@contextmanager
+def moments_with_zone(session: Any) -> Iterator[None]:
+    """Let Spark write moments to Parquet as such, in universal time; by default other programs cannot tell."""
+    before = session.conf.get(_MOMENTS)
+    session.conf.set(_MOMENTS, "TIMESTAMP_MICROS")
+    try:
+        yield
+    finally:
+        session.conf.set(_MOMENTS, before)
 
 
 def _file_system(location: SparkLocation) -> tuple[Any, str]:

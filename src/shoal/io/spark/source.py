@@ -115,7 +115,7 @@ def _fit(source: SparkInput, policy: Policy, progress: Progress) -> SparkReading
             break
         finally:
             counted.frame.unpersist()
-    recoded = "from counts" if splits_duplicates(policy) else "where the records lie"
+    recoded = "where the records lie" if uncounted else "from counts"
     levels = {name: column.level for name, column in sorted(coarse.items())}
     engine = {"name": "spark", "cells": n_distinct, "cells_held": rows.n_rows, "cells_allowed": allowed,
               "left_out_of_cells": list(uncounted), "coarsened": levels, "recoded": recoded}  # fmt: skip

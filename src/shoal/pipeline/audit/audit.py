@@ -41,6 +41,7 @@ from shoal.policy import Policy
 from shoal.present.audit import audit_message
 from shoal.search.problem import Progress, no_progress
 from shoal.verification import Check, Verification
+from shoal.verification.read import folder_sha256
 
 NEVER = ("bound-but-reached", "search", "utility", "composition", "versions")
 """What is compared with nothing: only making the release again would tell."""
@@ -91,7 +92,7 @@ def audit(
     verification = verify(path, policy, original, suppressed=None if problems else content["suppressed"])
     checks = [_check("evidence", not problems, file=source.name, problems=problems)]
     if not problems:
-        checks += _claims(path, policy, original, verification, content)
+        checks += _claims(path, source, policy, original, verification, content)
         if verification.passed and all(check.passed for check in checks) and not content.get("applied"):
             checks.append(_attacked(path, policy, original, content, verification.suppressed, progress))
     audited = replace(verification, checks=(*verification.checks, *checks))
@@ -122,13 +123,14 @@ def _read(source: Path) -> tuple[Any, list[Mapping[str, str]]]:
 
 
 def _claims(
-    release: Path, policy: Policy, original: Any, verification: Verification, content: Mapping[str, Any]
+    release: Path, source: Path, policy: Policy, original: Any, verification: Verification, content: Mapping[str, Any]
 ) -> Iterator[Check]:
     """The seal, the hash, the policy and the figures."""
     sealed, found = content["evidence_sha256"], seal(content)
     yield _check("evidence-seal", sealed == found, claimed=sealed, found=found)
     if not any(check.name == "hash" for check in verification.checks):  # the verifier looks beside the release
-        claimed, found = content["release_sha256"], sha256_of(release)
+        claimed = content["release_sha256"]
+        found = folder_sha256(release, source) if release.is_dir() else sha256_of(release)
         yield _check("hash", claimed == found, claimed=claimed, found=found)
     given, recorded = plain(describe_policy(policy)), content["policy"]
     differing = sorted(key for key in {*given, *recorded} if given.get(key) != recorded.get(key))
