@@ -10,6 +10,7 @@ import pytest
 
 import shoal
 from shoal.errors import PolicyError
+from shoal.io.spark import counts
 from shoal.search import ALGORITHMS
 from support.spark_cases import RUNS, as_bytes, policy, table
 
@@ -74,3 +75,14 @@ def test_unknown_values_are_read_alike_in_a_cluster(session: Any, publish: str, 
     assert as_bytes(theirs.table, tmp_path) == as_bytes(ours.table, tmp_path)
     assert theirs.evidence["columns"]["condition"] == ours.evidence["columns"]["condition"]
     assert theirs.evidence["columns"]["condition"]["unknown"]["records"] > 0
+
+
+@pytest.mark.parametrize("run", ["optimal", "greedy-clustering"])
+def test_rows_that_come_as_codes_are_the_same(
+    session: Any, run: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, asked = table(), policy(RUNS[run])
+    as_they_are = shoal.anonymize(session.createDataFrame(data), asked)
+    monkeypatch.setattr(counts, "_PLAIN", 0)
+    as_codes = shoal.anonymize(session.createDataFrame(data), asked)
+    assert as_bytes(as_codes.table, tmp_path) == as_bytes(as_they_are.table, tmp_path)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -18,9 +19,10 @@ from shoal.io import read_table, release_source, write_table
 from shoal.io.spark import cluster as spark
 from shoal.io.spark import sink as spark_sink
 from shoal.pipeline import publish
+from shoal.pipeline.audit.audit import audit
 from shoal.table.canonical_text import in_order_of_cells
 from support.cli import Cli
-from support.spark_cases import as_bytes, policy, table
+from support.spark_cases import COLUMNS, as_bytes, policy, table
 
 OPTIMAL = {"name": "optimal"}
 
@@ -57,8 +59,8 @@ def test_parquet_keeps_types_and_carries_nothing_of_the_input(data: Path, tmp_pa
     ours = shoal.anonymize(data, policy(OPTIMAL)).table
     publish(policy(OPTIMAL, engine="spark"), data=data, out=tmp_path / "theirs.parquet")
     theirs = pa.concat_tables([pq.read_table(path) for path in sorted((tmp_path / "theirs.parquet").glob("part-*"))])
-    exact = [name for name in ours.column_names if name != "seen"]  # moments: Spark writes them without their zone
-    assert theirs.select(exact).cast(ours.select(exact).schema).equals(ours.select(exact))
+    assert theirs.cast(ours.schema).equals(ours)
+    assert theirs.schema.field("seen").type.tz == "UTC", "a moment, not the time on some clock"
     parts = [path.read_bytes() for path in (tmp_path / "theirs.parquet").glob("part-*")]
     assert not any(b"p17" in part or b"patients" in part for part in parts)
 
@@ -74,6 +76,12 @@ def test_an_output_that_exists_is_replaced_only_when_told_to(data: Path, tmp_pat
     publish(policy({"name": "mondrian"}, engine="spark"), data=data, out=target, force=True)
     assert released(target) != before
     assert not list(tmp_path.glob(".shoal-*"))
+
+
+UNCOUNTED: dict[str, Any] = {
+    "columns": {**COLUMNS, "id": {"role": "insensitive"}},  # every record is a distinct row of its own
+    "engine": {"name": "spark", "cells": 155},
+}
 
 
 @pytest.mark.usefixtures("session")
@@ -92,7 +100,26 @@ def test_a_release_that_a_worker_spoilt_is_not_kept(
     monkeypatch.setattr(spark_sink.Recoder, "of", spoilt)
     before = sorted(tmp_path.iterdir())
     with pytest.raises(VerificationError):
+        publish(policy(OPTIMAL, **UNCOUNTED), data=data, out=tmp_path / "release.csv")
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.usefixtures("session")
+@pytest.mark.parametrize(("cell", "failing"), [("21", "truthfulness"), ("[20, 25)", "hash")])
+def test_a_release_that_is_written_otherwise_than_counted_is_not_kept(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cell: str, failing: str
+) -> None:
+    real = spark.unfolded
+
+    def spoilt(session: Any, table: pa.Table, counts: Any) -> Any:
+        ages = table.column("age").to_pylist()
+        return real(session, table.set_column(0, "age", pa.array([cell, *ages[1:]], pa.string())), counts)
+
+    monkeypatch.setattr(spark, "unfolded", spoilt)
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(VerificationError) as raised:
         publish(policy(OPTIMAL, engine="spark"), data=data, out=tmp_path / "release.csv")
+    assert failing in {check.name for check in raised.value.verification.failures}
     assert sorted(tmp_path.iterdir()) == before
 
 
@@ -100,10 +127,57 @@ def test_a_release_that_a_worker_spoilt_is_not_kept(
 def test_a_release_in_the_order_of_the_input_is_not_kept(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    real = spark.unfolded
     monkeypatch.setattr(spark, "in_order", lambda given, _, columns: given.select(columns))
-    with pytest.raises(VerificationError, match="order"):
-        publish(policy(OPTIMAL, engine="spark"), data=data, out=tmp_path / "release.csv")
-    assert not list(tmp_path.glob("*release*"))
+    monkeypatch.setattr(
+        spark,
+        "unfolded",
+        lambda session, table, counts: real(session, table.take(np.arange(len(table))[::-1]), counts[::-1]),
+    )
+    for changes in ({"engine": "spark"}, UNCOUNTED):
+        with pytest.raises(VerificationError, match="order"):
+            publish(policy(OPTIMAL, **changes), data=data, out=tmp_path / "release.csv")
+        assert not list(tmp_path.glob("*release*"))
+
+
+@pytest.mark.usefixtures("session")
+def test_columns_that_are_not_counted_are_written_as_by_one_machine(data: Path, tmp_path: Path) -> None:
+    local = policy(OPTIMAL, columns=UNCOUNTED["columns"])
+    publish(local, data=data, out=tmp_path / "ours.csv")
+    theirs = publish(policy(OPTIMAL, **UNCOUNTED), data=data, out=tmp_path / "theirs.csv")
+    assert theirs.release.evidence["engine"]["recoded"] == "where the records lie"
+    assert released(tmp_path / "theirs.csv") == (tmp_path / "ours.csv").read_bytes()
+    assert shoal.verify(tmp_path / "theirs.csv", local, original=data).passed
+
+
+@pytest.mark.usefixtures("session")
+def test_a_release_from_counts_goes_to_as_many_files_as_it_needs(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spark, "_RECORDS", 20)
+    ours = publish(policy(OPTIMAL), data=data, out=tmp_path / "ours.csv")
+    publish(policy(OPTIMAL, engine="spark"), data=data, out=tmp_path / "theirs.csv")
+    lines = [len(path.read_bytes().splitlines()) - 1 for path in (tmp_path / "theirs.csv").glob("part-*.csv")]
+    assert len(lines) == -(-ours.release.evidence["released"] // 20)
+    assert max(lines) <= 40
+    assert released(tmp_path / "theirs.csv") == (tmp_path / "ours.csv").read_bytes()
+
+
+@pytest.mark.usefixtures("session")
+@pytest.mark.parametrize(
+    ("suffix", "changes"), [("csv", {"engine": "spark"}), ("parquet", {"engine": "spark"}), ("csv", UNCOUNTED)]
+)
+def test_the_verifier_reads_the_folder_and_its_evidence(
+    data: Path, tmp_path: Path, suffix: str, changes: dict[str, Any]
+) -> None:
+    asked, target = policy(OPTIMAL, **changes, suppressed="star"), tmp_path / f"release.{suffix}"
+    publish(asked, data=data, out=target)
+    for original in (None, data):
+        found = audit(target, asked, original)
+        assert not [check for check in found.verification.checks if not check.passed]
+        assert {"hash", "order", "evidence-figures", "evidence-attacks"} <= {
+            check.name for check in found.verification.checks
+        }
 
 
 def test_tables_of_the_catalog_are_read_and_written(session: Any, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """`verify`, and the verify stage: what was written and what was read, handed to the independent verifier as plain data.
 
-A release in a cluster is judged by a count of its rows as they were written. Nothing that recoded them has a part in
-it: the original is counted a second time.
+Files in a cluster are read there by the verifier; of a table, or where some columns are not counted, it gets a count of
+the rows as they were written. Nothing that recoded them has a part in it: the original is counted a second time.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,11 +39,11 @@ def verify(
 ) -> Verification:
     """Check a release against its policy and, where it is at hand, against the original.
 
-    ``release`` is the path of a CSV or Parquet file, or a pandas, polars or Arrow table; ``policy`` a `Policy`, its
-    content or its path; ``original`` a path, read as the policy's ``data`` says, or a table. Raises `PolicyError` for a
-    policy that is wrong and `DataError` for a release or an original that cannot be read at all; everything else that
-    is wrong is a failing check. ``apart``, ``claim`` and ``suppressed`` are explained at
-    `shoal.verification.verify`.
+    ``release`` is the path of a CSV or Parquet file or of a folder of them that Spark wrote, or a pandas, polars or
+    Arrow table; ``policy`` a `Policy`, its content or its path; ``original`` a path, read as the policy's ``data``
+    says, or a table. Raises `PolicyError` for a policy that is wrong and `DataError` for a release or an original that
+    cannot be read at all; everything else that is wrong is a failing check. ``apart``, ``claim`` and ``suppressed`` are
+    explained at `shoal.verification.verify`.
     """
     if isinstance(policy, Mapping):
         policy = Policy.model_validate(policy)
@@ -138,7 +138,7 @@ def verify_written(result: Result, reading: Reading, written: WrittenRelease) ->
     if isinstance(written.release, ReleaseFiles):
         files = joined_parts(written.release.read(read_part))
         found = verify(files, policy, original, claim=claim, suppressed=suppressed)
-        return replace(found, checks=(*found.checks, _as_written(content_sha256(files), written.sha256)))
+        return replace(found, checks=(*found.checks, *_not_as_written(content_sha256(files), written.sha256)))
     if not isinstance(written.release, CountedTable):
         return verify(written.release, policy, original, apart=names, claim=claim, suppressed=suppressed)
     judged = policy
@@ -170,12 +170,12 @@ def verify_written(result: Result, reading: Reading, written: WrittenRelease) ->
     return replace(found, checks=tuple(checks))
 
 
-def _as_written(found: str, claimed: str | None) -> Check:
-    """Whether files have the rows that were to be written."""
-    message = "the files have the rows that were to be written"
-    if found != claimed:
-        message = "the files do not have the rows that were to be written"
-    return Check("hash", found == claimed, message, {"claimed": claimed, "found": found})
+def _not_as_written(found: str, expected: str | None) -> list[Check]:
+    """A failing check where files do not have the rows that were to be written; else nothing."""
+    if found == expected:
+        return []
+    message = "the files do not have the rows that were to be written"
+    return [Check("hash", False, message, {"claimed": expected, "found": found})]
 
 
 def verify_result(result: Result, written: WrittenRelease) -> Verification:

@@ -24,6 +24,8 @@ from shoal.table.distinct_rows import DistinctColumn, DistinctRows
 from shoal.table.encoded import Codes
 from shoal.table.recoding import Recoding
 
+_PLAIN = 5_000_000  # values of distinct rows that come to the driver as they are
+
 
 def grouped(table: Named, names: Sequence[str]) -> Named:
     """The distinct combinations of some columns, each with how many records have it as `COUNT` beside them.
@@ -98,10 +100,22 @@ def coded(counted: Named, books: Mapping[str, Codebook]) -> Any:
     return frame.groupBy(by).agg(f.sum(COUNT).alias(COUNT)) if shared else frame
 
 
+def distinct_rows(counted: Named, found: int, first: tuple[str, ...]) -> DistinctRows:
+    """The distinct rows of a counted frame on the driver, some columns first in their order.
+
+    Few of them come as they are; many as codes, which take less room than texts and more work in the cluster.
+    """
+    if found * len(counted.names) <= _PLAIN:
+        return collect_rows(counted.frame, counted.names, {}, first)
+    values = distinct_values(counted, [name for name in counted.names if name not in first])
+    books = {name: Codebook.of(each) for name, each in values.items()}
+    return collect_rows(coded(counted, books), counted.names, books, first)
+
+
 def collect_rows(
     frame: Any, names: Sequence[str], books: Mapping[str, Codebook], first: tuple[str, ...]
 ) -> DistinctRows:
-    """The distinct rows of a frame of codes on the driver, in the order of their content, some columns first."""
+    """The distinct rows of a frame, with codes in columns that have a codebook, in the order of their content."""
     table, columns = frame.toArrow(), {}
     for index, name in enumerate(names):
         if name in books:
@@ -109,7 +123,8 @@ def collect_rows(
             columns[name] = DistinctColumn(books[name].labels, books[name].typed, codes)
         else:
             columns[name] = DistinctColumn.of(in_utc(table.column(index)))
-    return DistinctRows(columns, table.column(COUNT).to_numpy().astype(np.int64), None, first).in_order()
+    rows = DistinctRows(columns, table.column(COUNT).to_numpy().astype(np.int64), None, first)
+    return rows.with_columns(columns)  # values of the data may have the same text
 
 
 @dataclass(frozen=True, eq=False)

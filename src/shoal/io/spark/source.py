@@ -21,12 +21,9 @@ from shoal.io.spark.check import counted_rows
 from shoal.io.spark.cluster import Named
 from shoal.io.spark.counts import (
     CoarseColumn,
-    Codebook,
     coarse_policy,
     coarsen,
-    coded,
-    collect_rows,
-    distinct_values,
+    distinct_rows,
     grouped,
     in_full,
 )
@@ -105,9 +102,7 @@ def _fit(source: SparkInput, policy: Policy, progress: Progress) -> SparkReading
                 uncounted = insensitive
                 continue
             if found <= allowed:
-                others = [name for name in counted.names if name not in policy.person_columns]
-                books = {name: Codebook.of(values) for name, values in distinct_values(counted, others).items()}
-                rows = collect_rows(coded(counted, books), counted.names, books, policy.person_columns)
+                rows = distinct_rows(counted, found, policy.person_columns)
             elif policy.person_columns:
                 raise _too_many_rows_of_people(found, allowed)
             else:
