@@ -120,7 +120,9 @@ def read_part(name: str, content: Any) -> ReadRelease:
 
 
 def joined_parts(parts: Sequence[ReadRelease], path: Path | None = None) -> ReadRelease:
-    """The files of a release as one, in the order in which they are given."""
+    """The files of a release as one, in the order in which they are given; `DataError` without any."""
+    if not parts:
+        raise DataError("The release has no file: .csv, .parquet or .pq.", code="no-files")
     names = parts[0].names
     for part in parts:
         if part.names != names:

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.errors import DataError
+from shoal.evidence.evidence import seal
 from shoal.io import in_order_of_cells, write_table
 from shoal.io.spark.sink import content_hash
 from shoal.pipeline.audit.audit import audit
@@ -146,6 +147,8 @@ def test_files_with_other_columns_and_folders_without_files_are_refused(tmp_path
     empty.mkdir()
     with raises(DataError, "no-files"):
         read_release(empty)
+    with raises(DataError, "no-files"):
+        joined_parts([])
 
 
 @pytest.mark.parametrize("left_out", [[], ["ward"]])
@@ -162,6 +165,17 @@ def test_the_evidence_beside_a_folder_is_compared_with_it(tmp_path: Path, left_o
     text = (folder / "part-00001.csv").read_text().replace("cold", "HIV")
     (folder / "part-00001.csv").write_text(text)
     assert [check.passed for check in verify(folder, asked).checks if check.name == "hash"] == [False]
+
+
+def test_a_folder_passes_with_the_evidence_of_its_run(tmp_path: Path) -> None:
+    made = shoal.anonymize(ORIGINAL, POLICY)
+    folder = folder_of(made.table, tmp_path / "parts.csv", [2])
+    content = json.loads(made.write(tmp_path / "parts.parquet")["evidence"].read_text())
+    content["release_sha256"] = content_sha256(read_release(folder))
+    (tmp_path / "parts.evidence.json").write_text(json.dumps({**content, "evidence_sha256": seal(content)}))
+    checks = audit(folder, POLICY, ORIGINAL).verification.checks
+    assert not [check.name for check in checks if not check.passed]
+    assert {"hash", "evidence-seal", "evidence-figures", "evidence-attacks"} <= {check.name for check in checks}
 
 
 def test_evidence_that_is_somewhere_else_is_compared_with_a_folder(tmp_path: Path) -> None:
