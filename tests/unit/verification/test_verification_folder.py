@@ -17,7 +17,9 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.errors import DataError
+from shoal.evidence.describe import describe_policy
 from shoal.evidence.evidence import seal
+from shoal.facts import plain
 from shoal.io import in_order_of_cells, write_table
 from shoal.io.spark.sink import content_hash
 from shoal.pipeline.audit.audit import audit
@@ -167,13 +169,15 @@ def test_the_evidence_beside_a_folder_is_compared_with_it(tmp_path: Path, left_o
     assert [check.passed for check in verify(folder, asked).checks if check.name == "hash"] == [False]
 
 
-def test_a_folder_passes_with_the_evidence_of_its_run(tmp_path: Path) -> None:
-    made = shoal.anonymize(ORIGINAL, POLICY)
+@pytest.mark.parametrize("engine", ["local", "spark"])
+def test_a_folder_passes_with_the_evidence_of_its_run(tmp_path: Path, engine: str) -> None:
+    made, asked = shoal.anonymize(ORIGINAL, POLICY), POLICY.changed(engine=engine)
     folder = folder_of(made.table, tmp_path / "parts.csv", [2])
     content = json.loads(made.write(tmp_path / "parts.parquet")["evidence"].read_text())
+    content |= {"policy": plain(describe_policy(asked)), "policy_sha256": asked.sha256}
     content["release_sha256"] = content_sha256(read_release(folder))
     (tmp_path / "parts.evidence.json").write_text(json.dumps({**content, "evidence_sha256": seal(content)}))
-    checks = audit(folder, POLICY, ORIGINAL).verification.checks
+    checks = audit(folder, asked, ORIGINAL).verification.checks
     assert not [check.name for check in checks if not check.passed]
     assert {"hash", "evidence-seal", "evidence-figures", "evidence-attacks"} <= {check.name for check in checks}
 

@@ -224,8 +224,8 @@ def _attacked(
         lacking = [name for name, each in ATTACKS.items() if each.needs_insensitive]
         elsewhere |= {name for name, each in ATTACKS.items() if each.reads_insensitive}
     again, exactly = report["attacks"], original is not None
-    # only the run that made the release knows the class of each record where labels overlap
-    elsewhere |= {each["name"] for each in again if each["outcome"] == "classes-overlap"}
+    # only the run that made the release knows the class of each record where labels overlap, and what Spark coarsened
+    elsewhere |= {each["name"] for each in again if each["outcome"] in {"classes-overlap", "maybe-coarsened"}}
     if policy.person_columns:  # the file does not say whose its records are, so people are not counted again
         elsewhere |= {name for name, each in ATTACKS.items() if each.finds_people or each.tells_people_apart}
         exactly = False
