@@ -42,6 +42,7 @@ class WrittenRelease:
     """Of files in a cluster: rows that stand before one that sorts ahead of them, by the verifier's own texts."""
     rows_not_in_original: Callable[[TextOf], int] | None = None
     """Of columns that a cluster did not count: rows with combinations that the original does not have as often."""
+    columns: tuple[str, ...] = ()  # of a count: all columns that were written, counted or not
 
 
 class ReleaseData(Protocol):

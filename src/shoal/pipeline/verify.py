@@ -25,7 +25,8 @@ from shoal.policy.location import Location, parse_location
 from shoal.policy.spec import DataSpec
 from shoal.verification import Check, Claim, CountedRows, Verification, stated
 from shoal.verification.canonical_text import text_column
-from shoal.verification.read import Original, ReadRelease, content_sha256, joined_parts, read_part
+from shoal.verification.read import Original, ReadRelease, content_sha256, joined_parts, read_part, read_release
+from shoal.verification.release_checks import check_columns
 
 
 def verify(
@@ -148,11 +149,14 @@ def verify_written(result: Result, reading: Reading, written: WrittenRelease) ->
     found = verify(_as_counted_rows(written.release), judged, original, claim=claim, suppressed=suppressed)
     checks = list[Check]()
     for check in found.checks:
-        if check.name != "order":
+        if check.name == "columns":  # of all that were written
+            empty = pa.table({name: pa.array([], pa.string()) for name in written.columns})
+            checks.append(check_columns(read_release(empty), stated(policy)))
+        elif check.name != "order":
             checks.append(check)
         elif written.rows_out_of_order is not None:  # as it is in the files: the counts were put in order here
             wrong = written.rows_out_of_order(text_column)
-            message = "the rows are sorted by their cells, file by file"
+            message = "the rows are sorted by their cells"
             if wrong:
                 message = (
                     f"{number(wrong)} rows stand before one that sorts ahead of them: their order may be the input's"

@@ -166,7 +166,8 @@ def counted_release(released: Any, reading: SparkReading, *, files: bool) -> Wri
             return check.rows_not_in(frame.select(others).public(), theirs, text_of)
 
     checks = out_of_order if files else None, not_in_original if others else None
-    return WrittenRelease(CountedTable(table, counts), content_hash(table, counts), *checks)
+    counted = CountedTable(table, counts)
+    return WrittenRelease(counted, content_hash(table, counts), *checks, columns=tuple(released.columns))
 
 
 def content_hash(table: pa.Table, counts: NDArray[np.int64]) -> str:
