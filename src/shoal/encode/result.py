@@ -17,7 +17,7 @@ from shoal.encode.resolve import Resolved
 from shoal.encode.sensitive import SensitiveColumn
 from shoal.hierarchies.hierarchy import ROOT_LABEL
 from shoal.policy import Policy
-from shoal.search import ALGORITHMS, people_index
+from shoal.search import people_index
 from shoal.search.bounds.lower_bound import LowerBound
 from shoal.search.problem import Problem
 from shoal.table.canonical_text import canonical_text, order_of_cells
@@ -109,16 +109,21 @@ def as_written(table: pa.Table, target: Path) -> pa.Table:
     return pa.table({name: canonical_text(table.column(name)) for name in table.column_names})
 
 
+def with_chosen(policy: Policy, search: Mapping[str, Any]) -> Policy:
+    """A policy with the algorithm that a search chose among several, as its facts tell."""
+    return policy.changed(algorithm=search["chosen"]) if "chosen" in search else policy
+
+
 def works_on_records(policy: Policy) -> bool:
     """Whether the algorithm moves single records, so that each needs a row of codes in memory."""
-    return ALGORITHMS[policy.algorithm.name].works_on_records or policy.algorithm.refine is not None
+    return policy.algorithm.declared.works_on_records or policy.algorithm.refine is not None
 
 
 def splits_duplicates(policy: Policy) -> bool:
     """Whether records with equal quasi-identifiers may go to different classes; with the person's others they may."""
     if policy.pseudonym is not None:
         return True
-    return ALGORITHMS[policy.algorithm.name].splits_duplicates or works_on_records(policy)
+    return policy.algorithm.declared.splits_duplicates or works_on_records(policy)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +158,11 @@ class Result:
             of_record[np.argsort(rows.of_record, kind="stable")] = row
         divided, taken = rows.take(entry, counts, of_record), resolved.take(entry, counts)
         return Result(policy, divided, taken, replace(recoding, entry=None), **facts)
+
+    @property
+    def made_by(self) -> Policy:
+        """The policy of the search with the algorithm that found the result, where several were tried."""
+        return with_chosen(self.search_policy, self.search)
 
     @property
     def search_policy(self) -> Policy:

@@ -88,7 +88,7 @@ class Budget:
     @staticmethod
     def _needed(counter: DistinctRowCounter, policy: Policy) -> int:
         """About how much a run on the rows counted so far is going to take at its peak."""
-        names, local = len(counter.names), ALGORITHMS[policy.algorithm.name].bytes_per_row
+        names, local = len(counter.names), policy.algorithm.declared.bytes_per_row
         rows = counter.n_distinct * (_PER_ROW + _PER_CODE * names + local)
         if policy.person_columns:  # most of them differ in nothing but their person
             of_people = counter.n_distinct * (_PER_PERSON_ROW + _PER_PERSON_CODE * names + local)

@@ -156,7 +156,7 @@ class Release:
         if problem is None:
             message = "the records of this release were not held, so it cannot say why."
             raise InputError(message, code="records-not-held")
-        name = self.policy.algorithm.name
+        name = self.result.made_by.algorithm.name
         return explain(problem, self.recoding, name, record=record, where=where, in_class=in_class)
 
 

@@ -44,7 +44,6 @@ from shoal.policy import Policy
 from shoal.present.diagnosis import diagnosis_text
 from shoal.present.not_done import not_done_reasons
 from shoal.present.report.page import write_report
-from shoal.search import ALGORITHMS
 from shoal.search.bounds.lower_bound import LowerBound
 from shoal.search.engine import LocalEngine
 from shoal.search.problem import Progress, no_progress
@@ -101,7 +100,7 @@ class Job:
             problem = replace(problem, table=problem.table.unfolded())
         with clock.stage("search"), explained():
             engine = LocalEngine(problem.table, problem.ladders, problem.domains, remote=reading.workers)
-            outcome = ALGORITHMS[self.policy.algorithm.name].run(problem, engine)
+            outcome = self.policy.algorithm.declared.run(problem, engine)
         with clock.stage("bound"):
             bound = LowerBound.of(problem, engine, outcome.search)
         with clock.stage("recode"):
@@ -131,7 +130,7 @@ class Job:
 
     def attack(self, result: Result, released: Rows, progress: Progress) -> AttackReport:
         """What attackers get out of the release; nothing is encoded a second time."""
-        inputs = result.search_policy, released, result.rows, result.resolved, result.recoding
+        inputs = result.made_by, released, result.rows, result.resolved, result.recoding
         return attack_rows(*inputs, seed=abs(result.policy.algorithm.seed), progress=progress)
 
     def measure(self, result: Result, reading: Reading, progress: Progress) -> dict[str, Any] | None:

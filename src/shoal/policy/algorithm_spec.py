@@ -13,7 +13,7 @@ from shoal.hierarchies.kind import RunKind
 from shoal.metrics import METRICS
 from shoal.policy.partial import PartialPolicy, PartialSpec, read_part
 from shoal.policy.spec import ColumnSpec, NamedSpec, declared_spec
-from shoal.search import ALGORITHMS, DEFAULT_ALGORITHM, all_options
+from shoal.search import ALGORITHMS, DEFAULT_ALGORITHM, Algorithm, all_options
 
 _EMPTY: dict[ParameterKind, Any] = {ParameterKind.LEVELS: {}, ParameterKind.RANGES: [], ParameterKind.WEIGHTS: {}}
 Columns = Mapping[str, PartialSpec[ColumnSpec]]
@@ -27,6 +27,11 @@ class _NamedAlgorithm(NamedSpec):
     example = f"{{name: {DEFAULT_ALGORITHM}}}"
 
     name: str = DEFAULT_ALGORITHM
+
+    @property
+    def declared(self) -> Algorithm:
+        """What the algorithm declares with these options."""
+        return ALGORITHMS[self.name].for_options(self.model_dump(exclude={"name"}))
 
     if TYPE_CHECKING:
 

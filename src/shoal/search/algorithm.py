@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from shoal.search.problem import Problem, SearchResult
     from shoal.search.refusals import Refusals
 
+Search = Literal["best-node", "minimal-nodes", "one-path", "one-result", "classes"]
 Sees = Literal["sizes", "classes", "table"]  # what the models look at: sizes only, single classes, the whole release
 
 
@@ -60,7 +61,7 @@ class Algorithm(ABC):
     implementation: ClassVar[str]  # ``module:function`` of the search, which is loaded when it runs
     options: ClassVar[tuple[Parameter, ...]] = ()  # beside ``name`` and ``seed``
     scope: ClassVar[Literal["full-domain", "local"]]  # whether a column has one level everywhere, or each class its own
-    search: ClassVar[Literal["best-node", "minimal-nodes", "one-path", "one-result", "classes"]]
+    search: ClassVar[Search]
     """What it looks for: the best node of the lattice, all minimal ones, the first on a path, the one result that its
     options lead to, or classes of a local recoding, starting from the most general release."""
     least_general: ClassVar[bool] = False  # whether every less general node fails, which attackers may use
@@ -82,6 +83,10 @@ class Algorithm(ABC):
     groups_at: ClassVar[str] = ""  # the function for `groups`, of an algorithm with one result
     refusals_at: ClassVar[str] = ""  # the function for `refusals`
     position: ClassVar[int] = 1000  # where it stands in lists
+
+    def for_options(self, options: Mapping[str, Any]) -> Algorithm:  # noqa: ARG002 - see subclasses
+        """What it declares with these options, where that depends on them."""
+        return self
 
     @property
     def option_names(self) -> frozenset[str]:

@@ -20,7 +20,7 @@ from shoal.table.encoded import EncodedTable
 from shoal.table.recoding import SUPPRESSED, Recoding
 
 _SHOWN_WHEN_CONCEALED = frozenset(
-    {"ambiguity", "classes", "cuts", "guarantees", "lower_bound", "metric", "mode", "nodes", "ranges"}
+    {"ambiguity", "chosen", "classes", "cuts", "guarantees", "lower_bound", "metric", "mode", "nodes", "ranges"}
 )
 """Facts of a search that follow from the release, the policy and the quasi-identifiers."""
 Progress = Callable[[str, float], None]  # called with what is being done and how far it is, from 0 to 1

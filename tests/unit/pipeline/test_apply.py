@@ -462,7 +462,7 @@ def test_outputs_are_not_overwritten_and_inputs_never(published: Path) -> None:
 
 
 def test_every_algorithm_makes_a_recoding_that_can_be_applied() -> None:
-    assert set(LOCAL) | {"optimal", "incognito", "greedy-lattice", "range"} == set(ALGORITHMS)
+    assert {*LOCAL, "auto", "optimal", "incognito", "greedy-lattice", "range"} == set(ALGORITHMS)
     for name in ("incognito", "greedy-lattice"):
         release = shoal.anonymize(records(80), policy(algorithm=name))
         assert shoal.apply(release, records(60, 1)).evidence["levels"] == release.evidence["levels"]

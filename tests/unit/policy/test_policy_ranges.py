@@ -35,7 +35,7 @@ def test_the_faithful_form_takes_ranges_too() -> None:
     assert Policy.model_validate(with_ranges("greedy-clustering", ["age"], faithful=True)).algorithm.ranges == ["age"]
 
 
-@pytest.mark.parametrize("name", sorted(set(ALGORITHMS) - {*LOCAL, "range"}))
+@pytest.mark.parametrize("name", sorted(set(ALGORITHMS) - {*LOCAL, "auto", "range"}))
 def test_full_domain_algorithms_do_not(name: str) -> None:
     (problem,) = problems_of(with_ranges(name, ["age"]))
     assert problem.where == "algorithm.ranges"

@@ -37,7 +37,6 @@ from shoal.attacks.informed.outcome import Beliefs, outcome
 from shoal.attacks.informed.possible_originals import PossibleOriginals, key_unknown, made_again
 from shoal.attacks.informed.witnesses import TRIES, runs_allowed, witnesses
 from shoal.attacks.released_classes import Codes, Ints
-from shoal.search import ALGORITHMS
 from shoal.search.conceal import NothingRefused
 from shoal.search.engine import LocalEngine
 from shoal.search.refusals import Refusals
@@ -156,7 +155,7 @@ def _witnessed(scene: Scene, known: PriorKnowledge, column: str) -> AttackResult
 
 def refusals_of(scene: Scene, known: PriorKnowledge) -> Refusals | None:
     """What the algorithm must have refused, as far as it declares that."""
-    algorithm, problem = ALGORITHMS[scene.policy.algorithm.name], known.problem
+    algorithm, problem = scene.policy.algorithm.declared, known.problem
     if problem.concealing is not None:
         problem = replace(problem, veto=NothingRefused())
     if algorithm.refusals is None:

@@ -49,7 +49,6 @@ from shoal.attacks.released_classes import Ints, Released
 from shoal.hierarchies.hierarchy import Label
 from shoal.models import least_size
 from shoal.policy import Policy
-from shoal.search import ALGORITHMS
 from shoal.search.local.cuts import largest_after_borrowing
 from shoal.table.classes import Mask
 from shoal.table.encoded import combine_codes
@@ -76,7 +75,7 @@ class Refinement(Attack):
     def run(scene: Scene, column: str) -> AttackResult:  # noqa: ARG004 - it is on no column
         """Cells that are narrowed down or placed."""
         policy, released = scene.policy, scene.released
-        algorithm = ALGORITHMS[policy.algorithm.name]
+        algorithm = policy.algorithm.declared
         if not scene.searched:
             return not_applicable("labels-chosen-earlier")
         if algorithm.search == "one-result":
@@ -176,7 +175,7 @@ class _Premises:
 
 def premises(policy: Policy, released: Released) -> _Premises:
     """What can be concluded from under a policy."""
-    algorithm, models = ALGORITHMS[policy.algorithm.name], released.models
+    algorithm, models = policy.algorithm.declared, released.models
     settled, concealed = policy.algorithm.refine is None, getattr(policy.algorithm, "conceal", False)
     on_sizes = all(model.only_counts and model.counts == "records" for model in models) and settled and not concealed
     nothing_left_out = on_sizes and policy.suppression == 0

@@ -17,6 +17,7 @@ from typing import Any
 
 from shoal.attacks.battery import ATTACKS
 from shoal.attacks.verdict.verdict import Verdict
+from shoal.encode.result import with_chosen
 from shoal.errors import DataError, InputError, PolicyError
 from shoal.evidence.describe import (
     describe_policy,
@@ -196,7 +197,8 @@ def _with_recorded_algorithm(policy: Policy, content: Mapping[str, Any]) -> Poli
     None where there is no such algorithm.
     """
     try:
-        return policy.changed(algorithm=content["policy"]["algorithm"]) if "algorithm" in content["policy"] else policy
+        made = policy.changed(algorithm=content["policy"]["algorithm"]) if "algorithm" in content["policy"] else policy
+        return with_chosen(made, content["search"])
     except PolicyError:
         return None
 

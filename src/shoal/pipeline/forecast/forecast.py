@@ -179,7 +179,8 @@ def _by_algorithm(
     top: TopClasses, name: str, verdict: Verdict
 ) -> tuple[Verdict, list[AlgorithmNote], Sequence[Relaxation]]:
     """What the policy's own algorithm makes of it: its verdict, what must be said about it, and what would help."""
-    algorithm, problem, nodes = ALGORITHMS[name], top.problem, math.prod(top.problem.shape)
+    problem, nodes = top.problem, math.prod(top.problem.shape)
+    algorithm = ALGORITHMS[name].for_options(problem.options)
     if algorithm.judge is not None:
         found = algorithm.judge(problem, top.engine)
         if found is None:

@@ -9,7 +9,6 @@ from shoal.io.source import TableSource
 from shoal.pipeline.prepare import Prepared, prepare
 from shoal.policy import Policy
 from shoal.present.forecast import estimate_text
-from shoal.search import ALGORITHMS
 from shoal.search.cost import SearchTime, Speed, search_time
 from shoal.search.engine import LocalEngine
 from shoal.search.evaluation import Evaluator
@@ -58,7 +57,7 @@ def estimate_time(
     """
     problem = prepare(table, policy).resolved.problem
     speed = measure(problem)
-    search = search_time(ALGORITHMS[policy.algorithm.name], problem, speed)
+    search = search_time(policy.algorithm.declared, problem, speed)
     compiling = search.kernels is not None and not is_compiled(*search.kernels)
     # reading, encoding, the lower bound, recoding, verifying and attacking: at least and at most
     bound = 5.0e-5 * min(problem.table.n_tuples, 4000) * (1.5 if problem.sensitive_columns else 1.0)

@@ -154,7 +154,8 @@ def why(
     result = make_release(data, asked, progress=progress)
     problem = result.record_problem
     assert problem is not None, "the records are held"
-    return explain(problem, result.record_recoding, asked.algorithm.name, record=record, where=where, in_class=in_class)
+    name = result.made_by.algorithm.name
+    return explain(problem, result.record_recoding, name, record=record, where=where, in_class=in_class)
 
 
 def explain(

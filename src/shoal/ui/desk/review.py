@@ -16,7 +16,6 @@ from shoal.pipeline.run import check_utility
 from shoal.policy import Policy
 from shoal.present.diagnosis import suggestion
 from shoal.present.forecast import about_model, about_table, estimate_basis, overall, range_text, typical_text
-from shoal.search import ALGORITHMS
 from shoal.search.diagnosis.relaxations import Relaxation
 from shoal.search.local.range_method import RangeOptions
 from shoal.search.local.ranged_columns import ranged_columns
@@ -71,7 +70,7 @@ def _problems_of(desk: Desk, columns: Mapping[str, Any], models: Any) -> list[Po
 def _of_options(ready: Prepared) -> Iterator[PolicyProblem]:
     """What is wrong with the algorithm's options and the task, which a run would say only after it began."""
     yield from key_problems(ready.policy)
-    one_result = ALGORITHMS[ready.policy.algorithm.name].search == "one-result"
+    one_result = ready.policy.algorithm.declared.search == "one-result"
     options = partial(RangeOptions.read if one_result else ranged_columns, ready.resolved.problem)
     checks: list[Callable[[], object]] = [options, partial(check_utility, ready.policy, ready.reading, ready.resolved)]
     if ready.reading.survey is not None:

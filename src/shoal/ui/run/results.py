@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.attacks.attack import AttackResult
+from shoal.encode.result import with_chosen
 from shoal.errors import InputError
 from shoal.evidence.evidence import Evidence
 from shoal.evidence.formulas import is_formula
@@ -65,7 +66,7 @@ def why(desk: Desk, query: Mapping[str, Any]) -> dict[str, Any]:
     """Why a record (``record``) or a class (``class``) was generalized so far, in words and column by column."""
     run = saved_run(desk, query)
     given = {"record": query.get("record"), "in_class": query.get("class")}
-    answer = explain(run.problem, run.recoding, run.policy.algorithm.name, **given)
+    answer = explain(run.problem, run.recoding, with_chosen(run.policy, run.evidence["search"]).algorithm.name, **given)
     assert isinstance(answer, Why), "only values can fit several records"
     facts = {"record": answer.record, "class": answer.number, "size": answer.size}
     return {**explanation(answer, model_title), **facts}
