@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import shoal
+from shoal.errors import InfeasibleError
 from shoal.pipeline.audit.audit import audit
 from shoal.pipeline.release import publish
 from shoal.policy import Policy
@@ -67,7 +68,7 @@ def test_what_was_chosen_makes_the_same_release(options: dict[str, Any]) -> None
     again = shoal.anonymize(people(), policy(release.evidence["search"]["chosen"]))
     assert again.data.equals(release.data)
     assert release.evidence["algorithm"] == "auto"
-    assert [each.to_dict() for each in again.evidence.attacks] == [each.to_dict() for each in release.evidence.attacks]
+    assert again.evidence["attacks"] == release.evidence["attacks"]
 
 
 def test_one_level_per_column_is_the_best_node() -> None:
@@ -93,7 +94,7 @@ def test_a_search_that_conceals_tries_one(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_where_nothing_satisfies_the_diagnosis_is_that_of_a_search() -> None:
-    with pytest.raises(shoal.InfeasibleError) as caught:
+    with pytest.raises(InfeasibleError) as caught:
         shoal.anonymize(people(5), policy(privacy=[{"model": "k-anonymity", "k": 6}]))
     assert caught.value.diagnosis.blockers
 
