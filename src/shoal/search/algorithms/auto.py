@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, ClassVar, Literal
 
 from shoal.declarations import Parameter, ParameterKind
 from shoal.search.algorithm import CONCEAL, METRIC, RANGES, Algorithm, Growth, LocalRecoding, Search, Sees
+from shoal.search.algorithms.full_domain import Optimal
 
 SECONDS = 20
 
@@ -50,10 +52,30 @@ class Auto(Algorithm):
 
     def for_options(self, options: Mapping[str, Any]) -> Algorithm:
         """With one level per column everything is as for algorithms that search the lattice."""
-        from shoal.search.auto_full_domain import AutoFullDomain  # noqa: PLC0415 - which is made from this class
-
-        return AutoFullDomain() if options.get("scope") == "full-domain" else self
+        return _full_domain() if options.get("scope") == "full-domain" else self
 
     def loads_kernels(self, options: Mapping[str, Any]) -> bool:  # noqa: ARG002 - always
         """One of the algorithms does."""
         return True
+
+
+@cache
+def _full_domain() -> Algorithm:
+    """`auto` where the policy asks for one level per column; no algorithm of its own, so no class of this module."""
+
+    class AutoFullDomain(Auto):
+        """The same options, and what algorithms that search the lattice declare."""
+
+        scope = "full-domain"
+        search = "best-node"
+        tight_labels = False
+        splits_duplicates = False
+        works_on_records = False
+        bytes_per_row = 0
+        growth: ClassVar[Mapping[Sees, Growth]] = {}
+
+        def checks(self, shape: Sequence[int], *, prunes: bool) -> tuple[float, float]:
+            """As many as the search for the best node."""
+            return Optimal().checks(shape, prunes=prunes)
+
+    return AutoFullDomain()
