@@ -19,7 +19,7 @@ class Auto(Algorithm):
     name = "auto"
     summary = "the best result of several algorithms"
     does = "Tries the algorithms that fit the policy and the time, and releases what loses least."
-    when = "Start here. You need not know the algorithms, and the report says what was tried and what was chosen."
+    when = "Where little may be lost and you do not want to choose: the evidence says what was tried and chosen."
     drawback = "Labels of different width appear side by side, unless one level per column is asked for."
     implementation = "shoal.search.auto:auto"
     options = (
