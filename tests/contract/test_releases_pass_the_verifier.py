@@ -41,18 +41,17 @@ MODELS: dict[str, dict[str, Any]] = {
 }
 NEEDED: dict[str, dict[str, Any]] = {"range": {"group": {"region": 2}, "ranges": ["age"], "safe": True}}
 """What an algorithm cannot do without."""
+RANGED = [
+    name for name, entry in ALGORITHMS.items() if "ranges" in entry.option_names and not entry.needs and name != "auto"
+]
+"""The algorithms that can release ranges; `auto` has those that it tries release them."""
 RUNS: dict[str, dict[str, Any]] = {
     **{name: {"name": name, **NEEDED.get(name, {})} for name in ALGORITHMS},
     "greedy-clustering, faithful": {"name": "greedy-clustering", "faithful": True},
-    **{
-        f"{name} in ranges": {"name": name, "ranges": ["age"]}
-        for name, entry in ALGORITHMS.items()
-        if "ranges" in entry.option_names and not entry.needs
-    },
+    **{f"{name} in ranges": {"name": name, "ranges": ["age"]} for name in RANGED},
     **{
         f"{name} in runs": {"name": name, "ranges": {"age": {"step": step}}}
-        for (name, entry), step in zip(ALGORITHMS.items(), cycle([5, 7, 2.5]), strict=False)
-        if "ranges" in entry.option_names and not entry.needs
+        for name, step in zip(RANGED, cycle([5, 7, 2.5]), strict=False)
     },
     "range in runs": {"name": "range", **NEEDED["range"], "ranges": {"age": {"step": 7}}},
     "greedy-clustering, faithful in ranges": {"name": "greedy-clustering", "faithful": True, "ranges": ["age"]},
