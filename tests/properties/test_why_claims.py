@@ -31,7 +31,8 @@ WEIGHTLESS = ("loss", "ncp", "ntil", "precision", "wang_loss", "discernibility")
 
 
 def test_every_algorithm_is_asked() -> None:
-    assert {*FULL_DOMAIN, *LOCAL, "range"} == set(ALGORITHMS)  # the ranges are asked in test_why_ranges.py
+    # ranges are asked in test_why_ranges.py, and auto is what it chose
+    assert {*FULL_DOMAIN, *LOCAL, "auto", "range"} == set(ALGORITHMS)
 
 
 def made(algorithm: str, case: Case) -> tuple[Problem, Recoding] | None:
