@@ -48,6 +48,8 @@ NEVER = ("bound-but-reached", "search", "utility", "composition", "versions")
 """What is compared with nothing: only making the release again would tell."""
 BY_ORIGINAL = ("records", "measures", "column-figures", "data-columns", "bound")
 """What only the original tells."""
+_NOT_LOOKED_AT = frozenset({"insensitive columns", "insensitive"})
+"""What evidence says was not done where a run, streamed or on a cluster, did not count the insensitive columns."""
 
 
 @dataclass(frozen=True)
@@ -161,7 +163,7 @@ def _claims(
         if people:
             shown = _without_people(shown)
             left += ["exposure", "unknown-values", "weakest-classes" if verification.people_counted else "models"]
-        if "insensitive columns" in (content.get("not_done") or {}):
+        if _NOT_LOOKED_AT & (content.get("not_done") or {}).keys():
             shown = _without_insensitive(shown, policy)
         problems += differing_facts(shown, _as_shown(content), required=None if people else len(policy.models()))
     distinct = list({each.fact: each for each in problems}.values())
@@ -222,7 +224,7 @@ def _attacked(
     )
     lacking: list[str] = []
     elsewhere = {name for name, each in ATTACKS.items() if each.needs_earlier and content.get("composition")}
-    if "insensitive columns" in (content.get("not_done") or {}):  # the run did not hold them, and the file has them
+    if _NOT_LOOKED_AT & (content.get("not_done") or {}).keys():  # the run did not hold them, and the file has them
         lacking = [name for name, each in ATTACKS.items() if each.needs_insensitive]
         elsewhere |= {name for name, each in ATTACKS.items() if each.reads_insensitive}
     again, exactly = report["attacks"], original is not None
