@@ -6,6 +6,7 @@ that ends in ``.nbi``. Only these files are looked at, since asking the compiler
 """
 
 import hashlib
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -47,14 +48,19 @@ def _newer_than(source: Path, folder: Path, kernel: str) -> bool:
     return any(file.stat().st_mtime >= changed for file in folder.glob(f"{kernel}-*.nbi"))
 
 
+def _at_hand(kernels: tuple[str, ...]) -> bool:
+    """Whether the compiler is loaded and has nothing left to do: then even a short search is quicker compiled."""
+    return "numba" in sys.modules and is_compiled(*kernels)
+
+
 def covering_kernels(tuples: int, nodes: int) -> tuple[str, ...]:
     """The compiled kernels that covering so many tuples with boxes of so many nodes calls: none where it is short."""
-    return COVERING if tuples * nodes > BOXES_BEFORE_LOADING else ()
+    return COVERING if tuples * nodes > BOXES_BEFORE_LOADING or _at_hand(COVERING) else ()
 
 
 def refining_kernels(rows: int, seconds: float | None) -> tuple[str, ...]:
     """The compiled kernels that refining so many rows calls: none where it is short, and no time is asked for."""
-    return REFINING if rows > ROWS_BEFORE_LOADING or seconds is not None else ()
+    return REFINING if rows > ROWS_BEFORE_LOADING or seconds is not None or _at_hand(REFINING) else ()
 
 
 def load_kernels() -> ModuleType:
