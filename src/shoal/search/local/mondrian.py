@@ -20,27 +20,21 @@ stay together, unless refining is asked for.
 """
 
 import heapq
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from shoal.hierarchies.ranges import ancestors
 from shoal.search.engine import LocalEngine, RemoteWorkers
-from shoal.search.local.blocks import Blocks, Codes, Indices, prepare, refuse_with_conceal
-from shoal.search.local.cuts import Cut, absorb, cut_classes, refuse_some, rests
+from shoal.search.local.blocks import Blocks, Indices, prepare, refuse_with_conceal
+from shoal.search.local.candidate_cuts import candidate_cuts
 from shoal.search.local.finish import cost_of, finish, refine_if_asked
 from shoal.search.local.nested import settled
 from shoal.search.local.partition import RecordKinds, RecordSpace, Tally, record_space
 from shoal.search.problem import Problem, SearchResult, no_progress
-from shoal.table.classes import Mask
-from shoal.table.encoded import numbered
 
 _TIE_DIGITS = 9  # costs that agree in this many digits are equal: of equal partitions the one by ranges is released
-_Way = Callable[[RecordSpace, Tally, Indices, Indices, Codes], Indices]
-"""The branch of some entries in the chosen attribute of their classes, given the nodes of all classes."""
 
 
 def mondrian(problem: Problem, engine: LocalEngine) -> SearchResult:
@@ -149,131 +143,18 @@ def without_records(blocks: Blocks) -> Blocks:
 
 def _round(space: RecordSpace, active: Tally) -> tuple[Tally, Tally]:
     """Cut every class that can be cut, once: the classes that are final, and the parts of the others."""
-    low, high, nodes = space.ranges(active)
-    by_extent = np.argsort(-space.losses(low, high, nodes), axis=1, kind="stable")
-    pending = np.ones(active.n, dtype=np.bool_)
-    target, n_targets = np.zeros(len(active.item), dtype=np.int64), 0
-    for chosen in by_extent.T:
-        divided = (low < high)[np.arange(len(chosen)), chosen]
-        in_runs = np.isin(chosen, [j for j, column in space.blocks.ranged.items() if column.divided is not None])
-        for way, suited in _ways(space, chosen, low, high):
-            able = pending & divided & suited
-            if not able.any():
-                continue
-            entry = np.flatnonzero(able[active.group])
-            cut = cut_classes(space, active, entry, way(space, active, entry, chosen, nodes))
-            concealing = space.blocks.problem.concealing is not None
-            _refuse_without_gain(space, active, cut, chosen, (low, high), in_runs | concealing)
-            if concealing:
-                refuse_some(space, active, cut)
-            good = _judge(space, cut, active.n)
-            part = np.where(cut.pushed, len(cut.owner) + cut.owner, np.arange(len(cut.owner)))
-            inside = good[active.group[entry]]
-            target[entry[inside]] = n_targets + part[cut.part[inside]]
-            n_targets += len(cut.owner) + active.n
-            pending &= ~good
-    parts = ~pending[active.group]
+    best, target, n_targets = np.full(active.n, -1.0), np.zeros(len(active.item), dtype=np.int64), 0
+    for cut in candidate_cuts(space, active):
+        better = cut.score > best
+        best[better] = cut.score[better]
+        inside = better[active.group[cut.entry]]
+        target[cut.entry[inside]] = n_targets + cut.part[inside]
+        n_targets += cut.n_parts
+    parts = (best >= 0)[active.group]
     distinct, group = numbered(target[parts], n_targets)
     order = np.argsort(group, kind="stable")
     cut_off = Tally(group[order], active.item[parts][order], active.count[parts][order], len(distinct))
-    return active.of(pending), cut_off
-
-
-def _refuse_without_gain(
-    space: RecordSpace, active: Tally, cut: Cut, chosen: Indices, ends: tuple[Codes, Codes], asked: Mask
-) -> None:
-    """Push back the parts of cuts after which every part releases what the class does in the chosen column.
-
-    Their parts would release the same in the end, and a search that conceals takes such cuts back (`nested`). Only the
-    classes ``asked`` are looked at.
-    """
-    if not asked.any():
-        return
-    low, high = ends
-    column = chosen[active.group[cut.entry]]
-    codes = space.kinds.codes[column, active.item[cut.entry]]
-    order = np.argsort(cut.part, kind="stable")
-    starts = np.searchsorted(cut.part[order], np.arange(len(cut.owner)))
-    first, last = np.minimum.reduceat(codes[order], starts), np.maximum.reduceat(codes[order], starts)
-    gains = ~asked
-    for j, tree in enumerate(space.hierarchies):
-        mine = np.flatnonzero(chosen[cut.owner] == j)
-        owner = cut.owner[mine]
-        if j in space.blocks.ranged:
-            identities = space.blocks.ranged[j].identities
-            gains[owner[identities(first[mine], last[mine]) != identities(low[owner, j], high[owner, j])]] = True
-        else:
-            whole = ancestors(tree, low[owner, j], high[owner, j])
-            gains[owner[ancestors(tree, first[mine], last[mine]) != whole]] = True
-    cut.pushed[~gains[cut.owner]] = True
-
-
-def _ways(space: RecordSpace, chosen: Indices, low: Codes, high: Codes) -> Iterator[tuple[_Way, Mask]]:
-    """The ways to cut, in the order in which they are tried, and the classes that each is for.
-
-    Those of the trees try the children and then the median, those of ranges the missing values, the median, the
-    children.
-    """
-    ranged = np.isin(chosen, list(space.blocks.ranged))
-    mixed = np.zeros(len(chosen), dtype=np.bool_)
-    for j, column in space.blocks.ranged.items():
-        mixed |= (chosen == j) & column.mixed(low[:, j], high[:, j])
-    yield _off_missing, mixed
-    yield _at_median, ranged
-    yield _at_children, np.ones(len(chosen), dtype=np.bool_)
-    yield _at_median, ~ranged
-
-
-def _off_missing(space: RecordSpace, active: Tally, entry: Indices, chosen: Indices, _: Codes) -> Indices:
-    """Cut the missing values of the chosen attribute, which is released as ranges, off the numbers."""
-    column, ranged = chosen[active.group[entry]], space.blocks.ranged
-    missing = np.array([ranged[j].missing if j in ranged else -1 for j in range(len(space.hierarchies))])
-    branch: Indices = (space.kinds.codes[column, active.item[entry]] == missing[column]).astype(np.int64)
-    return branch
-
-
-def _at_children(space: RecordSpace, active: Tally, entry: Indices, chosen: Indices, nodes: Codes) -> Indices:
-    """Cut the classes of the entries at the children of their ancestor in the chosen attribute of each."""
-    owner, kind = active.group[entry], active.item[entry]
-    branch = np.empty(len(entry), dtype=np.int64)
-    for j, rank in enumerate(space.ranks):
-        mine = np.flatnonzero(chosen[owner] == j)
-        branch[mine] = rank[space.child(j, nodes[owner[mine], j], space.kinds.codes[j, kind[mine]])]
-    return branch
-
-
-def _at_median(space: RecordSpace, active: Tally, entry: Indices, chosen: Indices, _: Codes) -> Indices:
-    """Cut the classes of the entries in two between leaf codes, as evenly as possible.
-
-    A class that is released as a run of several base intervals is cut between two of them.
-    """
-    owner = active.group[entry]
-    codes = space.kinds.codes[chosen[owner], active.item[entry]]
-    for j, ranged in space.blocks.ranged.items():
-        mine = np.flatnonzero(chosen[owner] == j)
-        codes[mine] = ranged.between_runs(codes[mine], owner[mine], active.n)
-    order = np.lexsort((codes, owner))
-    ranked, of_class = codes[order], owner[order]
-    ends = np.flatnonzero((np.diff(ranked) != 0) & (np.diff(of_class) == 0))  # the borders between two codes of a class
-    running = np.cumsum(active.count[entry[order]])
-    first = np.searchsorted(of_class, of_class[ends])
-    left = running[ends] - np.where(first > 0, running[first - 1], 0)
-    even = np.minimum(left, active.sizes[of_class[ends]] - left)
-    best = np.lexsort((ranked[ends], -even, of_class[ends]))
-    best = best[np.searchsorted(of_class[ends[best]], np.unique(of_class))]
-    threshold = np.zeros(active.n, dtype=np.int32)
-    threshold[of_class[ends[best]]] = ranked[ends[best]]
-    return (codes > threshold[owner]).astype(np.int64)
-
-
-def _judge(space: RecordSpace, cut: Cut, n_classes: int) -> Mask:
-    """Which classes are cut into two parts or more that all hold, once failing rests have absorbed others."""
-    good = np.bincount(cut.owner[~cut.pushed], minlength=n_classes) > 0
-    failing = good & (np.bincount(cut.owner[cut.pushed], minlength=n_classes) > 0)
-    if failing.any():
-        failing[failing] = ~space.holds(rests(space, cut, failing))
-        good &= ~failing | absorb(space, cut, failing)
-    return good
+    return active.of(best < 0), cut_off
 
 
 def uncut(space: RecordSpace, classes: Tally) -> Tally:

@@ -19,7 +19,7 @@ import numpy as np
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.hierarchies.ranges import ancestors
 from shoal.search.conceal import Marks
-from shoal.search.local.blocks import Blocks, Classes, Codes, Indices
+from shoal.search.local.blocks import Blocks, Classes, Codes, Indices, cell_costs, cell_metric
 from shoal.table.classes import ClassStats, Counts, Floats, Histogram, Mask
 from shoal.table.encoded import combine_codes
 from shoal.table.people import PeopleRows, people_stats
@@ -145,11 +145,21 @@ class RecordSpace:
             nodes[:, j] = ancestors(hierarchy, low[:, j], high[:, j])
         return low, high, nodes
 
-    def losses(self, low: Codes, high: Codes, nodes: Codes) -> Floats:
-        """NCP of what each class releases in each quasi-identifier, given their `ranges`."""
-        result = np.stack([h.loss[nodes[:, j]] for j, h in enumerate(self.hierarchies)], axis=1)
-        for j, column in self.blocks.ranged.items():
-            result[:, j] = column.losses(low[:, j], high[:, j])
+    @cached_property
+    def _node_costs(self) -> list[Floats]:
+        return cell_costs(self.blocks.problem)
+
+    def record_costs(self, low: Codes, high: Codes) -> Floats:
+        """What a record of each class costs by the measure that is lowered, given ``low[column, class]`` and ``high``.
+
+        What is released as a range costs its NCP.
+        """
+        result, metric = np.zeros(low.shape[1]), cell_metric(self.blocks.problem)
+        for j, (tree, costs) in enumerate(zip(self.hierarchies, self._node_costs, strict=True)):
+            if j in self.blocks.ranged:
+                result += metric.weight(tree) * self.blocks.ranged[j].losses(low[j], high[j])
+            else:
+                result += costs[ancestors(tree, low[j], high[j])]
         return result
 
     def row_classes(self, final: Sequence[Tally]) -> tuple[Blocks, Classes]:
