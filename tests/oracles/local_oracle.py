@@ -6,10 +6,12 @@ a class alone are understood; nothing is shared with the package. Columns that a
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 from oracles import lattice_oracle as lattice
 from oracles.lattice_oracle import Column, Label, Table
@@ -117,10 +119,10 @@ Released = list[tuple[Label, ...] | None]
 
 def mondrian(table: Table, metric: str = "loss") -> Released | None:
     """With ranges, cuts as ranges have them and cuts as trees have them: what costs less, of equals the former."""
-    found = _solve(table, _cut)
+    found = _solve(table, partial(_cut, metric=metric))
     if found is None or not any(isinstance(column, InRanges) for column in table.columns):
         return found
-    plain = _solve(table, _cut_by_trees)
+    plain = _solve(table, partial(_cut, metric=metric, in_ranges=False))
     assert plain is not None
     return min(found, plain, key=lambda each: round(cost_of(table, metric, each), 9))
 
@@ -173,37 +175,57 @@ def _absorb(local: Local, rest: Rows, parts: Parts) -> Parts | None:
     return None
 
 
-def _cut(local: Local, rows: Rows) -> Parts | None:
-    """The widest column that can be cut: at children, then halves; where it is in ranges, the other way round."""
-    width = range(len(local.table.columns))
-    for j in sorted(width, key=lambda j: (-local.loss(j, local.label(j, rows)), j)):
-        ways = [_at_children, _halves]
-        if isinstance(local.table.columns[j], InRanges):
-            ways = [_halves, _at_children]
-            if local.mixed(j, rows):
-                ways = [_off_missing, *ways]
+def _cut(local: Local, rows: Rows, *, metric: str, in_ranges: bool = True) -> Parts | None:
+    """The cut that saves most for how far it divides the rows; of equals the first."""
+    found = list(_cuts(local, rows, in_ranges=in_ranges))
+    scores = [round(_score(local, rows, parts, metric=metric, in_ranges=in_ranges), 9) for parts in found]
+    return found[scores.index(max(scores))] if found else None
+
+
+def _cuts(local: Local, rows: Rows, *, in_ranges: bool) -> Iterator[Parts]:
+    for j in range(len(local.table.columns)):
+        ways = [_at_children, *(partial(_between_values, quarters=quarters) for quarters in (2, 1, 3))]
+        if in_ranges and local.mixed(j, rows):
+            ways.append(_off_missing)
         for way in ways:
-            parts = way(local, j, rows)
-            if parts is not None:
-                return parts
-    return None
+            if (parts := way(local, j, rows)) is not None:
+                yield parts
+    together: dict[tuple[Label, ...], Rows] = {}
+    for row in rows:
+        together.setdefault(tuple(local.table.rows[row]), []).append(row)
+    ordered = sorted(together, key=lambda each: [local.places(j).index(label) for j, label in enumerate(each)])
+    if len(together) > 1 and (parts := _with_rest(local, [together[each] for each in ordered])) is not None:
+        yield parts
 
 
-def _cut_by_trees(local: Local, rows: Rows) -> Parts | None:
-    width = range(len(local.table.columns))
-    for j in sorted(width, key=lambda j: (-local.loss(j, local.lowest(j, rows)), j)):
-        parts = _at_children(local, j, rows) or _halves(local, j, rows)
-        if parts is not None:
-            return parts
-    return None
+def _score(local: Local, rows: Rows, parts: Parts, *, metric: str, in_ranges: bool) -> float:
+    def cost(some: Rows) -> Fraction:
+        return sum((_cell(local, j, some, metric, in_ranges) for j in range(len(local.table.columns))), Fraction(0))
+
+    saved = sum((len(part) * (cost(rows) - cost(part)) for part in parts), Fraction(0))
+    return float(saved) / _divided(parts) ** 0.75
+
+
+def _cell(local: Local, j: int, rows: Rows, metric: str, in_ranges: bool) -> Fraction:
+    """What a cell of the rows costs by a measure: of ranges NCP, and so by measures that have no cells."""
+    column = local.table.columns[j]
+    if in_ranges and isinstance(column, InRanges):
+        return local.loss(j, local.label(j, rows)) * (column.height if metric == "distortion_ratio" else 1)
+    label = local.lowest(j, rows)
+    if metric == "distortion_ratio":
+        return Fraction(column.level_of(label))
+    return lattice.CELLS.get(metric, lattice.CELLS["ncp"])(column, label)
 
 
 def _at_children(local: Local, j: int, rows: Rows) -> Parts | None:
     children = local.children(j, rows)
-    if children is None:
-        return None
-    good = [part for part in children.values() if local.holds(part)]
-    rest = [row for part in children.values() if not local.holds(part) for row in part]
+    return None if children is None else _with_rest(local, list(children.values()))
+
+
+def _with_rest(local: Local, parts: Parts) -> Parts | None:
+    """The parts that hold, and the others together with as many of the smallest as they need."""
+    good = [part for part in parts if local.holds(part)]
+    rest = [row for part in parts if not local.holds(part) for row in part]
     return (_absorb(local, rest, good) if rest else good) if good else None
 
 
@@ -212,23 +234,29 @@ def _off_missing(local: Local, j: int, rows: Rows) -> Parts | None:
     return sides if all(local.holds(side) for side in sides) else None
 
 
-def _halves(local: Local, j: int, rows: Rows) -> Parts | None:
-    """The most even cut between two values, if both sides hold."""
+def _between_values(local: Local, j: int, rows: Rows, *, quarters: int) -> Parts | None:
+    """The cut between two values that is nearest to so many quarters of the rows, if both sides hold.
+
+    Sides that have too few records for some model are not looked at; two values are two children.
+    """
     place = {leaf: code for code, leaf in enumerate(local.places(j))}
     codes = sorted({place[local.table.rows[row][j]] for row in rows})
-    if len(codes) == 1:
-        return None
     sides = [
         [[row for row in rows if (place[local.table.rows[row][j]] <= code) == low] for low in (True, False)]
         for code in codes[:-1]
     ]
-    best = max(sides, key=lambda pair: min(map(len, pair)))
+    asked = {"k-anonymity": "k", "epsilon-m": "m"}
+    least = max([1, *(int(spec[asked[spec["model"]]]) for spec in local.table.models if spec["model"] in asked)])
+    sides = [pair for pair in sides if min(map(len, pair)) >= least]
+    if len(codes) < 3 or not sides:
+        return None
+    best = min(sides, key=lambda pair: abs(4 * len(pair[0]) - quarters * len(rows)))
     return best if all(local.holds(side) for side in best) else None
 
 
 def _specialize(local: Local, rows: Rows) -> Parts | None:
-    """Algorithm 1 on one class: the attribute that keeps most records specialized, then gains most."""
-    best: tuple[tuple[int, Fraction], Parts] | None = None
+    """Algorithm 1 on one class: the attribute that saves most for how far its children divide the rows."""
+    best: tuple[float, Parts] | None = None
     for j in range(len(local.table.columns)):
         children = local.children(j, rows)
         found = None if children is None else _pushed(local, list(children.values()))
@@ -237,11 +265,25 @@ def _specialize(local: Local, rows: Rows) -> Parts | None:
         rest, good = found
         above = local.loss(j, local.lowest(j, rows))
         names = {row: label for label, part in (children or {}).items() for row in part}
-        gain = sum((above - local.loss(j, names[row]) for part in good for row in part), Fraction(0))
-        score = (sum(map(len, good)), gain)
+        saved = sum((above - local.loss(j, names[row]) for part in good for row in part), Fraction(0))
+        divided = _divided(_as_pushed(local, list((children or {}).values())))
+        score = round(float(saved) / divided**0.75, 9)
         if best is None or score > best[0]:
             best = (score, [*([rest] if rest else []), *good])
     return None if best is None else best[1]
+
+
+def _as_pushed(local: Local, children: Parts) -> Parts:
+    """The children that hold, and what is pushed back before anything is borrowed."""
+    good = [part for part in children if local.holds(part)]
+    rest = [row for part in children if not local.holds(part) for row in part]
+    return [*good, rest] if rest else good
+
+
+def _divided(parts: Parts) -> float:
+    """How far parts divide their class."""
+    total = sum(map(len, parts))
+    return math.fsum(len(part) * math.log(total / len(part)) for part in parts)
 
 
 def _pushed(local: Local, children: Parts) -> tuple[Rows, Parts] | None:

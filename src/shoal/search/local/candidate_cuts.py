@@ -12,14 +12,16 @@ itself. In a cut between two values both sides must hold.
 
 What a cut *saves* is what the records of the class cost less in their parts, by the measure that is lowered. How far it
 *divides* the class is Σ n ln(N / n) over its parts of n records each, N in all: only so much can be divided before
-classes are as small as the models allow. The cut is made for which saved / divided ^ `DIVISION` is largest. Divided
-alone would never end in parts of equal size; saved alone would divide large classes into many parts at once.
+classes are as small as the models allow. The cut is made for which saved / divided ^ `DIVISION` is largest. By what is
+saved alone, a column with many values would divide a class so far that nothing is left to divide in other columns.
+
+A value in a column never goes to two parts of a cut in it, and a combination of values never to two classes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -36,6 +38,7 @@ DIVISION = 0.75
 Adult and generated tables."""
 QUARTERS = (2, 1, 3)
 """Where a class is cut between two values, in quarters of its records: in the middle first."""
+_NONE = np.zeros(0, dtype=np.int64)
 _DIGITS = 9  # scores that agree to so many digits are equal: rounding must not decide between cuts
 
 
@@ -60,12 +63,18 @@ class Pieces:
 
 @dataclass(frozen=True, eq=False)
 class ScoredCut:
-    """A cut of some classes: the part of each entry once parts that fail are one, and what it is worth."""
+    """A cut of some classes: the part of each piece once parts that fail are one, and what it is worth."""
 
-    entry: Indices
-    part: Indices
+    pieces: Pieces
+    part: Indices  # -1 for pieces of classes that cannot be cut in this way
     n_parts: int
     score: Floats  # of each class; -1 for those that cannot be cut in this way
+
+    def of(self, classes: Mask) -> tuple[Indices, Indices]:
+        """The entries of some classes, and the part of each."""
+        part = np.where(classes[self.pieces.owner], self.part, -1)[self.pieces.piece]
+        inside = np.flatnonzero(part >= 0)
+        return self.pieces.entry[inside], part[inside]
 
 
 def candidate_cuts(space: RecordSpace, classes: Tally) -> Iterator[ScoredCut]:
@@ -183,34 +192,38 @@ class _Cutter:
 
     def score(self, pieces: Pieces, branch: Indices) -> ScoredCut:
         """Cut classes by the branch of each of their pieces; those with branch -1 are left as they are."""
-        chosen, n = branch >= 0, self.classes.n
-        width = int(branch.max(initial=0)) + 1
-        present, number = numbered(pieces.owner[chosen] * width + branch[chosen], n * width)
-        part = np.full(len(branch), -1)
-        part[chosen] = number
-        of_secret = part[pieces.secrets.group]
-        some = of_secret >= 0
-        secrets = self.space.tally(
-            of_secret[some], pieces.secrets.item[some], pieces.secrets.count[some], len(present)
-        )
-        inside = part[pieces.piece] >= 0
-        cut = Cut(
-            pieces.entry[inside],
-            part[pieces.piece[inside]],
-            present // width,
-            secrets,
-            ~self.space.holds(secrets),
-        )
-        refuse_some(self.space, self.classes, cut)
-        good = _hold(self.space, cut, n)
-        final = np.where(cut.pushed, len(present) + cut.owner, np.arange(len(present)))
-        mine = np.flatnonzero(chosen & good[pieces.owner])
-        distinct, of_piece = numbered(final[part[mine]], len(present) + n)
-        score = self._score(pieces, mine, of_piece, len(distinct), good)
-        part[:] = -1
-        part[mine] = of_piece
-        of_entry = part[pieces.piece]
-        return ScoredCut(pieces.entry[of_entry >= 0], of_entry[of_entry >= 0], len(distinct), score)
+        chosen = np.flatnonzero(branch >= 0)
+        cut, number = self._cut(pieces, chosen, branch[chosen])
+        good = _hold(self.space, cut, self.classes.n)
+        final = np.where(cut.pushed, len(cut.owner) + cut.owner, np.arange(len(cut.owner)))
+        held = good[pieces.owner[chosen]]
+        distinct, part = numbered(final[number[held]], len(cut.owner) + self.classes.n)
+        of_piece = np.full(len(branch), -1)
+        of_piece[chosen[held]] = part
+        score = self._score(pieces, chosen[held], part, len(distinct), good)
+        return ScoredCut(pieces, of_piece, len(distinct), score)
+
+    def _cut(self, pieces: Pieces, chosen: Indices, branch: Indices) -> tuple[Cut, Indices]:
+        """The cut of some pieces by their branches, and the part of each of them."""
+        n, width, secrets = self.classes.n, int(branch.max(initial=0)) + 1, pieces.secrets
+        present, number = numbered(pieces.owner[chosen] * width + branch, n * width)
+        if len(chosen) == len(pieces.owner):
+            tally = self.space.tally(number[secrets.group], secrets.item, secrets.count, len(present))
+        else:
+            part = np.full(len(pieces.owner), -1)
+            part[chosen] = number
+            inside = np.flatnonzero(part[secrets.group] >= 0)
+            group = part[secrets.group[inside]]
+            tally = self.space.tally(group, secrets.item[inside], secrets.count[inside], len(present))
+        cut = Cut(_NONE, _NONE, present // width, tally, ~self.space.holds(tally))
+        if self.space.blocks.problem.concealing is not None:  # only then it matters which entries are in which part
+            part = np.full(len(pieces.owner), -1)
+            part[chosen] = number
+            inside = np.flatnonzero(part[pieces.piece] >= 0)
+            refuse_some(
+                self.space, self.classes, replace(cut, entry=pieces.entry[inside], part=part[pieces.piece[inside]])
+            )
+        return cut, number
 
     def _score(self, pieces: Pieces, mine: Indices, part: Indices, n_parts: int, good: Mask) -> Floats:
         """What a cut into parts that hold is worth for each class, given the part of some pieces; else -1."""

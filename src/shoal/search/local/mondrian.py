@@ -1,21 +1,16 @@
-"""Strict multidimensional partitioning over the trees: cut each class, attribute by attribute, while its parts hold.
+"""Multidimensional partitioning over the trees: cut each class, as long as its parts hold, where that saves most.
 
-K. LeFevre, D. J. DeWitt, R. Ramakrishnan, "Mondrian multidimensional k-anonymity", 2006. The attribute of largest
-normalized extent (the NCP of the class's lowest common ancestor; ties in column order) that allows a cut is cut:
+K. LeFevre, D. J. DeWitt, R. Ramakrishnan, "Mondrian multidimensional k-anonymity", 2006, cut at the median of the
+widest attribute. Here the candidates of a class (`candidate_cuts`) are compared by what they save of the measure that
+is lowered and how far they divide the class: at the children of its lowest common ancestor in each attribute, between
+two values of it, and into the combinations of values that it has. Of equal ones the first is made, by attribute.
 
-- into the children of that ancestor; children that fail the models are kept together as one part, which takes in the
-  smallest of the others where it fails itself, and at least two parts must result;
-- where that is not possible, in two at the median of the leaf codes, which are in the order of the hierarchy.
-
-An attribute that is released as ranges is as wide as its range, and the tree matters less: missing values, which are in
-no range, are cut off first, then the class is cut in two at the median, and at the children only where that fails. A
-class is cut between two base intervals where runs of them are released, and within one only if a part then releases
-something else. The partition that is made without ranges is made too, and of the two, both in ranges, the one that
-costs less is released: ranges never cost more than nodes would.
+With attributes that are released as ranges, the partition that is made without ranges is made too, and of the two, both
+in ranges, the one that costs less is released: ranges never cost more than nodes would.
 
 What becomes of a class depends on its own records alone, so sets of classes may be cut by remote workers.
 
-Every part satisfies every model, and a class that no attribute can cut is final. Records with equal quasi-identifiers
+Every part satisfies every model, and a class that no candidate can cut is final. Records with equal quasi-identifiers
 stay together, unless refining is asked for.
 """
 
@@ -147,8 +142,8 @@ def _round(space: RecordSpace, active: Tally) -> tuple[Tally, Tally]:
     for cut in candidate_cuts(space, active):
         better = cut.score > best
         best[better] = cut.score[better]
-        inside = better[active.group[cut.entry]]
-        target[cut.entry[inside]] = n_targets + cut.part[inside]
+        entry, part = cut.of(better)
+        target[entry] = n_targets + part
         n_targets += cut.n_parts
     parts = (best >= 0)[active.group]
     distinct, group = numbered(target[parts], n_targets)

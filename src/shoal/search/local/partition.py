@@ -10,9 +10,9 @@ as well: all that they see of a record.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.hierarchies.ranges import ancestors
 from shoal.search.conceal import Marks
 from shoal.search.local.blocks import Blocks, Classes, Codes, Indices, cell_costs, cell_metric
+from shoal.search.local.ranged_columns import RangedColumn
 from shoal.table.classes import ClassStats, Counts, Floats, Histogram, Mask
 from shoal.table.encoded import combine_codes
 from shoal.table.people import PeopleRows, people_stats
@@ -27,6 +28,10 @@ from shoal.table.recoding import SUPPRESSED
 
 _DENSE = 1 << 18
 """Keys are counted in an array of their space up to this size, or up to eight times their number; sorted otherwise."""
+
+
+_FEW_VALUES = 256
+"""Of columns with no more values, what every pair of smallest and largest value costs is listed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,20 +151,29 @@ class RecordSpace:
         return low, high, nodes
 
     @cached_property
-    def _node_costs(self) -> list[Floats]:
-        return cell_costs(self.blocks.problem)
+    def _costs(self) -> list[Callable[[Codes, Codes], Floats]]:
+        """By column: what a record costs in a class with these smallest and largest leaf codes."""
+        problem, ranged = self.blocks.problem, self.blocks.ranged
+        metric, found = cell_metric(problem), list[Callable[[Codes, Codes], Floats]]()
+        for j, (tree, costs) in enumerate(zip(problem.hierarchies, cell_costs(problem), strict=True)):
+            if j in ranged:
+                found.append(partial(_range_costs, ranged[j], metric.weight(tree)))
+            elif tree.n_leaves <= _FEW_VALUES:
+                low, high = (each.ravel() for each in np.indices((tree.n_leaves, tree.n_leaves), dtype=np.int32))
+                pairs = costs[ancestors(tree, np.minimum(low, high), np.maximum(low, high))]
+                found.append(partial(_listed_costs, pairs, tree.n_leaves))
+            else:
+                found.append(partial(_node_costs, tree, costs))
+        return found
 
     def record_costs(self, low: Codes, high: Codes) -> Floats:
         """What a record of each class costs by the measure that is lowered, given ``low[column, class]`` and ``high``.
 
         What is released as a range costs its NCP.
         """
-        result, metric = np.zeros(low.shape[1]), cell_metric(self.blocks.problem)
-        for j, (tree, costs) in enumerate(zip(self.hierarchies, self._node_costs, strict=True)):
-            if j in self.blocks.ranged:
-                result += metric.weight(tree) * self.blocks.ranged[j].losses(low[j], high[j])
-            else:
-                result += costs[ancestors(tree, low[j], high[j])]
+        result = np.zeros(low.shape[1])
+        for j, costs in enumerate(self._costs):
+            result += costs(low[j], high[j])
         return result
 
     def row_classes(self, final: Sequence[Tally]) -> tuple[Blocks, Classes]:
@@ -190,6 +204,18 @@ class RecordSpace:
         problem = self.blocks.problem
         split = replace(problem, table=problem.table.parted(entry[back], parts[back]))
         return replace(self.blocks, problem=split), classes[back].astype(np.int32)
+
+
+def _range_costs(column: RangedColumn, weight: float, low: Codes, high: Codes) -> Floats:
+    return weight * column.losses(low, high)
+
+
+def _listed_costs(costs: Floats, width: int, low: Codes, high: Codes) -> Floats:
+    return np.asarray(costs[low * width + high])
+
+
+def _node_costs(tree: Hierarchy, costs: Floats, low: Codes, high: Codes) -> Floats:
+    return np.asarray(costs[ancestors(tree, low, high)])
 
 
 def summed(group: Indices, count: Counts, n: int) -> Counts:

@@ -5,7 +5,9 @@ answered by the cutting itself. That a released class was one class of the searc
 show the same are made one in the end:
 
 - `mondrian` never puts two classes that show the same on different sides of a cut at children: one side lies under one
-  child. At a median it may, and then both sides of that cut, within the released class, show the same as the whole.
+  child. Nor does a cut into combinations of values: one that is set apart shows nothing but values, and all records
+  that have them. Between two values it may, and then both sides of that cut, within the released class, show the same
+  as the whole.
 - `top-down` may lend records to a rest that later leads to the same labels. Only a class that is all of its block is
   certain not to have been cut.
 

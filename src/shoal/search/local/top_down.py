@@ -6,9 +6,10 @@ back to the parent. If what is collected there is not empty and fails, further r
 hold without them (`cuts.borrow`). Where no child can spare enough, whole children are pushed back, the smallest first;
 and where even that leaves nothing specialized, the attribute is given up.
 
-The paper shows one attribute only. Of several, that is specialized which keeps most records specialized; of equals that
-whose result loses least (NCP), then the first in column order. The records left at the parent are a class like any
-other and are tried again. Each step leaves smaller classes only, so the process ends.
+The paper shows one attribute only. Of several, that is specialized which saves most (NCP of the records that stay
+specialized) for how far its children divide the class before any record is borrowed (`candidate_cuts`); of equals the
+first in column order. The records left at the parent are a class like any other and are tried again. Each step leaves
+smaller classes only, so the process ends.
 
 A step that takes a whole class into one child costs nothing and is always made, so the present node of a class is the
 lowest common ancestor of its values.
@@ -19,13 +20,14 @@ import numpy as np
 from shoal.hierarchies.ranges import ancestors
 from shoal.search.engine import LocalEngine
 from shoal.search.local.blocks import Codes, Indices, prepare, refuse_with_conceal
+from shoal.search.local.candidate_cuts import DIVISION
 from shoal.search.local.cuts import absorb, borrow, cut_classes, refuse_some, rests
 from shoal.search.local.finish import finish, refine_if_asked
 from shoal.search.local.mondrian import or_cheaper
 from shoal.search.local.nested import settled
 from shoal.search.local.partition import RecordSpace, Tally, grouped, record_space, summed
 from shoal.search.problem import Problem, SearchResult
-from shoal.table.classes import Counts, Mask
+from shoal.table.classes import Counts, Floats, Mask
 from shoal.table.encoded import numbered
 
 _DIGITS = 9  # losses that agree to so many digits are equal: rounding must not decide between attributes
@@ -70,19 +72,29 @@ class _Specialization:
         self._part_gain = loss[node[self.cut.owner]] - loss[part_child]  # how much less each of its records loses
         self.borrowed: list[tuple[Indices, Indices, Counts]] = []  # from parts that hold: part, secret and how many
         self._given_up = np.zeros(active.n, dtype=np.bool_)
+        self._division = self._divided(active) ** DIVISION
         self._measure()
         self.unsettled = (self.kept > 0) & (self.kept < active.sizes)  # whether the rest at the parent still fails
         if self.unsettled.any():
             self.unsettled[self.unsettled] = ~space.holds(rests(space, self.cut, self.unsettled))
 
+    def _divided(self, active: Tally) -> Floats:
+        """How far each class is divided before any records are borrowed, as in `candidate_cuts`."""
+        owner, sizes = self.cut.owner, self.cut.secrets.sizes
+        rest = summed(owner, np.where(self.cut.pushed, sizes, 0), active.n)
+        parts = np.where(self.cut.pushed, 0.0, sizes * np.log(active.sizes[owner] / sizes))
+        result = np.bincount(owner, weights=parts, minlength=active.n)
+        return np.asarray(result + rest * np.log(active.sizes / np.maximum(rest, 1)))
+
     def _measure(self) -> None:
-        """Count the records that stay specialized (before any are borrowed, the most that may), and their gain."""
+        """Count the records that stay specialized and score what they save, which is most before any are borrowed."""
         sizes, owner = np.where(self.cut.pushed, 0, self.cut.secrets.sizes), self.cut.owner
         for part, _, count in self.borrowed:
             sizes -= summed(part, count, len(sizes))
         self.kept = np.where(self._given_up, 0, summed(owner, sizes, len(self._given_up)))
-        gain = np.bincount(owner, weights=sizes * self._part_gain, minlength=len(self._given_up))
-        self.gain = np.round(gain, _DIGITS)
+        saved = np.bincount(owner, weights=sizes * self._part_gain, minlength=len(self._given_up))
+        score = np.divide(saved, self._division, out=np.zeros(len(saved)), where=self._division > 0)
+        self.score = np.where(self.kept > 0, np.round(score, _DIGITS), -1.0)
 
     def settle(self, classes: Mask) -> None:
         """Make the rests of some classes hold: by borrowing records or pushing whole children back, or give up."""
@@ -101,9 +113,8 @@ def _round(space: RecordSpace, active: Tally) -> tuple[Tally, Tally, int]:
     low, high, nodes = space.ranges(active)
     tried = [_Specialization(space, active, j, low[:, j] < high[:, j], nodes[:, j]) for j in range(nodes.shape[1])]
     while True:
-        kept = np.stack([each.kept for each in tried])
-        gain = np.where(kept == kept.max(axis=0), np.stack([each.gain for each in tried]), -np.inf)
-        best = np.where(kept.max(axis=0) > 0, np.argmax(gain, axis=0), -1)  # -1 where no attribute keeps any record
+        score = np.stack([each.score for each in tried])
+        best = np.where(score.max(axis=0) >= 0, np.argmax(score, axis=0), -1)  # -1 where no attribute keeps any record
         needy = [(best == j) & each.unsettled for j, each in enumerate(tried)]
         if not np.any(needy):
             return _apply(space, active, tried, best)
