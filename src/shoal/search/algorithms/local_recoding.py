@@ -20,9 +20,9 @@ class Mondrian(LocalRecoding):
     sets_apart = "values"
     options = (*LocalRecoding.options, CONCEAL)
     growth: ClassVar[Mapping[Sees, Growth]] = {
-        "sizes": Growth(0.012, 6.0e-6, 0.0, 2.0e-7),
-        "classes": Growth(0.015, 9.0e-6, 0.0, 4.0e-7),
-        "table": Growth(0.020, 9.0e-6, 0.0, 4.0e-7),
+        "sizes": Growth(0.04, 1.4e-5, 0.0, 3.0e-7),
+        "classes": Growth(0.05, 2.2e-5, 0.0, 6.0e-7),
+        "table": Growth(0.06, 2.2e-5, 0.0, 6.0e-7),
     }
     position = 50
 
