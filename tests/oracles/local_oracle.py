@@ -184,7 +184,8 @@ def _cut(local: Local, rows: Rows, *, metric: str, in_ranges: bool = True) -> Pa
 
 def _cuts(local: Local, rows: Rows, *, in_ranges: bool) -> Iterator[Parts]:
     for j in range(len(local.table.columns)):
-        ways = [_at_children, *(partial(_between_values, quarters=quarters) for quarters in (2, 1, 3))]
+        ways: list[Callable[[Local, int, Rows], Parts | None]] = [_at_children]
+        ways += [partial(_between_values, quarters=quarters) for quarters in (2, 1, 3)]
         if in_ranges and local.mixed(j, rows):
             ways.append(_off_missing)
         for way in ways:
