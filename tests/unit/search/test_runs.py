@@ -135,6 +135,16 @@ def test_mondrian_cuts_between_base_intervals() -> None:
     assert shown == ["[20, 25)", "[25, 30)"]
 
 
+def test_mondrian_finds_the_only_base_interval_that_can_be_cut_off() -> None:
+    """A quarter, half and three quarters of the records lie within [20, 30), and no single age has enough."""
+    ages: list[Label] = [*(str(age) for age in range(20, 30) for _ in range(6)), *["31"] * 4, *["32"] * 4]
+    result = ALGORITHMS["mondrian"].run(*asked(problem_of(ages, {"step": 10}, Intervals(widths=(40,)), k=8)))
+    found = result.recoding
+    shown = {found.hierarchies[0].labels[node]: size for node, size in zip(found.nodes[:, 0], found.sizes, strict=True)}
+    assert shown == {"[20, 30)": 60, "[30, 40)": 8}
+    assert result.search["classes"] == 2
+
+
 def asked(problem: Problem) -> tuple[Problem, LocalEngine]:
     return problem, LocalEngine(problem.table, problem.ladders, problem.domains)
 

@@ -10,6 +10,9 @@ A class can be cut
 Parts that fail the models are kept together as one part, which takes in the smallest of the others where it fails
 itself. In a cut between two values both sides must hold.
 
+In a column that is released as runs of base intervals, a class that has several of them is cut between two base
+intervals instead of between any two values, and a cut that saves nothing is not made: its parts would release the same.
+
 What a cut *saves* is what the records of the class cost less in their parts, by the measure that is lowered. How far it
 *divides* the class is Σ n ln(N / n) over its parts of n records each, N in all: only so much can be divided before
 classes are as small as the models allow. The cut is made for which saved / divided ^ `DIVISION` is largest. By what is
@@ -83,23 +86,25 @@ def candidate_cuts(space: RecordSpace, classes: Tally) -> Iterator[ScoredCut]:
     large = classes.sizes >= 2 * least
     codes, (low, high, nodes) = space.kinds.codes[:, classes.item], space.ranges(classes)
     before = space.record_costs(low.T, high.T)
-    cutter = _Cutter(space, classes, before)
+    concealing = space.blocks.problem.concealing is not None
     for j in range(len(codes)):
         able = large & (low[:, j] < high[:, j])
         if not able.any():
             continue
         pieces = pieces_by_value(space, classes, codes, able, j)
+        column = space.blocks.ranged.get(j)
+        in_runs = column is not None and column.divided is not None
+        cutter = _Cutter(space, classes, before, must_save=in_runs or concealing)
         child = space.ranks[j][space.child(j, nodes[pieces.owner, j], pieces.code)]
         yield cutter.score(pieces, child)
-        for above in _between_values(pieces, classes.sizes, least):
+        place = pieces.code if column is None else column.between_runs(pieces.code, pieces.owner, classes.n)
+        for above in _between_values(pieces, place, classes.sizes, least):
             yield cutter.score(pieces, above)
-        if j in space.blocks.ranged:
-            column = space.blocks.ranged[j]
-            if (mixed := able & column.mixed(low[:, j], high[:, j])).any():
-                yield cutter.score(pieces, np.where(mixed[pieces.owner], pieces.code == column.missing, -1))
+        if column is not None and (mixed := able & column.mixed(low[:, j], high[:, j])).any():
+            yield cutter.score(pieces, np.where(mixed[pieces.owner], pieces.code == column.missing, -1))
     if (able := large & (low < high).any(axis=1)).any():
         pieces = pieces_by_combination(space, classes, codes, able)
-        yield cutter.score(pieces, pieces.code)
+        yield _Cutter(space, classes, before, must_save=concealing).score(pieces, pieces.code)
 
 
 def pieces_by_value(space: RecordSpace, classes: Tally, codes: Codes, able: Mask, j: int) -> Pieces:
@@ -157,16 +162,18 @@ def _order(keys: Indices, space: int) -> Indices:
     return order
 
 
-def _between_values(pieces: Pieces, sizes: Counts, least: int) -> Iterator[Indices]:
-    """For each place of a cut between two values which pieces are above it; -1 for those of classes without it.
+def _between_values(pieces: Pieces, place: Indices, sizes: Counts, least: int) -> Iterator[Indices]:
+    """For each cut between two values which pieces are above it; -1 for those of classes without it.
 
-    With two values, that is a cut at children, and two places may be the same.
+    Pieces of a class with the same place are not cut apart. With two values, that is a cut at children, and two cuts
+    may be the same.
     """
     running = np.cumsum(pieces.sizes)
     left = running - (running - pieces.sizes)[pieces.starts]  # records up to each piece, with it
     total = sizes[pieces.owner]
     several = np.bincount(pieces.owner, minlength=len(sizes))[pieces.owner] > 2
-    border = np.flatnonzero(several & (left >= least) & (total - left >= least))
+    ends = np.append(np.diff(place) != 0, True)  # the last piece of a class leaves nothing above
+    border = np.flatnonzero(several & ends & (left >= least) & (total - left >= least))
     owner, tried = pieces.owner[border], list[Indices]()
     for quarters in QUARTERS:
         away = np.abs(4 * left[border] - quarters * total[border])
@@ -189,6 +196,7 @@ class _Cutter:
     space: RecordSpace
     classes: Tally
     before: Floats  # what a record of each class costs
+    must_save: bool  # whether a cut that saves nothing is refused
 
     def score(self, pieces: Pieces, branch: Indices) -> ScoredCut:
         """Cut classes by the branch of each of their pieces; those with branch -1 are left as they are."""
@@ -241,7 +249,7 @@ class _Cutter:
         total = self.classes.sizes[owner]
         saved = np.bincount(owner, weights=sizes * (self.before[owner] - costs), minlength=self.classes.n)
         divided = np.bincount(owner, weights=sizes * np.log(total / sizes), minlength=self.classes.n)
-        if self.space.blocks.problem.concealing is not None:
+        if self.must_save:
             good = good & (np.round(saved, _DIGITS) > 0)
         result[good] = np.round(saved[good] / divided[good] ** DIVISION, _DIGITS)
         return result
