@@ -95,9 +95,11 @@ def candidate_cuts(space: RecordSpace, classes: Tally) -> Iterator[ScoredCut]:
         column = space.blocks.ranged.get(j)
         in_runs = column is not None and column.divided is not None
         cutter = _Cutter(space, classes, before, must_save=in_runs or concealing)
-        child = space.ranks[j][space.child(j, nodes[pieces.owner, j], pieces.code)]
+        place = pieces.code.astype(np.int32)
+        child = space.ranks[j][space.child(j, nodes[pieces.owner, j], place)]
         yield cutter.score(pieces, child)
-        place = pieces.code if column is None else column.between_runs(pieces.code, pieces.owner, classes.n)
+        if column is not None:
+            place = column.between_runs(place, pieces.owner, classes.n)
         for above in _between_values(pieces, place, classes.sizes, least):
             yield cutter.score(pieces, above)
         if column is not None and (mixed := able & column.mixed(low[:, j], high[:, j])).any():
@@ -162,7 +164,7 @@ def _order(keys: Indices, space: int) -> Indices:
     return order
 
 
-def _between_values(pieces: Pieces, place: Indices, sizes: Counts, least: int) -> Iterator[Indices]:
+def _between_values(pieces: Pieces, place: Codes, sizes: Counts, least: int) -> Iterator[Indices]:
     """For each cut between two values which pieces are above it; -1 for those of classes without it.
 
     Pieces of a class with the same place are not cut apart. With two values, that is a cut at children, and two cuts
