@@ -90,6 +90,10 @@ class BoundFacts(Facts):
     """The NCP of this release."""
     ratio: float | None
     """Reached over bound; null where the bound is 0."""
+    gap: float | None
+    """By what share of the bound the release exceeds it at most: reached over bound, less 1; null where it is 0."""
+    method: Literal["prices", "prices-of-some-columns", "neighbours"]
+    """How the bound was found: by prices of records, over all columns or the dearest few, or by nearest neighbours."""
 
 
 @dataclass(frozen=True, eq=False)

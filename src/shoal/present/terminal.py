@@ -18,6 +18,7 @@ from shoal.present.attacks import (
     verdict_sentence,
     whom_phrase,
 )
+from shoal.present.bound import bound_phrase
 from shoal.present.people import people_sentences
 from shoal.present.report.requirements import flat_parameters, unknown_sentence
 from shoal.present.verdict import verdict_lines
@@ -94,6 +95,9 @@ def release_lines(evidence: Mapping[str, Any]) -> Iterator[str]:
         yield f"  generalization levels: {levels}"
     measures = evidence["measures"]
     yield f"  loss {measures['loss']:.4f}, ncp {measures['ncp']:.4f}, precision {measures['precision']:.4f}"
+    bound = evidence.get("bound")
+    if bound is not None and not bound["estimated"] and bound["gap"] is not None:
+        yield f"  ncp is {bound_phrase(bound['gap'], estimated=False)}"
     for name, column in evidence["columns"].items():
         if column.get("spellings_merged"):
             merged, records = column["spellings_merged"], pluralize(column["records_merged"], "record")

@@ -196,6 +196,7 @@ def _bound(bound: Mapping[str, Any], records: int) -> Iterator[Difference]:
     """Figures of the bound that contradict each other; which bound it is only the search tells."""
     ncp, (low, high) = bound["ncp"], bound["ncp_interval"]
     yield from _differences("bound.ratio", bound["reached"] / ncp if ncp else None, bound["ratio"])
+    yield from _differences("bound.gap", bound["reached"] / ncp - 1 if ncp else None, bound["gap"])
     if not low - _SAME <= ncp <= high + _SAME:
         yield Difference("bound.ncp_interval", ncp, [low, high])
     if not bound["estimated"]:

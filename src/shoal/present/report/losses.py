@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 
-from shoal.evidence.evidence import BoundFacts, Evidence, QuasiFacts, ValueGroup
+from shoal.evidence.evidence import Evidence, QuasiFacts, ValueGroup
 from shoal.formatting import number, percent, pluralize
 from shoal.metrics import METRICS
+from shoal.present.bound import bound_phrase
 from shoal.present.html.markup import Markup, more, name_of, names_of, paired_table, paragraph, row, table, tag
 from shoal.present.plots.bars import loss_plot
 
@@ -127,22 +128,12 @@ def _cell(value: float, parts: list[tuple[str, float]], most: float) -> Markup:
     return tag("div", tag("span", figure), bars, class_="cell")
 
 
-def bound_phrase(bound: BoundFacts | None) -> str | None:
-    """How many times the least possible loss was lost; None where that cannot be said."""
-    if bound is None or bound.ratio is None:
-        return None
-    about, ratio = "about " if bound.estimated else "", bound.ratio
-    if ratio < 1.005:
-        return f"{about}as little as any release could lose"
-    times = f"{ratio:.0f}" if ratio >= 20 else f"{ratio:.1f}" if ratio >= 1.05 else f"{ratio:.2f}"
-    return f"{about}{times} times the least that any release could lose"
-
-
 def _distance(evidence: Evidence) -> Iterator[Markup]:
     """The bound in words, and the loss before and after refining."""
     bound, refined = evidence.bound, evidence.search.get("refined")
     if bound is not None:
-        least, reached, words = percent(bound.ncp), percent(bound.reached), bound_phrase(bound)
+        least, reached = percent(bound.ncp), percent(bound.reached)
+        words = bound_phrase(bound.gap, estimated=bound.estimated)
         low, high = map(percent, bound.ncp_interval)
         estimate = (
             f" The bound is estimated from {pluralize(bound.records, 'record')} and lies with 95% certainty between "
@@ -154,7 +145,7 @@ def _distance(evidence: Evidence) -> Iterator[Markup]:
         else:
             yield paragraph(
                 f"This release loses {reached} of the detail (NCP). No release under these models can lose less than "
-                f"{least}, so it loses ", tag("strong", words), f".{estimate if bound.estimated else ''} The best "
+                f"{least}, so it is ", tag("strong", words), f".{estimate if bound.estimated else ''} The best "
                 "possible release lies somewhere between the two; whether any release reaches the bound is not known.",
             )  # fmt: skip
     if refined:

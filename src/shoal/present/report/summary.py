@@ -4,10 +4,10 @@ from shoal.evidence.evidence import Evidence, ModelFacts
 from shoal.evidence.people import ClassSizes
 from shoal.formatting import number, percent, pluralize
 from shoal.present.attacks import by_severity
+from shoal.present.bound import bound_phrase
 from shoal.present.html.markup import Markup, bullets, join, mark, tag
 from shoal.present.people import people_sentences
 from shoal.present.report.attackers import titled
-from shoal.present.report.losses import bound_phrase
 from shoal.present.report.requirements import model_head, numeric_parameters, parameter_name, reached_text
 from shoal.present.report.verdict import verdict_box
 
@@ -15,7 +15,8 @@ from shoal.present.report.verdict import verdict_box
 def summary_section(evidence: Evidence) -> list[Markup]:
     """The verdict, a few figures, the requirements."""
     box = verdict_box(evidence, _counts(evidence))
-    bound = bound_phrase(evidence.bound)
+    known = evidence.bound
+    bound = None if known is None else bound_phrase(known.gap, estimated=known.estimated)
     lost = f": {percent(evidence.measures['ncp'])} (NCP){f', {bound}' if bound else ''}."
     detail = join(tag("strong", "Detail lost"), lost)
     lines = [*map(_requirement, evidence.models), *_attackers(evidence), detail]

@@ -8,17 +8,22 @@ of the two bounds what the record loses in any release by generalization, global
 bounds the release. A record that is suppressed loses more.
 
 Boundaries: a record can share a class only with records of its block; with too few of these it can only be suppressed.
+
+Neighbours are shared, so no release reaches that bound. `price_bound` has a much better one, by prices that are never
+below the nearest neighbours' where it counts what these do. Neighbours are looked at where prices are not affordable,
+and beside them where these leave something out: people, and ranges.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from shoal.models import least_size
+from shoal.search.bounds.price_bound import price_bound
 from shoal.search.engine import LocalEngine
 from shoal.search.local.blocks import Blocks, Indices
 from shoal.search.problem import Problem
@@ -30,6 +35,9 @@ PAIRS = 8_000_000
 FEWEST, MOST = 100, 2000
 _NORMAL_95 = 1.959963984540054
 
+Method = Literal["prices", "prices-of-some-columns", "neighbours"]
+"""How a bound was found: by prices of all columns or of the dearest few, or by nearest neighbours."""
+
 
 @dataclass(frozen=True)
 class LowerBound:
@@ -39,15 +47,25 @@ class LowerBound:
     looked_at: int  # records whose own bound was worked out
     drawn: bool  # whether these were drawn from more: then the bound is an estimate, within ``error`` in 19 of 20 draws
     error: float = 0.0
+    method: Method = "neighbours"
 
     @staticmethod
     def of(problem: Problem, engine: LocalEngine, search: Mapping[str, Any]) -> LowerBound | None:
-        """The bound that a search has found itself, or else one worked out here; None where classes mean nothing."""
+        """The best proven bound, else an estimate by some records' neighbours; None where classes mean nothing."""
         if not search.get("guarantees", True):
             return None  # the range method makes no classes, so no class has to be paid for
+        records, proven = problem.table.n_rows, list[LowerBound]()
+        priced = price_bound(problem) if problem.table.n_tuples else None
+        if priced is not None:
+            proven.append(LowerBound(max(priced[0].bound, 0.0), records, drawn=False, method=priced[1]))
         if "lower_bound" in search:
-            return LowerBound(search["lower_bound"], problem.table.n_rows, drawn=False)
-        return lower_bound(problem, engine, seed=int(problem.options.get("seed") or 0))
+            proven.append(LowerBound(search["lower_bound"], records, drawn=False))
+        complete = priced is not None and priced[1] == "prices"
+        if not proven or not complete or problem.counts_people or problem.options.get("ranges"):
+            by_neighbours = lower_bound(problem, engine, seed=int(problem.options.get("seed") or 0))
+            if not by_neighbours.drawn or not proven:
+                proven.append(by_neighbours)
+        return max(proven, key=lambda each: each.ncp)
 
     def facts(self, reached: float) -> dict[str, Any]:
         """The bound beside what a release has reached, as the evidence tells it.
@@ -62,6 +80,8 @@ class LowerBound:
             "estimated": self.drawn,
             "reached": reached,
             "ratio": reached / ncp if ncp > 0 else None,
+            "gap": reached / ncp - 1 if ncp > 0 else None,
+            "method": self.method,
         }
 
 

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from shoal.search.kernels import cache_folder, plain
+from shoal.search.kernels import cache_folder, plain, prices
 
 GROUPING = ("compiled.group_dense", "compiled.group_hashed", "compiled.histogram", "compiled.keys_of")
 REFINING = (
@@ -25,6 +25,7 @@ REFINING = (
     "refinement.column_sums",
 )
 COVERING = ("compiled.least_boxes",)
+PRICES = ("prices.least_costs", "prices.near_boxes", "prices.price_steps", "prices.repair")
 """What searches over the lattice, refining and covering call: modules and kernels, those that take longest first.
 
 `least_boxes` calls `willing_groups`, which is compiled and kept with it."""
@@ -75,3 +76,15 @@ def load_refining_kernels() -> ModuleType:
     from shoal.search.kernels import jit, plain_refinement, refinement  # noqa: PLC0415 - numba takes time and memory
 
     return refinement if jit.HAS_NUMBA else plain_refinement
+
+
+def load_price_kernels(*, compiled: bool) -> ModuleType:
+    """The kernels of the bound by prices: compiled where asked and possible, and where they have been compiled before.
+
+    The results are the same. Short work is done before they would be compiled for the first time.
+    """
+    if compiled or is_compiled(*PRICES):
+        from shoal.search.kernels import jit, prices_compiled  # noqa: PLC0415 - numba takes time and memory to import
+
+        return prices_compiled if jit.HAS_NUMBA else prices
+    return prices

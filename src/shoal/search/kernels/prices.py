@@ -1,32 +1,21 @@
 """Kernels of the bound by prices: boxes whose constraint is nearly tight, steps on these, and repair.
 
-Compiled where numba is, plain Python otherwise. *Items* are records that no constraint tells apart: equal in every
-quasi-identifier, and in the sensitive value where values are counted. They come in descending order of price, so the
-first members of any box are its dearest.
+Plain Python, which `kernels.prices_compiled` compiles: the same results, number for number. *Items* are records that no
+constraint tells apart: equal in every quasi-identifier, and in the sensitive value where values are counted. They come
+in descending order of price, so the first members of any box are its dearest.
 
 Boxes are enumerated column by column (Beyer & Ramakrishnan 1999, bottom-up cubes): the members of a group are
 parted by the next column at each of its levels, and a group that cannot become a box of interest is left at once. No
 key is packed or hashed, so the number of columns and values is not limited, and no two boxes can be mistaken for one.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-try:
-    from shoal.search.kernels.compiled import jit
-except ImportError:  # numba has no build for this machine
-
-    def jit(function: Callable[..., Any]) -> Callable[..., Any]:
-        """Leave the function as it is."""
-        return function
-
-
 NOTHING = -1e300  # the value of a class where there is none
 
 
-@jit
 def class_value(members: Any, begin: Any, end: Any, prices: Any, items: Any, cost: Any, need: Any, seen: Any) -> Any:
     """The most that the prices of a class exceed its cost, over all classes of some members in order of price.
 
@@ -87,7 +76,6 @@ def class_value(members: Any, begin: Any, end: Any, prices: Any, items: Any, cos
     return total if distinct >= p and records >= k else NOTHING
 
 
-@jit
 def _closed(members: Any, begin: Any, end: Any, codes: Any, level: Any, depth: Any, offsets: Any, maps: Any) -> Any:
     """Whether the members differ below the node they share, in every column so far.
 
@@ -107,18 +95,16 @@ def _closed(members: Any, begin: Any, end: Any, codes: Any, level: Any, depth: A
     return True
 
 
-@jit
 def _box_key(first: Any, codes: Any, level: Any, offsets: Any, maps: Any) -> Any:
     """A hash of a box's nodes, by which a later pass recognizes it; a wrong guess costs steps, not correctness."""
-    mixed = np.uint64(0x243F6A8885A308D3)
+    low, high = 1, 1
     for c in range(codes.shape[0]):
-        node = level[c] * 1000003 + maps[offsets[c, level[c]] + codes[c, first]]
-        mixed = (mixed ^ np.uint64(node)) * np.uint64(0x9E3779B97F4A7C15)
-        mixed ^= mixed >> np.uint64(29)
-    return np.int64(mixed >> np.uint64(1))
+        node = level[c] * 1000003 + maps[offsets[c, level[c]] + codes[c, first]] + 1
+        low = (low * 48271 + node) % 2147483647
+        high = (high * 69621 + node) % 2147483629
+    return high * 2147483648 + low
 
 
-@jit
 def _grown(array: Any, needed: Any) -> Any:
     """The array, or a copy twice as long where it is too short."""
     if needed <= array.shape[0]:
@@ -128,7 +114,6 @@ def _grown(array: Any, needed: Any) -> Any:
     return longer
 
 
-@jit
 def _part(
     members: Any, begin: Any, end: Any, row: Any, weights: Any, offset: Any, maps: Any, k: Any, target: Any,
     begins: Any, ends: Any, scratch: Any,
@@ -166,7 +151,6 @@ def _part(
     return children
 
 
-@jit
 def near_boxes(
     codes: Any, items: Any, prices: Any, levels: Any, fixed: Any, need: Any, n_values: Any, slack: Any, spread: Any,
     limit: Any,
@@ -255,7 +239,6 @@ def near_boxes(
     )
 
 
-@jit
 def _list_members(
     group: Any, begin: Any, end: Any, prices: Any, items: Any, cost: Any, need: Any, spread: Any, seen: Any, found: Any,
     place: Any,
@@ -284,7 +267,6 @@ def _list_members(
     return place, rest
 
 
-@jit
 def least_costs(
     codes: Any, items: Any, levels: Any, fixed: Any, need: Any, n_values: Any, least: Any, limit: Any
 ) -> Any:
@@ -358,7 +340,6 @@ def least_costs(
     return work, d < 0
 
 
-@jit
 def _sort_members(members: Any, begin: Any, end: Any, prices: Any) -> None:
     """Put listed members in descending order of price; they are nearly so from the step before."""
     for i in range(begin + 1, end):
@@ -371,7 +352,6 @@ def _sort_members(members: Any, begin: Any, end: Any, prices: Any) -> None:
         members[j + 1] = item
 
 
-@jit
 def _add_class(
     members: Any, begin: Any, end: Any, prices: Any, items: Any, cost: Any, need: Any, seen: Any, amount: Any, load: Any
 ) -> None:
@@ -423,28 +403,32 @@ def _add_class(
             seen[values[members[i]]] = 0
 
 
-@jit
 def price_steps(
-    boxes: Any, items: Any, need: Any, n_values: Any, state: Any, suppression: Any, sizes: Any, steps: Any
+    boxes: Any, items: Any, need: Any, n_values: Any, state: Any, highest: Any, suppression: Any, sizes: Any, steps: Any
 ) -> Any:  # fmt: skip
     """Primal-dual steps on some boxes (Chambolle & Pock 2011); returns the members touched.
 
     ``boxes`` are costs, starts and members; ``state`` the multipliers, prices, leading prices, their sums over the
-    steps, and the multiplier of each item's suppression; ``suppression`` what it costs, the budget, and an array of its
-    price; ``sizes`` the step of each item's price, of that of suppression and of multipliers.
-    Everything in ``state`` is changed in place.
+    steps, and the multiplier of each item's suppression, all changed in place. No price rises above ``highest``: boxes
+    that are not looked at are satisfied up to there. ``suppression`` is what it costs, the budget, and an array of its
+    price. ``sizes`` are the size of prices over that of multipliers, which steps are in proportion to, and a number of
+    boxes: the step of prices is smaller the more boxes bind an item, up to that number.
     """
     costs, starts, members = boxes
     weights, _ = items
     multipliers, prices, leading, price_sum, multiplier_sum, dropped = state
     suppression_cost, budget, suppression_price = suppression
-    price_step, suppression_step, multiplier_step = sizes
+    ratio, most = sizes
     n = prices.shape[0]
-    load = np.zeros(n)
+    load, binding = np.zeros(n), np.zeros(n)
     seen = np.zeros(n_values + 1, dtype=np.int64)
     rests = np.zeros(costs.shape[0], dtype=np.int64)
+    multiplier_step, price_step = 1.0 / (ratio * max(need)), ratio / most
     work = 0
     for step in range(steps):
+        count = step % 10 == 0
+        if count:
+            binding[:] = 0.0
         for b in range(costs.shape[0]):
             if rests[b] > step:
                 continue
@@ -456,27 +440,32 @@ def price_steps(
             multipliers[b] = multiplier
             if multiplier > 0.0:
                 _add_class(members, begin, end, leading, items, costs[b], need, seen, multiplier, load)
+                if count:
+                    _add_class(members, begin, end, leading, items, costs[b], need, seen, 1.0, binding)
             elif multiplier_step * value < -1.0:
                 rests[b] = step + 6
+        if count:
+            price_step = ratio / min(most, 1.0 + (binding / weights).max())
+        total = 0.0
         for i in range(n):
             if budget > 0:
                 over = leading[i] - suppression_cost - suppression_price[0]
-                dropped[i] = min(weights[i], max(0.0, dropped[i] + multiplier_step * over))
+                dropped[i] = min(weights[i], max(0.0, dropped[i] + over / ratio))
                 load[i] += dropped[i]
+                total += dropped[i]
             before = prices[i]
-            prices[i] += price_step[i] * (1.0 - load[i] / weights[i])
+            prices[i] = min(highest[i], before + price_step * (1.0 - load[i] / weights[i]))
             leading[i] = 2.0 * prices[i] - before
             price_sum[i] += prices[i]
             load[i] = 0.0
         for b in range(costs.shape[0]):
             multiplier_sum[b] += multipliers[b]
         if budget > 0:
-            suppression_price[0] = max(0.0, suppression_price[0] + suppression_step * (dropped.sum() - budget))
+            suppression_price[0] = max(0.0, suppression_price[0] + ratio / (10.0 + 2.0 * budget) * (total - budget))
         work += n
     return work
 
 
-@jit
 def repair(boxes: Any, rest: Any, order: Any, items: Any, need: Any, n_values: Any, prices: Any) -> Any:
     """Lower prices box by box until no class of these boxes exceeds its cost; returns the members touched.
 
@@ -515,7 +504,6 @@ def repair(boxes: Any, rest: Any, order: Any, items: Any, need: Any, n_values: A
     return work
 
 
-@jit
 def _lack(
     members: Any, begin: Any, end: Any, prices: Any, items: Any, cost: Any, need: Any, rest: Any, seen: Any
 ) -> Any:

@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import product
+from types import ModuleType
 from typing import TypeVar
 
 import numpy as np
 
 from shoal.models import least_size
 from shoal.search.engine import dense_maps
-from shoal.search.kernels import prices as kernels
+from shoal.search.kernels.load import load_price_kernels
 from shoal.search.local.blocks import Codes, Indices, cell_costs, cell_metric
 from shoal.search.problem import Problem
 from shoal.table.classes import Counts, Floats
@@ -64,13 +65,24 @@ class Lattice:
     levels: tuple[Indices, Indices, Codes, Floats, Floats]
     need: tuple[int, int]  # records and distinct values that a class has at least
     n_values: int
+    kernels: ModuleType
 
     @staticmethod
-    def of(problem: Problem, *, costs: Sequence[Floats] | None = None, records: Counts | None = None) -> Lattice:
-        """The lattice of a problem; ``costs`` are those of each node by column, ``records`` those that each row has."""
+    def of(
+        problem: Problem,
+        *,
+        costs: Sequence[Floats] | None = None,
+        records: Counts | None = None,
+        columns: int | None = None,
+        compiled: bool = True,
+    ) -> Lattice:
+        """The lattice of a problem, or that of its dearest ``columns`` alone: a box of these holds all boxes within it.
+
+        ``costs`` are those of each node by column, ``records`` those that each row has; both as in the table if None.
+        """
         items, values, n_values = _items(problem, records)
         costs = node_costs(problem) if costs is None else costs
-        order = _order(problem, costs)
+        order = _order(problem, costs)[:columns]
         codes = np.ascontiguousarray(problem.table.codes[order][:, items.tuples])
         ladders = [problem.ladders[j] for j in order]
         maps, offsets, _ = dense_maps(ladders)
@@ -84,8 +96,8 @@ class Lattice:
         for row, own in zip(table, offsets, strict=True):
             row[: len(own)] = own
         flat = np.concatenate([np.zeros(0), *by_level])
-        need = least_size(problem.models), values
-        return Lattice(items, codes, (table, depths, maps, flat, floors), need, n_values)
+        need, kernels = (least_size(problem.models), values), load_price_kernels(compiled=compiled)
+        return Lattice(items, codes, (table, depths, maps, flat, floors), need, n_values, kernels)
 
     def nearest(self, limit: int) -> tuple[Floats, int, bool]:
         """For each item the cheapest box that could be a class with it, infinite where none is; the work, and if done.
@@ -94,7 +106,7 @@ class Lattice:
         """
         least, records = np.full(len(self.items.weights), np.inf), (self.items.weights, self.items.values)
         everything = np.zeros(0, dtype=np.int64)
-        work, complete = kernels.least_costs(
+        work, complete = self.kernels.least_costs(
             self.codes, records, self.levels, everything, self.need, self.n_values, least, limit
         )
         return least, int(work), bool(complete)
@@ -110,7 +122,7 @@ class Lattice:
 
         def part(fixed: Indices) -> tuple[Floats, Indices, Floats, Indices, Codes, int, bool]:
             arrays = codes, records, sorted_prices, self.levels, fixed, self.need, self.n_values
-            found: tuple[Floats, Indices, Floats, Indices, Codes, int, bool] = kernels.near_boxes(
+            found: tuple[Floats, Indices, Floats, Indices, Codes, int, bool] = self.kernels.near_boxes(
                 *arrays, slack, spread, (limit + 1) // 2
             )
             return found

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.search.kernels import prices as kernels
 from shoal.search.local.blocks import Indices
 from shoal.search.prices.lattice import Boxes, Items, Lattice, no_boxes
 from shoal.search.problem import Problem
@@ -27,7 +26,7 @@ ROUNDING = 1e-11  # prices are told lower by so much, so that sums that are roun
 _STEPS = 100  # between two looks at all boxes
 _SLACK = 0.3  # boxes that come within so much of tight are looked at in every step, in mean prices
 _PRIMAL_WEIGHT = 3.0  # the size of prices over that of multipliers, in mean prices
-_DEGREE = 250.0  # tight boxes that an item may be in
+_DEGREE = 150.0  # tight boxes that an item may be in: steps are smaller for more
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +72,10 @@ class PriceSolver:
         costs: Sequence[Floats] | None = None,
         records: Counts | None = None,
         budget: int | None = None,
+        columns: int | None = None,
+        compiled: bool = True,
     ) -> None:
-        self.lattice = Lattice.of(problem, costs=costs, records=records)
+        self.lattice = Lattice.of(problem, costs=costs, records=records, columns=columns, compiled=compiled)
         self.budget = problem.budget if budget is None else budget
         self.work, self.complete = 0, False
         n = len(self.lattice.items.weights)
@@ -82,6 +83,7 @@ class PriceSolver:
         self.impossible = np.zeros(n, dtype=np.bool_)  # items that can be in no class: their records are suppressed
         self.point = np.zeros(n)  # the prices at which all boxes are looked at
         self._boxes, self._multipliers, self._last_look = no_boxes(), np.zeros(0), 0
+        self._looked_scale = 0.0
         self._prices, self._leading, self._dropped = np.zeros(n), np.zeros(n), np.zeros(n)
         self._suppression_price = np.zeros(1)
 
@@ -115,10 +117,9 @@ class PriceSolver:
 
     def _look(self, limit: int) -> bool:
         """Look at all boxes, prove a bound, and choose the boxes for the next steps; whether the work allowed it."""
-        scale = self._scale
-        boxes, work, complete = self.lattice.near(
-            self.point, slack=_SLACK * scale, spread=_SLACK * scale, limit=limit - self.work
-        )
+        self._looked_scale = self._scale
+        slack = _SLACK * self._looked_scale
+        boxes, work, complete = self.lattice.near(self.point, slack=slack, spread=slack, limit=limit - self.work)
         self.work, self._last_look = self.work + work, work
         if not complete:
             return False
@@ -127,7 +128,7 @@ class PriceSolver:
         violated = np.flatnonzero(above > 0)
         violated = violated[np.lexsort((boxes.keys[violated], -above[violated]))]
         self.work += int(
-            kernels.repair(
+            self.lattice.kernels.repair(
                 (boxes.costs, boxes.starts, boxes.members.copy()), boxes.rest, violated, (items.weights, items.values),
                 self.lattice.need, self.lattice.n_values, repaired,
             )
@@ -144,17 +145,17 @@ class PriceSolver:
         n, needed = len(items.weights), _STEPS * (len(boxes.members) + len(items.weights))
         if not len(boxes.costs) or self.work + needed + self._last_look > limit:
             return False
-        weight = _PRIMAL_WEIGHT * self._scale
+        weight = _PRIMAL_WEIGHT * self._looked_scale
         sums = np.zeros(n), np.zeros(len(boxes.costs))
         state = self._multipliers, self._prices, self._leading, *sums, self._dropped
         budget = max(self.budget - int(items.weights[self.impossible].sum()), 0)
-        sizes = np.where(self.impossible, 0.0, weight / _DEGREE), weight / (_DEGREE + budget)
         suppression = 1.0, float(budget), self._suppression_price
+        highest = np.where(self.impossible, 0.0, self.point + _SLACK * self._looked_scale)
         members = boxes.members.copy()
         self.work += int(
-            kernels.price_steps(
+            self.lattice.kernels.price_steps(
                 (boxes.costs, boxes.starts, members), (items.weights, items.values), self.lattice.need,
-                self.lattice.n_values, state, suppression, (*sizes, 1 / (weight * max(self.lattice.need))), _STEPS,
+                self.lattice.n_values, state, highest, suppression, (weight, _DEGREE), _STEPS,
             )
         )  # fmt: skip
         self.point = sums[0] / _STEPS
@@ -170,8 +171,9 @@ class PriceSolver:
         """Feasible prices once those of suppression are added, the price of the budget, and the bound they prove.
 
         A suppressed record costs 1, so no price may exceed 1 + m, where m is the price of one more record of the
-        budget: the prices, each at most 1 + m, less m for each record of the budget. The best m is where no more
-        records than the budget allows lie above it. Records that can be in no class have to be suppressed, whatever their price.
+        budget. The bound is the sum of the prices, each at most 1 + m, less m for each record of the budget. It is
+        largest where no more records than the budget allows have prices above 1 + m. Records that can be in no class
+        have to be suppressed, whatever their price.
         """
         weights, possible = self.lattice.items.weights, ~self.impossible
         certain = int(weights[self.impossible].sum())
