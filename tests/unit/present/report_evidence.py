@@ -132,6 +132,8 @@ def hospital() -> dict[str, Any]:
             "estimated": True,
             "reached": 0.284131,
             "ratio": 1.7003,
+            "gap": 0.7003,
+            "method": "neighbours",
         },
         "models": [
             {

@@ -38,9 +38,9 @@ def price_work(problem: Problem) -> int:
 def price_bound(problem: Problem, *, work: int | None = None) -> tuple[PriceBound, Method] | None:
     """The bound that prices prove, and of which columns; None where the work allowed no prices at all."""
     work = price_work(problem) if work is None else work
-    width = len(problem.hierarchies)
-    for columns in _tries(width):
-        solver = PriceSolver(problem, costs=ncp_costs(problem), columns=columns, compiled=work > SMALL_WORK)
+    costs, compiled = ncp_costs(problem), work > SMALL_WORK
+    for columns in _tries(len(problem.hierarchies)):
+        solver = PriceSolver(problem, costs=costs, columns=columns, compiled=compiled)
         first = solver.run(work=work // _SHARE)
         work -= solver.work
         if first.proof.complete:

@@ -26,6 +26,7 @@ ROUNDING = 1e-11  # prices are told lower by so much, so that sums that are roun
 _STEPS = 100  # between two looks at all boxes
 _SLACK = 0.3  # boxes that come within so much of tight are looked at in every step, in mean prices
 _PRIMAL_WEIGHT = 3.0  # the size of prices over that of multipliers, in mean prices
+_RISE = 2.0  # how far a price may rise before all boxes are looked at again, in mean prices
 _DEGREE = 150.0  # tight boxes that an item may be in: steps are smaller for more
 
 
@@ -150,7 +151,7 @@ class PriceSolver:
         state = self._multipliers, self._prices, self._leading, *sums, self._dropped
         budget = max(self.budget - int(items.weights[self.impossible].sum()), 0)
         suppression = 1.0, float(budget), self._suppression_price
-        highest = np.where(self.impossible, 0.0, self.point + _SLACK * self._looked_scale)
+        highest = np.where(self.impossible, 0.0, self.point + _RISE * self._looked_scale)
         members = boxes.members.copy()
         self.work += int(
             self.lattice.kernels.price_steps(

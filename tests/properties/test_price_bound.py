@@ -1,0 +1,196 @@
+"""The bound by prices: never above the best release, and equal to the linear relaxation once it has settled."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from oracles.price_oracle import AllowedClass, allowed_classes, optimum, relaxed_optimum
+from shoal.models import DistinctLDiversity, KAnonymity, Model, PSensitive
+from shoal.search.bounds import price_bound as bounds
+from shoal.search.bounds.price_bound import ncp_costs, price_bound
+from shoal.search.prices.solver import PriceSolver, Solution
+from support.model_cases import COLUMN
+from support.ranged_cases import ranged_cases
+from support.search_cases import Case, cases, problem_of, table_of
+
+pytestmark = pytest.mark.slow
+ROWS = 7
+WORK = 30_000  # members touched: settles on tables this small
+
+
+@st.composite
+def small_cases(draw: st.DrawFn) -> Case:
+    """A few records, with k, values to count, a suppression budget, boundaries and one of two measures."""
+    case = draw(cases())
+    assume(COLUMN in case.sensitive)
+    k, p = draw(st.integers(1, 4)), draw(st.integers(1, 3))
+    values: Model = PSensitive(p=p, sensitive=COLUMN)
+    if draw(st.booleans()):
+        values = DistinctLDiversity(l=p, sensitive=COLUMN)
+    return replace(
+        case,
+        rows=case.rows[:ROWS],
+        sensitive={name: column[:ROWS] for name, column in case.sensitive.items()},
+        models=(KAnonymity(k), values),
+        budget=draw(st.integers(0, 3)),
+        metric=draw(st.sampled_from(["ncp", "precision"])),
+        weights=(),
+        person=None,
+    )
+
+
+def needed(case: Case) -> tuple[int, int]:
+    return max(model.least_records for model in case.models), max(model.least_values for model in case.models)
+
+
+def classes_of(case: Case) -> list[AllowedClass]:
+    k, p = needed(case)
+    values = tuple(None if value in case.unknown else value for value in case.sensitive[COLUMN])
+    return list(allowed_classes(table_of(case), k=k, p=p, values=values, measure=case.metric))
+
+
+def solved(case: Case, work: int = WORK) -> Solution:
+    return PriceSolver(problem_of(case)[0], compiled=False).run(work=work)
+
+
+@settings(max_examples=60)
+@given(small_cases(), st.integers(0, WORK))
+def test_no_release_costs_less_than_the_bound_after_any_work(case: Case, work: int) -> None:
+    best = optimum(len(case.rows), classes_of(case), case.budget)
+    assume(best is not None)
+    assert best is not None
+    assert solved(case, work).bound <= best + 1e-9
+
+
+@settings(max_examples=40)
+@given(small_cases())
+def test_the_bound_settles_at_the_optimum_of_the_linear_relaxation(case: Case) -> None:
+    best = relaxed_optimum(len(case.rows), classes_of(case), case.budget)
+    assume(best is not None)
+    assert best is not None
+    found = solved(case).bound
+    assert found <= best + 1e-9
+    assert found >= 0.9 * best - 1e-9
+
+
+@settings(max_examples=40)
+@given(small_cases())
+def test_no_class_has_prices_above_its_cost(case: Case) -> None:
+    """The certificate by its definition, over every class and every record that may be suppressed."""
+    problem, _ = problem_of(case)
+    proof = solved(case).proof
+    k, p = needed(case)
+    price = _price_of_rows(case, proof.items, proof.prices, problem.table.row_tuple, p)
+    assume(k <= len(case.rows))
+    for each in classes_of(case):
+        assert sum(price[row] for row in each.records) <= each.cost + 1e-9
+    assert all(each <= 1 + proof.suppression_price + 1e-9 for each in price)
+    certain = sum(len(case.rows) == 0 or not any(row in each.records for each in classes_of(case)) for row in range(len(price)))
+    spent = max(case.budget, certain) * proof.suppression_price
+    assert proof.bound == pytest.approx((sum(price) - spent) / len(price))
+
+
+def _price_of_rows(case: Case, items: object, prices: object, row_tuple: object, p: int) -> list[float]:
+    known = {(int(t), int(v)): float(x) for t, v, x in zip(items.tuples, items.values, prices, strict=True)}  # type: ignore[attr-defined, call-overload]
+    problem, _ = problem_of(case)
+    domain = problem.domains[COLUMN]
+    codes = problem.table.row_sensitive[COLUMN]
+    values = [int(code) if p > 1 and domain.known[code] else -1 for code in codes]
+    return [known[int(t), v] for t, v in zip(row_tuple, values, strict=True)]  # type: ignore[call-overload]
+
+
+@settings(max_examples=20)
+@given(small_cases())
+def test_more_work_never_lowers_the_bound(case: Case) -> None:
+    found = [solved(case, work).bound for work in (100, 1000, 5000, 20_000)]
+    assert found == sorted(found)
+
+
+@settings(max_examples=20)
+@given(small_cases(), st.randoms(use_true_random=False))
+def test_the_order_of_the_rows_does_not_matter(case: Case, random: object) -> None:
+    order = list(range(len(case.rows)))
+    random.shuffle(order)  # type: ignore[attr-defined]
+    one, other = solved(case, 5000), solved(case.shuffled(order), 5000)
+    assert one.bound == other.bound
+    assert np.array_equal(one.proof.prices, other.proof.prices)
+
+
+@settings(max_examples=20)
+@given(small_cases(), st.integers(1, 2))
+def test_fewer_columns_prove_a_lower_bound_that_still_holds(case: Case, columns: int) -> None:
+    best = optimum(len(case.rows), classes_of(case), case.budget)
+    assume(best is not None)
+    assert best is not None
+    problem, _ = problem_of(case)
+    found = PriceSolver(problem, columns=columns, compiled=False).run(work=5000)
+    assert found.bound <= best + 1e-9
+
+
+@settings(max_examples=30)
+@given(ranged_cases(), st.integers(1, 3))
+def test_no_release_of_ranges_loses_less_than_the_bound(case: Case, k: int) -> None:
+    from properties.test_lower_bound import few_rows, least_possible
+
+    case = replace(few_rows(case, (KAnonymity(k),)), person=None)
+    problem, _ = problem_of(replace(case, budget=len(case.rows)))
+    found = price_bound(problem, work=5000)
+    assert found is None or found[0].bound <= least_possible(case) + 1e-9
+
+
+def test_a_pair_within_the_limit_and_a_triple_that_is_not() -> None:
+    """k = p = 2: prices 10 and 9 for one value and 0 for the other, at a cost of 5; a pair is fine, all three are not."""
+    from shoal.search.kernels.prices import class_value
+
+    prices, weights = np.array([10.0, 9.0, 0.0]), np.ones(3, dtype=np.int64)
+    values, seen = np.array([0, 0, 1], dtype=np.int32), np.zeros(3, dtype=np.int64)
+    members = np.arange(3, dtype=np.int32)
+    assert class_value(members, 0, 3, prices, (weights, values), 5.0, (2, 2), seen) == pytest.approx(4.0)
+    assert class_value(members[[0, 2]], 0, 2, prices, (weights, values), 5.0, (2, 2), seen) == pytest.approx(0.0)
+    assert not seen.any()
+
+
+def test_equal_records_share_a_box_that_costs_nothing() -> None:
+    trees = ({"*": {"a": None, "b": None}},)
+    rows = (("a",), ("a",), ("a",), ("b",))
+    case = Case(trees, rows, {}, (KAnonymity(2),), metric="ncp")
+    found = solved(case)
+    # the b needs one a with it: both lose everything, the other two nothing
+    assert found.bound == pytest.approx(0.5, abs=1e-3)
+    assert found.proof.prices[1] == pytest.approx(2.0, abs=1e-2)  # what the b costs, its own cell and that of an a
+
+
+def test_a_table_of_wide_keys_has_a_bound() -> None:
+    leaves = [str(value) for value in range(40)]
+    tree = {"*": {f"g{g}": dict.fromkeys(leaves[g * 10 : g * 10 + 10]) for g in range(4)}}
+    rows = tuple(tuple(leaves[(7 * row + 3 * row * j) % 40] for j in range(15)) for row in range(12))
+    case = Case((tree,) * 15, rows, {}, (KAnonymity(2),), metric="ncp")
+    problem, _ = problem_of(case)
+    found = price_bound(problem, work=200_000)
+    assert found is not None
+    proof, method = found
+    assert method in {"prices", "prices-of-some-columns"}
+    assert 0 < proof.bound <= 1
+
+
+def test_costs_of_ranges_are_those_of_two_neighbours() -> None:
+    tree = {"*": {"x": {"1": None, "2": None}, "y": {"3": None, "4": None, "5": None}}}
+    case = Case((tree,), (("1",), ("5",)), {}, (KAnonymity(2),), metric="ncp", options={"ranges": ["q0"]})
+    problem, _ = problem_of(case)
+    leaves = problem.hierarchies[0].n_leaves
+    assert ncp_costs(problem)[0][:leaves].tolist() == [0.0] * leaves
+    assert ncp_costs(problem)[0][leaves:].tolist() == pytest.approx([0.25] * 3)
+
+
+def test_work_is_chosen_by_the_table_and_the_policy_alone() -> None:
+    trees = ({"*": {"a": None, "b": None}},)
+    case = Case(trees, (("a",), ("b",)), {}, (KAnonymity(2),))
+    plain = bounds.price_work(problem_of(case)[0])
+    refined = bounds.price_work(problem_of(replace(case, options={"refine": 10}))[0])
+    assert plain == bounds.SMALL_WORK
+    assert refined == plain + 10 * bounds.WORK_PER_SECOND
