@@ -28,19 +28,28 @@ class AllowedClass:
 
 
 def allowed_classes(
-    table: Table, *, k: int, p: int = 1, values: tuple[str | None, ...] = (), measure: str = "ncp"
+    table: Table,
+    *,
+    k: int,
+    p: int = 1,
+    values: tuple[str | None, ...] = (),
+    measure: str = "ncp",
+    ranged: frozenset[int] = frozenset(),
 ) -> Iterator[AllowedClass]:
-    """Every class that may be released; ``values`` are the known sensitive values, None for a record without one."""
+    """Every class that may be released; ``values`` are the known sensitive values, None for a record without one.
+
+    Columns that are ``ranged`` have ascending numbers as leaves and are released as the range from lowest to highest.
+    """
     for size in range(max(k, 1), len(table.rows) + 1):
         for records in combinations(range(len(table.rows)), size):
             if p > 1 and len({values[record] for record in records} - {None}) < p:
                 continue
-            cost = _cost(table, records, measure)
+            cost = _cost(table, records, measure, ranged)
             if cost is not None:
                 yield AllowedClass(frozenset(records), cost * size)
 
 
-def _cost(table: Table, records: tuple[int, ...], measure: str) -> float | None:
+def _cost(table: Table, records: tuple[int, ...], measure: str, ranged: frozenset[int]) -> float | None:
     """What each of some records costs in one class; None where boundaries keep them apart."""
     total = 0.0
     for j, column in enumerate(table.columns):
@@ -48,7 +57,10 @@ def _cost(table: Table, records: tuple[int, ...], measure: str) -> float | None:
         if len({column.cap(leaf) for leaf in leaves}) > 1:
             return None
         label = next(label for label in column.paths[leaves[0]] if all(label in column.paths[leaf] for leaf in leaves))
-        if measure == "ncp":
+        if j in ranged and None not in leaves:
+            places = [list(column.paths).index(leaf) for leaf in leaves]
+            total += (max(places) - min(places)) / max(len(column.paths) - 1, 1)
+        elif measure == "ncp":
             total += (column.leaves_under(label) - 1) / max(len(column.paths) - 1, 1)
         else:
             total += column.level_of(label) / max(column.height, 1)

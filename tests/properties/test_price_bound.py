@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from random import Random
 
 import numpy as np
 import pytest
@@ -13,14 +14,15 @@ from oracles.price_oracle import AllowedClass, allowed_classes, optimum, relaxed
 from shoal.models import DistinctLDiversity, KAnonymity, Model, PSensitive
 from shoal.search.bounds import price_bound as bounds
 from shoal.search.bounds.price_bound import ncp_costs, price_bound
-from shoal.search.prices.solver import PriceSolver, Solution
+from shoal.search.prices.solver import PriceBound, PriceSolver, Solution
 from support.model_cases import COLUMN
 from support.ranged_cases import ranged_cases
 from support.search_cases import Case, cases, problem_of, table_of
 
 pytestmark = pytest.mark.slow
 ROWS = 7
-WORK = 30_000  # members touched: settles on tables this small
+WORK = 5_000  # members touched, on tables this small
+ENOUGH = 1_000_000  # until prices have settled
 
 
 @st.composite
@@ -55,7 +57,7 @@ def classes_of(case: Case) -> list[AllowedClass]:
 
 
 def solved(case: Case, work: int = WORK) -> Solution:
-    return PriceSolver(problem_of(case)[0], compiled=False).run(work=work)
+    return PriceSolver(problem_of(case)[0], compiled=work >= ENOUGH).run(work=work)
 
 
 @settings(max_examples=60)
@@ -73,50 +75,47 @@ def test_the_bound_settles_at_the_optimum_of_the_linear_relaxation(case: Case) -
     best = relaxed_optimum(len(case.rows), classes_of(case), case.budget)
     assume(best is not None)
     assert best is not None
-    found = solved(case).bound
+    found = solved(case, ENOUGH).bound
     assert found <= best + 1e-9
-    assert found >= 0.9 * best - 1e-9
+    assert found >= 0.98 * best - 1e-9
 
 
 @settings(max_examples=40)
 @given(small_cases())
 def test_no_class_has_prices_above_its_cost(case: Case) -> None:
     """The certificate by its definition, over every class and every record that may be suppressed."""
-    problem, _ = problem_of(case)
     proof = solved(case).proof
-    k, p = needed(case)
-    price = _price_of_rows(case, proof.items, proof.prices, problem.table.row_tuple, p)
-    assume(k <= len(case.rows))
+    price = _price_of_rows(case, proof)
     for each in classes_of(case):
         assert sum(price[row] for row in each.records) <= each.cost + 1e-9
     assert all(each <= 1 + proof.suppression_price + 1e-9 for each in price)
-    certain = sum(len(case.rows) == 0 or not any(row in each.records for each in classes_of(case)) for row in range(len(price)))
-    spent = max(case.budget, certain) * proof.suppression_price
+    certain = set(range(len(price))).difference(*(each.records for each in classes_of(case)))
+    spent = max(case.budget, len(certain)) * proof.suppression_price
     assert proof.bound == pytest.approx((sum(price) - spent) / len(price))
 
 
-def _price_of_rows(case: Case, items: object, prices: object, row_tuple: object, p: int) -> list[float]:
-    known = {(int(t), int(v)): float(x) for t, v, x in zip(items.tuples, items.values, prices, strict=True)}  # type: ignore[attr-defined, call-overload]
+def _price_of_rows(case: Case, proof: PriceBound) -> list[float]:
+    items = zip(proof.items.tuples.tolist(), proof.items.values.tolist(), proof.prices.tolist(), strict=True)
+    known = {(of_tuple, value): price for of_tuple, value, price in items}
     problem, _ = problem_of(case)
-    domain = problem.domains[COLUMN]
-    codes = problem.table.row_sensitive[COLUMN]
-    values = [int(code) if p > 1 and domain.known[code] else -1 for code in codes]
-    return [known[int(t), v] for t, v in zip(row_tuple, values, strict=True)]  # type: ignore[call-overload]
+    codes, domain = problem.table.row_sensitive[COLUMN].tolist(), problem.domains[COLUMN]
+    values = [code if needed(case)[1] > 1 and domain.known[code] else -1 for code in codes]
+    return [known[pair] for pair in zip(problem.table.row_tuple.tolist(), values, strict=True)]
 
 
 @settings(max_examples=20)
 @given(small_cases())
 def test_more_work_never_lowers_the_bound(case: Case) -> None:
-    found = [solved(case, work).bound for work in (100, 1000, 5000, 20_000)]
+    found = [solved(case, work).bound for work in (100, 1000, 3000, 9000)]
     assert found == sorted(found)
 
 
 @settings(max_examples=20)
 @given(small_cases(), st.randoms(use_true_random=False))
-def test_the_order_of_the_rows_does_not_matter(case: Case, random: object) -> None:
+def test_the_order_of_the_rows_does_not_matter(case: Case, random: Random) -> None:
     order = list(range(len(case.rows)))
-    random.shuffle(order)  # type: ignore[attr-defined]
-    one, other = solved(case, 5000), solved(case.shuffled(order), 5000)
+    random.shuffle(order)
+    one, other = solved(case), solved(case.shuffled(order))
     assert one.bound == other.bound
     assert np.array_equal(one.proof.prices, other.proof.prices)
 
@@ -135,16 +134,20 @@ def test_fewer_columns_prove_a_lower_bound_that_still_holds(case: Case, columns:
 @settings(max_examples=30)
 @given(ranged_cases(), st.integers(1, 3))
 def test_no_release_of_ranges_loses_less_than_the_bound(case: Case, k: int) -> None:
-    from properties.test_lower_bound import few_rows, least_possible
-
-    case = replace(few_rows(case, (KAnonymity(k),)), person=None)
-    problem, _ = problem_of(replace(case, budget=len(case.rows)))
-    found = price_bound(problem, work=5000)
-    assert found is None or found[0].bound <= least_possible(case) + 1e-9
+    case = replace(
+        case, rows=case.rows[:6], sensitive={}, models=(KAnonymity(k),), metric="ncp", weights=(), person=None
+    )
+    case = replace(case, budget=len(case.rows), boundaries=())
+    found = price_bound(problem_of(case)[0], work=5000)
+    ranged = frozenset(case.names.index(name) for name in case.options["ranges"])
+    best = optimum(len(case.rows), list(allowed_classes(table_of(case), k=k, ranged=ranged)), case.budget)
+    assert found is not None
+    assert best is not None
+    assert found[0].bound <= best + 1e-9
 
 
 def test_a_pair_within_the_limit_and_a_triple_that_is_not() -> None:
-    """k = p = 2: prices 10 and 9 for one value and 0 for the other, at a cost of 5; a pair is fine, all three are not."""
+    """k = p = 2 at a cost of 5, prices 10 and 9 for one value and 0 for the other: pairs are fine, all three are not."""
     from shoal.search.kernels.prices import class_value
 
     prices, weights = np.array([10.0, 9.0, 0.0]), np.ones(3, dtype=np.int64)
@@ -159,7 +162,7 @@ def test_equal_records_share_a_box_that_costs_nothing() -> None:
     trees = ({"*": {"a": None, "b": None}},)
     rows = (("a",), ("a",), ("a",), ("b",))
     case = Case(trees, rows, {}, (KAnonymity(2),), metric="ncp")
-    found = solved(case)
+    found = solved(case, ENOUGH)
     # the b needs one a with it: both lose everything, the other two nothing
     assert found.bound == pytest.approx(0.5, abs=1e-3)
     assert found.proof.prices[1] == pytest.approx(2.0, abs=1e-2)  # what the b costs, its own cell and that of an a

@@ -409,10 +409,10 @@ def price_steps(
     """Primal-dual steps on some boxes (Chambolle & Pock 2011); returns the members touched.
 
     ``boxes`` are costs, starts and members; ``state`` the multipliers, prices, leading prices, their sums over the
-    steps, and the multiplier of each item's suppression, all changed in place. No price rises above ``highest``, so that
-    boxes that are not looked at are not violated by far. ``suppression`` is what it costs, the budget, and an array of its
-    price. ``sizes`` are the size of prices over that of multipliers, which steps are in proportion to, and a number of
-    boxes: the step of prices is smaller the more boxes bind an item, up to that number.
+    steps, and the multiplier of each item's suppression, all changed in place. No price rises above ``highest``, so
+    that boxes that are not looked at are not violated by far. ``suppression`` is what it costs, the budget, and an
+    array of its price. ``sizes`` are the size of prices over that of multipliers, which steps are in proportion to,
+    and a number of boxes: the step of prices is smaller the more boxes bind an item, up to that number.
     """
     costs, starts, members = boxes
     weights, _ = items

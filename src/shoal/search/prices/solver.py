@@ -144,7 +144,7 @@ class PriceSolver:
         """Take steps on the chosen boxes; whether the work allowed it, with another look at all boxes after it."""
         boxes, items = self._boxes, self.lattice.items
         n, needed = len(items.weights), _STEPS * (len(boxes.members) + len(items.weights))
-        if not len(boxes.costs) or self.work + needed + self._last_look > limit:
+        if self.work + needed + self._last_look > limit:
             return False
         weight = _PRIMAL_WEIGHT * self._looked_scale
         sums = np.zeros(n), np.zeros(len(boxes.costs))
