@@ -147,7 +147,7 @@ def test_no_release_of_ranges_loses_less_than_the_bound(case: Case, k: int) -> N
 
 
 def test_a_pair_within_the_limit_and_a_triple_that_is_not() -> None:
-    """k = p = 2 at a cost of 5, prices 10 and 9 for one value and 0 for the other: pairs are fine, all three are not."""
+    """k = p = 2 at a cost of 5, prices 10 and 9 for one value, 0 for the other: pairs are fine, all three are not."""
     from shoal.search.kernels.prices import class_value
 
     prices, weights = np.array([10.0, 9.0, 0.0]), np.ones(3, dtype=np.int64)

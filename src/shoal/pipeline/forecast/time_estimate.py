@@ -9,6 +9,7 @@ from shoal.io.source import TableSource
 from shoal.pipeline.prepare import Prepared, prepare
 from shoal.policy import Policy
 from shoal.present.forecast import estimate_text
+from shoal.search.bounds.price_bound import SMALL, SMALL_WORK, WORK, price_work
 from shoal.search.cost import SearchTime, Speed, search_time
 from shoal.search.engine import LocalEngine
 from shoal.search.evaluation import Evaluator
@@ -19,6 +20,7 @@ _GROUPING = (1.0e-4, 4.5e-8)
 """Seconds that grouping took on the machine of the measurements, fixed and per distinct row; the ratio of what it takes
 here to that is the speed of this machine."""
 _COMPILING = (2.0, 15.0)  # seconds to compile the kernels, once on a machine
+_SMALL_BOUND, _BOUND = (0.0, 1.0), (0.5, 5.0)  # seconds of the lower bound without refining, on small tables and others
 _START = (0.35, 1.3)  # seconds to start a process with its imports
 _REPEAT = 3
 
@@ -60,9 +62,11 @@ def estimate_time(
     search = search_time(policy.algorithm.declared, problem, speed)
     compiling = search.kernels is not None and not is_compiled(*search.kernels)
     # reading, encoding, the lower bound, recoding, verifying and attacking: at least and at most
-    bound = 5.0e-5 * min(problem.table.n_tuples, 4000) * (1.5 if problem.sensitive_columns else 1.0)
+    small = problem.table.n_tuples <= SMALL
+    bound = _SMALL_BOUND if small else _BOUND
+    granted = (price_work(problem) - (SMALL_WORK if small else WORK)) / WORK * _BOUND[1]
     records = 2.5e-7 * (len(problem.shape) + 1) * problem.table.n_rows
-    stages = (0.1 + bound + records, 0.25 + 1.3 * bound + 3.5 * records)
+    stages = (0.1 + bound[0] + records, 0.25 + bound[1] + granted + 3.5 * records)
     fixed = [stages, *([_START] if new_process else []), *([_COMPILING] if compiling else [])]
     low = search.low + speed.slowness * sum(least for least, _ in fixed)
     high = search.high + speed.slowness * sum(most for _, most in fixed)

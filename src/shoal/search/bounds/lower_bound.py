@@ -51,21 +51,24 @@ class LowerBound:
 
     @staticmethod
     def of(problem: Problem, engine: LocalEngine, search: Mapping[str, Any]) -> LowerBound | None:
-        """The best proven bound, else an estimate by some records' neighbours; None where classes mean nothing."""
+        """The best proven bound; an estimate by some records' neighbours where no prices of all columns are affordable.
+
+        None where classes mean nothing.
+        """
         if not search.get("guarantees", True):
             return None  # the range method makes no classes, so no class has to be paid for
-        records, proven = problem.table.n_rows, list[LowerBound]()
+        records, found = problem.table.n_rows, list[LowerBound]()
         priced = price_bound(problem) if problem.table.n_tuples else None
         if priced is not None:
-            proven.append(LowerBound(max(priced[0].bound, 0.0), records, drawn=False, method=priced[1]))
+            found.append(LowerBound(max(priced[0].bound, 0.0), records, drawn=False, method=priced[1]))
         if "lower_bound" in search:
-            proven.append(LowerBound(search["lower_bound"], records, drawn=False))
+            found.append(LowerBound(search["lower_bound"], records, drawn=False))
         complete = priced is not None and priced[1] == "prices"
-        if not proven or not complete or problem.counts_people or problem.options.get("ranges"):
-            by_neighbours = lower_bound(problem, engine, seed=int(problem.options.get("seed") or 0))
-            if not by_neighbours.drawn or not proven:
-                proven.append(by_neighbours)
-        return max(proven, key=lambda each: each.ncp)
+        if not complete or problem.counts_people or problem.options.get("ranges"):
+            neighbours = lower_bound(problem, engine, seed=int(problem.options.get("seed") or 0))
+            if not neighbours.drawn or not complete:
+                found.append(neighbours)
+        return max(found, key=lambda each: each.ncp - each.error)
 
     def facts(self, reached: float) -> dict[str, Any]:
         """The bound beside what a release has reached, as the evidence tells it.

@@ -22,7 +22,7 @@ SMALL, SMALL_WORK = 2000, 600_000
 """Distinct tuples up to which work is so little that uncompiled code does it in about a second, and how much."""
 WORK_PER_SECOND = 40_000_000  # more for each second that the policy grants to refine
 _COLUMNS = (None, 12, 8, 5, 3)  # how many of the dearest columns are tried one after the other
-_SHARE = 4  # a try may take this part of the budget before it comes to its first prices
+_SHARE = 2  # a try may take this part of the budget before it comes to its first prices
 
 Method = Literal["prices", "prices-of-some-columns"]
 

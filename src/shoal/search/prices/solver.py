@@ -26,6 +26,7 @@ ROUNDING = 1e-11  # prices are told lower by so much, so that sums that are roun
 _STEPS = 100  # between two looks at all boxes
 _SLACK = 0.3  # boxes that come within so much of tight are looked at in every step, in mean prices
 _PRIMAL_WEIGHT = 3.0  # the size of prices over that of multipliers, in mean prices
+_STALLED, _SMALLEST = 5e-4, 100.0  # a gain of the bound so small makes steps smaller, down to this part
 _RISE = 2.0  # how far a price may rise before all boxes are looked at again, in mean prices
 _DEGREE = 150.0  # tight boxes that an item may be in: steps are smaller for more
 
@@ -84,7 +85,7 @@ class PriceSolver:
         self.impossible = np.zeros(n, dtype=np.bool_)  # items that can be in no class: their records are suppressed
         self.point = np.zeros(n)  # the prices at which all boxes are looked at
         self._boxes, self._multipliers, self._last_look = no_boxes(), np.zeros(0), 0
-        self._looked_scale = 0.0
+        self._looked_scale, self._damping = 0.0, 1.0
         self._prices, self._leading, self._dropped = np.zeros(n), np.zeros(n), np.zeros(n)
         self._suppression_price = np.zeros(1)
 
@@ -92,9 +93,14 @@ class PriceSolver:
         """Prices after so much more work; a later call goes on from there. ``start`` are prices to begin with."""
         limit = self.work + work
         if self.complete or self._begin(limit, start):
-            while self._look(limit) and self._step(limit):
+            while not self.settled and self._look(limit) and self._step(limit):
                 pass
         return self.solution
+
+    @property
+    def settled(self) -> bool:
+        """Whether steps have become so small that more of them gain nothing."""
+        return self._damping >= _SMALLEST
 
     @property
     def solution(self) -> Solution:
@@ -134,7 +140,10 @@ class PriceSolver:
                 self.lattice.need, self.lattice.n_values, repaired,
             )
         )  # fmt: skip
-        if self._proven(repaired)[2] > self._proven(self.feasible)[2]:
+        bound, before = self._proven(repaired)[2], self._proven(self.feasible)[2]
+        if bound < before + _STALLED * abs(before):  # prices swing around the best ones: smaller steps from now on
+            self._damping = min(_SMALLEST, 1.25 * self._damping)
+        if bound > before:
             self.feasible = repaired
         self._multipliers = _carried_over(self._boxes.keys, self._multipliers, boxes.keys)
         self._boxes = boxes
@@ -156,7 +165,7 @@ class PriceSolver:
         self.work += int(
             self.lattice.kernels.price_steps(
                 (boxes.costs, boxes.starts, members), (items.weights, items.values), self.lattice.need,
-                self.lattice.n_values, state, highest, suppression, (weight, _DEGREE), _STEPS,
+                self.lattice.n_values, state, highest, suppression, (weight, _DEGREE, self._damping), _STEPS,
             )
         )  # fmt: skip
         self.point = sums[0] / _STEPS
