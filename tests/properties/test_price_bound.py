@@ -14,7 +14,7 @@ from oracles.price_oracle import AllowedClass, allowed_classes, optimum, relaxed
 from shoal.models import DistinctLDiversity, KAnonymity, Model, PSensitive
 from shoal.search.bounds import price_bound as bounds
 from shoal.search.bounds.price_bound import ncp_costs, price_bound
-from shoal.search.prices.solver import PriceBound, PriceSolver, Solution
+from shoal.search.prices.solver import PriceBound, PriceSolver, PriceSolution
 from support.model_cases import COLUMN
 from support.ranged_cases import ranged_cases
 from support.search_cases import Case, cases, problem_of, table_of
@@ -56,7 +56,7 @@ def classes_of(case: Case) -> list[AllowedClass]:
     return list(allowed_classes(table_of(case), k=k, p=p, values=values, measure=case.metric))
 
 
-def solved(case: Case, work: int = WORK) -> Solution:
+def solved(case: Case, work: int = WORK) -> PriceSolution:
     return PriceSolver(problem_of(case)[0], compiled=work >= ENOUGH).run(work=work)
 
 

@@ -44,7 +44,7 @@ class PriceBound:
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class PriceSolution:
     """A state of the search for prices: the fractional release and the best proof so far."""
 
     proof: PriceBound
@@ -89,7 +89,7 @@ class PriceSolver:
         self._prices, self._leading, self._dropped = np.zeros(n), np.zeros(n), np.zeros(n)
         self._suppression_price = np.zeros(1)
 
-    def run(self, *, work: int, start: Floats | None = None) -> Solution:
+    def run(self, *, work: int, start: Floats | None = None) -> PriceSolution:
         """Prices after so much more work; a later call goes on from there. ``start`` are prices to begin with."""
         limit = self.work + work
         if self.complete or self._begin(limit, start):
@@ -103,12 +103,12 @@ class PriceSolver:
         return self._damping >= _SMALLEST
 
     @property
-    def solution(self) -> Solution:
+    def solution(self) -> PriceSolution:
         """Where the search stands."""
         items = self.lattice.items
         prices, suppression_price, bound = self._proven(self.feasible)
         proof = PriceBound(items, prices, suppression_price, bound, self.work, self.complete)
-        return Solution(proof, self.point, self._boxes, self._multipliers, self.impossible)
+        return PriceSolution(proof, self.point, self._boxes, self._multipliers, self.impossible)
 
     def _begin(self, limit: int, start: Floats | None) -> bool:
         """Begin with the nearest-neighbour prices, which are feasible; whether there is anything to look for."""
