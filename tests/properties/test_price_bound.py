@@ -14,7 +14,7 @@ from oracles.price_oracle import AllowedClass, allowed_classes, optimum, relaxed
 from shoal.models import DistinctLDiversity, KAnonymity, Model, PSensitive
 from shoal.search.bounds import price_bound as bounds
 from shoal.search.bounds.price_bound import ncp_costs, price_bound
-from shoal.search.prices.solver import PriceBound, PriceSolver, PriceSolution
+from shoal.search.prices.solver import PriceBound, PriceSolution, PriceSolver
 from support.model_cases import COLUMN
 from support.ranged_cases import ranged_cases
 from support.search_cases import Case, cases, problem_of, table_of
@@ -77,7 +77,7 @@ def test_the_bound_settles_at_the_optimum_of_the_linear_relaxation(case: Case) -
     assert best is not None
     found = solved(case, ENOUGH).bound
     assert found <= best + 1e-9
-    assert found >= 0.98 * best - 1e-9
+    assert found >= (0.95 if needed(case)[1] == 1 else 0.85) * best - 1e-9
 
 
 @settings(max_examples=40)
@@ -166,6 +166,14 @@ def test_equal_records_share_a_box_that_costs_nothing() -> None:
     # the b needs one a with it: both lose everything, the other two nothing
     assert found.bound == pytest.approx(0.5, abs=1e-3)
     assert found.proof.prices[1] == pytest.approx(2.0, abs=1e-2)  # what the b costs, its own cell and that of an a
+
+
+def test_nothing_has_to_be_lost_where_all_records_are_alike() -> None:
+    trees = ({"*": {"a": None, "b": None}},)
+    problem, _ = problem_of(Case(trees, (("a",),) * 3, {}, (KAnonymity(3),), metric="ncp"))
+    found = price_bound(problem)
+    assert found is not None
+    assert found[0].bound == pytest.approx(0.0, abs=1e-9)
 
 
 def test_a_table_of_wide_keys_has_a_bound() -> None:

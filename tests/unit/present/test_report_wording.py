@@ -57,8 +57,9 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "a model without words": ("requirements", {"models": UNKNOWN}),
     "a local recoding": ("losses", {"levels": None, "search": timed()}),
     "a boundary": ("losses", {"policy": BOUNDARY, "columns": columns(education=quasi(4, 16, 3, 0.62))}),
-    "a bound of nothing": ("losses", {"bound": hospital()["bound"] | {"ncp": 0.0, "ratio": None}}),
-    "an exact bound": ("losses", {"bound": hospital()["bound"] | {"estimated": False, "ratio": 1.001}}),
+    "a bound of nothing": ("losses", {"bound": hospital()["bound"] | {"ncp": 0.0, "ratio": None, "gap": None}}),
+    "an exact bound": ("losses", {"bound": hospital()["bound"] | {"estimated": False, "gap": 0.0002}}),
+    "a proven bound": ("summary", {"bound": hospital()["bound"] | {"estimated": False, "gap": 0.118}}),
     "small shares": (
         "losses",
         {

@@ -412,8 +412,8 @@ def price_steps(
     steps, and the multiplier of each item's suppression, all changed in place. No price rises above ``highest``, so
     that boxes that are not looked at are not violated by far. ``suppression`` is what it costs, the budget, and an
     array of its price. ``sizes`` are the size of prices over that of multipliers, which steps are in proportion to,
-    a number of boxes, and how many times smaller the steps of prices are: these are smaller the more boxes bind an
-    item, up to that number.
+    a number of boxes, and how many times smaller the steps of prices are: these are smaller the more items there
+    are, and the more boxes bind one of them, up to that number.
     """
     costs, starts, members = boxes
     weights, _ = items
@@ -446,7 +446,7 @@ def price_steps(
             elif multiplier_step * value < -1.0:
                 rests[b] = step + 6
         if count:
-            price_step = ratio / (damping * min(most, 1.0 + (binding / weights).max()))
+            price_step = ratio / (damping * min(most, max(np.sqrt(n), 1.0 + (binding / weights).max())))
         total = 0.0
         for i in range(n):
             if budget > 0:

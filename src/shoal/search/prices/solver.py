@@ -99,8 +99,8 @@ class PriceSolver:
 
     @property
     def settled(self) -> bool:
-        """Whether steps have become so small that more of them gain nothing."""
-        return self._damping >= _SMALLEST
+        """Whether steps have become so small that more of them gain nothing, or nothing has to be lost at all."""
+        return self.complete and (self._damping >= _SMALLEST or self._scale <= 0.0)
 
     @property
     def solution(self) -> PriceSolution:
@@ -111,7 +111,7 @@ class PriceSolver:
         return PriceSolution(proof, self.point, self._boxes, self._multipliers, self.impossible)
 
     def _begin(self, limit: int, start: Floats | None) -> bool:
-        """Begin with the nearest-neighbour prices, which are feasible; whether there is anything to look for."""
+        """Begin with the nearest-neighbour prices, which are feasible; whether the work allowed it."""
         least, work, self.complete = self.lattice.nearest(limit - self.work)
         self.work += work
         if not self.complete:
@@ -120,7 +120,7 @@ class PriceSolver:
         self.feasible = np.where(self.impossible, 0.0, least)
         self.point = self.feasible.copy() if start is None else np.where(self.impossible, 0.0, start)
         self._prices, self._leading = self.point.copy(), self.point.copy()
-        return bool((self.feasible > 0).any())
+        return True
 
     def _look(self, limit: int) -> bool:
         """Look at all boxes, prove a bound, and choose the boxes for the next steps; whether the work allowed it."""
