@@ -85,7 +85,7 @@ class PriceSolver:
         self.impossible = np.zeros(n, dtype=np.bool_)  # items that can be in no class: their records are suppressed
         self.point = np.zeros(n)  # the prices at which all boxes are looked at
         self._boxes, self._multipliers, self._last_look = no_boxes(), np.zeros(0), 0
-        self._looked_scale, self._damping = 0.0, 1.0
+        self._looked, self._looked_scale, self._damping = False, 0.0, 1.0
         self._prices, self._leading, self._dropped = np.zeros(n), np.zeros(n), np.zeros(n)
         self._suppression_price = np.zeros(1)
 
@@ -124,6 +124,9 @@ class PriceSolver:
 
     def _look(self, limit: int) -> bool:
         """Look at all boxes, prove a bound, and choose the boxes for the next steps; whether the work allowed it."""
+        if self._looked:
+            return True
+        first = not self._last_look
         self._looked_scale = self._scale
         slack = _SLACK * self._looked_scale
         boxes, work, complete = self.lattice.near(self.point, slack=slack, spread=slack, limit=limit - self.work)
@@ -141,12 +144,12 @@ class PriceSolver:
             )
         )  # fmt: skip
         bound, before = self._proven(repaired)[2], self._proven(self.feasible)[2]
-        if bound < before + _STALLED * abs(before):  # prices swing around the best ones: smaller steps from now on
+        if not first and bound < before + _STALLED * abs(before):  # prices swing around the best: smaller steps now on
             self._damping = min(_SMALLEST, 1.25 * self._damping)
         if bound > before:
             self.feasible = repaired
         self._multipliers = _carried_over(self._boxes.keys, self._multipliers, boxes.keys)
-        self._boxes = boxes
+        self._boxes, self._looked = boxes, True
         return True
 
     def _step(self, limit: int) -> bool:
@@ -168,7 +171,7 @@ class PriceSolver:
                 self.lattice.n_values, state, highest, suppression, (weight, _DEGREE, self._damping), _STEPS,
             )
         )  # fmt: skip
-        self.point = sums[0] / _STEPS
+        self.point, self._looked = sums[0] / _STEPS, False
         return True
 
     @property
