@@ -205,3 +205,12 @@ def test_work_is_chosen_by_the_table_and_the_policy_alone() -> None:
     refined = bounds.price_work(problem_of(replace(case, options={"refine": 10}))[0])
     assert plain == bounds.SMALL_WORK
     assert refined == plain + 10 * bounds.WORK_PER_SECOND
+
+
+@settings(max_examples=15)
+@given(small_cases())
+def test_compiled_kernels_give_the_same_prices(case: Case) -> None:
+    problem, _ = problem_of(case)
+    one, other = (PriceSolver(problem, compiled=compiled).run(work=WORK) for compiled in (False, True))
+    assert one.bound == other.bound
+    assert np.array_equal(one.proof.prices, other.proof.prices)
