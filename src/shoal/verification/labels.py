@@ -111,6 +111,11 @@ class MaskLabels(Labels):
     def _characters(self) -> set[str] | None:
         return None if self.alphabet is None else set(_ALPHABETS.get(self.alphabet, self.alphabet))
 
+    @property
+    def letters(self) -> int | None:
+        """How many characters a value may be made of; None where any text may be one."""
+        return None if self._characters is None else len(self._characters)
+
     def chains(self, values: Sequence[Label]) -> list[Chain]:
         """Levels go as far as the longest value; a value of one character stays itself up to the root."""
         longest = max((len(value) for value in values if value is not None), default=0)

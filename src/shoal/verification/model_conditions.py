@@ -349,7 +349,7 @@ def check_models(
     tallies = {name: tally(name, shown[name], classes, policy) for name in policy.names("sensitive")}
     left_out = unjudged_in_records(policy) if policy.person and people is None else ()
     checks = []
-    for name, column, entry in _required(policy):
+    for name, column, entry in required_models(policy):
         if name not in left_out:
             checks.append(_judge(name, Case(entry, classes, policy, None if column is None else tallies[column])))
     if policy.events > 1 and people is not None:
@@ -363,7 +363,7 @@ def _check_linked(cells: Mapping[str, Any], policy: StatedPolicy, counts: Codes)
     checks = []
     for classes, form in ((single, "{}"), (whole, "linked {}")):
         cases = {name: _linked_case(name, cells, classes, policy) for name in policy.names("sensitive")}
-        for name, column, entry in _required(policy):
+        for name, column, entry in required_models(policy):
             if column is not None:
                 checks.append(_judge(form.format(name), replace(cases[column], spec=entry)))
             elif classes is single:  # as many people have a record as all of theirs
@@ -386,11 +386,11 @@ def _linked_case(name: str, cells: Mapping[str, Any], classes: Classes, policy: 
 
 def unjudged_in_records(policy: StatedPolicy) -> list[str]:
     """The checks of models that may hold for people and not for records."""
-    found = [name for name, _, entry in _required(policy) if entry["model"] not in _IMPLIED_IN_RECORDS]
+    found = [name for name, _, entry in required_models(policy) if entry["model"] not in _IMPLIED_IN_RECORDS]
     return [*found, KNOWN_EVENTS] if policy.events > 1 else found
 
 
-def _required(policy: StatedPolicy) -> Iterator[tuple[str, str | None, Mapping[str, Any]]]:
+def required_models(policy: StatedPolicy) -> Iterator[tuple[str, str | None, Mapping[str, Any]]]:
     """Each model that is required: the name of its check, its column, and its entry in the policy."""
     for entry in policy.privacy:
         name = entry["model"]
