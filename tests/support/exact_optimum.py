@@ -90,7 +90,7 @@ class SmallTable:
 
     def cost(self, column: int, label: str) -> float:
         """NCP of a cell."""
-        leaves = [path for path in _paths(self.trees[column], ())]
+        leaves = list(_paths(self.trees[column], ()))
         return (sum(label in path for path in leaves) - 1) / max(len(leaves) - 1, 1)
 
     @cached_property
@@ -203,9 +203,7 @@ def exact_loss(table: SmallTable) -> float | None:
     ]
     bounds = optimize.Bounds(np.zeros(len(upper)), upper)
     options = {"mip_rel_gap": 0.0}
-    found = optimize.milp(
-        program.costs, integrality=program.whole, bounds=bounds, constraints=limits, options=options
-    )
+    found = optimize.milp(program.costs, integrality=program.whole, bounds=bounds, constraints=limits, options=options)
     return None if found.x is None else float(found.fun) / len(table.records)
 
 

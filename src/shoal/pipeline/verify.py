@@ -190,6 +190,11 @@ def verify_result(result: Result, written: WrittenRelease) -> Verification:
     return verify(written.release, result.policy.as_read(), original, claim=claim, suppressed=suppressed)
 
 
+def original_rows(reading: Reading, policy: Policy) -> Original | None:
+    """The original of a run as the verifier takes it; None where it is not at hand as one table."""
+    return _readable(_as_counted_rows(reading.original()), policy)
+
+
 def _as_counted_rows(table: Any) -> Any:
     if not isinstance(table, CountedTable):
         return table

@@ -50,6 +50,8 @@ from shoal.verification import box_walk
 from shoal.verification.box_columns import CELL_COSTS, BoxColumn, Floats, box_column, free_column
 from shoal.verification.canonical_text import Codes, Label, code, packed, text_column
 from shoal.verification.class_requirements import least_records, required_values, value_requirements
+from shoal.verification.declared_labels import labels_of
+from shoal.verification.labels import Labels
 from shoal.verification.read import Original, read_original
 from shoal.verification.relative_dates import in_days, read_for_days
 from shoal.verification.stated_policy import StatedPolicy
@@ -64,7 +66,7 @@ _STEPS_BEFORE_COMPILING: Final = 30_000  # loading the compiler takes as long as
 class Prices:
     """A price for each combination of values of some columns of the original; without one, a record's price is 0."""
 
-    table: pa.Table  # columns of the original, each row once
+    table: pa.Table  # columns of the original, each row once; quasi-identifiers may be as their hierarchy writes them
     prices: Floats
 
 
@@ -117,7 +119,7 @@ def checked_bound(
         free_column(name, each.values) if name in free else box_column(policy, name, each.values, measure)
         for name, each in coded.items()
     ]
-    price_of_row, priced = _prices_of_rows(texts, prices)
+    price_of_row, priced = _prices_of_rows(texts, prices, {name: labels_of(policy, name) for name in quasi})
     values = [required_values(policy, each, texts[each.column]) for each in requirements]
     items = _Items.of([each.codes for each in coded.values()], price_of_row, values, counts)
     allowed = math.floor(Fraction(repr(policy.suppression)) * total)
@@ -154,28 +156,38 @@ def _sum_of_prices(prices: Floats, counts: Codes, suppressed: int) -> float:
     return math.fsum([*((counts[order] - instead) * prices[order]).tolist(), float(instead.sum())])
 
 
-def _prices_of_rows(texts: Mapping[str, Any], prices: Prices) -> tuple[Floats, Any]:
+def _prices_of_rows(texts: Mapping[str, Any], prices: Prices, labels: Mapping[str, Labels]) -> tuple[Floats, Any]:
     """The price of each row of the original, and which rows have one."""
     names, rows = prices.table.column_names, len(next(iter(texts.values())))
     given = np.asarray(prices.prices, dtype=np.float64)
     if len(given) != prices.table.num_rows or not np.isfinite(given).all() or not set(names) <= set(texts):
         message = "Prices are one finite number for each row of values of columns of the original."
         raise DataError(message, code="prices-without-rows")
-    joined = [
-        code(pa.chunked_array([*_chunks(texts[name]), *_chunks(text_column(prices.table.column(name), name))]))
-        for name in names
-    ]
-    keys = packed([each.codes for each in joined], [len(each.values) for each in joined], rows + len(given))
-    distinct, index = np.unique(keys, return_inverse=True)
-    if len(np.unique(index[rows:])) < len(given):
+    keys, size = np.zeros(rows + len(given), dtype=np.int64), 1
+    for name in names:
+        codes = _joint_codes(texts[name], text_column(prices.table.column(name), name), labels.get(name))
+        _, keys = np.unique(keys * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)
+        size = int(keys.max(initial=-1)) + 1
+    if len(np.unique(keys[rows:])) < len(given):
         raise DataError("A combination of values has two prices.", code="two-prices")
-    price, priced = np.zeros(len(distinct)), np.zeros(len(distinct), dtype=np.bool_)
-    price[index[rows:]], priced[index[rows:]] = given, True
-    return price[index[:rows]], priced[index[:rows]]
+    price, priced = np.zeros(size), np.zeros(size, dtype=np.bool_)
+    price[keys[rows:]], priced[keys[rows:]] = given, True
+    return price[keys[:rows]], priced[keys[:rows]]
+
+
+def _joint_codes(original: Any, given: Any, labels: Labels | None) -> Codes:
+    """One numbering for the rows of two columns; a quasi-identifier by its text in the hierarchy: 39 for 39.0."""
+    coded = code(pa.chunked_array([*_chunks(original), *_chunks(given)], pa.string()))
+    if labels is None:
+        return coded.codes
+    texts = zip(coded.values, labels.chains(coded.values), strict=True)
+    number: dict[Label, int] = {}
+    return np.array([number.setdefault(chain[0] if chain else text, len(number)) for text, chain in texts])[coded.codes]
 
 
 def _chunks(column: Any) -> list[Any]:
-    return column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    return [chunk.cast(pa.string()) for chunk in chunks]
 
 
 @dataclass(frozen=True, eq=False)
