@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,8 @@ class SmallTable:
     p: int = 1
     suppressed: int = 0
     boundaries: tuple[tuple[str, ...] | int | None, ...] = ()
+    ranged: tuple[int, ...] = ()
+    """Columns of numbers, in the order of their tree, that may be released as ranges."""
 
     @property
     def names(self) -> list[str]:
@@ -67,6 +69,8 @@ class SmallTable:
         privacy: list[dict[str, Any]] = [{"model": "k-anonymity", "k": self.k}]
         if self.p > 1:
             privacy.append({"model": "p-sensitive", "p": self.p, "sensitive": SECRET})
+        if self.ranged and "algorithm" not in more:
+            more["algorithm"] = {"name": "mondrian", "ranges": [self.names[column] for column in self.ranged]}
         share = min((self.suppressed + 0.5) / len(self.records), 1.0) if self.suppressed else 0.0
         return shoal.Policy(columns=columns, privacy=privacy, suppression=share, **more)
 
@@ -93,6 +97,11 @@ class SmallTable:
         leaves = list(_paths(self.trees[column], ()))
         return (sum(label in path for path in leaves) - 1) / max(len(leaves) - 1, 1)
 
+    def range_cost(self, column: int, low: str, high: str) -> float:
+        """NCP of a cell that is released as a range."""
+        leaves = leaves_of(self.trees[column])
+        return (leaves.index(high) - leaves.index(low)) / max(len(leaves) - 1, 1)
+
     @cached_property
     def boxes(self) -> dict[frozenset[int], float]:
         """The cost of the cheapest box for each set of items that one holds, if a class could be in it."""
@@ -105,6 +114,9 @@ class SmallTable:
                 for label in set(labels[item[column]]):
                     under.setdefault(label, set()).add(index)
             options.append([(inside, self.cost(column, label)) for label, inside in sorted(under.items())])
+            for low, high in combinations(leaves_of(self.trees[column]), 2) if column in self.ranged else ():
+                inside = {index for index, item in enumerate(items) if int(low) <= int(item[column]) <= int(high)}
+                options[-1].append((inside, self.range_cost(column, low, high)))
         found: dict[frozenset[int], float] = {}
         for box in product(*options):
             inside = frozenset(set.intersection(*(held for held, _ in box)))
@@ -233,6 +245,9 @@ def exact_loss_by_partitions(table: SmallTable) -> float | None:
             for column, label_of in enumerate(labels):
                 shared = set.intersection(*(set(label_of[record[column]]) for record in each))
                 cell = min((costs[column][label] for label in shared), default=math.inf)
+                if column in table.ranged:
+                    numbers = sorted((record[column] for record in each), key=int)
+                    cell = min(cell, table.range_cost(column, numbers[0], numbers[-1]))
                 total += len(each) * cell / len(labels)
         if total < math.inf and (best is None or total < best):
             best = total
@@ -277,4 +292,6 @@ def small_tables(draw: st.DrawFn, *, most_records: int = 7) -> SmallTable:
     records = draw(st.lists(record, min_size=1, max_size=most_records))
     p, suppressed = draw(st.integers(1, 3)), draw(st.integers(0, 2))
     k = draw(st.integers(p, 4))
-    return SmallTable(trees, tuple(records), k, p, min(suppressed, len(records) - 1), bounds)
+    numbers = tuple(column for column, each in enumerate(chosen) if each == 1)
+    ranged = numbers if not bounds and draw(st.booleans()) else ()
+    return SmallTable(trees, tuple(records), k, p, min(suppressed, len(records) - 1), bounds, ranged)

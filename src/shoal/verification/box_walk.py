@@ -160,14 +160,24 @@ def has_cheaper_label(part: Any, labels: Any, first: int, rung: int, costs: Any)
     return False
 
 
+def least_costs(labels: Any, costs: Any) -> Any:
+    """The cost of the cheapest label of each rung."""
+    least = np.full(labels.shape[0], np.inf)
+    for rung in range(labels.shape[0]):
+        for item in range(labels.shape[1]):
+            if labels[rung, item] >= 0:
+                least[rung] = min(least[rung], costs[labels[rung, item]])
+    return least
+
+
 def walk(
     price: Any, count: Any, values: Any, needed: Any, k: int, labels: Any, firsts: Any, costs: Any, most_steps: int
 ) -> tuple[Any, Any, Any]:
     """By how much each item's price has to fall, the labels of the box that exceeds its cost the most, and counts.
 
-    ``labels[rung, item]``; the rungs of column ``j`` are ``firsts[j]`` up to ``firsts[j + 1]``; ``costs[label]``, each
-    label having one column. The counts are steps, boxes that had to be looked at and boxes that exceed their cost.
-    More than ``most_steps`` steps end the walk, whose result then means nothing.
+    ``labels[rung, item]``: the rungs of column ``j`` are ``firsts[j]`` up to ``firsts[j + 1]``, those with the cheapest
+    labels first; each label has one column and its ``costs``. The counts are steps, boxes that had to be looked at and
+    boxes that exceed their cost. More than ``most_steps`` steps end the walk, whose result then means nothing.
     """
     n, columns = price.shape[0], firsts.shape[0] - 1
     falls, worst = np.zeros(n), np.full(columns, -1, dtype=np.int32)
@@ -175,7 +185,7 @@ def walk(
     members, parts = np.zeros((columns + 1, n), dtype=np.int32), np.zeros((columns, n), dtype=np.int32)
     starts, size = np.zeros((columns, costs.shape[0] + 1), dtype=np.int64), np.zeros(columns + 1, dtype=np.int64)
     n_parts, following = np.zeros(columns, dtype=np.int64), np.zeros(columns, dtype=np.int64)
-    rung, partial = np.zeros(columns, dtype=np.int64), np.zeros(columns + 1)
+    rung, partial, cheapest = np.zeros(columns, dtype=np.int64), np.zeros(columns + 1), least_costs(labels, costs)
     tally, touched = np.zeros((costs.shape[0], 2), dtype=np.int64), np.zeros(costs.shape[0], dtype=np.int32)
     place = np.zeros(costs.shape[0], dtype=np.int64)
     seen, stamps = np.zeros(max(int(values.max()) + 1, 1), dtype=np.int64), np.zeros(1, dtype=np.int64)
@@ -190,8 +200,12 @@ def walk(
                 depth -= 1
                 continue
             order = members[depth, : size[depth]]
+            following[depth] = n_parts[depth] = 0
+            least = partial[depth] + cheapest[rung[depth]]
+            if relevant_items(order, price, count, values, seen, stamps, least, k, needed) == 0:
+                rung[depth] = firsts[depth + 1] - 1  # rungs come by their cheapest label
+                continue
             counts[0] += size[depth]
-            following[depth] = 0
             n_parts[depth] = split(
                 order, labels[rung[depth]], count, k, tally, touched, place, parts[depth], starts[depth]
             )

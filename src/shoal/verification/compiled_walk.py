@@ -16,7 +16,7 @@ from shoal.verification import box_walk
 def _compiled() -> Callable[..., Any]:
     """The walk with everything that it calls."""
     scope: dict[str, Any] = {"np": np, "TOLERANCE": box_walk.TOLERANCE}
-    for name in ("best_class", "relevant_items", "largest_excess", "split", "has_cheaper_label", "walk"):
+    for name in ("best_class", "relevant_items", "largest_excess", "split", "has_cheaper_label", "least_costs", "walk"):
         source = getattr(box_walk, name)
         function = FunctionType(source.__code__, scope, name)
         function.__module__ = box_walk.__name__

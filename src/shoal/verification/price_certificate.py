@@ -27,8 +27,8 @@ exchanging the two makes it no worse. The rest is then free to choose.) The high
 
 Models that are more than a number of records or of distinct values are left out, or counted by the values that they
 need at least. People are counted as records, which they have at least as many of. Of several columns with distinct
-values each is looked at alone. Columns that may be released as ranges cost nothing here. All of this allows more
-classes at less cost, and so only lowers the bound.
+values each is looked at alone. Ranges of many numbers are looked at together with others of about their length. All of
+this allows more classes at less cost, and so only lowers the bound.
 
 Prices tell about people: they are handed over in memory and are not part of any result.
 """
@@ -113,7 +113,7 @@ def checked_bound(
     total = int(counts.sum())
     if not total:
         return ProvenBound("no-records", measure)
-    free = {*free, *policy.ranges}
+    free = set(free)
     coded = {name: code(texts[name]) for name in quasi}
     columns = [
         free_column(name, each.values) if name in free else box_column(policy, name, each.values, measure)

@@ -160,9 +160,34 @@ def test_columns_that_cost_nothing_are_told() -> None:
     table = original("abcd")
     found = bound(table, policy_of(), dict.fromkeys("abcd", 1 / 3), free=["q"])
     assert (found.bound, found.free_columns) == (0.0, ("q",))
-    numbers = pa.table({"q": ["1", "2", "3"], "s": ["x"] * 3})
-    ranged = policy_of(quasi={"hierarchy": {"intervals": [2]}}, algorithm={"name": "mondrian", "ranges": ["q"]})
-    assert bound(numbers, ranged, {"1": 0.5, "2": 0.5}).free_columns == ("q",)
+
+
+def ranged_policy() -> Policy:
+    return policy_of(quasi={"hierarchy": {"intervals": [1000]}}, algorithm={"name": "mondrian", "ranges": ["q"]})
+
+
+def test_ranges_cost_less_than_the_labels_that_hold_them() -> None:
+    """2 is in no interval with another number, but in a range that loses half."""
+    table, prices = pa.table({"q": ["2", "3", "5"], "s": ["x"] * 3}), {"2": 1.0, "3": 1.0, "5": 1.0}
+    by_labels = policy_of(quasi={"hierarchy": {"intervals": [[0, 3, 9]]}})
+    assert bound(table, by_labels, prices).bound == pytest.approx(1 / 2 + 1 / 6)
+    ranged = bound(table, ranged_policy(), prices)
+    assert ranged.bound == pytest.approx(1 / 2)
+    assert ranged.broken_box in {("2<=3",), ("3<=5",)}
+
+
+@pytest.mark.parametrize("numbers", [9, 60, 150])
+def test_every_range_lies_in_a_window_that_costs_no_more_and_not_much_less(numbers: int) -> None:
+    values = [str(number) for number in range(0, 3 * numbers, 3)]
+    found = box_column(stated(ranged_policy()), "q", values, "ncp")
+    least = np.ones((numbers, numbers))  # of the labels that hold two values
+    for rung in found.rungs:
+        for label in np.unique(rung[rung >= 0]):
+            inside = np.flatnonzero(rung == label)
+            least[np.ix_(inside, inside)] = np.minimum(least[np.ix_(inside, inside)], found.costs[label])
+    apart = np.abs(np.subtract.outer(np.arange(numbers), np.arange(numbers))) / (numbers - 1)
+    assert (least <= apart + 1e-12).all()
+    assert (least >= (1.0 if numbers == 9 else 0.6) * apart - 1e-12).all()
 
 
 def test_a_lattice_that_is_too_large_proves_nothing_and_says_so() -> None:
