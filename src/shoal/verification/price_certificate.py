@@ -47,7 +47,7 @@ import pyarrow as pa
 
 from shoal.errors import DataError
 from shoal.verification import box_walk
-from shoal.verification.box_columns import CELL_COSTS, BoxColumn, Floats, box_column, free_column
+from shoal.verification.box_columns import BoxColumn, Floats, box_column, free_column
 from shoal.verification.canonical_text import Codes, Label, code, packed, text_column
 from shoal.verification.class_requirements import least_records, required_values, value_requirements
 from shoal.verification.declared_labels import labels_of
@@ -100,8 +100,8 @@ def checked_bound(
 ) -> ProvenBound:
     """The lower bound on a measure that prices prove for every release of an original under a policy.
 
-    ``measure`` is a mean over cells (`CELL_COSTS`), which ``weights`` may weigh by column. Quasi-identifiers that are
-    ``free`` are taken to cost nothing: a lattice that is too large may then be small enough.
+    ``measure`` is a mean over cells (`box_columns.CELL_COSTS`), which ``weights`` may weigh by column. Columns that are
+    ``free`` are taken to cost nothing: a lattice that is too large may be small enough without them.
     """
     if policy.tables:
         return ProvenBound("linked-tables", measure)
@@ -263,7 +263,3 @@ def _walker(steps: int) -> tuple[Callable[..., Any], int]:
         return import_module("shoal.verification.compiled_walk").walk, MOST_STEPS
     except ImportError:
         return box_walk.walk, _MOST_PLAIN_STEPS
-
-
-MEASURES: Final = tuple(CELL_COSTS)
-"""The measures that a bound can be proven for."""
