@@ -131,6 +131,13 @@ def test_a_larger_class_may_exceed_what_its_pairs_do_not() -> None:
     assert found.bound == pytest.approx(1 / 3)
 
 
+def test_a_box_with_too_few_values_has_no_class_however_dear_a_record_of_it_is() -> None:
+    three = policy_of(3, {"model": "distinct-l-diversity", "l": 3})
+    found = bound(original("abbcd", "xyyzz"), three, {"a": 2.0, "b": 0.0, "c": 1.0, "d": 1.0})
+    assert found.lowered == 0
+    assert found.bound == pytest.approx(4 / 5)
+
+
 def test_unknown_values_are_records_and_no_values() -> None:
     table, prices = original("aab", "x?y"), {"a": 1 / 3, "b": 1 / 3}
     assert bound(table, policy_of(2, TWO_VALUES), prices).bound == pytest.approx(1 / 9)
