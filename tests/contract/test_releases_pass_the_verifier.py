@@ -1,7 +1,7 @@
 """Every algorithm with every model, from table to release, before the independent verifier.
 
-`shoal.anonymize` raises when its own verification (with the original) fails; here the release is also verified alone,
-as a reader of it would, after a trip through a file.
+A release is verified with the original, as a run verifies its own, and alone, as a reader of it would, after a trip
+through a file. Attacks and evidence are no part of this.
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.csv
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import shoal
 from shoal.errors import InfeasibleError
+from shoal.pipeline.run import make_release
 from shoal.search import ALGORITHMS
 
 pytestmark = pytest.mark.slow
@@ -133,10 +135,9 @@ def test_what_an_algorithm_releases_passes_the_verifier(
     table = data.draw(tables())
     policy = policy_of(model, RUNS[run], data.draw)
     try:
-        release = shoal.anonymize(table, policy)
+        result = make_release(table, policy)
     except InfeasibleError:
         return
-    assert release.evidence["verified"]
-    release.write(tmp_path / "release.csv", force=True)
+    pyarrow.csv.write_csv(result.table, tmp_path / "release.csv")
     shoal.verify(tmp_path / "release.csv", policy).raise_if_failed()
     shoal.verify(tmp_path / "release.csv", policy, original=table).raise_if_failed()

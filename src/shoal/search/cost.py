@@ -88,5 +88,6 @@ def _growth_time(algorithm: Algorithm, problem: Problem, speed: Speed) -> Search
 
 def _kernels_of(problem: Problem) -> tuple[str, ...]:
     """The compiled kernels that clustering and refining call."""
-    covering = covering_kernels(problem.table.n_tuples, math.prod(problem.shape))
-    return (*covering, *refining_kernels(problem.table.n_rows, problem.options.get("refine")))
+    covering = covering_kernels(problem.table.n_tuples, math.prod(problem.shape), repeated=problem.repeated)
+    refining = refining_kernels(problem.table.n_rows, problem.options.get("refine"), repeated=problem.repeated)
+    return (*covering, *refining)

@@ -46,6 +46,7 @@ class Problem:
     options: Mapping[str, Any] = field(default_factory=dict)  # the algorithm's own options
     progress: Progress = no_progress
     entries: tuple[int, ...] = ()  # entry under ``privacy`` of each model; empty where they come from no policy
+    repeated: bool = False  # whether it is one of many: then compiled kernels pay off for small tables, too
     veto: Veto | None = None  # what is refused although it holds, where the search conceals; None: nothing
 
     def entry_of(self, model: int) -> int:

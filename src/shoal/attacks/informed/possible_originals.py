@@ -87,7 +87,7 @@ class PossibleOriginals:
         assert scene.original is not None
         self._known, self._rows, self._first = known, scene.original.rows, scene.policy.person_columns
         self._algorithm = scene.policy.algorithm.name
-        self._problem = replace(known.problem, progress=no_progress)
+        self._problem = replace(known.problem, progress=no_progress, repeated=True)
         self._number = class_numbers(scene)
         self._by_cell = np.argsort(known.record_cell, kind="stable")
         self.runs = 0

@@ -2,11 +2,12 @@
 
 Compiling them for the first time takes seconds (`kernels.compiling`). The compiler keeps its work in one folder per
 user, and there in one folder per location of the source, named by a hash of that location, with one file per function
-that ends in ``.nbi``. Only these files are looked at, since asking the compiler would load it.
+that ends in ``.nbi``. Only these files are looked at, since asking the compiler would load it. One serves as long as
+the source has not changed: it is younger than the source, or holds the SHA-256 of it (numba 0.68 and later).
 """
 
 import hashlib
-import sys
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -36,32 +37,43 @@ ROWS_BEFORE_LOADING = 2_000
 
 
 def is_compiled(*kernels: str) -> bool:
-    """Whether a run would find all of some kernels compiled, and no earlier than they were last changed."""
+    """Whether a run would find all of some kernels compiled as their source is now."""
     source, folder = Path(__file__).absolute().parent, cache_folder()
     if folder is None:
         return False
     location = f"{source.name}_{hashlib.sha1(str(source).encode(), usedforsecurity=False).hexdigest()}"
-    return all(_newer_than(source / f"{kernel.partition('.')[0]}.py", folder / location, kernel) for kernel in kernels)
+    return all(_serves(source / f"{kernel.partition('.')[0]}.py", folder / location, kernel) for kernel in kernels)
 
 
-def _newer_than(source: Path, folder: Path, kernel: str) -> bool:
-    changed = source.stat().st_mtime if source.exists() else 0.0  # inside an archive there is no file
-    return any(file.stat().st_mtime >= changed for file in folder.glob(f"{kernel}-*.nbi"))
+def _serves(source: Path, folder: Path, kernel: str) -> bool:
+    changed, digest = _version(source)
+    found = folder.glob(f"{kernel}-*.nbi")
+    return any(file.stat().st_mtime >= changed or digest in file.read_bytes() for file in found)
 
 
-def _at_hand(kernels: tuple[str, ...]) -> bool:
-    """Whether the compiler is loaded and has nothing left to do: then even a short search is quicker compiled."""
-    return "numba" in sys.modules and is_compiled(*kernels)
+@cache
+def _version(source: Path) -> tuple[float, bytes]:
+    """When a file was changed, and the SHA-256 of its content; inside an archive there is no file."""
+    if not source.exists():
+        return 0.0, b""
+    return source.stat().st_mtime, hashlib.sha256(source.read_bytes()).digest()
 
 
-def covering_kernels(tuples: int, nodes: int) -> tuple[str, ...]:
-    """The compiled kernels that covering so many tuples with boxes of so many nodes calls: none where it is short."""
-    return COVERING if tuples * nodes > BOXES_BEFORE_LOADING or _at_hand(COVERING) else ()
+def covering_kernels(tuples: int, nodes: int, *, repeated: bool = False) -> tuple[str, ...]:
+    """The compiled kernels that covering so many tuples with boxes of so many nodes calls: none where it is short.
+
+    A short search that is repeated calls them if they have been compiled before.
+    """
+    return COVERING if tuples * nodes > BOXES_BEFORE_LOADING or (repeated and is_compiled(*COVERING)) else ()
 
 
-def refining_kernels(rows: int, seconds: float | None) -> tuple[str, ...]:
-    """The compiled kernels that refining so many rows calls: none where it is short, and no time is asked for."""
-    return REFINING if rows > ROWS_BEFORE_LOADING or seconds is not None or _at_hand(REFINING) else ()
+def refining_kernels(rows: int, seconds: float | None, *, repeated: bool = False) -> tuple[str, ...]:
+    """The compiled kernels that refining so many rows calls: none where it is short, and no time is asked for.
+
+    A short search that is repeated calls them if they have been compiled before.
+    """
+    long = rows > ROWS_BEFORE_LOADING or seconds is not None
+    return REFINING if long or (repeated and is_compiled(*REFINING)) else ()
 
 
 def load_kernels() -> ModuleType:

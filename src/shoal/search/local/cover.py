@@ -43,7 +43,7 @@ FINE_STEPS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.2, np.inf)
 
 def covering_needs(problem: Problem) -> tuple[str, ...]:
     """The compiled kernels that covering the tuples of a problem calls."""
-    return covering_kernels(problem.table.n_tuples, math.prod(problem.shape))
+    return covering_kernels(problem.table.n_tuples, math.prod(problem.shape), repeated=problem.repeated)
 
 
 class BoxCover:

@@ -147,7 +147,7 @@ def refine_if_asked(
     seconds = problem.options.get("refine")
     if seconds is None and not rounds:
         return SearchResult(recoding, facts)
-    needed = refining_kernels(problem.table.n_rows, seconds)
+    needed = refining_kernels(problem.table.n_rows, seconds, repeated=problem.repeated)
     compile_ahead(needed, problem.progress)
     problem.progress("refining", 0.0)
     limits: dict[str, Any] = {"rounds": rounds, "piece": piece, "kernels": None if needed else plain_refinement}

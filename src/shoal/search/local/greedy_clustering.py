@@ -67,7 +67,7 @@ def _clustered(blocks: Blocks) -> SearchResult:
 def _covered(blocks: Blocks) -> tuple[Classes, dict[str, object]]:
     """BoxCover and refine piece by piece."""
     problem = blocks.problem
-    refining = refining_kernels(problem.table.n_rows, problem.options.get("refine"))
+    refining = refining_kernels(problem.table.n_rows, problem.options.get("refine"), repeated=problem.repeated)
     compile_ahead([*covering_needs(problem), *refining], problem.progress)
     cover = BoxCover(blocks)
     owner = np.full(problem.table.n_tuples, SUPPRESSED, dtype=np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import os
 import pkgutil
@@ -78,6 +79,10 @@ def test_a_kernel_counts_as_compiled_once_its_file_is_there(tmp_path: Path, monk
     assert not load.is_compiled("compiled.group_dense", "compiled.willing_groups")
     os.utime(file, (0, 0))  # from before the kernel was changed
     assert not load.is_compiled("compiled.group_dense")
+    source = Path(load_kernels().__file__ or "").read_bytes()
+    file.write_bytes(b"begin" + hashlib.sha256(source).digest() + b"end")  # the file of the source was touched only
+    os.utime(file, (0, 0))
+    assert load.is_compiled("compiled.group_dense")
 
 
 @pytest.mark.parametrize("group", [load.GROUPING, load.REFINING, load.COVERING])
@@ -133,3 +138,11 @@ def test_short_searches_load_no_compiler() -> None:
     assert load.covering_kernels(1_000, 13_000) == load.COVERING
     assert load.refining_kernels(1_000, None) == ()
     assert load.refining_kernels(1_000, 60.0) == load.REFINING == load.refining_kernels(30_000, None)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_short_searches_that_are_repeated_use_what_is_compiled(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiling would take longer than it saves."""
+    monkeypatch.setattr(load, "is_compiled", lambda *_: compiled)
+    assert load.refining_kernels(1_000, None, repeated=True) == (load.REFINING if compiled else ())
+    assert load.covering_kernels(1_000, 300, repeated=True) == (load.COVERING if compiled else ())
