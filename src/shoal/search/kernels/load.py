@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from shoal.search.kernels import cache_folder, plain, prices
+from shoal.search.kernels import cache_folder, plain, plain_prices
 
 GROUPING = ("compiled.group_dense", "compiled.group_hashed", "compiled.histogram", "compiled.keys_of")
 REFINING = (
@@ -26,8 +26,9 @@ REFINING = (
     "refinement.column_sums",
 )
 COVERING = ("compiled.least_boxes",)
-PRICES = ("prices.least_costs", "prices.near_boxes", "prices.price_steps", "prices.repair")
-"""What searches over the lattice, refining and covering call: modules and kernels, those that take longest first.
+PRICES = ("prices.near_boxes", "prices.price_steps", "prices.least_costs", "prices.repair")
+"""What searches over the lattice, refining, covering and the bound by prices call: modules and kernels, those that take
+longest first.
 
 `least_boxes` calls `willing_groups`, which is compiled and kept with it."""
 BOXES_BEFORE_LOADING = 500_000
@@ -91,12 +92,9 @@ def load_refining_kernels() -> ModuleType:
 
 
 def load_price_kernels(*, compiled: bool) -> ModuleType:
-    """The kernels of the bound by prices: compiled where asked and possible, and where they have been compiled before.
+    """The kernels of the bound by prices: compiled where asked, else, or where numba has no build, in NumPy."""
+    if compiled:
+        from shoal.search.kernels import jit, prices  # noqa: PLC0415 - numba takes time and memory to import
 
-    The results are the same. Short work is done before they would be compiled for the first time.
-    """
-    if compiled or is_compiled(*PRICES):
-        from shoal.search.kernels import jit, prices_compiled  # noqa: PLC0415 - numba takes time and memory to import
-
-        return prices_compiled if jit.HAS_NUMBA else prices
-    return prices
+        return prices if jit.HAS_NUMBA else plain_prices
+    return plain_prices

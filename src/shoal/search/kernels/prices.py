@@ -1,8 +1,8 @@
 """Kernels of the bound by prices: boxes whose constraint is nearly tight, steps on these, and repair.
 
-Plain Python, which `kernels.prices_compiled` compiles: the same results, number for number. *Items* are records that no
-constraint tells apart: equal in every quasi-identifier, and in the sensitive value where values are counted. They come
-in descending order of price, so the first members of any box are its dearest.
+Compiled where numba is; `plain_prices` has their NumPy twins. *Items* are records that no constraint tells apart: equal
+in every quasi-identifier, and in the sensitive value where values are counted. They come in descending order of price,
+so the first members of any box are its dearest.
 
 Boxes are enumerated column by column (Beyer & Ramakrishnan 1999, bottom-up cubes): the members of a group are
 parted by the next column at each of its levels, and a group that cannot become a box of interest is left at once. No
@@ -13,9 +13,19 @@ from typing import Any
 
 import numpy as np
 
+from shoal.search.kernels.jit import helper, jit
+
 NOTHING = -1e300  # the value of a class where there is none
+STEP = 0  # what a step costs beside its members, in members
+TASKS = 24  # parts that an enumeration is cut into, by the levels of its first columns
+_ZERO = np.int64(0)  # typed: with a plain constant a helper would be compiled once more
+_ITEMS = "Tuple((i8[::1], i4[::1]))"
+_LEVELS = "Tuple((i8[:, ::1], i8[::1], i4[::1], f8[::1], f8[:, ::1]))"
+_NEED = "UniTuple(i8, 2)"
+_BOXES = "Tuple((f8[::1], i8[::1], i4[::1]))"
 
 
+@helper
 def class_value(members: Any, begin: Any, end: Any, prices: Any, items: Any, cost: Any, need: Any, seen: Any) -> Any:
     """The most that the prices of a class exceed its cost, over all classes of some members in order of price.
 
@@ -27,55 +37,49 @@ def class_value(members: Any, begin: Any, end: Any, prices: Any, items: Any, cos
     """
     weights, values = items
     k, p = need
-    total, records = 0.0, 0
+    total, records, i = 0.0, _ZERO, begin
     if p <= 1:
-        for i in range(begin, end):
-            item = members[i]
-            take = min(weights[item], k - records)
-            total += take * (prices[item] - cost)
+        while records < k and i < end:
+            take = min(weights[members[i]], k - records)
+            total += take * (prices[members[i]] - cost)
             records += take
-            if records >= k:
-                return total
-        return NOTHING
-    distinct, first = 0, end
-    for i in range(begin, end):
+            i += 1
+        return total if records >= k else NOTHING
+    distinct = _ZERO
+    while i < end and prices[members[i]] > cost:
         item = members[i]
-        if prices[item] <= cost:
-            first = i
-            break
         total += weights[item] * (prices[item] - cost)
         records += weights[item]
         if values[item] >= 0 and seen[values[item]] == 0:
             seen[values[item]] = 1
             distinct += 1
-    last = first
-    for i in range(first, end):
-        if distinct >= p:
-            break
+        i += 1
+    first = i
+    while i < end and distinct < p:
         item = members[i]
-        last = i + 1
         if values[item] >= 0 and seen[values[item]] == 0:
             seen[values[item]] = 2 + item  # the record of a missing value
             distinct += 1
             records += 1
             total += prices[item] - cost
-    if distinct >= p:
-        for i in range(first, end):
-            if records >= k:
-                break
-            item = members[i]
-            left = weights[item]
-            if values[item] >= 0 and seen[values[item]] == 2 + item:
-                left -= 1
-            take = min(left, k - records)
-            records += take
-            total += take * (prices[item] - cost)
-    for i in range(begin, last):
-        if values[members[i]] >= 0:
-            seen[values[members[i]]] = 0
+        i += 1
+    last, i = i, first
+    while i < end and records < k and distinct >= p:
+        item = members[i]
+        left = weights[item]
+        if values[item] >= 0 and seen[values[item]] == 2 + item:
+            left -= 1
+        take = min(left, k - records)
+        records += take
+        total += take * (prices[item] - cost)
+        i += 1
+    for j in range(begin, last):
+        if values[members[j]] >= 0:
+            seen[values[members[j]]] = 0
     return total if distinct >= p and records >= k else NOTHING
 
 
+@helper
 def _closed(members: Any, begin: Any, end: Any, codes: Any, level: Any, depth: Any, offsets: Any, maps: Any) -> Any:
     """Whether the members differ below the node they share, in every column so far.
 
@@ -83,18 +87,16 @@ def _closed(members: Any, begin: Any, end: Any, codes: Any, level: Any, depth: A
     """
     for c in range(depth + 1):
         if level[c] > 0:
-            offset = offsets[c, level[c] - 1]
+            offset, i = offsets[c, level[c] - 1], begin + 1
             node = maps[offset + codes[c, members[begin]]]
-            same = True
-            for i in range(begin + 1, end):
-                if maps[offset + codes[c, members[i]]] != node:
-                    same = False
-                    break
-            if same:
+            while i < end and maps[offset + codes[c, members[i]]] == node:
+                i += 1
+            if i == end:
                 return False
     return True
 
 
+@helper
 def _box_key(first: Any, codes: Any, level: Any, offsets: Any, maps: Any) -> Any:
     """A hash of a box's nodes, by which a later pass recognizes it; a wrong guess costs steps, not correctness."""
     low, high = 1, 1
@@ -105,52 +107,65 @@ def _box_key(first: Any, codes: Any, level: Any, offsets: Any, maps: Any) -> Any
     return high * 2147483648 + low
 
 
+@helper
+def _part(
+    members: Any, begin: Any, end: Any, to: Any, c: Any, codes: Any, weights: Any, offset: Any, maps: Any, k: Any,
+    begins: Any, ends: Any, counts: Any,
+) -> Any:  # fmt: skip
+    """Part members by their nodes at one level; those of nodes with k records are put ``to`` further back, in order."""
+    nodes = 0
+    for i in range(begin, end):
+        item = members[i]
+        node = maps[offset + codes[c, item]]
+        if counts[0, node] == 0:
+            counts[2, nodes] = node
+            nodes += 1
+        counts[0, node] += 1
+        counts[1, node] += weights[item]
+    children, place = 0, begin + to
+    for i in range(nodes):
+        node = counts[2, i]
+        if counts[1, node] >= k:
+            begins[c, children] = place
+            place += counts[0, node]
+            ends[c, children] = place
+            counts[0, node] = begins[c, children]
+            children += 1
+        else:
+            counts[0, node] = -1
+    if children:
+        for i in range(begin, end):
+            node = maps[offset + codes[c, members[i]]]
+            if counts[0, node] >= 0:
+                members[counts[0, node]] = members[i]
+                counts[0, node] += 1
+    for i in range(nodes):
+        counts[0, counts[2, i]] = 0
+        counts[1, counts[2, i]] = 0
+    return children
+
+
+@helper
 def _grown(array: Any, needed: Any) -> Any:
     """The array, or a copy twice as long where it is too short."""
     if needed <= array.shape[0]:
         return array
-    longer = np.empty(max(2 * array.shape[0], needed), dtype=array.dtype)
-    longer[: array.shape[0]] = array
+    longer = np.empty(2 * needed, dtype=array.dtype)
+    for i in range(array.shape[0]):
+        longer[i] = array[i]
     return longer
 
 
-def _part(
-    members: Any, begin: Any, end: Any, row: Any, weights: Any, offset: Any, maps: Any, k: Any, target: Any,
-    begins: Any, ends: Any, scratch: Any,
-) -> Any:  # fmt: skip
-    """Part members by their nodes at one level; those of nodes with k records are put into ``target``, in order."""
-    counts, records, order = scratch
-    nodes = 0
-    for i in range(begin, end):
-        item = members[i]
-        node = maps[offset + row[item]]
-        if counts[node] == 0:
-            order[nodes] = node
-            nodes += 1
-        counts[node] += 1
-        records[node] += weights[item]
-    children, place = 0, begin
-    for i in range(nodes):
-        node = order[i]
-        if records[node] >= k:
-            begins[children] = place
-            place += counts[node]
-            ends[children] = place
-            counts[node] = begins[children]
-            children += 1
-        else:
-            counts[node] = -1
-    if children:
-        for i in range(begin, end):
-            node = maps[offset + row[members[i]]]
-            if counts[node] >= 0:
-                target[counts[node]] = members[i]
-                counts[node] += 1
-    for i in range(nodes):
-        counts[order[i]], records[order[i]] = 0, 0
-    return children
+@helper
+def _width(maps: Any) -> Any:
+    """The most nodes of any level."""
+    width = 0
+    for i in range(maps.shape[0]):
+        width = max(width, maps[i])
+    return width + 1
 
 
+@jit(f"(i4[:, ::1], {_ITEMS}, f8[::1], {_LEVELS}, i8[::1], {_NEED}, i8, f8, f8, i8)")
 def near_boxes(
     codes: Any, items: Any, prices: Any, levels: Any, fixed: Any, need: Any, n_values: Any, slack: Any, spread: Any,
     limit: Any,
@@ -162,99 +177,80 @@ def near_boxes(
     levels of the first columns: one task of the whole enumeration.
 
     Of each box, all members are listed whose price exceeds the cost, the best class, and what is within ``spread`` of
-    it. Returns costs, keys, the price that no other member exceeds, starts and members, the members touched, and
-    whether it came to an end within the limit of these.
+    it. Returns cost and the price that no other member exceeds, for one box after the other; key and end of its members
+    likewise; the members; how many boxes there are; the members touched, and whether it came to an end within the limit
+    of these. Arrays may be longer than what is in them.
     """
-    weights, _ = items
     offsets, n_levels, maps, costs, floors = levels
-    k, p = need
     columns, n = codes.shape
-    buffers = np.empty((columns + 1, n), dtype=np.int32)
+    members = np.empty((columns + 1) * n, dtype=np.int32)
     for i in range(n):
-        buffers[0, i] = i
-    begins, ends = np.empty((columns, n), dtype=np.int32), np.empty((columns, n), dtype=np.int32)
+        members[i] = i
+    begins, ends = np.empty((columns, n), dtype=np.int64), np.empty((columns, n), dtype=np.int64)
     children, child = np.zeros(columns, dtype=np.int64), np.zeros(columns, dtype=np.int64)
-    level = np.full(columns, -1, dtype=np.int64)
-    begin, end = np.zeros(columns, dtype=np.int64), np.full(columns, n, dtype=np.int64)
-    prefix, top = np.zeros(columns + 1), np.full(columns + 1, 1e300)
-    width = 1
-    for i in range(maps.shape[0]):
-        width = max(width, maps[i] + 1)
-    scratch = np.zeros(width, dtype=np.int64), np.zeros(width, dtype=np.int64), np.zeros(width, dtype=np.int64)
-    seen = np.zeros(n_values + 1, dtype=np.int64)
-    box_costs, keys, rest = np.empty(64), np.empty(64, dtype=np.int64), np.empty(64)
-    starts, found = np.zeros(65, dtype=np.int64), np.empty(1024, dtype=np.int32)
-    boxes, work, d = 0, 0, 0
+    level, begin, end = np.empty_like(children), np.zeros_like(children), np.empty_like(children)
+    prefix, top = np.zeros(columns), np.empty(columns)
+    counts, seen = np.zeros((3, _width(maps)), dtype=np.int64), np.zeros(n_values + 1, dtype=np.int64)
+    figures, ints, found = np.empty(128), np.empty(128, dtype=np.int64), np.empty(1024, dtype=np.int64)
+    level[0], end[0], top[0] = -1, n, 1e300
+    boxes, listed, work, d = _ZERO, _ZERO, _ZERO, _ZERO
     while d >= 0 and work <= limit:
         if child[d] < children[d]:
             b, e = begins[d, child[d]], ends[d, child[d]]
             child[d] += 1
-            group = buffers[d + 1]
-            cost = prefix[d] + costs[offsets[d, level[d]] + codes[d, group[b]]]
-            value = class_value(group, b, e, prices, items, cost - slack, need, seen)
+            cost = prefix[d] + costs[offsets[d, level[d]] + codes[d, members[b]]]
+            value = class_value(members, b, e, prices, items, cost - slack, need, seen)
             work += 1
-            if value < 0.0 or not _closed(group, b, e, codes, level, d, offsets, maps):
+            if value < 0.0 or not _closed(members, b, e, codes, level, d, offsets, maps):
                 continue
             if d + 1 < columns:
                 d += 1
                 begin[d], end[d], prefix[d], level[d], children[d], child[d] = b, e, cost, -1, 0, 0
-                top[d] = prices[group[b]]
-                if p <= 1:  # the mean of the k dearest bounds that of every part
-                    top[d] = cost - slack + value / k
+                top[d] = prices[members[b]]
+                if need[1] <= 1:  # the mean of the k dearest bounds that of every part
+                    top[d] = cost - slack + value / need[0]
                 continue
-            box_costs, keys = _grown(box_costs, boxes + 1), _grown(keys, boxes + 1)
-            rest, starts = _grown(rest, boxes + 1), _grown(starts, boxes + 2)
-            found = _grown(found, starts[boxes] + e - b)
-            box_costs[boxes] = cost
-            keys[boxes] = _box_key(group[b], codes, level, offsets, maps)
-            kept, rest[boxes] = _list_members(
-                group, b, e, prices, items, cost, need, spread, seen, found, starts[boxes]
-            )
-            starts[boxes + 1] = kept
-            work += kept - starts[boxes]
+            figures, ints = _grown(figures, 2 * boxes + 2), _grown(ints, 2 * boxes + 2)
+            found = _grown(found, listed + e - b)
+            work -= listed
+            listed, rest = _list_members(members, b, e, prices, items, cost, need, spread, seen, found, listed)
+            work += listed
+            figures[2 * boxes], figures[2 * boxes + 1] = cost, rest
+            ints[2 * boxes], ints[2 * boxes + 1] = _box_key(members[b], codes, level, offsets, maps), listed
             boxes += 1
             continue
+        level[d] += 1
         if d < fixed.shape[0]:
-            level[d] = fixed[d] if level[d] < 0 else n_levels[d]
-        else:
-            level[d] += 1
+            level[d] = fixed[d] if level[d] == 0 else n_levels[d]
         children[d], child[d] = 0, 0
         if level[d] >= n_levels[d]:
             d -= 1
         elif prefix[d] + floors[d, level[d]] - slack <= top[d]:
             work += end[d] - begin[d]
             children[d] = _part(
-                buffers[d], begin[d], end[d], codes[d], weights, offsets[d, level[d]], maps, k, buffers[d + 1],
-                begins[d], ends[d], scratch,
+                members, begin[d], end[d], n, d, codes, items[0], offsets[d, level[d]], maps, need[0], begins, ends,
+                counts,
             )  # fmt: skip
-    starts = starts[: boxes + 1].copy()
-    return (
-        box_costs[:boxes].copy(),
-        keys[:boxes].copy(),
-        rest[:boxes].copy(),
-        starts,
-        found[: starts[boxes]].copy(),
-        work,
-        d < 0,
-    )
+    return figures, ints, found, boxes, work, d < 0
 
 
+@helper
 def _list_members(
-    group: Any, begin: Any, end: Any, prices: Any, items: Any, cost: Any, need: Any, spread: Any, seen: Any, found: Any,
-    place: Any,
+    members: Any, begin: Any, end: Any, prices: Any, items: Any, cost: Any, need: Any, spread: Any, seen: Any,
+    found: Any, place: Any,
 ) -> Any:  # fmt: skip
     """List the members of a box that matter now or after small changes; the end of the list and the rest's price."""
     weights, values = items
     k, p = need
     records, cut, rest = 0, NOTHING, NOTHING
     for i in range(begin, end):
-        item = group[i]
-        value = values[item] if p > 1 else -1
-        if records < k or prices[item] > cost or prices[item] >= cut or (value >= 0 and seen[value] < 2):
+        item = members[i]
+        counted = p > 1 and values[item] >= 0
+        if records < k or prices[item] > cost or prices[item] >= cut or (counted and seen[values[item]] < 2):
             found[place] = item
             place += 1
-            if value >= 0:
-                seen[value] += 1
+            if counted:
+                seen[values[item]] += 1
         elif rest == NOTHING:
             rest = prices[item]
         records += weights[item]
@@ -262,84 +258,83 @@ def _list_members(
             cut = prices[item] - spread
     if p > 1:
         for i in range(begin, end):
-            if values[group[i]] >= 0:
-                seen[values[group[i]]] = 0
+            if values[members[i]] >= 0:
+                seen[values[members[i]]] = 0
     return place, rest
 
 
-def least_costs(
-    codes: Any, items: Any, levels: Any, fixed: Any, need: Any, n_values: Any, least: Any, limit: Any
-) -> Any:
+@helper
+def _cheaper_for_some(members: Any, begin: Any, end: Any, cost: Any, least: Any) -> Any:
+    """How many members are looked at until one costs more than this; 0 where none does."""
+    for i in range(begin, end):
+        if least[members[i]] > cost:
+            return i + 1 - begin
+    return 0
+
+
+@helper
+def _enough_values(members: Any, begin: Any, end: Any, values: Any, p: Any, seen: Any, stamp: Any) -> Any:
+    """Whether some members have so many values; ``stamp`` is new each time."""
+    distinct, i = 0, begin
+    while i < end and distinct < p:
+        value = values[members[i]]
+        if value >= 0 and seen[value] != stamp:
+            seen[value] = stamp
+            distinct += 1
+        i += 1
+    return distinct >= p
+
+
+@jit(f"(i4[:, ::1], {_ITEMS}, {_LEVELS}, {_NEED}, i8, f8[::1], i8)")
+def least_costs(codes: Any, items: Any, levels: Any, need: Any, n_values: Any, least: Any, limit: Any) -> Any:
     """Lower ``least`` of each item to the cheapest box that could be a class with it: the nearest-neighbour bound.
 
     Returns the members touched, and whether it came to an end within the limit of these.
     """
-    weights, values = items
     offsets, n_levels, maps, costs, _ = levels
-    k, p = need
     columns, n = codes.shape
-    buffers = np.empty((columns + 1, n), dtype=np.int32)
+    members = np.empty((columns + 1) * n, dtype=np.int32)
     for i in range(n):
-        buffers[0, i] = i
-    begins, ends = np.empty((columns, n), dtype=np.int32), np.empty((columns, n), dtype=np.int32)
+        members[i] = i
+    begins, ends = np.empty((columns, n), dtype=np.int64), np.empty((columns, n), dtype=np.int64)
     children, child = np.zeros(columns, dtype=np.int64), np.zeros(columns, dtype=np.int64)
-    level = np.full(columns, -1, dtype=np.int64)
-    begin, end = np.zeros(columns, dtype=np.int64), np.full(columns, n, dtype=np.int64)
-    prefix = np.zeros(columns + 1)
-    width = 1
-    for i in range(maps.shape[0]):
-        width = max(width, maps[i] + 1)
-    scratch = np.zeros(width, dtype=np.int64), np.zeros(width, dtype=np.int64), np.zeros(width, dtype=np.int64)
-    seen = np.zeros(n_values + 1, dtype=np.int64)
-    work, d, stamp = 0, 0, 0
+    level, begin, end = np.empty_like(children), np.zeros_like(children), np.empty_like(children)
+    prefix = np.zeros(columns)
+    counts, seen = np.zeros((3, _width(maps)), dtype=np.int64), np.zeros(n_values + 1, dtype=np.int64)
+    level[0], end[0] = -1, n
+    work, d, stamp = _ZERO, _ZERO, _ZERO
     while d >= 0 and work <= limit:
         if child[d] < children[d]:
             b, e = begins[d, child[d]], ends[d, child[d]]
             child[d] += 1
-            group = buffers[d + 1]
-            cost = prefix[d] + costs[offsets[d, level[d]] + codes[d, group[b]]]
-            gains = False
-            for i in range(b, e):
-                work += 1
-                if least[group[i]] > cost:
-                    gains = True
-                    break
-            if not gains:
+            cost = prefix[d] + costs[offsets[d, level[d]] + codes[d, members[b]]]
+            looked_at = _cheaper_for_some(members, b, e, cost, least)
+            work += looked_at if looked_at else e - b
+            stamp += 1
+            if not looked_at or (need[1] > 1 and not _enough_values(members, b, e, items[1], need[1], seen, stamp)):
                 continue
-            if p > 1:
-                stamp += 1
-                distinct = 0
-                for i in range(b, e):
-                    value = values[group[i]]
-                    if value >= 0 and seen[value] != stamp:
-                        seen[value] = stamp
-                        distinct += 1
-                if distinct < p:
-                    continue
             if d + 1 < columns:
                 d += 1
                 begin[d], end[d], prefix[d], level[d], children[d], child[d] = b, e, cost, -1, 0, 0
                 continue
             for i in range(b, e):
-                least[group[i]] = min(least[group[i]], cost)
+                least[members[i]] = min(least[members[i]], cost)
             work += e - b
             continue
-        if d < fixed.shape[0]:
-            level[d] = fixed[d] if level[d] < 0 else n_levels[d]
-        else:
-            level[d] += 1
+        level[d] += 1
         children[d], child[d] = 0, 0
         if level[d] >= n_levels[d]:
             d -= 1
         else:
             work += end[d] - begin[d]
             children[d] = _part(
-                buffers[d], begin[d], end[d], codes[d], weights, offsets[d, level[d]], maps, k, buffers[d + 1],
-                begins[d], ends[d], scratch,
+                members, begin[d], end[d], n, d, codes, items[0], offsets[d, level[d]], maps, need[0], begins, ends,
+                counts,
             )  # fmt: skip
     return work, d < 0
 
 
+@helper
 def _sort_members(members: Any, begin: Any, end: Any, prices: Any) -> None:
     """Put listed members in descending order of price; they are nearly so from the step before."""
     for i in range(begin + 1, end):
@@ -352,57 +347,48 @@ def _sort_members(members: Any, begin: Any, end: Any, prices: Any) -> None:
         members[j + 1] = item
 
 
+@helper
 def _add_class(
     members: Any, begin: Any, end: Any, prices: Any, items: Any, cost: Any, need: Any, seen: Any, amount: Any, load: Any
 ) -> None:
     """Add an amount to the load of each item for each of its records in the class that `class_value` is about."""
     weights, values = items
     k, p = need
-    records = 0
-    if p <= 1:
-        for i in range(begin, end):
-            item = members[i]
-            take = min(weights[item], k - records)
-            load[item] += take * amount
-            records += take
-            if records >= k:
-                return
-        return
-    distinct, first = 0, end
-    for i in range(begin, end):
+    records, distinct, i = 0, 0, begin
+    while p > 1 and i < end and prices[members[i]] > cost:
         item = members[i]
-        if prices[item] <= cost:
-            first = i
-            break
         load[item] += weights[item] * amount
         records += weights[item]
         if values[item] >= 0 and seen[values[item]] == 0:
             seen[values[item]] = 1
             distinct += 1
-    for i in range(first, end):
-        if distinct >= p:
-            break
+        i += 1
+    first = i
+    while p > 1 and i < end and distinct < p:
         item = members[i]
         if values[item] >= 0 and seen[values[item]] == 0:
             seen[values[item]] = 2 + item
             distinct += 1
             records += 1
             load[item] += amount
-    for i in range(first, end):
-        if records >= k:
-            break
+        i += 1
+    i = first
+    while i < end and records < k:
         item = members[i]
         left = weights[item]
-        if values[item] >= 0 and seen[values[item]] == 2 + item:
+        if p > 1 and values[item] >= 0 and seen[values[item]] == 2 + item:
             left -= 1
         take = min(left, k - records)
         records += take
         load[item] += take * amount
-    for i in range(begin, end):
-        if values[members[i]] >= 0:
-            seen[values[members[i]]] = 0
+        i += 1
+    if p > 1:
+        for j in range(begin, end):
+            if values[members[j]] >= 0:
+                seen[values[members[j]]] = 0
 
 
+@jit(f"({_BOXES}, {_ITEMS}, {_NEED}, i8, UniTuple(f8[::1], 6), f8[::1], Tuple((f8, f8, f8[::1])), UniTuple(f8, 3), i8)")
 def price_steps(
     boxes: Any, items: Any, need: Any, n_values: Any, state: Any, highest: Any, suppression: Any, sizes: Any, steps: Any
 ) -> Any:  # fmt: skip
@@ -424,12 +410,10 @@ def price_steps(
     load, binding = np.zeros(n), np.zeros(n)
     seen = np.zeros(n_values + 1, dtype=np.int64)
     rests = np.zeros(costs.shape[0], dtype=np.int64)
-    multiplier_step, price_step = 1.0 / (ratio * max(need)), ratio / most
+    multiplier_step, price_step = 1.0 / (ratio * max(need[0], need[1])), ratio / most
     work = 0
     for step in range(steps):
         count = step % 10 == 0
-        if count:
-            binding[:] = 0.0
         for b in range(costs.shape[0]):
             if rests[b] > step:
                 continue
@@ -446,7 +430,11 @@ def price_steps(
             elif multiplier_step * value < -1.0:
                 rests[b] = step + 6
         if count:
-            price_step = ratio / (damping * min(most, max(np.sqrt(n), 1.0 + (binding / weights).max())))
+            bound = np.sqrt(n)
+            for i in range(n):
+                bound = max(bound, 1.0 + binding[i] / weights[i])
+                binding[i] = 0.0
+            price_step = ratio / (damping * min(most, bound))
         total = 0.0
         for i in range(n):
             if budget > 0:
@@ -467,6 +455,7 @@ def price_steps(
     return work
 
 
+@jit(f"({_BOXES}, f8[::1], i8[::1], {_ITEMS}, {_NEED}, i8, f8[::1])")
 def repair(boxes: Any, rest: Any, order: Any, items: Any, need: Any, n_values: Any, prices: Any) -> Any:
     """Lower prices box by box until no class of these boxes exceeds its cost; returns the members touched.
 
@@ -505,6 +494,7 @@ def repair(boxes: Any, rest: Any, order: Any, items: Any, need: Any, n_values: A
     return work
 
 
+@helper
 def _lack(
     members: Any, begin: Any, end: Any, prices: Any, items: Any, cost: Any, need: Any, rest: Any, seen: Any
 ) -> Any:

@@ -24,7 +24,6 @@ from shoal.search.local.blocks import Codes, Indices, cell_costs, cell_metric
 from shoal.search.problem import Problem
 from shoal.table.classes import Counts, Floats
 
-_TASKS = 24  # parts that an enumeration is cut into, by the levels of its first columns
 _WAVE = 8  # parts that run before the work is counted: fixed, so that the limit strikes alike on any machine
 _Given = TypeVar("_Given")
 _Found = TypeVar("_Found")
@@ -54,6 +53,24 @@ class Items:
     tuples: Indices  # the tuple of each item
     values: Codes  # its sensitive value, -1 where it has no known one or none is counted
     weights: Counts  # its records
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """The boxes that one part of the search has found, as `kernels.prices.near_boxes` returns them."""
+
+    figures: Floats  # cost and rest of each box
+    ints: Indices  # key of each box, and where its members end
+    members: Indices
+    work: int
+    complete: bool
+
+    @staticmethod
+    def of(figures: Floats, ints: Indices, members: Indices, boxes: int, work: int, complete: bool) -> _Part:
+        """Without what the arrays are too long by."""
+        ints = ints[: 2 * boxes].reshape(boxes, 2)
+        listed = int(ints[-1, 1]) if boxes else 0
+        return _Part(figures[: 2 * boxes].reshape(boxes, 2), ints, members[:listed].copy(), int(work), bool(complete))
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,9 +122,8 @@ class Lattice:
         The nearest-neighbour bound: prices that no class can exceed, since none costs a record less.
         """
         least, records = np.full(len(self.items.weights), np.inf), (self.items.weights, self.items.values)
-        everything = np.zeros(0, dtype=np.int64)
         work, complete = self.kernels.least_costs(
-            self.codes, records, self.levels, everything, self.need, self.n_values, least, limit
+            self.codes, records, self.levels, self.need, self.n_values, least, limit
         )
         return least, int(work), bool(complete)
 
@@ -120,32 +136,31 @@ class Lattice:
         codes, sorted_prices = np.ascontiguousarray(self.codes[:, order]), prices[order]
         records = self.items.weights[order], self.items.values[order]
 
-        def part(fixed: Indices) -> tuple[Floats, Indices, Floats, Indices, Codes, int, bool]:
-            arrays = codes, records, sorted_prices, self.levels, fixed, self.need, self.n_values
-            found: tuple[Floats, Indices, Floats, Indices, Codes, int, bool] = self.kernels.near_boxes(
-                *arrays, slack, spread, (limit + 1) // 2
-            )
-            return found
+        tasks = list(self._tasks())
+        share = limit if len(tasks) == 1 else (limit + 1) // 2
 
-        parts: list[tuple[Floats, Indices, Floats, Indices, Codes, int, bool]] = []
-        tasks, work = list(self._tasks()), 0
+        def part(fixed: Indices) -> _Part:
+            arrays = codes, records, sorted_prices, self.levels, fixed, self.need, self.n_values
+            return _Part.of(*self.kernels.near_boxes(*arrays, slack, spread, share))
+
+        parts: list[_Part] = []
+        work = 0
         for first in range(0, len(tasks), _WAVE):
             parts += self._map(part, tasks[first : first + _WAVE])
-            work = sum(int(each[5]) for each in parts)
-            if work > limit or not all(each[6] for each in parts):
+            work = sum(each.work for each in parts)
+            if work > limit or not all(each.complete for each in parts):
                 return no_boxes(), work, False
-        sizes = [len(each[4]) for each in parts]
-        before = np.cumsum([0, *sizes[:-1]])
-        starts = [each[3][:-1] + shift for each, shift in zip(parts, before, strict=True)]
-        costs, rest = (np.concatenate([each[at] for each in parts]) for at in (0, 2))
-        keys = np.concatenate([each[1] for each in parts])
-        members = order[np.concatenate([each[4] for each in parts])].astype(np.int32)
-        return Boxes(costs, keys, rest, np.concatenate([*starts, [sum(sizes)]]), members), work, True
+        costs, rest = np.concatenate([each.figures for each in parts]).T.copy()
+        keys, ends = np.concatenate([each.ints for each in parts]).T.copy()
+        before = np.cumsum([0, *(len(each.members) for each in parts[:-1])])
+        ends += np.repeat(before, [len(each.ints) for each in parts])
+        members = order[np.concatenate([each.members for each in parts])].astype(np.int32)
+        return Boxes(costs, keys, rest, np.concatenate([[0], ends]), members), work, True
 
     def _tasks(self) -> Iterator[Indices]:
         """The levels of the first columns, in every combination: parts of the search that share nothing."""
         depths, fixed = self.levels[1], 0
-        while fixed < len(depths) and np.prod(depths[: fixed + 1]) <= _TASKS:
+        while fixed < len(depths) and np.prod(depths[: fixed + 1]) <= self.kernels.TASKS:
             fixed += 1
         for levels in product(*(range(each) for each in depths[:fixed])):
             yield np.array(levels, dtype=np.int64)

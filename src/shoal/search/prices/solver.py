@@ -155,7 +155,8 @@ class PriceSolver:
     def _step(self, limit: int) -> bool:
         """Take steps on the chosen boxes; whether the work allowed it, with another look at all boxes after it."""
         boxes, items = self._boxes, self.lattice.items
-        n, needed = len(items.weights), _STEPS * (len(boxes.members) + len(items.weights))
+        n = len(items.weights)
+        needed = _STEPS * (self.lattice.kernels.STEP + len(boxes.members) + n)
         if self.work + needed + self._last_look > limit:
             return False
         weight = _PRIMAL_WEIGHT * self._looked_scale

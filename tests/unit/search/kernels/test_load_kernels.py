@@ -85,7 +85,7 @@ def test_a_kernel_counts_as_compiled_once_its_file_is_there(tmp_path: Path, monk
     assert load.is_compiled("compiled.group_dense")
 
 
-@pytest.mark.parametrize("group", [load.GROUPING, load.REFINING, load.COVERING])
+@pytest.mark.parametrize("group", [load.GROUPING, load.REFINING, load.COVERING, load.PRICES])
 def test_the_kernels_asked_about_exist(group: tuple[str, ...]) -> None:
     for name in group:
         module, _, function = name.partition(".")
@@ -130,7 +130,8 @@ def test_a_search_calls_kernels_with_the_types_they_declare() -> None:
     for name, kernel in jitted():
         if hasattr(kernel, "declared"):
             assert set(kernel.signatures) - before[name] <= {jit.declared_types(kernel)}, name
-    assert all(jit.declared_types(kernel) in kernel.signatures for name, kernel in jitted() if name in load.REFINING)
+    used = {name: kernel for name, kernel in jitted() if name in (*load.REFINING, *load.PRICES)}
+    assert all(jit.declared_types(kernel) in kernel.signatures for kernel in used.values())
 
 
 def test_short_searches_load_no_compiler() -> None:
