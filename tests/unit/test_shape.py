@@ -242,7 +242,7 @@ def test_other_libraries_are_known_in_one_place_each() -> None:
     assert importers("fastexcel") == {"io/formats/excel.py"}
     assert importers("pyreadstat") == {"io/formats/spss_sas_stata.py"}
     assert importers("adbc_driver_manager", "adbc_driver_postgresql") == {"io/postgres/connection.py"}
-    assert importers("numba") == {"search/kernels/jit.py", "verification/compiled_walk.py"}
+    assert importers("numba") == {"search/kernels/jit.py", "verification/box_walk.py"}
     assert importers("sklearn", "scipy", "threadpoolctl") == {"utility/learners.py"}
     assert {each.split("/")[0] for each in importers("starlette", "uvicorn")} == {"ui"}
     assert {each.rpartition("/")[0] for each in importers("pyspark")} == {"io/spark"}

@@ -5,22 +5,89 @@ and costs are worked out a second time from the original and the policy. Prices 
 goes into evidence but what they prove.
 """
 
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from shoal.io.source import Reading
 from shoal.pipeline.verify import original_rows
 from shoal.policy import Policy
+from shoal.search.bounds.lower_bound import LowerBound
+from shoal.search.bounds.price_bound import PriceProof, is_small
+from shoal.search.engine import LocalEngine
+from shoal.search.kernels.compiling import compile_ahead
+from shoal.search.kernels.load import PRICES
+from shoal.search.prices.solver import PriceBound
 from shoal.search.problem import Problem
-from shoal.verification import stated
+from shoal.verification import Check, Verification, stated
 from shoal.verification.price_certificate import Prices, ProvenBound, checked_bound
+
+_KERNELS = (*PRICES, "shoal.verification.box_walk.walk")
+_LEAST_STEPS = 1_000_000  # of a check, however little work the prices were
+_MARGIN = 1e-9  # by which the two may differ in rounding
+
+
+def proven_bound(
+    policy: Policy, reading: Reading, problem: Problem, engine: LocalEngine, search: Mapping[str, Any]
+) -> LowerBound | None:
+    """How little any release could lose: the bound that the checker finds where there are prices.
+
+    Checking may take as many steps as finding the prices did; beyond that, the bound says that it is not checked. A
+    checker that finds less than the search has claimed is a `VerificationError`.
+    """
+    if search.get("guarantees", True) and problem.table.n_tuples and not is_small(problem):
+        compile_ahead(_KERNELS, problem.progress)
+    bound = LowerBound.of(problem, engine, search)
+    if bound is None or bound.proof is None:
+        return bound
+    proof = bound.proof
+    most = max(proof.proof.work, _LEAST_STEPS)
+    free = set(problem.table.quasi) - set(proof.columns)
+    found = check_certificate(policy, reading, problem, proof.proof, free=free, most_steps=most)
+    if found is None or found.bound is None:
+        return replace(
+            bound, unchecked="too-large" if found is not None and found.code == "too-large" else "no-original"
+        )
+    _compare(proof, found)
+    return replace(bound, ncp=found.bound, unchecked=None)
+
+
+def _compare(claimed: PriceProof, found: ProvenBound) -> None:
+    """Raise `VerificationError` where the checker finds less, though it asks as much of a class as the search did.
+
+    It knows no models but those of the policy's own words, and leaves out what it does not know.
+    """
+    column = claimed.proof.items.column
+    as_strict = found.least_records >= claimed.records and (
+        column is None or found.least_values.get(column, 1) >= claimed.values
+    )
+    if as_strict and found.bound is not None and found.bound < claimed.bound - _MARGIN:
+        message = (
+            f"the search claims that no release loses less than {claimed.bound:.6f}, the prices prove {found.bound:.6f}"
+        )
+        facts = {
+            "claimed": claimed.bound,
+            "found": found.bound,
+            "box": list(found.broken_box),
+            "unpriced": found.unpriced,
+        }
+        Verification((Check("bound", False, message, facts),), found.records, None, None).raise_if_failed()
 
 
 def check_certificate(
-    policy: Policy, reading: Reading, problem: Problem, prices: NDArray[np.float64], *, measure: str = "ncp"
+    policy: Policy,
+    reading: Reading,
+    problem: Problem,
+    proof: PriceBound,
+    *,
+    measure: str = "ncp",
+    free: Collection[str] = (),
+    most_steps: int | None = None,
 ) -> ProvenBound | None:
-    """What a price for each distinct tuple of a problem's table proves about the original that was read.
+    """What prices of a problem's table prove about the original that was read.
 
     None where the search began with coarser values than the original has, since its prices are not about these, and
     where there is no original as one table.
@@ -28,10 +95,32 @@ def check_certificate(
     original = None if reading.coarse_policy is not None else original_rows(reading, policy)
     if original is None:
         return None
-    table = problem.table
-    values = {
-        name: pa.array(hierarchy.labels[: hierarchy.n_leaves], pa.string()).take(pa.array(codes))
+    given = _by_values(reading, problem, proof)
+    return checked_bound(original, stated(policy), given, measure=measure, free=free, most_steps=most_steps)
+
+
+def _by_values(reading: Reading, problem: Problem, proof: PriceBound) -> Prices:
+    """Prices of tuples, and of sensitive values where these are counted, as prices of the original's values."""
+    table, items = problem.table, proof.items
+    tuples, prices, more = items.tuples, proof.prices, dict[str, pa.Array]()
+    if items.column is not None:
+        column = reading.rows.columns[items.column]
+        known, values = problem.domains[items.column].known, table.row_sensitive[items.column]
+        values = np.where((values >= 0) & known[values], values, -1).astype(np.int64)
+        texts = column.codes if table.entry is None else column.codes[table.entry]
+        rows = _distinct(table.row_tuple, texts)
+        keys = items.tuples * np.int64(len(known) + 1) + items.values + 1  # in ascending order
+        wanted = table.row_tuple[rows] * np.int64(len(known) + 1) + values[rows] + 1
+        tuples, prices = table.row_tuple[rows], prices[np.searchsorted(keys, wanted)]
+        more[items.column] = pa.array(column.labels, pa.string()).take(pa.array(texts[rows]))
+    quasi = {
+        name: pa.array(hierarchy.labels[: hierarchy.n_leaves], pa.string()).take(pa.array(codes[tuples]))
         for name, hierarchy, codes in zip(table.quasi, problem.hierarchies, table.codes, strict=True)
     }
-    given = Prices(pa.table(values), np.asarray(prices, dtype=np.float64))
-    return checked_bound(original, stated(policy), given, measure=measure)
+    return Prices(pa.table({**quasi, **more}), np.asarray(prices, dtype=np.float64))
+
+
+def _distinct(one: Any, other: Any) -> Any:
+    """The first row of each combination of two numbers."""
+    keys = one.astype(np.int64) * (int(other.max(initial=0)) + 1) + other
+    return np.unique(keys, return_index=True)[1]

@@ -37,6 +37,7 @@ from shoal.evidence.tables import describe_tables
 from shoal.io.sink import ReleaseData, Sink, WrittenRelease
 from shoal.io.source import HeldSource, Reading, Source, TableSource
 from shoal.metrics import ReleaseSummary
+from shoal.pipeline.certificate import proven_bound
 from shoal.pipeline.recoding_file import PublishedFile, RecodingLevels, recoding_text, released_labels
 from shoal.pipeline.registry_options import RegistryOptions
 from shoal.pipeline.verify import verify_written
@@ -44,7 +45,6 @@ from shoal.policy import Policy
 from shoal.present.diagnosis import diagnosis_text
 from shoal.present.not_done import not_done_reasons
 from shoal.present.report.page import write_report
-from shoal.search.bounds.lower_bound import LowerBound
 from shoal.search.engine import LocalEngine
 from shoal.search.problem import Progress, no_progress
 from shoal.table.recoding import Recoding
@@ -102,7 +102,7 @@ class Job:
             engine = LocalEngine(problem.table, problem.ladders, problem.domains, remote=reading.workers)
             outcome = self.policy.algorithm.declared.run(problem, engine)
         with clock.stage("bound"):
-            bound = LowerBound.of(problem, engine, outcome.search)
+            bound = proven_bound(self.policy, reading, problem, engine, outcome.search)
         with clock.stage("recode"):
             return Result.of(
                 self.policy,

@@ -37,7 +37,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from fractions import Fraction
 from importlib import import_module
 from typing import Any, Final, Literal
@@ -46,7 +47,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.errors import DataError
-from shoal.verification import box_walk
+from shoal.verification import box_levels
 from shoal.verification.box_columns import BoxColumn, Floats, box_column, free_column
 from shoal.verification.canonical_text import Codes, Label, code, packed, text_column
 from shoal.verification.class_requirements import least_records, required_values, value_requirements
@@ -58,8 +59,8 @@ from shoal.verification.stated_policy import StatedPolicy
 
 MOST_STEPS: Final = 4_000_000_000
 """Items that are sorted into boxes before a table counts as too large: about half a minute of compiled work."""
-_MOST_PLAIN_STEPS: Final = 20_000_000  # where there is no compiler
-_STEPS_BEFORE_COMPILING: Final = 30_000  # loading the compiler takes as long as so many
+FEW_ITEMS: Final = 2_500
+"""Different records up to which the boxes are visited in NumPy: loading the compiler takes longer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +87,8 @@ class ProvenBound:
     steps: int = 0
     boxes: int = 0  # boxes that had to be looked at one by one
     free_columns: tuple[str, ...] = ()  # columns that were taken to cost nothing
+    least_records: int = 1  # that every class was taken to have
+    least_values: Mapping[str, int] = field(default_factory=dict)  # likewise, of sensitive columns
 
 
 def checked_bound(
@@ -119,19 +122,24 @@ def checked_bound(
         free_column(name, each.values) if name in free else box_column(policy, name, each.values, measure)
         for name, each in coded.items()
     ]
-    price_of_row, priced = _prices_of_rows(texts, prices, {name: labels_of(policy, name) for name in quasi})
+    labels = {name: labels_of(policy, name) for name in quasi}
+    read_as = {name: policy.columns[name].read_as for name in policy.names("sensitive")}
+    price_of_row, priced = _prices_of_rows(texts, prices, labels, read_as)
     values = [required_values(policy, each, texts[each.column]) for each in requirements]
     items = _Items.of([each.codes for each in coded.values()], price_of_row, values, counts)
     allowed = math.floor(Fraction(repr(policy.suppression)) * total)
     weighing = [(weights or {}).get(each.name, 1.0) * each.weight for each in columns]
     needed = [each.least for each in requirements]
-    walked = _walk(columns, weighing, items, needed, least_records(policy), most_steps)
+    k = least_records(policy)
+    walked = _walk(columns, weighing, items, needed, k, most_steps)
     facts: dict[str, Any] = {
         "records": total,
         "unpriced": int(counts[~priced].sum()),
         "nodes": math.prod(len(each.rungs) for each in columns),
         "steps": walked.steps,
         "free_columns": tuple(sorted(free.intersection(quasi))),
+        "least_records": k,
+        "least_values": {each.column: each.least for each in sorted(requirements, key=lambda each: each.least)},
     }
     if not walked.complete:
         return ProvenBound("too-large", measure, **facts)
@@ -139,7 +147,7 @@ def checked_bound(
     return ProvenBound(
         "proven",
         measure,
-        bound=max(_sum_of_prices(repaired, items.count, allowed) / total - 2 * box_walk.TOLERANCE, 0.0),
+        bound=max(_sum_of_prices(repaired, items.count, allowed) / total - 2 * box_levels.TOLERANCE, 0.0),
         lowered=int(items.count[walked.falls > 0].sum()),
         largest_excess=float(walked.falls.max(initial=0.0)),
         broken_box=walked.broken_box,
@@ -156,7 +164,9 @@ def _sum_of_prices(prices: Floats, counts: Codes, suppressed: int) -> float:
     return math.fsum([*((counts[order] - instead) * prices[order]).tolist(), float(instead.sum())])
 
 
-def _prices_of_rows(texts: Mapping[str, Any], prices: Prices, labels: Mapping[str, Labels]) -> tuple[Floats, Any]:
+def _prices_of_rows(
+    texts: Mapping[str, Any], prices: Prices, labels: Mapping[str, Labels], read_as: Mapping[str, Mapping[str, str]]
+) -> tuple[Floats, Any]:
     """The price of each row of the original, and which rows have one."""
     names, rows = prices.table.column_names, len(next(iter(texts.values())))
     given = np.asarray(prices.prices, dtype=np.float64)
@@ -165,7 +175,8 @@ def _prices_of_rows(texts: Mapping[str, Any], prices: Prices, labels: Mapping[st
         raise DataError(message, code="prices-without-rows")
     keys, size = np.zeros(rows + len(given), dtype=np.int64), 1
     for name in names:
-        codes = _joint_codes(texts[name], text_column(prices.table.column(name), name), labels.get(name))
+        given_texts = text_column(prices.table.column(name), name)
+        codes = _joint_codes(texts[name], given_texts, labels.get(name), read_as.get(name, {}))
         _, keys = np.unique(keys * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)
         size = int(keys.max(initial=-1)) + 1
     if len(np.unique(keys[rows:])) < len(given):
@@ -175,14 +186,18 @@ def _prices_of_rows(texts: Mapping[str, Any], prices: Prices, labels: Mapping[st
     return price[keys[:rows]], priced[keys[:rows]]
 
 
-def _joint_codes(original: Any, given: Any, labels: Labels | None) -> Codes:
-    """One numbering for the rows of two columns; a quasi-identifier by its text in the hierarchy: 39 for 39.0."""
+def _joint_codes(original: Any, given: Any, labels: Labels | None, read_as: Mapping[str, str]) -> Codes:
+    """One numbering for the rows of two columns; a quasi-identifier by its text in the hierarchy: 39 for 39.0.
+
+    Spellings that are read as another value have the number of that value.
+    """
     coded = code(pa.chunked_array([*_chunks(original), *_chunks(given)], pa.string()))
-    if labels is None:
-        return coded.codes
-    texts = zip(coded.values, labels.chains(coded.values), strict=True)
+    texts: list[Label] = [text if text is None else read_as.get(text, text) for text in coded.values]
+    if labels is not None:
+        chains = zip(texts, labels.chains(coded.values), strict=True)
+        texts = [chain[0] if chain else text for text, chain in chains]
     number: dict[Label, int] = {}
-    return np.array([number.setdefault(chain[0] if chain else text, len(number)) for text, chain in texts])[coded.codes]
+    return np.array([number.setdefault(text, len(number)) for text in texts], dtype=np.int64)[coded.codes]
 
 
 def _chunks(column: Any) -> list[Any]:
@@ -231,7 +246,6 @@ def _walk(
 ) -> _Walked:
     """Visit the boxes, the columns that tell the most records apart first."""
     n, whole = len(items.price), sum(weights) or 1.0
-    nodes = math.prod(len(each.rungs) for each in columns)
     order = sorted(range(len(columns)), key=lambda j: (-len(columns[j].labels), j))
     labels, costs, firsts, owner = list[Any](), list[Floats](), [0], list[tuple[int, int]]()
     for j in order:
@@ -241,8 +255,7 @@ def _walk(
         costs.append(column.costs * weights[j] / whole)
         firsts.append(firsts[-1] + len(rungs))
         owner += [(j, label) for label in range(len(column.labels))]
-    walk, most = _walker(n * nodes)
-    most = most if most_steps is None else min(most, most_steps)
+    walk, most = _walker(n), MOST_STEPS if most_steps is None else most_steps
     values = np.array(items.values, dtype=np.int32) if needed else np.full((1, n), -1, dtype=np.int32)
     arrays = np.concatenate(labels), np.array(firsts, dtype=np.int64), np.concatenate(costs)
     falls, worst, counts = walk(items.price, items.count, values, np.array(needed, dtype=np.int64), k, *arrays, most)
@@ -255,11 +268,10 @@ def _walk(
     return _Walked(falls, tuple(box[j] for j in sorted(box)), steps, boxes, complete=steps <= most)
 
 
-def _walker(steps: int) -> tuple[Callable[..., Any], int]:
-    """The walk for so many steps at the most, and how many it may make: compiled where that pays and can be done."""
-    if steps <= _STEPS_BEFORE_COMPILING:
-        return box_walk.walk, MOST_STEPS
-    try:
-        return import_module("shoal.verification.compiled_walk").walk, MOST_STEPS
-    except ImportError:
-        return box_walk.walk, _MOST_PLAIN_STEPS
+def _walker(items: int) -> Callable[..., Any]:
+    """The walk over the boxes of so many items: compiled where that pays and can be done."""
+    if items > FEW_ITEMS:
+        with suppress(ImportError):
+            compiled: Callable[..., Any] = import_module("shoal.verification.box_walk").walk
+            return compiled
+    return box_levels.walk

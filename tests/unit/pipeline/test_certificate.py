@@ -15,7 +15,8 @@ from shoal.pipeline.certificate import check_certificate
 from shoal.pipeline.run import Clock, Job, recode
 from shoal.policy import Policy
 from shoal.policy.spec import DataSpec
-from shoal.search.problem import no_progress
+from shoal.search.prices.solver import PriceBound, PriceSolver
+from shoal.search.problem import Problem, no_progress
 
 COLUMNS = {
     "age": {"role": "quasi", "hierarchy": {"intervals": [10, 20]}},
@@ -38,6 +39,11 @@ def policy_of(**more: Any) -> Policy:
     return Policy(columns=COLUMNS, privacy=privacy, algorithm={"name": "greedy-clustering"}, **more)
 
 
+def same_price(problem: Problem, price: float) -> PriceBound:
+    items = PriceSolver(problem, compiled=False).lattice.items
+    return PriceBound(items, np.full(len(items.weights), price), 0.0, price, 0, complete=True)
+
+
 @pytest.fixture(params=["held", "streamed"])
 def source(request: pytest.FixtureRequest, tmp_path: Any) -> Source:
     if request.param == "held":
@@ -52,7 +58,7 @@ def test_every_record_has_its_price_and_no_release_loses_less_than_is_proven(sou
     policy = policy_of()
     result, reading = recode(Job(policy), source, Clock(), no_progress)
     problem = result.resolved.problem
-    found = check_certificate(policy, reading, problem, np.full(problem.table.n_tuples, 0.3))
+    found = check_certificate(policy, reading, problem, same_price(problem, 0.3))
     assert found is not None
     assert (found.code, found.records, found.unpriced) == ("proven", 8, 0)
     assert found.bound is not None
@@ -66,4 +72,4 @@ def test_prices_of_coarser_values_are_not_looked_at() -> None:
     result, reading = recode(Job(policy), TableSource(TABLE, TABLE.column_names), Clock(), no_progress)
     problem = result.resolved.problem
     coarse = replace(reading, coarse_policy=policy)
-    assert check_certificate(policy, coarse, problem, np.zeros(problem.table.n_tuples)) is None
+    assert check_certificate(policy, coarse, problem, same_price(problem, 0.0)) is None

@@ -17,13 +17,13 @@ and beside them where these leave something out: people, and ranges.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
 from shoal.models import least_size
-from shoal.search.bounds.price_bound import price_bound
+from shoal.search.bounds.price_bound import PriceProof, price_bound
 from shoal.search.engine import LocalEngine
 from shoal.search.local.blocks import Blocks, Indices
 from shoal.search.problem import Problem
@@ -37,6 +37,9 @@ _NORMAL_95 = 1.959963984540054
 
 Method = Literal["prices", "prices-of-some-columns", "neighbours"]
 """How a bound was found: by prices of all columns or of the dearest few, or by nearest neighbours."""
+Unchecked = Literal["neighbours", "too-large", "no-original"]
+"""Why the verifier has not confirmed a bound: neighbours leave no prices, looking at all boxes would take longer than
+finding the prices, or there is no original as one table with the values that the search had."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,9 @@ class LowerBound:
     drawn: bool  # whether these were drawn from more: then the bound is an estimate, within ``error`` in 19 of 20 draws
     error: float = 0.0
     method: Method = "neighbours"
+    columns: tuple[str, ...] = ()  # what is lost in others is not counted; none: what is lost in all of them is
+    unchecked: Unchecked | None = "neighbours"  # None: confirmed by the verifier, who found this bound
+    proof: PriceProof | None = field(default=None, repr=False, compare=False)
 
     @staticmethod
     def of(problem: Problem, engine: LocalEngine, search: Mapping[str, Any]) -> LowerBound | None:
@@ -60,10 +66,16 @@ class LowerBound:
         records, found = problem.table.n_rows, list[LowerBound]()
         priced = price_bound(problem) if problem.table.n_tuples else None
         if priced is not None:
-            found.append(LowerBound(max(priced[0].bound, 0.0), records, drawn=False, method=priced[1]))
+            some = priced.columns if priced.method == "prices-of-some-columns" else ()
+            found.append(
+                LowerBound(
+                    priced.bound, records, drawn=False, method=priced.method, columns=some, unchecked="no-original",
+                    proof=priced,
+                )
+            )  # fmt: skip
         if "lower_bound" in search:
             found.append(LowerBound(search["lower_bound"], records, drawn=False))
-        complete = priced is not None and priced[1] == "prices"
+        complete = priced is not None and priced.method == "prices"
         if not complete or problem.counts_people or problem.options.get("ranges"):
             neighbours = lower_bound(problem, engine, seed=int(problem.options.get("seed") or 0))
             if not neighbours.drawn or not complete:
@@ -85,6 +97,9 @@ class LowerBound:
             "ratio": reached / ncp if ncp > 0 else None,
             "gap": reached / ncp - 1 if ncp > 0 else None,
             "method": self.method,
+            "columns": self.columns or None,
+            "checked": self.unchecked is None,
+            "unchecked": self.unchecked,
         }
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -19,17 +20,34 @@ from shoal.search.prices.solver import PriceBound, PriceSolver
 from shoal.search.problem import Problem
 from shoal.table.classes import Floats
 
+Method = Literal["prices", "prices-of-some-columns"]
+"""Whether prices are about all columns, or about the dearest few."""
 WORK = 300_000_000
 """Members of boxes that are touched for a table of some size: seconds, about as long as a search takes."""
 SMALL, SMALL_WORK = 2000, 4_000_000
 """Distinct tuples up to which NumPy does the work, and how much that is: about 0.2 seconds."""
-_OF_LATTICE, _MOST_OF_LATTICE = 2, 6_000_000
+_OF_LATTICE, _MOST_OF_LATTICE = 2, 7_000_000
 """More for small tables of many nodes: this part of tuples times nodes, where a look at all boxes takes longer."""
 WORK_PER_SECOND = 40_000_000  # more for each second that the policy grants to refine
 _COLUMNS = (None, 12, 8, 5, 3)  # how many of the dearest columns are tried one after the other
+_METHODS: dict[bool, Method] = {True: "prices", False: "prices-of-some-columns"}
 _SHARE = 2  # a try may take this part of the budget before it comes to its first prices
 
-Method = Literal["prices", "prices-of-some-columns"]
+
+@dataclass(frozen=True, eq=False)
+class PriceProof:
+    """Prices that prove a bound, and what they take into account."""
+
+    proof: PriceBound
+    columns: tuple[str, ...]  # the others are taken to cost nothing
+    method: Method
+    records: int  # that a class has at least
+    values: int  # that a class has at least, in the column of the items
+
+    @property
+    def bound(self) -> float:
+        """NCP that no release falls below."""
+        return max(self.proof.bound, 0.0)
 
 
 def price_work(problem: Problem) -> int:
@@ -51,7 +69,7 @@ def _seconds(problem: Problem) -> float:
     return float(refine) if isinstance(refine, int | float) and not isinstance(refine, bool) else 0.0
 
 
-def price_bound(problem: Problem, *, work: int | None = None) -> tuple[PriceBound, Method] | None:
+def price_bound(problem: Problem, *, work: int | None = None) -> PriceProof | None:
     """The bound that prices prove, and of which columns; None where the work allowed no prices at all."""
     work = price_work(problem) if work is None else work
     costs, compiled = ncp_costs(problem), not is_small(problem)
@@ -63,7 +81,8 @@ def price_bound(problem: Problem, *, work: int | None = None) -> tuple[PriceBoun
         work -= solver.work
         if first.proof.complete:
             found = solver.run(work=max(work, 0)).proof if work > 0 else first.proof
-            return found, "prices" if columns is None else "prices-of-some-columns"
+            lattice, method = solver.lattice, _METHODS[columns is None]
+            return PriceProof(found, tuple(sorted(lattice.columns)), method, *lattice.need)
         if work <= 0:
             return None
     return None

@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from shoal.search.kernels.load import is_compiled
+from shoal.search.kernels.load import full_name, is_compiled
 
 STAGE = "compiling for this machine (once)"
 _MOST_PROCESSES = 4
 
 
 def compile_ahead(kernels: Sequence[str], progress: Callable[[str, float], None]) -> None:
-    """Compile what has not been compiled yet of some kernels, each named as ``module.function``, longest first."""
+    """Compile what has not been compiled yet of some kernels, named as in `load`, longest first."""
     missing = [kernel for kernel in kernels if not is_compiled(kernel)]
     if not missing or not _compiles():
         return
@@ -75,8 +75,8 @@ def _processes(shares: Sequence[Sequence[str]]) -> Iterator[None]:
 def _compile(name: str) -> None:
     from shoal.search.kernels.jit import compile_kernel  # noqa: PLC0415 - numba takes time and memory to import
 
-    module, _, function = name.partition(".")
-    compile_kernel(getattr(importlib.import_module(f"shoal.search.kernels.{module}"), function))
+    module, function = full_name(name)
+    compile_kernel(getattr(importlib.import_module(module), function))
 
 
 if __name__ == "__main__":

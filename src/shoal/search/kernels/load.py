@@ -38,17 +38,27 @@ ROWS_BEFORE_LOADING = 2_000
 
 
 def is_compiled(*kernels: str) -> bool:
-    """Whether a run would find all of some kernels compiled as their source is now."""
-    source, folder = Path(__file__).absolute().parent, cache_folder()
-    if folder is None:
-        return False
-    location = f"{source.name}_{hashlib.sha1(str(source).encode(), usedforsecurity=False).hexdigest()}"
-    return all(_serves(source / f"{kernel.partition('.')[0]}.py", folder / location, kernel) for kernel in kernels)
+    """Whether a run would find all of some kernels compiled as their source is now.
+
+    Each is named by module and function, with the packages in front where these are others than here.
+    """
+    folder = cache_folder()
+    return folder is not None and all(_is_kept(folder, kernel) for kernel in kernels)
 
 
-def _serves(source: Path, folder: Path, kernel: str) -> bool:
+def full_name(kernel: str) -> tuple[str, str]:
+    """The module of a kernel with its packages, and the function."""
+    module, _, function = kernel.rpartition(".")
+    return module if "." in module else f"{__package__}.{module}", function
+
+
+def _is_kept(folder: Path, kernel: str) -> bool:
+    module, function = full_name(kernel)
+    above = Path(__file__).absolute().parents[3]  # the folder of the package `shoal`
+    source = above.joinpath(*module.split(".")).with_suffix(".py")
+    location = f"{source.parent.name}_{hashlib.sha1(str(source.parent).encode(), usedforsecurity=False).hexdigest()}"
     changed, digest = _version(source)
-    found = folder.glob(f"{kernel}-*.nbi")
+    found = (folder / location).glob(f"{source.stem}.{function}-*.nbi")
     return any(file.stat().st_mtime >= changed or digest in file.read_bytes() for file in found)
 
 

@@ -53,6 +53,7 @@ class Items:
     tuples: Indices  # the tuple of each item
     values: Codes  # its sensitive value, -1 where it has no known one or none is counted
     weights: Counts  # its records
+    column: str | None = None  # the sensitive column that values are counted in
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +84,7 @@ class Lattice:
     need: tuple[int, int]  # records and distinct values that a class has at least
     n_values: int
     kernels: ModuleType
+    columns: tuple[str, ...] = ()  # the columns of the search, in its order
 
     @staticmethod
     def of(
@@ -114,7 +116,8 @@ class Lattice:
             row[: len(own)] = own
         flat = np.concatenate([np.zeros(0), *by_level])
         need, kernels = (least_size(problem.models), values), load_price_kernels(compiled=compiled)
-        return Lattice(items, codes, (table, depths, maps, flat, floors), need, n_values, kernels)
+        names = tuple(problem.table.quasi[j] for j in order)
+        return Lattice(items, codes, (table, depths, maps, flat, floors), need, n_values, kernels, names)
 
     def nearest(self, limit: int) -> tuple[Floats, int, bool]:
         """For each item the cheapest box that could be a class with it, infinite where none is; the work, and if done.
@@ -217,4 +220,4 @@ def _items(problem: Problem, records: Counts | None) -> tuple[Items, int, int]:
     counts = np.bincount(item, amounts, minlength=len(keys)).astype(np.int64)
     keys, counts = keys[counts > 0], counts[counts > 0]
     of_key = (keys % (len(known) + 1) - 1).astype(np.int32)
-    return Items(keys // (len(known) + 1), of_key, counts), wanted[column], len(known)
+    return Items(keys // (len(known) + 1), of_key, counts, column), wanted[column], len(known)
