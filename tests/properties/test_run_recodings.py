@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import combinations
 from random import Random
 from typing import Any
 
@@ -14,11 +15,14 @@ from hypothesis import strategies as st
 
 from oracles import lattice_oracle as oracle
 from oracles.lattice_oracle import Column, Label
+from oracles.price_oracle import AllowedClass, optimum
 from shoal.errors import InfeasibleError
 from shoal.metrics import METRICS, ReleaseSummary
 from shoal.metrics.constraint_violations import count_violations
 from shoal.models import KAnonymity
 from shoal.search import ALGORITHMS
+from shoal.search.bounds.price_bound import ncp_costs
+from shoal.search.prices.solver import PriceSolver
 from shoal.table.recoding import Recoding
 from support.model_cases import COLUMN
 from support.ranged_cases import ranged_cases
@@ -141,6 +145,36 @@ def test_a_run_keeps_the_boundaries_and_what_it_loses_is_counted_by_its_values(n
             assert mine.max() <= shown.last[node]
             values = shown.last[node] - shown.first[node] + 1
             assert shown.loss[node] == pytest.approx((values - 1) / max(tree.n_leaves - 1, 1))
+
+
+def classes_of_runs(case: Case, k: int) -> Iterator[AllowedClass]:
+    """Every class of k records or more that boundaries allow, with what it loses as runs."""
+    table = table_of(case)
+    for size in range(k, len(case.rows) + 1):
+        for rows in combinations(range(len(case.rows)), size):
+            values = [{case.rows[row][j] for row in rows} for j in range(len(table.columns))]
+            pairs = list(zip(table.columns, values, strict=True))
+            if all(len({column.cap(value) for value in own}) == 1 for column, own in pairs):
+                lost = 0.0
+                for j, (column, own) in enumerate(pairs):
+                    form = case.options["ranges"].get(case.names[j])
+                    label = expected(form, column, own)
+                    inside = under(column, label) or shortest_run(form or {}, column, own)[1]
+                    lost += (len(inside) - 1) / max(len(column.paths) - 1, 1)
+                yield AllowedClass(frozenset(rows), size * lost / len(pairs))
+
+
+@settings(max_examples=60)
+@given(run_cases(), st.integers(1, 3), st.booleans())
+def test_no_release_of_runs_loses_less_than_the_bound(case: Case, k: int, compiled: bool) -> None:
+    case = replace(
+        case, rows=case.rows[:6], sensitive={}, models=(KAnonymity(k),), metric="ncp", weights=(), person=None
+    )
+    best = optimum(len(case.rows), list(classes_of_runs(case, k)), case.budget)
+    if best is not None:
+        costs = ncp_costs(problem_of(case)[0])
+        found = PriceSolver(problem_of(case)[0], costs=costs, compiled=compiled).run(work=50_000)
+        assert found.bound <= best + 1e-9
 
 
 def cost(metric: str, recoding: Recoding) -> float:

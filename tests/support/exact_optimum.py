@@ -50,6 +50,7 @@ class SmallTable:
     boundaries: tuple[tuple[str, ...] | int | None, ...] = ()
     ranged: tuple[int, ...] = ()
     """Columns of numbers, in the order of their tree, that may be released as ranges."""
+    measure: str = "ncp"
 
     @property
     def names(self) -> list[str]:
@@ -93,9 +94,22 @@ class SmallTable:
         return {value: chain[: ends[value] + 1] for value, chain in chains.items()}
 
     def cost(self, column: int, label: str) -> float:
-        """NCP of a cell."""
-        leaves = list(_paths(self.trees[column], ()))
-        return (sum(label in path for path in leaves) - 1) / max(len(leaves) - 1, 1)
+        """What a cell costs in the measure, by its definition."""
+        paths = list(_paths(self.trees[column], ()))
+        height = max(map(len, paths)) - 1
+        under = [path for path in paths if label in path]
+        if self.measure == "ncp":
+            return (len(under) - 1) / max(len(paths) - 1, 1)
+        if self.measure == "wang_loss":
+            return (len(under) - 1) / len(paths)
+        if self.measure == "ntil":
+            return max(path.index(label) for path in under) / height
+        short = [0 if path.index(label) == 0 else height + 1 - len(path) + path.index(label) for path in under]
+        return min(short) / height
+
+    def weight(self, column: int) -> float:
+        """What a column counts in the measure."""
+        return max(map(len, _paths(self.trees[column], ()))) - 1.0 if self.measure == "distortion_ratio" else 1.0
 
     def range_cost(self, column: int, low: str, high: str) -> float:
         """NCP of a cell that is released as a range."""
@@ -118,10 +132,11 @@ class SmallTable:
                 inside = {index for index, item in enumerate(items) if int(low) <= int(item[column]) <= int(high)}
                 options[-1].append((inside, self.range_cost(column, low, high)))
         found: dict[frozenset[int], float] = {}
+        weights = [self.weight(column) for column in range(len(self.trees))]
         for box in product(*options):
             inside = frozenset(set.intersection(*(held for held, _ in box)))
             if self.allows(Counter({items[index]: self.items[items[index]] for index in inside})):
-                cost = sum(each for _, each in box) / len(box)
+                cost = sum(w * each for w, (_, each) in zip(weights, box, strict=True)) / sum(weights)
                 found[inside] = min(cost, found.get(inside, math.inf))
         return found
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +53,8 @@ def box_column(policy: StatedPolicy, name: str, values: Sequence[Label], measure
     offered = [(tuple(held), cost_of[label], label) for label, held in under.items()]
     if name in policy.ranges and measure in BY_VALUES:
         steps = max(BY_VALUES[measure](tree.spans[tree.root]), 1.0)
-        offered += [(tuple(window.values), window.span / steps, window.label) for window in _windows(tree, chains)]
+        windows = _windows(tree, chains) if _divides_numbers(policy.ranges[name]) else _any_run(values)
+        offered += [(tuple(window.values), window.span / steps, window.label) for window in windows]
     cheapest: dict[tuple[int, ...], tuple[float, Label]] = {}
     for held, cost, label in offered:
         if held not in cheapest or cost < cheapest[held][0]:
@@ -86,6 +87,16 @@ class _Window(NamedTuple):
     label: Label
     values: list[int]
     span: float  # steps from its smallest to its largest number
+
+
+def _divides_numbers(form: Mapping[str, Any] | None) -> bool:
+    """Whether a column is released as ranges of numbers, free or in steps; else in runs of periods or of a list."""
+    return form is None or "step" in form
+
+
+def _any_run(values: Sequence[Label]) -> Iterator[_Window]:
+    """One window for all runs: of two values or more, none costs less than one step."""
+    yield _Window("..", list(range(len(values))), 1.0)
 
 
 def _windows(tree: _Tree, chains: Sequence[Chain]) -> Iterator[_Window]:

@@ -306,3 +306,11 @@ def test_cells_cost_what_the_measure_says(kind: str, measure: str) -> None:
 def resolve_codes(tree: Any, values: list[str | None]) -> list[int]:
     """The leaf of each value; 7.0 is the leaf 7."""
     return [tree.by_label[value if value in tree.by_label else (value or "").removesuffix(".0")] for value in values]
+
+
+def test_a_run_of_a_list_costs_one_step_at_least() -> None:
+    """b and c are neighbours: released as b..c they lose a third, though only * stands above both."""
+    algorithm = {"name": "mondrian", "ranges": {"q": {"order": "hierarchy"}}}
+    found = bound(original("bc"), policy_of(algorithm=algorithm), {"b": 1.0, "c": 1.0})
+    assert found.bound == pytest.approx(1 / 3)
+    assert bound(original("bc"), policy_of(), {"b": 1.0, "c": 1.0}).bound == pytest.approx(1.0)
