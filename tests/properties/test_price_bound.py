@@ -80,7 +80,7 @@ def test_the_bound_settles_at_the_optimum_of_the_linear_relaxation(case: Case) -
     assert best is not None
     found = solved(case, ENOUGH).bound
     assert found <= best + 1e-9
-    assert found >= (0.95 if needed(case)[1] == 1 else 0.85) * best - 1e-9
+    assert found >= 0.98 * best - 1e-9
 
 
 @settings(max_examples=40)

@@ -329,14 +329,16 @@ def repair(boxes: Any, rest: Any, order: Any, items: Any, need: Any, n_values: i
     """Lower prices box by box until no class of these boxes exceeds its cost; returns the members touched."""
     costs, starts, members = boxes
     weights, values = (each.tolist() for each in items)
-    work, now = 0, prices.tolist()
+    work, now, before = 0, prices.tolist(), prices.tolist()
     for b in order.tolist():
         cost, begin, end = float(costs[b]), int(starts[b]), int(starts[b + 1])
         work += end - begin
-        own = sorted(members[begin:end].tolist(), key=lambda item: (-now[item], item))
+        left = float(rest[b])
+        highest = {item: max(now[item], min(left, before[item])) for item in members[begin:end].tolist()}
+        own = sorted(highest, key=lambda item: (-highest[item], item))
         dear = [item for item in own if now[item] > cost]
         excess = sum(weights[item] * (now[item] - cost) for item in dear)
-        lack = _lack(own, len(dear), now, weights, values, cost, need, float(rest[b]))
+        lack = _lack(own, len(dear), highest, weights, values, cost, need, left)
         if excess <= lack:
             continue
         above, total, height = 0, 0.0, cost
@@ -353,29 +355,27 @@ def repair(boxes: Any, rest: Any, order: Any, items: Any, need: Any, n_values: i
 
 
 def _lack(
-    own: list[int], dear: int, prices: list[float], weights: list[int], values: list[int], cost: float, need: Any,
+    own: list[int], dear: int, prices: dict[int, float], weights: list[int], values: list[int], cost: float, need: Any,
     rest: float,
 ) -> float:  # fmt: skip
     """By how much the cheapest completion of a class falls short of its cost; without end where there is none."""
     k, p = need
     records = sum(weights[item] for item in own[:dear])
     seen = {values[item] for item in own[:dear] if values[item] >= 0}
-    others = [item for item in own[dear:] if prices[item] >= rest]
     lack, for_value = 0.0, set[int]()
     if p > 1:
-        for item in others:
+        for item in own[dear:]:
             if len(seen) >= p:
                 break
             if values[item] >= 0 and values[item] not in seen:
                 seen.add(values[item])
                 for_value.add(item)
                 lack += cost - prices[item]
-        missing = max(0, p - len(seen))
-        records += len(for_value) + missing
-        if missing:  # by members that are not listed, whatever their values
-            lack += missing * (cost - rest) if rest > NOTHING else -NOTHING
-    for item in others:
-        if records >= k:
+        records += len(for_value)
+        if len(seen) < p:  # the box has no other values
+            lack += -NOTHING
+    for item in own[dear:]:
+        if records >= k or prices[item] < rest:
             break
         take = min(weights[item] - (item in for_value), k - records)
         records += take

@@ -460,19 +460,28 @@ def repair(boxes: Any, rest: Any, order: Any, items: Any, need: Any, n_values: A
     """Lower prices box by box until no class of these boxes exceeds its cost; returns the members touched.
 
     The dearest members are capped: at the height at which what exceeds the cost equals what the others lack. Lowering
-    prices never breaks another constraint, so boxes that held still hold. Members that are not listed had at most the
-    price ``rest``, which is at most the cost: a class is completed with as many of these as it needs.
+    prices never breaks another constraint, so boxes that held still hold.
+
+    Members that are not listed have at most the price ``rest``, which is at most the cost, and there are two listed
+    ones of their value that were no cheaper before anything was lowered. So a listed member that has been lowered
+    counts as if it still had its price, or the rest's if that is less: in its place there may be one that is not
+    listed. A class is completed with as many of these as it needs.
     """
     costs, starts, members = boxes
     weights, _ = items
     seen = np.zeros(n_values + 1, dtype=np.int64)
+    before, highest = np.empty_like(prices), np.empty_like(prices)
+    for i in range(prices.shape[0]):
+        before[i] = prices[i]
     work = 0
     for index in range(order.shape[0]):
         b = order[index]
         begin, end, cost = starts[b], starts[b + 1], costs[b]
         work += end - begin
-        _sort_members(members, begin, end, prices)
-        lack, excess = _lack(members, begin, end, prices, items, cost, need, rest[b], seen)
+        for i in range(begin, end):
+            highest[members[i]] = max(prices[members[i]], min(rest[b], before[members[i]]))
+        _sort_members(members, begin, end, highest)
+        lack, excess = _lack(members, begin, end, highest, items, cost, need, rest[b], seen)
         if excess <= lack:
             continue
         above, total = 0, 0.0  # records that are capped, and their prices
@@ -520,17 +529,15 @@ def _lack(
     if p > 1:
         for i in range(first, end):
             item = members[i]
-            if distinct >= p or prices[item] < rest:
+            if distinct >= p:
                 break
             if values[item] >= 0 and seen[values[item]] == 0:
                 seen[values[item]] = 2 + item
                 distinct += 1
                 records += 1
                 lack += cost - prices[item]
-        missing = max(0, p - distinct)
-        if missing > 0:  # by members that are not listed, whatever their values
-            records += missing
-            lack += missing * (cost - rest) if rest > NOTHING else -NOTHING
+        if distinct < p:  # the box has no other values
+            lack += -NOTHING
     for i in range(first, end):
         item = members[i]
         if records >= k or prices[item] < rest:
