@@ -24,7 +24,7 @@ Method = Literal["prices", "prices-of-some-columns"]
 """Whether prices are about all columns, or about the dearest few."""
 WORK = 300_000_000
 """Members of boxes that are touched for a table of some size: seconds, about as long as a search takes."""
-SMALL, SMALL_WORK = 2000, 4_000_000
+SMALL, SMALL_WORK = 2000, 3_000_000
 """Distinct tuples up to which NumPy does the work, and how much that is: about 0.2 seconds."""
 _OF_LATTICE, _MOST_OF_LATTICE = 2, 7_000_000
 """More for small tables of many nodes: this part of tuples times nodes, where a look at all boxes takes longer."""

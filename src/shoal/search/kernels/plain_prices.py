@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from shoal.table.classes import Floats
 
 NOTHING = -1e300  # the value of a class where there is none
+STEPS = 25  # between two looks at all boxes, which take less time here than as many steps do
 STEP = 3_000  # what a step costs beside its members, in members
 TASKS = 1  # parts that an enumeration is cut into
 _AT_ONCE = 400_000  # members that are parted together

@@ -16,6 +16,7 @@ import numpy as np
 from shoal.search.kernels.jit import helper, jit
 
 NOTHING = -1e300  # the value of a class where there is none
+STEPS = 100  # between two looks at all boxes
 STEP = 0  # what a step costs beside its members, in members
 TASKS = 24  # parts that an enumeration is cut into, by the levels of its first columns
 _ZERO = np.int64(0)  # typed: with a plain constant a helper would be compiled once more

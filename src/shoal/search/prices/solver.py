@@ -23,7 +23,6 @@ from shoal.search.problem import Problem
 from shoal.table.classes import Counts, Floats, Mask
 
 ROUNDING = 1e-11  # prices are told lower by so much, so that sums that are rounded otherwise do not exceed a cost
-_STEPS = 100  # between two looks at all boxes
 _SLACK = 0.3  # boxes that come within so much of tight are looked at in every step, in mean prices
 _PRIMAL_WEIGHT = 3.0  # the size of prices over that of multipliers, in mean prices
 _STALLED, _SMALLEST = 5e-4, 100.0  # a gain of the bound so small makes steps smaller, down to this part
@@ -156,7 +155,8 @@ class PriceSolver:
         """Take steps on the chosen boxes; whether the work allowed it, with another look at all boxes after it."""
         boxes, items = self._boxes, self.lattice.items
         n = len(items.weights)
-        needed = _STEPS * (self.lattice.kernels.STEP + len(boxes.members) + n)
+        kernels, steps = self.lattice.kernels, self.lattice.kernels.STEPS
+        needed = steps * (kernels.STEP + len(boxes.members) + n)
         if self.work + needed + self._last_look > limit:
             return False
         weight = _PRIMAL_WEIGHT * self._looked_scale
@@ -167,12 +167,12 @@ class PriceSolver:
         highest = np.where(self.impossible, 0.0, self.point + _RISE * self._looked_scale)
         members = boxes.members.copy()
         self.work += int(
-            self.lattice.kernels.price_steps(
+            kernels.price_steps(
                 (boxes.costs, boxes.starts, members), (items.weights, items.values), self.lattice.need,
-                self.lattice.n_values, state, highest, suppression, (weight, _DEGREE, self._damping), _STEPS,
+                self.lattice.n_values, state, highest, suppression, (weight, _DEGREE, self._damping), steps,
             )
         )  # fmt: skip
-        self.point, self._looked = sums[0] / _STEPS, False
+        self.point, self._looked = sums[0] / steps, False
         return True
 
     @property
