@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from shoal.evidence.evidence import Evidence, QuasiFacts, ValueGroup
-from shoal.formatting import number, percent, pluralize
+from shoal.evidence.evidence import BoundFacts, Evidence, QuasiFacts, ValueGroup
+from shoal.formatting import listing, number, percent, pluralize
 from shoal.metrics import METRICS
 from shoal.present.bound import bound_phrase
 from shoal.present.html.markup import Markup, more, name_of, names_of, paired_table, paragraph, row, table, tag
@@ -128,6 +128,21 @@ def _cell(value: float, parts: list[tuple[str, float]], most: float) -> Markup:
     return tag("div", tag("span", figure), bars, class_="cell")
 
 
+_NOT_CHECKED = {
+    "neighbours": "",
+    "too-large": " The bound was not checked by the verifier: that would have taken longer than finding it.",
+    "no-original": " The bound was not checked by the verifier, who has no original as one table to check it with.",
+}
+
+
+def _checked(bound: BoundFacts) -> str:
+    """Which columns the bound counts, and whether the verifier has confirmed it."""
+    some = f" The bound counts only what is lost in {listing(bound.columns)}." if bound.columns else ""
+    if bound.checked:
+        return f"{some} The verifier has confirmed the bound from the original and the policy."
+    return f"{some}{_NOT_CHECKED[bound.unchecked or 'neighbours']}"
+
+
 def _distance(evidence: Evidence) -> Iterator[Markup]:
     """The bound in words, and the loss before and after refining."""
     bound, refined = evidence.bound, evidence.search.get("refined")
@@ -146,7 +161,8 @@ def _distance(evidence: Evidence) -> Iterator[Markup]:
             yield paragraph(
                 f"This release loses {reached} of the detail (NCP). No release under these models can lose less than "
                 f"{least}, so it is ", tag("strong", words), f".{estimate if bound.estimated else ''} The best "
-                "possible release lies somewhere between the two; whether any release reaches the bound is not known.",
+                "possible release lies somewhere between the two; whether any release reaches the bound is not known."
+                f"{_checked(bound)}",
             )  # fmt: skip
     if refined:
         improved = tag("strong", f"{refined['before']:.4f} to {refined['after']:.4f}")
