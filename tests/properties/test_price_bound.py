@@ -204,7 +204,7 @@ def test_work_is_chosen_by_the_table_and_the_policy_alone() -> None:
     case = Case(trees, (("a",), ("b",)), {}, (KAnonymity(2),))
     plain, refined = problem_of(case)[0], problem_of(replace(case, options={"refine": 10}))[0]
     assert bounds.is_small(plain)
-    assert bounds.price_work(plain) == bounds.SMALL_WORK + 2  # half of two tuples in a lattice of two nodes
+    assert bounds.price_work(plain) == bounds.SMALL_WORK + 1  # a quarter of two tuples in a lattice of two nodes
     assert not bounds.is_small(refined)
     assert bounds.price_work(refined) == bounds.WORK + 10 * bounds.WORK_PER_SECOND
 

@@ -26,7 +26,7 @@ WORK = 300_000_000
 """Members of boxes that are touched for a table of some size: seconds, about as long as a search takes."""
 SMALL, SMALL_WORK = 2000, 3_000_000
 """Distinct tuples up to which NumPy does the work, and how much that is: about 0.2 seconds."""
-_OF_LATTICE, _MOST_OF_LATTICE = 2, 7_000_000
+_OF_LATTICE, _MOST_OF_LATTICE = 4, 2_500_000
 """More for small tables of many nodes: this part of tuples times nodes, where a look at all boxes takes longer."""
 WORK_PER_SECOND = 40_000_000  # more for each second that the policy grants to refine
 _COLUMNS = (None, 12, 8, 5, 3)  # how many of the dearest columns are tried one after the other
