@@ -36,10 +36,10 @@ class Recoder:
     def of(result: Result, columns: Sequence[str] | None = None) -> Recoder:
         """The recoder of a recoding that splits no duplicates, else `InputError`; ``columns`` are all of the data."""
         policy = result.search_policy
-        if splits_duplicates(policy):
+        if splits_duplicates(result.made_by):
             raise InputError(
-                f"{policy.algorithm.name} may put records with equal quasi-identifiers into different classes, so a "
-                "batch by itself does not tell where a record goes.",
+                f"{result.made_by.algorithm.name} may put records with equal quasi-identifiers into different classes, "
+                "so a batch by itself does not tell where a record goes.",
                 code="splits-duplicates",
             )
         table, recoding = result.resolved.problem.table, result.recoding

@@ -228,6 +228,7 @@ def _problem(
         metric=METRICS[policy.algorithm.metric],
         weights=policy.algorithm.weights,
         options=policy.algorithm.model_dump(exclude={"name", "metric", "weights"}),
+        demands=policy.demands,
         entries=tuple(entries),
         veto=conceal_veto(policy),
     )

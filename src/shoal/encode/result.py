@@ -116,14 +116,19 @@ def with_chosen(policy: Policy, search: Mapping[str, Any]) -> Policy:
 
 def works_on_records(policy: Policy) -> bool:
     """Whether the algorithm moves single records, so that each needs a row of codes in memory."""
-    return policy.algorithm.declared.works_on_records or policy.algorithm.refine is not None
+    return policy.search_algorithm.works_on_records or policy.algorithm.refine is not None
 
 
 def splits_duplicates(policy: Policy) -> bool:
     """Whether records with equal quasi-identifiers may go to different classes; with the person's others they may."""
     if policy.pseudonym is not None:
         return True
-    return policy.algorithm.declared.splits_duplicates or works_on_records(policy)
+    return policy.search_algorithm.splits_duplicates or works_on_records(policy)
+
+
+def keeps_duplicates(policy: Policy) -> bool:
+    """Whether records with equal quasi-identifiers go to one class, or do where a run demands it."""
+    return not splits_duplicates(policy) or (policy.pseudonym is None and policy.search_algorithm.chooses)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ few times as much for a moment. The figures were measured with ``benchmarks/scal
 
 from dataclasses import dataclass
 
-from shoal.encode.result import splits_duplicates, works_on_records
+from shoal.encode.result import keeps_duplicates, works_on_records
 from shoal.errors import InputError
 from shoal.formatting import data_size, listing, parse_data_size, pluralize
 from shoal.io.counting import DistinctRowCounter
@@ -15,6 +15,7 @@ from shoal.policy import Policy
 from shoal.policy.data_source import DataSource
 from shoal.policy.file_kinds import COMPRESSIONS, FileKind, sniff_kind
 from shoal.search import ALGORITHMS
+from shoal.search.algorithm import Demand
 
 LEAST = 500_000_000  # Python, Arrow and the compiled kernels alone, and the blocks that are read: no run takes less
 _BESIDE = 450_000_000  # of it, what stays beside the distinct rows
@@ -52,12 +53,20 @@ class Budget:
     def leaves_out(self, counter: DistinctRowCounter, policy: Policy) -> bool:
         """Whether insensitive columns are no longer counted, since with them the distinct rows are too many."""
         if (
-            splits_duplicates(policy)
+            not keeps_duplicates(policy)
             or policy.relative_columns
             or not any(name in counter.names for name in policy.names("insensitive"))
         ):
             return False
         return self._needed(counter, policy) > (_BY_ITSELF if self.limit is None else self.limit)
+
+    def demands(self, counter: DistinctRowCounter, policy: Policy) -> frozenset[Demand]:
+        """What the recoding must be like, by the columns that were counted and the memory that is left."""
+        lacking = any(name not in counter.names for name in policy.names("insensitive"))
+        needed = self._needed(counter, policy) + _PER_RECORD * counter.n_rows + (_SORTING if lacking else 0)
+        no_room = self.limit is not None and needed > self.limit
+        found = {Demand.EQUAL_LABELS: lacking, Demand.NO_SINGLE_RECORDS: no_room}
+        return frozenset(demand for demand, made in found.items() if made)
 
     def check(self, counter: DistinctRowCounter, policy: Policy, share: float) -> None:
         """Raise `InputError` before the search, as soon as the distinct rows counted so far are too many."""
@@ -75,7 +84,7 @@ class Budget:
         if works_on_records(policy):
             others = [name for name, entry in ALGORITHMS.items() if entry.bytes_per_row and not entry.works_on_records]
             helps.append(f"use {' or '.join(others)}, which do not hold single records")
-        if splits_duplicates(policy) and len(lacking) < len(policy.names("insensitive")):
+        if not keeps_duplicates(policy) and len(lacking) < len(policy.names("insensitive")):
             helps.append("leave out insensitive columns with many values or long texts")
         helps.append("round values that are more precise than anybody needs")
         raise InputError(
@@ -88,7 +97,7 @@ class Budget:
     @staticmethod
     def _needed(counter: DistinctRowCounter, policy: Policy) -> int:
         """About how much a run on the rows counted so far is going to take at its peak."""
-        names, local = len(counter.names), policy.algorithm.declared.bytes_per_row
+        names, local = len(counter.names), policy.search_algorithm.bytes_per_row
         rows = counter.n_distinct * (_PER_ROW + _PER_CODE * names + local)
         if policy.person_columns:  # most of them differ in nothing but their person
             of_people = counter.n_distinct * (_PER_PERSON_ROW + _PER_PERSON_CODE * names + local)

@@ -25,6 +25,7 @@ from shoal.policy.data_source import DataSource
 from shoal.policy.location import DatabaseTable, Location, parse_location
 from shoal.policy.spark_location import SparkLocation
 from shoal.policy.spec import DataSpec
+from shoal.search.algorithm import Demand
 from shoal.search.engine import RemoteWorkers
 from shoal.search.problem import Progress, no_progress
 from shoal.table.distinct_rows import DistinctColumn, DistinctRows
@@ -53,6 +54,7 @@ class Reading:
     merged_spellings: Mapping[str, MergedSpellings] = field(default_factory=dict)  # by sensitive column
     resolved: Resolved | None = None  # the rows as they were encoded before, for a policy with the same columns
     coarse_policy: Policy | None = None  # to search with, where columns were made coarser while they were counted
+    demands: frozenset[Demand] = frozenset()  # what this way of reading demands of the recoding
     uncounted: tuple[str, ...] = ()  # insensitive columns that are not among the rows: they tell too many records apart
     not_done: tuple[str, ...] = ()  # codes of what the evidence has to do without; `present.not_done` says why
     survey: Survey | None = None  # households and weights where the policy names some

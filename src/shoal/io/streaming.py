@@ -84,7 +84,7 @@ class StreamSource:
                 counter.leave_out(policy.names("insensitive"))
             budget.check(counter, policy, seen)
         budget.check(counter, policy, 1.0)
-        rows = counter.finish()
+        demands, rows = budget.demands(counter, policy), counter.finish()
         check_columns(policy, names, separator_hint(source, names), lambda: rows)
         stated = _stated_records(source)
         records = records if stated is None else stated
@@ -97,6 +97,7 @@ class StreamSource:
             names,
             lambda: CountedTable(rows.to_table(), rows.counts, records, blank),
             uncounted=uncounted,
+            demands=demands,
             merged_spellings=merged_spellings(rows, policy.columns),
             not_done=tuple(code for code, is_so in lacking.items() if is_so),
             survey=StreamSurvey(survey, found, counted, source, before, policy.source) if survey else None,

@@ -50,6 +50,7 @@ from shoal.pipeline.why.find import Matches
 from shoal.policy import Policy
 from shoal.policy.location import DatabaseTable, Location, parse_location
 from shoal.present.report.page import write_report
+from shoal.search.algorithm import Demand
 from shoal.search.problem import Progress, no_progress
 from shoal.table.recoding import Recoding
 
@@ -222,7 +223,8 @@ def publish(
     of a table go beside the policy, or to ``evidence``.
 
     ``memory`` is the most that the run may take, in bytes or as ``"2GB"``: records are then streamed, as they are from
-    large or several files anyway, and what would not fit is refused before the search. The release is the same.
+    large or several files anyway, and what would not fit is refused before the search. The release is the same, unless
+    the algorithm is one that chooses among others and some of them do not fit.
     """
     asked, limit = as_policy(policy), memory_limit(memory)
     if recoding:
@@ -230,7 +232,8 @@ def publish(
     options = RegistryOptions.of(asked, registry=registry, as_of=as_of, replaces=replaces, fail_on=fail_on)
     source, sink = _ends(asked, data, out, evidence, limit, recoding=recoding, force=force)
     asked = asked if asked.tables is None else as_one_table(asked)
-    done = run(Job(asked, options), source, sink, progress=progress)
+    job = Job(asked, options, demands=frozenset({Demand.ONE_LEVEL}) if recoding else frozenset())
+    done = run(job, source, sink, progress=progress)
     return Published(Release.of(done, asked, options), done.paths)
 
 

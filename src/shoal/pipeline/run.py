@@ -26,7 +26,7 @@ from shoal.draft.several_records import person_candidates, several_records
 from shoal.encode.pseudonyms import key_problems
 from shoal.encode.relative_dates import table_as_read
 from shoal.encode.resolve import Resolved, resolve, resolve_again
-from shoal.encode.result import Result, works_on_records
+from shoal.encode.result import Result, with_chosen, works_on_records
 from shoal.errors import DataError, InfeasibleError, PolicyError, PolicyProblem
 from shoal.evidence.describe import make_evidence, measure
 from shoal.evidence.evidence import Evidence, SensitiveFacts, Warnings, to_json
@@ -45,6 +45,7 @@ from shoal.policy import Policy
 from shoal.present.diagnosis import diagnosis_text
 from shoal.present.not_done import not_done_reasons
 from shoal.present.report.page import write_report
+from shoal.search.algorithm import Demand
 from shoal.search.engine import LocalEngine
 from shoal.search.problem import Progress, no_progress
 from shoal.table.recoding import Recoding
@@ -78,6 +79,7 @@ class Job:
 
     policy: Policy
     registry: RegistryOptions = field(default_factory=RegistryOptions)
+    demands: frozenset[Demand] = frozenset()  # of its recoding, beside those of the policy and the source
 
     def encode(self, reading: Reading) -> Resolved:
         """The distinct rows in codes; `PolicyError` with every problem between policy and data."""
@@ -95,12 +97,13 @@ class Job:
 
     def search(self, reading: Reading, resolved: Resolved, clock: Clock, progress: Progress) -> Result:
         """Find the recoding; `InfeasibleError` where no release satisfies the policy."""
-        problem = replace(resolved.problem, progress=progress)
+        demands = resolved.problem.demands | reading.demands | self.demands
+        problem = replace(resolved.problem, progress=progress, demands=demands)
         if works_on_records(self.policy):
             problem = replace(problem, table=problem.table.unfolded())
         with clock.stage("search"), explained():
             engine = LocalEngine(problem.table, problem.ladders, problem.domains, remote=reading.workers)
-            outcome = self.policy.algorithm.declared.run(problem, engine)
+            outcome = self.policy.search_algorithm.run(problem, engine)
         with clock.stage("bound"):
             bound = proven_bound(self.policy, reading, problem, engine, outcome.search)
         with clock.stage("recode"):
@@ -137,7 +140,8 @@ class Job:
         """What the release is worth for the task that its policy names; None without a task, or without records."""
         if self.policy.utility is None or reading.table is None:
             return None
-        without = self.policy.as_read().changed(utility=None, household=None, weight=None)
+        made_by = with_chosen(self.policy, result.search)  # parts of the records are recoded as all of them were
+        without = made_by.as_read().changed(utility=None, household=None, weight=None)
 
         def anonymized(table: pa.Table) -> Result:
             """Some of the records, anonymized under the same policy."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from shoal.metrics import METRICS
 from shoal.policy.partial import PartialPolicy, PartialSpec, read_part
 from shoal.policy.spec import ColumnSpec, NamedSpec, declared_spec
 from shoal.search import ALGORITHMS, DEFAULT_ALGORITHM, Algorithm, all_options
+from shoal.search.algorithm import Demand
 
 _EMPTY: dict[ParameterKind, Any] = {ParameterKind.LEVELS: {}, ParameterKind.RANGES: [], ParameterKind.WEIGHTS: {}}
 Columns = Mapping[str, PartialSpec[ColumnSpec]]
@@ -28,10 +29,9 @@ class _NamedAlgorithm(NamedSpec):
 
     name: str = DEFAULT_ALGORITHM
 
-    @property
-    def declared(self) -> Algorithm:
-        """What the algorithm declares with these options."""
-        return ALGORITHMS[self.name].for_options(self.model_dump(exclude={"name"}))
+    def declared(self, demands: Collection[Demand]) -> Algorithm:
+        """What the algorithm declares with these options, in a run with these demands."""
+        return ALGORITHMS[self.name].for_options(self.model_dump(exclude={"name"}), demands)
 
     if TYPE_CHECKING:
 

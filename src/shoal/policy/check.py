@@ -63,7 +63,7 @@ def check(raw: Mapping[Any, Any], known_keys: list[str]) -> PartialPolicy:
     _check_survey(raw, columns, parts)
     for name, column in columns.items():
         columns[name] = check_column(name, column, parts)
-    check_pseudonyms(raw, columns, person, getattr(algorithm.whole, "name", None), parts)
+    check_pseudonyms(raw, columns, person, algorithm.whole, parts)
     check_relative(columns, person, parts)
     check_by_itself(raw, columns, parts)
     roles = {name: column.role for name, column in columns.items()}

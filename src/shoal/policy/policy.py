@@ -26,6 +26,7 @@ from shoal.policy.tables_spec import Tables
 from shoal.policy.utility_spec import UtilitySpec
 from shoal.policy.validation_problems import located_problems, policy_text
 from shoal.policy.yaml_text import dump_yaml, load_yaml, read_text, read_yaml
+from shoal.search.algorithm import Algorithm, Demand
 
 Published = Literal["values", "categories", "both", "bins"]
 
@@ -203,6 +204,17 @@ class Policy(Spec):
     def pseudonym(self) -> str | None:
         """The column that is released as a pseudonym, if one is: all records of a person are linked by it."""
         return next(iter(self.names("pseudonym")), None)
+
+    @property
+    def demands(self) -> frozenset[Demand]:
+        """What the policy demands of its recoding; a local one that is named serves for new records, too."""
+        linked = self.pseudonym is not None
+        return frozenset({Demand.ONE_LEVEL}) if self.recoding or linked else frozenset()
+
+    @property
+    def search_algorithm(self) -> Algorithm:
+        """What the algorithm declares under this policy."""
+        return self.algorithm.declared(self.demands)
 
     def as_read(self) -> Self:
         """The policy for a table whose relative dates are in days already."""

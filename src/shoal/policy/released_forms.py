@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from shoal.errors import did_you_mean
+from shoal.policy.algorithm_spec import AlgorithmSpec
 from shoal.policy.partial import PartialPolicy, PartialSpec
 from shoal.policy.spec import ColumnSpec
 from shoal.search import ALGORITHMS
+from shoal.search.algorithm import Demand
 
 KEY_VARIABLE = "SHOAL_PSEUDONYM_KEY"
 """The environment variable that has the key of pseudonyms where the policy names nothing else."""
@@ -20,7 +22,11 @@ Columns = Mapping[str, PartialSpec[ColumnSpec]]
 
 
 def check_pseudonyms(
-    raw: Mapping[Any, Any], columns: Columns, person: tuple[str, ...], algorithm: str | None, parts: PartialPolicy
+    raw: Mapping[Any, Any],
+    columns: Columns,
+    person: tuple[str, ...],
+    algorithm: AlgorithmSpec | None,
+    parts: PartialPolicy,
 ) -> None:
     """Note what is wrong with pseudonyms: whom they link, and who can promise anything about linked records."""
     names = [name for name, part in columns.items() if part.role == "pseudonym"]
@@ -35,14 +41,12 @@ def check_pseudonyms(
         parts.add(f"columns.{names[1]}.role", message, fix, code="several-pseudonyms")
     if not names:
         return
-    known = ALGORITHMS.get(algorithm) if algorithm is not None else None
-    if known is not None and known.scope != "full-domain":
-        able = [name for name, each in ALGORITHMS.items() if each.scope == "full-domain"]
-        message = (
-            f"{algorithm} cannot guarantee the models for all records of a person together, and a pseudonym links them."
-        )
+    demands = {Demand.ONE_LEVEL}
+    if algorithm is not None and algorithm.name in ALGORITHMS and algorithm.declared(demands).scope != "full-domain":
+        able = [name for name, each in ALGORITHMS.items() if each.for_options({}, demands).scope == "full-domain"]
+        promise = "the models for all records of a person together, and a pseudonym links them."
         fix = f"Use {', '.join(able[:-1])} or {able[-1]}, or give {names[0]} the role identifier."
-        parts.add("algorithm.name", message, fix, code="links-records")
+        parts.add("algorithm.name", f"{algorithm.name} cannot guarantee {promise}", fix, code="links-records")
     if raw.get("registry"):
         fix = f"Leave registry out, or give {names[0]} the role identifier."
         parts.add("registry", "earlier releases are not compared by pseudonyms.", fix, code="links-records")

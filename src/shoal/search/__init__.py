@@ -8,7 +8,7 @@ ALGORITHMS: dict[str, Algorithm] = {
     name: kind() for name, kind in discover("shoal.search.algorithms", Algorithm, "shoal.algorithms").items()
 }
 """Every algorithm by its name in the policy."""
-DEFAULT_ALGORITHM = "optimal"  # what a policy runs that names none
+DEFAULT_ALGORITHM = "auto"  # what a policy runs that names none
 
 
 def all_options() -> dict[str, Parameter]:

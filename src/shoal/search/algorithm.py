@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import importlib
 from abc import ABC
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from shoal.declarations import Parameter, ParameterKind
@@ -25,6 +26,17 @@ if TYPE_CHECKING:
 
 Search = Literal["best-node", "minimal-nodes", "one-path", "one-result", "classes"]
 Sees = Literal["sizes", "classes", "table"]  # what the models look at: sizes only, single classes, the whole release
+
+
+class Demand(StrEnum):
+    """What a run demands of its recoding; an algorithm that chooses among others leaves out those that do not meet it."""
+
+    ONE_LEVEL = "one-level"
+    """Each column has one level everywhere: new records are to join the release, or pseudonyms link records."""
+    EQUAL_LABELS = "equal-labels"
+    """Records with equal quasi-identifiers have equal labels: they are recoded batch by batch, where they lie."""
+    NO_SINGLE_RECORDS = "no-single-records"
+    """Only distinct rows are held: the memory allowed is too little for a row of codes for each record."""
 
 
 @dataclass(frozen=True)
@@ -83,10 +95,25 @@ class Algorithm(ABC):
     groups_at: ClassVar[str] = ""  # the function for `groups`, of an algorithm with one result
     refusals_at: ClassVar[str] = ""  # the function for `refusals`
     position: ClassVar[int] = 1000  # where it stands in lists
+    chooses: ClassVar[bool] = False  # whether it runs others, of which it takes those that meet every `Demand`
 
-    def for_options(self, options: Mapping[str, Any]) -> Algorithm:  # noqa: ARG002 - see subclasses
-        """What it declares with these options, where that depends on them."""
+    def for_options(self, options: Mapping[str, Any], demands: Collection[Demand] = ()) -> Algorithm:  # noqa: ARG002
+        """What it declares with these options in a run with these demands, where that depends on them."""
         return self
+
+    def meets(self, demand: Demand) -> bool:
+        """Whether its recodings are as a run may demand."""
+        if demand is Demand.ONE_LEVEL:
+            return self.scope == "full-domain"
+        return not self.works_on_records and not (demand is Demand.EQUAL_LABELS and self.splits_duplicates)
+
+    def planned(self, problem: Problem) -> Sequence[Algorithm]:  # noqa: ARG002 - see subclasses
+        """The algorithms that run on a problem, in this order: itself, or those that it chooses among."""
+        return (self,)
+
+    def last_resort(self, problem: Problem) -> Algorithm | None:  # noqa: ARG002 - see subclasses
+        """The algorithm that runs where those planned find nothing; None where none does."""
+        return None
 
     @property
     def option_names(self) -> frozenset[str]:

@@ -9,16 +9,18 @@ quasi-identifiers, k = 10, p = 3, t = 0.35): 81 of 84 runs took a time inside th
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from shoal.search.algorithm import Algorithm
+from shoal.search.algorithm import Algorithm, Growth, Sees
 from shoal.search.engine import ITEMS_BEFORE_LOADING
 from shoal.search.evaluation import prunable_models
 from shoal.search.kernels.load import GROUPING, covering_kernels, refining_kernels
 from shoal.search.problem import Problem
 
 LOADING = 0.6  # loading compiled kernels
+GROUPING_SECONDS = (1.0e-4, 4.5e-8)
+"""Seconds that grouping took on the machine of the measurements, fixed and per distinct row."""
 _COMPILED_SPEEDUP = 4.0  # how much faster compiled kernels group
 
 Basis = Literal["checks", "growth", "faithful-growth", "one-pass"]
@@ -47,7 +49,33 @@ class SearchTime:
 
 
 def search_time(algorithm: Algorithm, problem: Problem, speed: Speed) -> SearchTime:
-    """How long the search of a problem takes on a machine.
+    """How long the search of a problem takes on a machine: that of all algorithms that it runs."""
+    first, *others = (_time_of(each, problem, speed) for each in algorithm.planned(problem))
+    for each in others:
+        kernels = dict.fromkeys([*(first.kernels or ()), *(each.kernels or ())])
+        low, high = first.low + each.low, first.high + each.high
+        first = replace(first, low=low, high=high, kernels=tuple(kernels) or None)
+    return first
+
+
+def seconds_expected(algorithm: Algorithm, problem: Problem) -> float:
+    """What a search is expected to take on the machine that was measured: the same number on every machine."""
+    if algorithm.growth:
+        return _growth(algorithm, problem).seconds(problem.table.n_tuples, problem.table.n_rows)
+    items = items_of_check(problem)
+    fixed, each = GROUPING_SECONDS
+    time = _time_of(algorithm, problem, Speed(1.0, fixed + each * items, items))
+    return math.sqrt(time.low * time.high)
+
+
+def items_of_check(problem: Problem) -> int:
+    """Items that a check of one node counts as."""
+    pairs = sum(len(problem.table.pairs[name].tuples) for name in problem.sensitive_columns)
+    return problem.table.n_tuples + 4 * pairs
+
+
+def _time_of(algorithm: Algorithm, problem: Problem, speed: Speed) -> SearchTime:
+    """The same for one algorithm.
 
     Over the lattice it is a number of checks, the first with NumPy, the rest with compiled kernels.
     """
@@ -72,8 +100,7 @@ def _seconds_of_checks(checks: float, check: float, items: int) -> float:
 
 def _growth_time(algorithm: Algorithm, problem: Problem, speed: Speed) -> SearchTime:
     """A search whose time grows with the table, by what the models look at; refining loads compiled kernels."""
-    whole, options = any(model.whole_table for model in problem.models), problem.options
-    growth = algorithm.growth_of("table" if whole else "classes" if problem.sensitive_columns else "sizes", options)
+    growth, options = _growth(algorithm, problem), problem.options
     seconds = growth.seconds(problem.table.n_tuples, problem.table.n_rows) * speed.slowness
     low, high = growth.fewest * seconds, growth.most * seconds
     refine = float(options.get("refine") or 0)
@@ -84,6 +111,13 @@ def _growth_time(algorithm: Algorithm, problem: Problem, speed: Speed) -> Search
     if algorithm.search == "one-result":
         basis = "one-pass"
     return SearchTime(low, high + refine, basis, kernels or None, refine=refine)
+
+
+def _growth(algorithm: Algorithm, problem: Problem) -> Growth:
+    """How its time grows, by what the models look at."""
+    whole = any(model.whole_table for model in problem.models)
+    sees: Sees = "table" if whole else "classes" if problem.sensitive_columns else "sizes"
+    return algorithm.growth_of(sees, problem.options)
 
 
 def _kernels_of(problem: Problem) -> tuple[str, ...]:

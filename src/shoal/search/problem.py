@@ -14,6 +14,7 @@ from shoal.hierarchies.boundaries import Ladder
 from shoal.hierarchies.hierarchy import Hierarchy
 from shoal.metrics import DEFAULT_METRIC, METRICS, Metric
 from shoal.models.base import Model
+from shoal.search.algorithm import Demand
 from shoal.search.conceal import Marks, Veto, summed_marks
 from shoal.table.classes import SensitiveDomain
 from shoal.table.encoded import EncodedTable
@@ -47,6 +48,7 @@ class Problem:
     progress: Progress = no_progress
     entries: tuple[int, ...] = ()  # entry under ``privacy`` of each model; empty where they come from no policy
     repeated: bool = False  # whether it is one of many: then compiled kernels pay off for small tables, too
+    demands: frozenset[Demand] = frozenset()  # what the run demands of its recoding
     veto: Veto | None = None  # what is refused although it holds, where the search conceals; None: nothing
 
     def entry_of(self, model: int) -> int:

@@ -155,7 +155,7 @@ def _witnessed(scene: Scene, known: PriorKnowledge, column: str) -> AttackResult
 
 def refusals_of(scene: Scene, known: PriorKnowledge) -> Refusals | None:
     """What the algorithm must have refused, as far as it declares that."""
-    algorithm, problem = scene.policy.algorithm.declared, known.problem
+    algorithm, problem = scene.policy.search_algorithm, known.problem
     if problem.concealing is not None:
         problem = replace(problem, veto=NothingRefused())
     if algorithm.refusals is None:

@@ -75,7 +75,7 @@ class Refinement(Attack):
     def run(scene: Scene, column: str) -> AttackResult:  # noqa: ARG004 - it is on no column
         """Cells that are narrowed down or placed."""
         policy, released = scene.policy, scene.released
-        algorithm = policy.algorithm.declared
+        algorithm = policy.search_algorithm
         if not scene.searched:
             return not_applicable("labels-chosen-earlier")
         if algorithm.search == "one-result":
@@ -175,7 +175,7 @@ class _Premises:
 
 def premises(policy: Policy, released: Released) -> _Premises:
     """What can be concluded from under a policy."""
-    algorithm, models = policy.algorithm.declared, released.models
+    algorithm, models = policy.search_algorithm, released.models
     settled, concealed = policy.algorithm.refine is None, getattr(policy.algorithm, "conceal", False)
     on_sizes = all(model.only_counts and model.counts == "records" for model in models) and settled and not concealed
     nothing_left_out = on_sizes and policy.suppression == 0

@@ -178,7 +178,7 @@ def _algorithm(policy: Policy, result: AttackResult) -> Iterator[Advice]:
         if not isinstance(policy.to_dict().get("algorithm"), Mapping):  # a name alone, or the default
             edit = PolicyEdit(("algorithm",), {"name": asked.name, option: True})
         yield _advice("switch-option", result, [edit], option=option)
-    if attack.stopped_by_full_domain and asked.declared.scope != "full-domain":
+    if attack.stopped_by_full_domain and policy.search_algorithm.scope != "full-domain":
         name = next(each.name for each in ALGORITHMS.values() if each.search == "best-node")
         given, shared = asked.model_dump(exclude_unset=True), shared_options(name)
         value = {"name": name, **{key: each for key, each in given.items() if key in shared}}

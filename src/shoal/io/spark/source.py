@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.encode.resolve import unknown_columns, used_columns
-from shoal.encode.result import splits_duplicates
+from shoal.encode.result import keeps_duplicates
 from shoal.encode.spellings import merge_rows, merged_spellings
 from shoal.encode.survey import survey_columns
 from shoal.errors import DataError, PolicyError
@@ -32,6 +32,7 @@ from shoal.policy import Policy
 from shoal.policy.engine_spec import BLOCKS, CELLS, LEAST
 from shoal.policy.spark_location import SparkLocation, read, with_empty_texts
 from shoal.policy.spec import DataSpec
+from shoal.search.algorithm import Demand
 from shoal.search.problem import Progress
 from shoal.table.canonical_text import has_text
 from shoal.table.recoding import Recoding
@@ -98,7 +99,7 @@ def _fit(source: SparkInput, policy: Policy, progress: Progress) -> SparkReading
         try:
             found = int(counted.frame.count())
             n_distinct = found if n_distinct is None else n_distinct
-            if found > allowed and insensitive and not uncounted and not splits_duplicates(policy):
+            if found > allowed and insensitive and not uncounted and keeps_duplicates(policy):
                 uncounted = insensitive
                 continue
             if found <= allowed:
@@ -117,6 +118,8 @@ def _fit(source: SparkInput, policy: Policy, progress: Progress) -> SparkReading
     lacking = {"utility-in-cluster": policy.utility is not None, "insensitive-in-cluster": bool(uncounted),
                "truthfulness-in-cluster": bool(coarse),
                "survey-coarse": bool(coarse and survey_columns(policy))}  # fmt: skip
+    made = {Demand.EQUAL_LABELS: bool(uncounted), Demand.NO_SINGLE_RECORDS: int(rows.counts.sum()) > allowed}
+    demands = frozenset(demand for demand, is_so in made.items() if is_so)
     merged, survey = merge_rows(rows, policy.columns), {} if coarse else survey_columns(policy)
 
     def original() -> CountedTable | None:
@@ -131,7 +134,7 @@ def _fit(source: SparkInput, policy: Policy, progress: Progress) -> SparkReading
     return SparkReading(
         merged, source.names, original,
         survey=ClusterSurvey(survey, source.with_survey, merged, policy.source) if survey else None,
-        uncounted=uncounted, engine=engine, source=source, coarse=coarse,
+        uncounted=uncounted, demands=demands, engine=engine, source=source, coarse=coarse,
         merged_spellings=merged_spellings(rows, policy.columns),
         coarse_policy=coarse_policy(policy, coarse) if coarse else None,
         not_done=tuple(code for code, is_so in lacking.items() if is_so),

@@ -179,7 +179,8 @@ def differing_facts(
 
 def _levels(possible: Mapping[str, Any], evidence: Mapping[str, Any]) -> Iterator[Difference]:
     """Levels that a column cannot have by its released labels; none where each class has its own."""
-    recorded, algorithm = evidence["levels"], ALGORITHMS.get(evidence["algorithm"])
+    chosen = (evidence["search"].get("chosen") or {}).get("name", evidence["algorithm"])
+    recorded, algorithm = evidence["levels"], ALGORITHMS.get(chosen)
     if recorded is None or (algorithm is not None and algorithm.scope == "local"):
         if algorithm is not None and (recorded is None) != (algorithm.scope == "local"):
             yield Difference("levels", algorithm.scope, recorded)

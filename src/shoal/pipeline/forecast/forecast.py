@@ -180,7 +180,8 @@ def _by_algorithm(
 ) -> tuple[Verdict, list[AlgorithmNote], Sequence[Relaxation]]:
     """What the policy's own algorithm makes of it: its verdict, what must be said about it, and what would help."""
     problem, nodes = top.problem, math.prod(top.problem.shape)
-    algorithm = ALGORITHMS[name].for_options(problem.options)
+    asked = ALGORITHMS[name].for_options(problem.options, problem.demands)
+    algorithm = asked.planned(problem)[0]
     if algorithm.judge is not None:
         found = algorithm.judge(problem, top.engine)
         if found is None:
@@ -193,7 +194,7 @@ def _by_algorithm(
     if algorithm.search in {"best-node", "minimal-nodes"} and nodes > MOST_NODES:
         by_algorithm = "unreachable"
         notes = [AlgorithmNote("too-many-nodes", name, EXHAUSTIVE, nodes=nodes, most_nodes=MOST_NODES)]
-    elif algorithm.search == "classes" and verdict == "open":
+    elif algorithm.search == "classes" and verdict == "open" and asked.last_resort(problem) is None:
         by_algorithm, notes = "unreachable", [AlgorithmNote("starts-at-top", name, EXHAUSTIVE)]
     elif algorithm.search == "one-path" and verdict != "unreachable" and not ends_at_top:
         by_algorithm, notes = "open", [AlgorithmNote("may-miss", name, EXHAUSTIVE)]

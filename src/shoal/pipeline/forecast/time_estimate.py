@@ -10,15 +10,12 @@ from shoal.pipeline.prepare import Prepared, prepare
 from shoal.policy import Policy
 from shoal.present.forecast import estimate_text
 from shoal.search.bounds.price_bound import SMALL, SMALL_WORK, WORK, price_work
-from shoal.search.cost import SearchTime, Speed, search_time
+from shoal.search.cost import GROUPING_SECONDS, SearchTime, Speed, items_of_check, search_time
 from shoal.search.engine import LocalEngine
 from shoal.search.evaluation import Evaluator
 from shoal.search.kernels.load import is_compiled
 from shoal.search.problem import Problem
 
-_GROUPING = (1.0e-4, 4.5e-8)
-"""Seconds that grouping took on the machine of the measurements, fixed and per distinct row; the ratio of what it takes
-here to that is the speed of this machine."""
 _COMPILING = (2.0, 15.0)  # seconds to compile the kernels, once on a machine
 _SMALL_BOUND, _BOUND = (0.0, 1.0), (0.5, 5.0)  # seconds of the lower bound without refining, on small tables and others
 _START = (0.35, 1.3)  # seconds to start a process with its imports
@@ -59,7 +56,7 @@ def estimate_time(
     """
     problem = prepare(table, policy).resolved.problem
     speed = measure(problem)
-    search = search_time(policy.algorithm.declared, problem, speed)
+    search = search_time(policy.search_algorithm, problem, speed)
     compiling = search.kernels is not None and not is_compiled(*search.kernels)
     # reading, encoding, the lower bound, recoding, verifying and attacking: at least and at most
     small = problem.table.n_tuples <= SMALL
@@ -110,7 +107,6 @@ def measure(problem: Problem) -> Speed:
         end = time.perf_counter()
         grouping = min(grouping, grouped - start)
         check = min(check, max(end - first, (first - start) / 2))
-    fixed, each = _GROUPING
+    fixed, each = GROUPING_SECONDS  # the ratio of what it takes here to that is the speed of this machine
     usual = fixed + each * problem.table.n_tuples
-    pairs = sum(len(problem.table.pairs[name].tuples) for name in problem.sensitive_columns)
-    return Speed(min(max(grouping / usual, 0.25), 20.0), check, problem.table.n_tuples + 4 * pairs)
+    return Speed(min(max(grouping / usual, 0.25), 20.0), check, items_of_check(problem))

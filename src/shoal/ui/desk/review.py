@@ -70,7 +70,7 @@ def _problems_of(desk: Desk, columns: Mapping[str, Any], models: Any) -> list[Po
 def _of_options(ready: Prepared) -> Iterator[PolicyProblem]:
     """What is wrong with the algorithm's options and the task, which a run would say only after it began."""
     yield from key_problems(ready.policy)
-    one_result = ready.policy.algorithm.declared.search == "one-result"
+    one_result = ready.policy.search_algorithm.search == "one-result"
     options = partial(RangeOptions.read if one_result else ranged_columns, ready.resolved.problem)
     checks: list[Callable[[], object]] = [options, partial(check_utility, ready.policy, ready.reading, ready.resolved)]
     if ready.reading.survey is not None:
