@@ -1,6 +1,8 @@
 """`attack`: a release attacked by its own maker, before others do."""
 
-from collections.abc import Sequence
+import contextlib
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,11 +12,15 @@ from shoal.attacks.registry.people import EarlierRelease
 from shoal.attacks.released_classes import rows_of_release
 from shoal.attacks.verdict.rules import decide
 from shoal.encode.resolve import Resolved, resolve, unknown_columns, used_columns
-from shoal.errors import PolicyError
+from shoal.encode.result import with_chosen
+from shoal.errors import InfeasibleError, PolicyError
+from shoal.io import sha256_of
+from shoal.io.sink import output_paths
 from shoal.io.source import read_distinct
 from shoal.pipeline.run import as_policy
 from shoal.pipeline.verify import verify
 from shoal.policy import Policy
+from shoal.search.engine import LocalEngine
 from shoal.search.problem import Progress, no_progress
 from shoal.table.distinct_rows import DistinctRows
 
@@ -51,10 +57,41 @@ def attack(
     progress("verifying", 0.0)
     verification = verify(release, asked, original, suppressed=suppressed)
     rows = rows_of_release(release, asked, suppressed=verification.suppressed)
-    report = attack_rows(asked, rows, *known, earlier=before, seed=seed, ruled_out=ruled_out, progress=progress)
+    made_by = _made_by(asked, release, known[1])
+    report = attack_rows(made_by, rows, *known, earlier=before, seed=seed, ruled_out=ruled_out, progress=progress)
     failed = [check.name for check in verification.failures]
     judged = verification.people_counted is not False
     return replace(report, verdict=decide(asked, report.attacks, failed=failed, models_judged=judged))
+
+
+def _made_by(asked: Policy, release: Any, original: Resolved | None) -> Policy:
+    """The policy with the algorithm that made the release, where one chose among several.
+
+    That is what the evidence beside the release records, else what is chosen for the original once more.
+    """
+    if not asked.search_algorithm.chooses:
+        return asked
+    search = _recorded_search(release)
+    if search is None and original is not None:
+        problem = original.problem
+        engine = LocalEngine(problem.table, problem.ladders, problem.domains)
+        with contextlib.suppress(InfeasibleError):
+            search = asked.search_algorithm.run(problem, engine).search
+    try:
+        return with_chosen(asked, search or {})
+    except PolicyError:  # evidence of another version
+        return asked
+
+
+def _recorded_search(release: Any) -> Mapping[str, Any] | None:
+    """The facts of the search in the evidence beside a release file; None where there is none of this file."""
+    if not isinstance(release, (str, Path)) or not Path(release).is_file():
+        return None
+    try:
+        content = json.loads(output_paths(Path(release))["evidence"].read_bytes())
+        return dict(content["search"]) if content["release_sha256"] == sha256_of(Path(release)) else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def attack_again(

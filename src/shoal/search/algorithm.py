@@ -29,7 +29,7 @@ Sees = Literal["sizes", "classes", "table"]  # what the models look at: sizes on
 
 
 class Demand(StrEnum):
-    """What a run demands of its recoding; an algorithm that chooses among others leaves out those that do not meet it."""
+    """What a run demands of its recoding: an algorithm that chooses among others leaves out those that fail it."""
 
     ONE_LEVEL = "one-level"
     """Each column has one level everywhere: new records are to join the release, or pseudonyms link records."""

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from shoal.errors import InfeasibleError
+from shoal.errors import InfeasibleError, InputError
 from shoal.metrics import CellMetric
 from shoal.search import ALGORITHMS, algorithms_by, shared_options
 from shoal.search.algorithm import Algorithm, Demand
@@ -98,6 +98,8 @@ class _Attempts:
     tried: list[Fact] = field(default_factory=list)
     best: tuple[float, Algorithm, SearchResult] | None = None
     infeasible: InfeasibleError | None = None
+    refused: InputError | None = None
+    left_out: list[Fact] = field(default_factory=list)
 
     def run(self, algorithm: Algorithm) -> None:
         """Try one, on single records where it moves these."""
@@ -110,6 +112,10 @@ class _Attempts:
         except InfeasibleError as error:
             self.infeasible = error
             self.tried.append({"algorithm": algorithm.name, "cost": None})
+            return
+        except InputError as error:  # such as a table that is too large for it
+            self.refused = self.refused or error
+            self.left_out.append(_left_out(algorithm, error.code))
             return
         cost = cost_of(problem, result.recoding)
         self.tried.append({"algorithm": algorithm.name, "cost": cost})
@@ -126,21 +132,22 @@ class _Attempts:
 
 
 def auto(problem: Problem, engine: LocalEngine) -> SearchResult:
-    """The best of what fits; raises the last `InfeasibleError` where nothing is found."""
+    """The best of what fits; raises the last `InfeasibleError` where nothing is found, or why none could run."""
     planned, attempts = plan(problem), _Attempts(problem, engine)
-    left_out = list(planned.left_out)
+    attempts.left_out.extend(planned.left_out)
     for algorithm in planned.fitting:
         if (reason := attempts.settled) is not None:
-            left_out.append(_left_out(algorithm, reason))
+            attempts.left_out.append(_left_out(algorithm, reason))
         else:
             attempts.run(algorithm)
     if attempts.best is None and attempts.settled is None and planned.last_resort is not None:
         attempts.run(planned.last_resort)
     if attempts.best is None:
-        assert attempts.infeasible is not None, "at least one algorithm was tried"
-        raise attempts.infeasible
+        reason_for_none = attempts.infeasible or attempts.refused
+        assert reason_for_none is not None, "at least one algorithm was tried"
+        raise reason_for_none
     _, algorithm, result = attempts.best
-    choice = {"chosen": _as_written(problem, algorithm), "tried": attempts.tried, "left_out": left_out}
+    choice = {"chosen": _as_written(problem, algorithm), "tried": attempts.tried, "left_out": attempts.left_out}
     return replace(result, search={**result.search, **choice})
 
 

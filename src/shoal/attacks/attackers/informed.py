@@ -139,14 +139,15 @@ def _decided(scene: Scene, known: PriorKnowledge, column: str) -> AttackResult:
 
 def _witnessed(scene: Scene, known: PriorKnowledge, column: str) -> AttackResult:
     """For how many people another secret gives the same release; what the others have stays undecided."""
-    if runs_allowed(known) < 1 + TRIES:
+    most = runs_allowed(known, scene.policy.search_algorithm)
+    if most < 1 + TRIES:
         return not_tried("too-large-to-run-again")
     if key_unknown(scene):
         return not_tried("key-unknown")
     worlds = PossibleOriginals(scene, known)
     if not worlds.reproduces():
         return not_tried("not-reproduced" if known.problem.concealing is None else "key-unknown")
-    found = witnesses(known, column, worlds, scene.seed)
+    found = witnesses(known, column, worlds, scene.seed, most)
     beliefs = Beliefs(known.baseline, np.zeros((len(known.sizes), known.value_of(column).shape[1])))
     low, high = wilson(found.open, found.people)
     details = {"looked_at": found.people, "open": found.open, "open_interval": (low, high), "runs": found.runs}

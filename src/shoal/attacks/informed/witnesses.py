@@ -13,10 +13,13 @@ import numpy as np
 from shoal.attacks.informed.knowledge import PriorKnowledge
 from shoal.attacks.informed.possible_originals import PossibleOriginals
 from shoal.attacks.released_classes import Codes, Ints
+from shoal.search.algorithm import Algorithm
+from shoal.search.cost import seconds_expected
 from shoal.table.recoding import SUPPRESSED
 
 MOST_RUNS = 60  # of the algorithm
 MOST_WORK = 30_000  # records times worlds that the algorithm is run on
+MOST_SECONDS = 1.0  # that all runs are expected to take on the machine that was measured
 TRIES = 2  # witnesses that are tried for each person
 
 
@@ -29,14 +32,17 @@ class Witnessed:
     runs: int
 
 
-def runs_allowed(known: PriorKnowledge) -> int:
+def runs_allowed(known: PriorKnowledge, algorithm: Algorithm) -> int:
     """How often the algorithm may be run on this table."""
-    return min(MOST_RUNS, MOST_WORK // max(int(known.sizes.sum()), 1))
+    in_time = int(MOST_SECONDS / seconds_expected(algorithm, known.problem))
+    return min(MOST_RUNS, MOST_WORK // max(int(known.sizes.sum()), 1), in_time)
 
 
-def witnesses(known: PriorKnowledge, column: str, worlds: PossibleOriginals, seed: int) -> Witnessed:
-    """Look for a witness for people drawn at random, as long as runs are allowed."""
-    rng, allowed = np.random.default_rng(seed), worlds.runs + runs_allowed(known)
+def witnesses(
+    known: PriorKnowledge, column: str, worlds: PossibleOriginals, seed: int, most: int = MOST_RUNS
+) -> Witnessed:
+    """Look for a witness for people drawn at random, as long as the algorithm has been run less than ``most`` times."""
+    rng, allowed = np.random.default_rng(seed), worlds.runs + most
     value = known.secrets[column]
     cells, secrets = np.nonzero(known.true)
     held = known.problem.domains[column].known[value[secrets]]

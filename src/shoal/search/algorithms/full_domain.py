@@ -14,8 +14,8 @@ class Optimal(Algorithm):
     summary = "best full-domain node by a measure"
     does = "Tries all combinations of levels and releases the one that loses least."
     when = (
-        "Start here. One level per column is what most readers of a release expect, and no other release of that kind "
-        "is better."
+        "Where readers expect one level per column, or new records are to join the release: no other release of that "
+        "kind is better."
     )
     drawback = "A few unusual people make everybody's values coarser, or are left out."
     implementation = "shoal.search.lattice.optimal:optimal"

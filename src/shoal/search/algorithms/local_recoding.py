@@ -14,7 +14,7 @@ class Mondrian(LocalRecoding):
     name = "mondrian"
     summary = "strict multidimensional cuts"
     does = "Cuts the records in parts, each time where that saves most detail, as long as the models allow."
-    when = "The first one to try when one level per column loses too much: fast, and near the best."
+    when = "On large tables, or where equal records must keep equal labels: fast, and near the best."
     implementation = "shoal.search.local.mondrian:mondrian"
     refusals_at = "shoal.search.local.refused_cuts:mondrian_refusals"
     sets_apart = "values"

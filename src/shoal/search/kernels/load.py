@@ -31,8 +31,8 @@ PRICES = ("prices.near_boxes", "prices.price_steps", "prices.least_costs", "pric
 longest first.
 
 `least_boxes` calls `willing_groups`, which is compiled and kept with it."""
-BOXES_BEFORE_LOADING = 500_000
-"""Tuples times nodes of the lattice that are covered with NumPy, about a microsecond each."""
+BOXES_BEFORE_LOADING = 50_000
+"""Tuples times nodes of the lattice that are covered with NumPy, about ten microseconds each over all steps."""
 ROWS_BEFORE_LOADING = 2_000
 """Rows that are refined with NumPy, in about half a second; compiling the kernels takes some ten times as long."""
 

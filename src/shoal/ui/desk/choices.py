@@ -27,6 +27,7 @@ def choices(_: Desk, __: Mapping[str, Any]) -> dict[str, Any]:
                 "kind": option.kind.value,
                 "label": option.label,
                 "help": option.help,
+                "choices": [[choice, meaning] for choice, meaning in option.choices.items()],
                 "default": AlgorithmSpec.model_fields[name].get_default(call_default_factory=True),
             }
             for name, option in all_options().items()

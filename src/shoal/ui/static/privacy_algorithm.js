@@ -107,7 +107,8 @@ function option(name, chosen, entry, known) {
   const value = chosen[name];
   if (kind === "measure") return field(label, choice(id, known.measures.map((each) => [each.name, `${each.name}: ${each.text}`]), value ?? usual, (picked) => set(name, picked === usual ? "" : picked)), help);
   if (kind === "whole") return stepper(id, label, value ?? usual, { kind: "whole" }, (picked) => set(name, picked === usual ? "" : picked), help);
-  if (kind === "seconds") return stepper(id, label, value, { kind: "number", low: 0, step: 5, start: 20, optional: true, placeholder: "none" }, (picked) => set(name, picked), help);
+  if (kind === "seconds") return stepper(id, label, value, { kind: "number", low: 0, step: 5, start: 20, optional: true, placeholder: usual === null ? "none" : String(usual) }, (picked) => set(name, picked), help);
+  if (kind === "choice") return field(label, choice(id, [["", "as needed"], ...known.options[name].choices], value ?? "", (picked) => set(name, picked)), help);
   if (kind === "yes-no") return h("div", { class: "field" }, h("label", {}, h("input", { type: "checkbox", id, checked: Boolean(value), "aria-describedby": `${id}-help`, onchange: (event) => set(name, event.target.checked, true) }), " ", label), h("p", { class: "soft", id: `${id}-help` }, help));
   if (kind === "ranges") return ranges(id, label, help, name, value);
   return byColumn(id, label, help, name, chosen, entry);

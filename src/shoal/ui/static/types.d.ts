@@ -328,7 +328,7 @@ export interface Choices {
   /** The same models, in words about people. */
   models_in_people: ModelChoice[];
   algorithms: AlgorithmChoice[];
-  options: Record<string, { kind: string; label: string; help: string; default: any }>;
+  options: Record<string, { kind: string; label: string; help: string; choices: [string, string][]; default: any }>;
   measures: { name: string; text: string; higher: boolean }[];
   presets: Preset[];
 }
