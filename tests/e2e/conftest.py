@@ -41,6 +41,7 @@ columns:
 privacy:
   - {model: k-anonymity, k: 4}
   - {model: p-plus-alpha-sensitive, p: 2, alpha: 2, sensitive: condition}
+algorithm: optimal
 suppression: 0.05
 output: release.csv
 """

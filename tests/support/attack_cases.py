@@ -20,9 +20,9 @@ def table_of(names: Sequence[str], rows: Rows) -> pa.Table:
 
 
 def policy_of(columns: Mapping[str, Any], *, privacy: Sequence[Any] | None = None, **others: Any) -> shoal.Policy:
-    """A policy; k = 1 unless it asks for something else."""
+    """A policy; k = 1 and one level per column unless it asks for something else."""
     asked = privacy if privacy is not None else [{"model": "k-anonymity", "k": 1}]
-    return shoal.Policy(columns=dict(columns), privacy=list(asked), **others)
+    return shoal.Policy(columns=dict(columns), privacy=list(asked), **{"algorithm": "optimal", **others})
 
 
 def found(report: shoal.AttackReport, name: str, sensitive: str | None = None) -> AttackResult:

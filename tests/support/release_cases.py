@@ -28,7 +28,8 @@ COLUMNS: dict[str, Any] = {"home": QUASI, "work": QUASI, "illness": {"role": "se
 
 
 def policy_of(columns: Mapping[str, Any] = COLUMNS, *models: Any, **others: Any) -> shoal.Policy:
-    return shoal.Policy(columns=dict(columns), privacy=list(models) or [{"model": "k-anonymity", "k": 1}], **others)
+    privacy = list(models) or [{"model": "k-anonymity", "k": 1}]
+    return shoal.Policy(columns=dict(columns), privacy=privacy, **{"algorithm": "optimal", **others})
 
 
 def entry_of(policy: shoal.Policy, released: pa.Table, *, name: str = "first", date: str = "2026-01-31") -> Entry:

@@ -19,6 +19,7 @@ from shoal.present.attacks import (
     whom_phrase,
 )
 from shoal.present.bound import bound_phrase
+from shoal.present.choice import choice_line
 from shoal.present.people import people_sentences
 from shoal.present.report.requirements import flat_parameters, unknown_sentence
 from shoal.present.verdict import verdict_lines
@@ -93,6 +94,8 @@ def release_lines(evidence: Mapping[str, Any]) -> Iterator[str]:
         heights = {name: column.get("height") for name, column in evidence["columns"].items()}
         levels = ", ".join(f"{name} {level} of {heights[name]}" for name, level in evidence["levels"].items())
         yield f"  generalization levels: {levels}"
+    if (chosen := choice_line(evidence["search"])) is not None:
+        yield f"  {chosen}"
     measures = evidence["measures"]
     yield f"  loss {measures['loss']:.4f}, ncp {measures['ncp']:.4f}, precision {measures['precision']:.4f}"
     bound = evidence.get("bound")

@@ -6,6 +6,7 @@ from shoal.evidence.evidence import Evidence
 from shoal.facts import plain
 from shoal.formatting import data_size, duration, number, pluralize
 from shoal.policy.yaml_text import dump_yaml
+from shoal.present.choice import left_out_phrases, tried_phrases
 from shoal.present.html.markup import Markup, join, mark, more, name_of, paragraph, table, tag
 
 _STAGES = {
@@ -28,7 +29,11 @@ _SEARCH = {
     "minimal_nodes": "Minimal nodes (they satisfy, and no less general one does)",
     "path": "Steps up from the original values",
     "conceal": "Key that conceals why the search stopped",
+    "chosen": "Algorithm chosen",
+    "tried": "Algorithms tried",
+    "left_out": "Algorithms not tried",
 }  # facts of a search that have words; others are shown under their own names
+_CHOICE = {"tried": tried_phrases, "left_out": left_out_phrases}
 _KEYS = {"given": "given by the owner", "fresh": "made for this run"}
 _LONGEST = 160  # facts longer than this are counted on the page; the evidence holds them in full
 _FURTHER = ("applied", "engine")  # facts that are shown as they are
@@ -72,6 +77,11 @@ def _figure(key: str, value: Any) -> Markup:
         return join(number(max(len(value) - 1, 0)))
     if key == "conceal" and isinstance(value, dict):
         return join(_KEYS.get(value.get("key", ""), str(value.get("key"))))
+    if key == "chosen" and isinstance(value, dict):
+        return name_of(str(value.get("name")))
+    if key in _CHOICE and isinstance(value, list):
+        phrases = list(_CHOICE[key]({key: value}))
+        return join("; ".join(phrases) if phrases else "none")
     if key == "metric":
         return name_of(str(value))
     if isinstance(value, bool):
