@@ -27,7 +27,9 @@ FOUR: Tree = {"*": ["a", "b", "c", "d"]}
 THREE: Tree = {"*": ["a", "b", "c"]}
 TWO: Tree = {"*": ["x", "y"]}
 NUMBERS: Tree = {"*": {"low": ["1", "2"], "high": ["3", "4", "5"]}}
-SEARCHED = sorted(name for name, algorithm in ALGORITHMS.items() if algorithm.search != "one-result")
+SEARCHED = sorted(
+    name for name, algorithm in ALGORITHMS.items() if algorithm.search != "one-result" and not algorithm.chooses
+)
 
 
 def chains_of(tree: Any, above: tuple[str, ...] = ()) -> dict[str, tuple[str, ...]]:

@@ -123,7 +123,7 @@ def test_the_drafted_privacy_is_five_records_and_two_values_of_each_secret(tmp_p
         ("p-sensitive", None, 2, "diagnosis"),
         ("p-sensitive", None, 2, "salary"),
     ]
-    assert (policy.suppression, policy.algorithm.name, policy.output) == (0.05, "optimal", "people-release.csv")
+    assert (policy.suppression, policy.algorithm.name, policy.output) == (0.05, "auto", "people-release.csv")
 
 
 def test_the_draft_says_how_many_records_are_unique(tmp_path: Path) -> None:

@@ -38,7 +38,12 @@ def policy_of(**roles: str) -> Policy:
         "out": {"role": roles.get("out", "insensitive"), "relative": "in"},
         "sex": {"role": "quasi"},
     }
-    content = {"columns": columns, "person": "id", "privacy": [{"model": "k-anonymity", "k": 1}]}
+    content = {
+        "columns": columns,
+        "person": "id",
+        "privacy": [{"model": "k-anonymity", "k": 1}],
+        "algorithm": "optimal",
+    }
     return Policy.model_validate(content)
 
 
@@ -63,7 +68,8 @@ def test_dates_count_from_an_identifier_that_is_not_released() -> None:
         "in": {"role": "insensitive", "relative": "born"},
         "sex": {"role": "quasi"},
     }
-    policy = Policy.model_validate({"columns": columns, "privacy": [{"model": "k-anonymity", "k": 2}]})
+    content = {"columns": columns, "privacy": [{"model": "k-anonymity", "k": 2}], "algorithm": "optimal"}
+    policy = Policy.model_validate(content)
     release = shoal.anonymize(VISITS, policy)
     days = (datetime.date(2020, 2, 28) - datetime.date(1990, 1, 1)).days
     assert release.table.column_names == ["in", "sex"]

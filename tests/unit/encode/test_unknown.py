@@ -27,7 +27,8 @@ PEOPLE = pa.table({"zip": ["1"] * 4 + ["2"] * 4, "illness": [*ONE_SECRET, *TWO_S
 
 def policy_of(*models: dict[str, Any], k: int = 2, suppression: float = 1.0, **column: Any) -> shoal.Policy:
     columns = {"zip": {"role": "quasi"}, "illness": {"role": "sensitive", **column}}
-    return shoal.Policy(columns=columns, privacy=[{"model": "k-anonymity", "k": k}, *models], suppression=suppression)
+    privacy = [{"model": "k-anonymity", "k": k}, *models]
+    return shoal.Policy(columns=columns, privacy=privacy, algorithm="optimal", suppression=suppression)
 
 
 def codes(**column: Any) -> set[str]:

@@ -39,6 +39,7 @@ def test_the_evidence_counts_released_cells_and_names_by_column() -> None:
             "secret": {"role": "identifier"},
         },
         privacy=[{"model": "k-anonymity", "k": 2}],
+        algorithm="optimal",
     )
     release = shoal.anonymize(table, policy)
     found = {each["column"]: (each["cells"], each["in_name"]) for each in release.evidence["warnings"]}

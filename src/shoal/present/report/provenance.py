@@ -78,12 +78,11 @@ def _figure(key: str, value: Any) -> Markup:
     if key == "conceal" and isinstance(value, dict):
         return join(_KEYS.get(value.get("key", ""), str(value.get("key"))))
     if key == "chosen" and isinstance(value, dict):
-        return name_of(str(value.get("name")))
-    if key in _CHOICE and isinstance(value, list):
-        phrases = list(_CHOICE[key]({key: value}))
-        return join("; ".join(phrases) if phrases else "none")
-    if key == "metric":
+        value = value.get("name")
+    if key in {"metric", "chosen"}:
         return name_of(str(value))
+    if key in _CHOICE and isinstance(value, list):
+        value = "; ".join(_CHOICE[key]({key: value})) or None
     if isinstance(value, bool):
         return join("yes" if value else "no")
     if isinstance(value, (int, float)):

@@ -32,6 +32,7 @@ POLICY: dict[str, Any] = {
         "illness": {"role": "sensitive"},
     },
     "privacy": [{"model": "k-anonymity", "k": 3}],
+    "algorithm": "optimal",
     "suppression": 0.2,
 }
 
