@@ -59,7 +59,14 @@ def search_time(algorithm: Algorithm, problem: Problem, speed: Speed) -> SearchT
 
 
 def seconds_expected(algorithm: Algorithm, problem: Problem) -> float:
-    """What a search is expected to take on the machine that was measured: the same number on every machine."""
+    """What a search is expected to take on the machine that was measured: the same number on every machine.
+
+    0 for an algorithm of another package that does not say how its time grows.
+    """
+    if algorithm.chooses:
+        return sum(seconds_expected(each, problem) for each in algorithm.planned(problem))
+    if algorithm.search in {"classes", "one-result"} and not algorithm.growth:
+        return 0.0
     if algorithm.growth:
         return _growth(algorithm, problem).seconds(problem.table.n_tuples, problem.table.n_rows)
     items = items_of_check(problem)

@@ -81,7 +81,7 @@ COLUMNS: dict[str, Any] = {
 
 def policy(*models: Any, **changes: Any) -> shoal.Policy:
     asked = list(models) or [{"model": "k-anonymity", "k": 3}, {"model": "p-sensitive", "p": 2}]
-    content = {"columns": COLUMNS, "privacy": asked, "suppression": 0.2, **changes}
+    content = {"columns": COLUMNS, "privacy": asked, "algorithm": "optimal", "suppression": 0.2, **changes}
     return shoal.Policy(**content)
 
 

@@ -53,7 +53,8 @@ def clinic(n: int = 60, seed: int = 3) -> pa.Table:
 def policy(**changes: Any) -> shoal.Policy:
     columns = COLUMNS | changes.pop("columns", {})
     privacy = [{"model": "k-anonymity", "k": 3}, {"model": "p-sensitive", "p": 2, "sensitive": "illness"}]
-    return shoal.Policy(columns=columns, privacy=changes.pop("privacy", privacy), **{"suppression": 0.1} | changes)
+    others = {"algorithm": "optimal", "suppression": 0.1} | changes
+    return shoal.Policy(columns=columns, privacy=others.pop("privacy", privacy), **others)
 
 
 def made(asked: shoal.Policy, table: pa.Table | None = None) -> Result:
@@ -84,7 +85,7 @@ def test_file_frame_and_recoding_give_the_same_report(case: str, tmp_path: Path)
     path = tmp_path / "release.parquet"
     write_table(one.table, path)
     rows = rows_of_recoding(asked, one.rows, one.resolved, one.recoding)
-    expected = attack_rows(asked, rows, one.rows, one.resolved, one.recoding)
+    expected = attack_rows(one.made_by, rows, one.rows, one.resolved, one.recoding)
     shuffled = clinic().take(pa.array(np.random.default_rng(0).permutation(60)))
     for again in (
         attack_rows(asked, rows_of_release(one.table, asked), one.rows, one.resolved),
@@ -132,7 +133,7 @@ def test_every_attack_is_reported_whatever_is_lacking() -> None:
 
 def test_a_policy_without_secrets_says_that_there_are_none() -> None:
     columns = {name: spec for name, spec in COLUMNS.items() if name != "illness"}
-    asked = shoal.Policy(columns=columns, privacy=[{"model": "k-anonymity", "k": 2}])
+    asked = shoal.Policy(columns=columns, privacy=[{"model": "k-anonymity", "k": 2}], algorithm="optimal")
     report = shoal.attack(made(asked).table, asked, original=clinic())
     for name in ("homogeneity", "similarity", "skewness", "background", "inference", "composition"):
         estimate = found(report, name)

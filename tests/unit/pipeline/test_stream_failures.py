@@ -43,8 +43,8 @@ def records(n: int) -> pa.Table:
 
 def policy_of(folder: Path, data: str) -> Path:
     path = folder / "policy.yaml"
-    asked = {"data": data, "columns": COLUMNS, "privacy": [{"model": "k-anonymity", "k": 3}], "output": "release.csv"}
-    path.write_text(json.dumps(asked))
+    asked = {"data": data, "columns": COLUMNS, "privacy": [{"model": "k-anonymity", "k": 3}], "algorithm": "optimal"}
+    path.write_text(json.dumps(asked | {"output": "release.csv"}))
     return path
 
 

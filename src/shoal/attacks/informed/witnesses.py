@@ -34,7 +34,8 @@ class Witnessed:
 
 def runs_allowed(known: PriorKnowledge, algorithm: Algorithm) -> int:
     """How often the algorithm may be run on this table."""
-    in_time = int(MOST_SECONDS / seconds_expected(algorithm, known.problem))
+    expected = seconds_expected(algorithm, known.problem)
+    in_time = int(MOST_SECONDS / expected) if expected else MOST_RUNS
     return min(MOST_RUNS, MOST_WORK // max(int(known.sizes.sum()), 1), in_time)
 
 
