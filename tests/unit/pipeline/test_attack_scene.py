@@ -88,7 +88,7 @@ def test_file_frame_and_recoding_give_the_same_report(case: str, tmp_path: Path)
     expected = attack_rows(one.made_by, rows, one.rows, one.resolved, one.recoding)
     shuffled = clinic().take(pa.array(np.random.default_rng(0).permutation(60)))
     for again in (
-        attack_rows(asked, rows_of_release(one.table, asked), one.rows, one.resolved),
+        attack_rows(one.made_by, rows_of_release(one.table, asked), one.rows, one.resolved),
         shoal.attack(path, asked, original=clinic()),
         shoal.attack(one.table, asked, original=shuffled),
     ):
