@@ -39,7 +39,7 @@ Fact = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Plan:
+class SearchPlan:
     """What is tried on a problem, in this order, and why others are not."""
 
     fitting: tuple[Algorithm, ...]
@@ -47,7 +47,7 @@ class Plan:
     last_resort: Algorithm | None = None  # where none of these finds a release
 
 
-def plan(problem: Problem) -> Plan:
+def plan(problem: Problem) -> SearchPlan:
     """The algorithms that meet the demands of the run and fit into the time, the quickest first."""
     seconds = float(problem.options.get("seconds", SECONDS))
     candidates = [ALGORITHMS[name] for name in algorithms_by("classes") if not ALGORITHMS[name].chooses]
@@ -55,7 +55,7 @@ def plan(problem: Problem) -> Plan:
         left_out = [_left_out(each, Demand.ONE_LEVEL.value) for each in candidates]
         best, one_path = ALGORITHMS[EXHAUSTIVE], ALGORITHMS[_ONE_PATH]
         reason = _too_long(best, problem, seconds)
-        return Plan((best,), tuple(left_out)) if reason is None else Plan((one_path,), (*left_out, reason))
+        return SearchPlan((best,), tuple(left_out)) if reason is None else SearchPlan((one_path,), (*left_out, reason))
     demands = sorted(problem.demands - {Demand.ONE_LEVEL})
     unmeasured = [each for each in candidates if not each.growth]
     candidates = [each for each in candidates if each.growth]
@@ -74,7 +74,7 @@ def plan(problem: Problem) -> Plan:
             left -= expected
     searched = ALGORITHMS[EXHAUSTIVE]
     resort = searched if problem.concealing is None and _too_long(searched, problem, left) is None else None
-    return Plan(tuple(fitting), tuple(left_out), resort)
+    return SearchPlan(tuple(fitting), tuple(left_out), resort)
 
 
 def _left_out(algorithm: Algorithm, reason: str, **facts: Any) -> Fact:
