@@ -21,6 +21,7 @@ CONTENT: dict[str, Any] = {
         "7": {"role": "quasi"},
     },
     "privacy": [{"model": "k-anonymity", "k": 2}],
+    "algorithm": "optimal",
 }
 TABLE = pa.table({"home": ["x", "x", "y"], "w": [2, 3, 4], "age": [1, 1, 1], "7": [0, 0, 0]})
 

@@ -32,7 +32,7 @@ TABLE = pa.table(
 
 
 def policy(utility: Any) -> Policy:
-    return Policy(columns=COLUMNS, privacy=[{"model": "k-anonymity", "k": 2}], utility=utility)
+    return Policy(columns=COLUMNS, privacy=[{"model": "k-anonymity", "k": 2}], algorithm="optimal", utility=utility)
 
 
 RIGHT: list[dict[str, Any]] = [

@@ -114,7 +114,8 @@ def test_what_is_anonymized_to_train_on_holds_no_record_that_is_tested(monkeypat
         return found
 
     monkeypatch.setattr(task, "measure_models", watched)
-    policy = Policy(columns=columns, privacy=[{"model": "k-anonymity", "k": 3}], utility={"target": "rich"})
+    asked = {"privacy": [{"model": "k-anonymity", "k": 3}], "algorithm": "optimal", "utility": {"target": "rich"}}
+    policy = Policy(columns=columns, **asked)
     shoal.anonymize(table, policy)
     assert len(seen) == len(tested) == 1
     assert len(seen[0]) == len(tested[0][0])
@@ -141,7 +142,10 @@ def test_the_published_categories_of_a_column_are_the_classes() -> None:
         "rich": {"role": "sensitive", "categories": {"grave": ["yes"], "mild": ["no"]}, "publish": "categories"},
     }
     policy = Policy(
-        columns=columns, privacy=[{"model": "k-anonymity", "k": 3}], utility={"target": "rich", "queries": 5}
+        columns=columns,
+        privacy=[{"model": "k-anonymity", "k": 3}],
+        algorithm="optimal",
+        utility={"target": "rich", "queries": 5},
     )
     found = shoal.anonymize(people(), policy).evidence["utility"]
     assert found["model"]["classes"] == 2
@@ -158,7 +162,8 @@ def test_without_scikit_learn_the_install_line_is_told_before_any_search(monkeyp
     monkeypatch.setattr(learners, "find_spec", lambda _: None)
     with pytest.raises(MissingExtraError, match=r'pip install "shoal\[utility\]"'):
         measured(people(30))
-    policy = Policy(columns=COLUMNS, privacy=[{"model": "k-anonymity", "k": 3}], utility={"queries": 10})
+    asked = {"privacy": [{"model": "k-anonymity", "k": 3}], "algorithm": "optimal", "utility": {"queries": 10}}
+    policy = Policy(columns=COLUMNS, **asked)
     assert shoal.anonymize(people(30), policy).evidence["utility"]["queries"]["count"] == 10
 
 
