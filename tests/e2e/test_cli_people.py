@@ -62,6 +62,7 @@ def policy_file(folder: Path, name: str = "policy.yaml", **keys: Any) -> Path:
         "columns": COLUMNS,
         "person": ["clinic", "patient"],
         "privacy": PRIVACY,
+        "algorithm": "optimal",
         "suppression": 0.2,
         "output": "release.csv",
     }

@@ -50,6 +50,7 @@ def write_policy(folder: Path, **column: object) -> Path:
             "diagnosis": {"role": "sensitive", **column},
         },
         "privacy": [{"model": "k-anonymity", "k": 3}, {"model": "distinct-l-diversity", "l": 3}],
+        "algorithm": "optimal",
         "output": "release.csv",
     }
     path = folder / "policy.yaml"

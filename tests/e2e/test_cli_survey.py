@@ -36,6 +36,7 @@ columns:
   region:  {role: quasi}
   job:     {role: sensitive}
 privacy: [{model: k-anonymity, k: 4}]
+algorithm: optimal
 household: hh id
 weight: gewicht
 suppression: 0.1

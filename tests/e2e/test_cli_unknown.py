@@ -39,6 +39,7 @@ def write_policy(folder: Path, **column: object) -> Path:
             "diagnosis": {"role": "sensitive", **column},
         },
         "privacy": [{"model": "k-anonymity", "k": 3}, {"model": "distinct-l-diversity", "l": 2}],
+        "algorithm": "optimal",
         "output": "release.csv",
     }
     path = folder / "policy.yaml"

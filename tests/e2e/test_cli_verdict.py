@@ -25,6 +25,7 @@ columns:
 privacy:
   - {model: k-anonymity, k: 8}
   - {model: p-sensitive, p: 2, sensitive: condition}
+algorithm: optimal
 output: release.csv
 """
 ACCEPT = """accept:

@@ -25,6 +25,7 @@ def test_a_suppressed_value_does_not_stretch_the_hierarchy_of_the_rest(tmp_path:
             {"model": "k-anonymity", "k": 2},
             {"model": "t-closeness", "t": 0.1, "distance": "hierarchical", "sensitive": "pay"},
         ],
+        algorithm="optimal",
         suppression=0.2,
     )
     release = shoal.anonymize(table, policy)

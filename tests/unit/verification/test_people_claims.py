@@ -48,7 +48,8 @@ def events(seed: int = 1, records: int = 80, people: int = 30) -> pa.Table:
 
 def policy_of(*models: dict[str, Any], **keys: Any) -> Policy:
     privacy = list(models) or [{"model": "k-anonymity", "k": 4}, {"model": "p-sensitive", "p": 2, "sensitive": "dx"}]
-    content = {"columns": COLUMNS, "privacy": privacy, "person": ["clinic", "patient"], "suppression": 0.3, **keys}
+    content = {"columns": COLUMNS, "privacy": privacy, "person": ["clinic", "patient"], "suppression": 0.3}
+    content |= {"algorithm": "optimal", **keys}
     return Policy.model_validate(content)
 
 
