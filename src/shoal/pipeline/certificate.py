@@ -51,20 +51,26 @@ def proven_bound(
         return replace(
             bound, unchecked="too-large" if found is not None and found.code == "too-large" else "no-original"
         )
-    _compare(proof, found)
+    if _as_strict(policy, problem, proof, found):
+        _compare(proof, found)
     return replace(bound, ncp=found.bound, unchecked=None)
 
 
-def _compare(claimed: PriceProof, found: ProvenBound) -> None:
-    """Raise `VerificationError` where the checker finds less, though it asks as much of a class as the search did.
+def _as_strict(policy: Policy, problem: Problem, claimed: PriceProof, found: ProvenBound) -> bool:
+    """Whether the checker allows no class that the search did not, so that it cannot rightly find less.
 
-    It knows no models but those of the policy's own words, and leaves out what it does not know.
+    It leaves out models that it does not know, such as those of another package, and boundaries of ranges.
     """
-    column = claimed.proof.items.column
-    as_strict = found.least_records >= claimed.records and (
-        column is None or found.least_values.get(column, 1) >= claimed.values
-    )
-    if as_strict and found.bound is not None and found.bound < claimed.bound - _MARGIN:
+    column, ranged = claimed.proof.items.column, problem.options.get("ranges") or ()
+    if any(policy.columns[name].boundary is not None for name in ranged):
+        return False
+    values = column is None or found.least_values.get(column, 1) >= claimed.values
+    return values and found.least_records >= claimed.records
+
+
+def _compare(claimed: PriceProof, found: ProvenBound) -> None:
+    """Raise `VerificationError` where the checker finds less than the search claims."""
+    if found.bound is not None and found.bound < claimed.bound - _MARGIN:
         message = (
             f"the search claims that no release loses less than {claimed.bound:.6f}, the prices prove {found.bound:.6f}"
         )
