@@ -100,7 +100,8 @@ def release_lines(evidence: Mapping[str, Any]) -> Iterator[str]:
     yield f"  loss {measures['loss']:.4f}, ncp {measures['ncp']:.4f}, precision {measures['precision']:.4f}"
     bound = evidence.get("bound")
     if bound is not None and not bound["estimated"] and bound["gap"] is not None:
-        yield f"  ncp is {bound_phrase(bound['gap'], estimated=False)}"
+        checked = " (checked by the verifier)" if bound.get("checked") else ""
+        yield f"  ncp is {bound_phrase(bound['gap'], estimated=False)}{checked}"
     for name, column in evidence["columns"].items():
         if column.get("spellings_merged"):
             merged, records = column["spellings_merged"], pluralize(column["records_merged"], "record")

@@ -9,7 +9,7 @@ from shoal.io.source import TableSource
 from shoal.pipeline.prepare import Prepared, prepare
 from shoal.policy import Policy
 from shoal.present.forecast import estimate_text
-from shoal.search.bounds.price_bound import SMALL, SMALL_WORK, WORK, price_work
+from shoal.search.bounds.price_bound import WORK, is_small, price_work
 from shoal.search.cost import GROUPING_SECONDS, SearchTime, Speed, items_of_check, search_time
 from shoal.search.engine import LocalEngine
 from shoal.search.evaluation import Evaluator
@@ -59,9 +59,8 @@ def estimate_time(
     search = search_time(policy.search_algorithm, problem, speed)
     compiling = search.kernels is not None and not is_compiled(*search.kernels)
     # reading, encoding, the lower bound, recoding, verifying and attacking: at least and at most
-    small = problem.table.n_tuples <= SMALL
-    bound = _SMALL_BOUND if small else _BOUND
-    granted = (price_work(problem) - (SMALL_WORK if small else WORK)) / WORK * _BOUND[1]
+    bound = _SMALL_BOUND if is_small(problem) else _BOUND
+    granted = max(price_work(problem) - WORK, 0) / WORK * _BOUND[1]
     records = 2.5e-7 * (len(problem.shape) + 1) * problem.table.n_rows
     stages = (0.1 + bound[0] + records, 0.25 + bound[1] + granted + 3.5 * records)
     fixed = [stages, *([_START] if new_process else []), *([_COMPILING] if compiling else [])]
