@@ -94,12 +94,12 @@ class BoundFacts(Facts):
     """By what share of the bound the release exceeds it at most: reached over bound, less 1; null where it is 0."""
     method: Literal["prices", "prices-of-some-columns", "neighbours"]
     """How the bound was found: by prices of records, over all columns or the dearest few, or by nearest neighbours."""
-    columns: tuple[str, ...] | None = None
-    """The columns whose loss is counted in the bound; null where all are."""
-    checked: bool = False
+    checked: bool
     """Whether the verifier found this bound itself, from the original, the policy and the prices."""
+    columns: tuple[str, ...] | None = None
+    """The columns whose loss is counted in the bound; left out where all are."""
     unchecked: Literal["neighbours", "too-large", "no-original"] | None = None
-    """Why it did not: there are no prices, or it would take longer than finding them, or there is no original."""
+    """Why it did not, if so: there are no prices, or it would take longer than finding them, or there is no original."""
 
 
 @dataclass(frozen=True, eq=False)

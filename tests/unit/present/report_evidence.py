@@ -134,6 +134,8 @@ def hospital() -> dict[str, Any]:
             "ratio": 1.7003,
             "gap": 0.7003,
             "method": "neighbours",
+            "checked": False,
+            "unchecked": "neighbours",
         },
         "models": [
             {
