@@ -99,7 +99,7 @@ class BoundFacts(Facts):
     columns: tuple[str, ...] | None = None
     """The columns whose loss is counted in the bound; left out where all are."""
     unchecked: Literal["neighbours", "too-large", "no-original"] | None = None
-    """Why it did not, if so: there are no prices, or it would take longer than finding them, or there is no original."""
+    """Why it did not: there are no prices, or it would take longer than finding them, or there is no original."""
 
 
 @dataclass(frozen=True, eq=False)
