@@ -9,7 +9,7 @@ import pytest
 from hypothesis import settings
 
 from shoal.search.kernels.compiling import compile_ahead
-from shoal.search.kernels.load import COVERING, GROUPING, REFINING
+from shoal.search.kernels.load import COVERING, GROUPING, NEIGHBOURS, REFINING
 
 HERE = str(Path(__file__).parent)
 if HERE not in sys.path:
@@ -39,7 +39,9 @@ def update_golden(request: pytest.FixtureRequest) -> bool:
 
 def pytest_configure(config: pytest.Config) -> None:
     if getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
-        compile_ahead([*GROUPING, *COVERING, *REFINING], lambda *_: None)  # once, rather than by each process
+        compile_ahead(
+            [*GROUPING, *COVERING, *NEIGHBOURS, *REFINING], lambda *_: None
+        )  # once, rather than by each process
     if "not slow" in config.option.markexpr:
         settings.load_profile("quick")
     for name, default in {"SIGINT": signal.default_int_handler, "SIGHUP": signal.SIG_DFL}.items():

@@ -5,13 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from types import ModuleType, SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from shoal.errors import InfeasibleError, InputError
+from shoal.errors import InfeasibleError
 from shoal.metrics import METRICS, ReleaseSummary
 from shoal.models import KAnonymity
 from shoal.search.kernels import compiled as _kernels
@@ -117,9 +119,46 @@ def test_large_blocks_are_cut_and_every_piece_still_satisfies(monkeypatch: pytes
     assert outcome.recoding.sizes.min() >= 3
 
 
-def test_keys_that_would_not_fit_are_refused_instead_of_merging_boxes() -> None:
+@settings(max_examples=60)
+@given(cases(), st.integers(1, 3))
+def test_keys_that_boxes_may_share_find_the_same_classes(case: Case, k: int) -> None:
+    blocks = blocks_of(with_k(case, k))
+    found = []
+    for limit in (2**62, 0):  # beyond the limit boxes may share a key, and are compared themselves
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("shoal.search.local.cover._KEY_LIMIT", limit)
+            cover, tuples = BoxCover(blocks), np.arange(blocks.problem.table.n_tuples)
+        bounds = cover.lower_bounds(tuples)
+        found.append((bounds, cover.classes(tuples, bounds)))
+    assert all(np.array_equal(one, other) for one, other in zip(*found, strict=True))
+
+
+@settings(max_examples=30)
+@given(cases(), st.integers(1, 3))
+def test_boxes_with_equal_keys_are_told_apart(case: Case, k: int) -> None:
+    blocks = blocks_of(with_k(case, k))
+    tuples, found = np.arange(blocks.problem.table.n_tuples), []
+    for all_equal in (False, True):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("shoal.search.local.cover._KEY_LIMIT", 0)
+            cover = BoxCover(blocks)
+            if all_equal:
+                patch.setattr(_kernels, "_box_key", lambda *_: 0)
+                for helper in ("_box_cost", "_same_box", "_slot_of"):  # cannot be called from outside kernels
+                    patch.setattr(_kernels, helper, _interpreted(getattr(_kernels, helper)))
+                cover.kernels = cast(ModuleType, SimpleNamespace(willing_groups=_interpreted(_kernels.willing_groups)))
+            found.append(cover.classes(tuples))
+    assert np.array_equal(*found)
+
+
+def _interpreted(kernel: Any) -> Any:
+    return getattr(kernel, "py_func", kernel)
+
+
+def test_keys_wider_than_62_bits_part_the_same_records_as_the_definition() -> None:
     leaves = [str(value) for value in range(40)]
     trees = ({"*": dict.fromkeys(leaves)},) * 12  # 41 ** 12 boxes, 2 ** 12 nodes
     rows = tuple((leaf,) * 12 for leaf in leaves for _ in range(2))
-    with pytest.raises(InputError, match="mondrian"):
-        greedy_clustering(*problem_of(Case(trees, rows, {}, (KAnonymity(2),), metric="ncp")))
+    outcome = greedy_clustering(*problem_of(Case(trees, rows, {}, (KAnonymity(2),), metric="ncp")))
+    assert outcome.recoding.n_classes == 40
+    assert ncp(outcome.recoding) == 0

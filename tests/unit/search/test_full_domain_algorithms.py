@@ -149,12 +149,22 @@ def test_nodes_come_least_general_first() -> None:
 
 @pytest.mark.parametrize("algorithm", ["incognito", "optimal"])
 def test_a_lattice_too_large_to_search_is_refused_with_its_size(algorithm: str) -> None:
-    problem: Any = SimpleNamespace(shape=(10,) * 9)
+    problem: Any = SimpleNamespace(shape=(10,) * 9, table=SimpleNamespace(links=None))
     with pytest.raises(InputError, match="1,000,000,000 nodes") as raised:
         check_size(problem, algorithm)
+    assert raised.value.code == "lattice-too-large"
     assert f"{MOST_NODES:,}" in str(raised.value)
-    assert "greedy-lattice" in str(raised.value)
     assert algorithm in str(raised.value)
+
+
+@pytest.mark.parametrize(("links", "advised"), [(None, "greedy-clustering"), (object(), "greedy-lattice")])
+def test_beyond_that_size_the_algorithm_is_advised_that_loses_least_there(links: object, advised: str) -> None:
+    problem: Any = SimpleNamespace(shape=(3,) * 60, table=SimpleNamespace(links=links))
+    with pytest.raises(InputError) as raised:
+        check_size(problem, "optimal")
+    algorithms = sorted(name for name in ALGORITHMS if f"algorithm {name} " in str(raised.value))
+    assert algorithms == [advised]
+    assert len(str(raised.value)) < 600  # not the 29 digits of the number of nodes
 
 
 @pytest.mark.parametrize("algorithm", sorted(name for name, entry in ALGORITHMS.items() if not entry.needs))

@@ -71,7 +71,7 @@ class GreedyLattice(Algorithm):
     name = "greedy-lattice"
     summary = "one greedy path up the lattice"
     does = "Walks one path: raises the column that costs least until the models hold."
-    when = "With more columns than optimal can search, or with weights that say which columns matter."
+    when = "With weights that say which columns matter, or where one level per column is a must and optimal finds none."
     drawback = "It may miss the best combination, and with some models one that exists."
     implementation = "shoal.search.lattice.greedy_lattice:greedy_lattice"
     refusals_at = "shoal.search.lattice.refused_nodes:greedy_lattice_refusals"

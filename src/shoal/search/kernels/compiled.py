@@ -6,8 +6,8 @@ import numpy as np
 
 from shoal.search.kernels.jit import helper, jit
 
-_LEVELS = "Tuple((i8[:, ::1], i8[:, ::1], i4[::1], f8[::1]))"
-_SCRATCH = "Tuple((i8[::1], i4[::1], i8[::1], i8[::1], i8[::1], i8[::1]))"
+_LEVELS = "Tuple((i8[:, ::1], i8[:, ::1], i4[::1], f8[::1], b1))"
+_SCRATCH = "Tuple((i8[::1], i4[::1], i8[::1], i8[::1], i8[::1], i8[::1], i8[::1]))"
 
 
 @jit("(i4[:, ::1], i4[::1], i8[::1], i8[::1], i8[::1], i4[::1])")
@@ -196,23 +196,49 @@ def _box_cost(codes: Any, item: Any, node: Any, offsets: Any, costs: Any, limit:
 
 
 @helper
-def _box_key(codes: Any, item: Any, node: Any, offsets: Any, radices: Any, maps: Any) -> Any:
-    """The box of a tuple at a node as one number; the caller has checked that it fits 62 bits."""
-    key = 0
+def _box_key(codes: Any, item: Any, node: Any, levels: Any) -> Any:
+    """The box of a tuple at a node as one number: where boxes do not fit 62 bits, others may share it."""
+    offsets, radices, maps, _, fits = levels
+    key = np.int64(0)
     for c in range(codes.shape[0]):
-        key = key * radices[c, node[c]] + maps[offsets[c, node[c]] + codes[c, item]]
+        own = maps[offsets[c, node[c]] + codes[c, item]]
+        if fits:
+            key = key * radices[c, node[c]] + own
+        else:
+            mixed = (np.uint64(key) ^ np.uint64(own)) * np.uint64(0x9E3779B97F4A7C15)
+            key = np.int64(mixed ^ (mixed >> np.uint64(32)))
     return key
 
 
 @helper
-def _slot_of(key: Any, epoch: Any, slot_epoch: Any, slot_group: Any, group_key: Any) -> Any:
-    """Where a key stands, or could stand, in an open-addressing table; slots of an old epoch are empty."""
+def _same_box(codes: Any, item: Any, other: Any, node: Any, levels: Any) -> Any:
+    """Whether two tuples have the same box at a node."""
+    offsets, _, maps, _, _ = levels
+    for c in range(codes.shape[0]):
+        offset = offsets[c, node[c]]
+        if maps[offset + codes[c, item]] != maps[offset + codes[c, other]]:
+            return False
+    return True
+
+
+@helper
+def _slot_of(codes: Any, item: Any, node: Any, levels: Any, epoch: Any, table: Any) -> Any:
+    """Where the box of a tuple stands, or could stand, in an open-addressing table; slots of an old epoch are empty.
+
+    ``table`` are the epochs and groups of the slots, and the key and one tuple of each group. Where boxes may share a
+    key, the boxes themselves are compared.
+    """
+    slot_epoch, slot_group, group_key, group_item = table
+    key = _box_key(codes, item, node, levels)
     mask = slot_group.shape[0] - 1
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     slot = np.int64((mixed ^ (mixed >> np.uint64(29))) & np.uint64(mask))
-    while slot_epoch[slot] == epoch and group_key[slot_group[slot]] != key:
+    while slot_epoch[slot] == epoch:
+        group = slot_group[slot]
+        if group_key[group] == key and (levels[4] or _same_box(codes, item, group_item[group], node, levels)):
+            break
         slot = (slot + 1) & mask
-    return slot
+    return slot, key
 
 
 @jit(f"(i8, i4[:, ::1], i8[::1], i8[::1], i8[::1], f8[::1], i4[:, ::1], f8[::1], {_LEVELS}, i8, i8, {_SCRATCH})")
@@ -227,8 +253,9 @@ def willing_groups(
     node's index (or the number of nodes when there is none), how many tuples are in the boxes, how many boxes there
     are, and the epoch reached; tuples, their boxes and the boxes' records are left in the last arrays of ``scratch``.
     """
-    offsets, radices, maps, costs = levels
-    slot_epoch, slot_group, group_key, chosen, ids, sizes = scratch
+    offsets, radices, maps, costs, _ = levels
+    slot_epoch, slot_group, group_key, group_item, chosen, ids, sizes = scratch
+    table = slot_epoch, slot_group, group_key, group_item
     most = np.int64(1)
     for c in range(radices.shape[0]):
         for level in range(radices.shape[1]):
@@ -247,11 +274,10 @@ def willing_groups(
             limit = limits[item]
             if limit < floor or _box_cost(codes, item, node, offsets, costs, limit) > limit:
                 continue
-            key = _box_key(codes, item, node, offsets, radices, maps)
-            slot = _slot_of(key, epoch, slot_epoch, slot_group, group_key)
+            slot, key = _slot_of(codes, item, node, levels, epoch, table)
             if slot_epoch[slot] != epoch:
                 slot_epoch[slot], slot_group[slot] = epoch, groups
-                group_key[groups], sizes[groups] = key, 0
+                group_key[groups], group_item[groups], sizes[groups] = key, item, 0
                 groups += 1
                 marked[maps[telling_offset + codes[telling, item]]] = epoch
             group = slot_group[slot]
@@ -266,8 +292,7 @@ def willing_groups(
                 continue
             if limit >= floor and _box_cost(codes, item, node, offsets, costs, limit) <= limit:
                 continue  # counted above
-            key = _box_key(codes, item, node, offsets, radices, maps)
-            slot = _slot_of(key, epoch, slot_epoch, slot_group, group_key)
+            slot, _ = _slot_of(codes, item, node, levels, epoch, table)
             if slot_epoch[slot] == epoch:
                 group = slot_group[slot]
                 chosen[found], ids[found] = item, group
@@ -288,8 +313,8 @@ def least_boxes(
 
     ``cheapest`` is the least that a box costs at each node or at any later one: a tuple whose bound is lower is done.
     """
-    offsets, _, _, costs = levels
-    _, _, _, chosen, ids, sizes = scratch
+    offsets, _, _, costs, _ = levels
+    _, _, _, _, chosen, ids, sizes = scratch
     asking = np.empty(items.shape[0], dtype=np.int64)
     index, epoch = np.int64(0), np.int64(0)  # typed: with plain zeros the kernel would be compiled once more
     while index < nodes.shape[0]:

@@ -26,9 +26,17 @@ REFINING = (
     "refinement.column_sums",
 )
 COVERING = ("compiled.least_boxes",)
+NEIGHBOURS = (
+    "neighbours.classes_of_neighbours",
+    "near_tuples.nearest_tuples",
+    "neighbours.grow_groups",
+    "near_tuples.build_tree",
+    "near_tuples.measure_nodes",
+    "neighbours.take_groups",
+)
 PRICES = ("prices.near_boxes", "prices.price_steps", "prices.least_costs", "prices.repair")
-"""What searches over the lattice, refining, covering and the bound by prices call: modules and kernels, those that take
-longest first.
+"""What searches over the lattice, refining, covering, clustering by neighbours and the bound by prices call: modules
+and kernels, those that take longest first.
 
 `least_boxes` calls `willing_groups`, which is compiled and kept with it."""
 BOXES_BEFORE_LOADING = 50_000
@@ -85,6 +93,11 @@ def refining_kernels(rows: int, seconds: float | None, *, repeated: bool = False
     """
     long = rows > ROWS_BEFORE_LOADING or seconds is not None
     return REFINING if long or (repeated and is_compiled(*REFINING)) else ()
+
+
+def neighbour_kernels(rows: int) -> tuple[str, ...]:
+    """The compiled kernels that clustering so many rows by neighbours calls: none where it is short."""
+    return NEIGHBOURS if rows > ROWS_BEFORE_LOADING else ()
 
 
 def load_kernels() -> ModuleType:

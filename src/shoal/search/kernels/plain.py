@@ -10,6 +10,7 @@ import numpy as np
 
 from shoal.table import people
 from shoal.table.classes import Histogram
+from shoal.table.encoded import combine_codes
 
 
 def keys_of(codes: Any, items: Any, columns: Any, offsets: Any, strides: Any, maps: Any) -> Any:
@@ -79,7 +80,7 @@ def willing_groups(
     least: Any, epoch: Any, scratch: Any,
 ) -> Any:  # fmt: skip
     """From lattice node ``first`` on, the next node at which enough tuples share a box that one is willing to pay."""
-    offsets, radices, maps, costs = levels
+    offsets, radices, maps, costs, _ = levels
     *_, chosen, ids, sizes = scratch
     for index in range(first, len(nodes)):
         levels = list(enumerate(nodes[index]))
@@ -87,19 +88,16 @@ def willing_groups(
         def cost(tuples: Any, levels: Any = levels) -> Any:
             return sum(costs[offsets[c, level] + codes[c][tuples]] for c, level in levels)
 
-        def key(tuples: Any, levels: Any = levels) -> Any:
-            keys = np.zeros(len(tuples), dtype=np.int64)
-            for c, level in levels:
-                keys = keys * radices[c, level] + maps[offsets[c, level] + codes[c][tuples]]
-            return keys
-
         willing = items[(limits[items] >= floors[index]) & (cost(items) <= limits[items])]
         unwilling = others[(limits[others] < floors[index]) | (cost(others) > limits[others])]
-        beside = unwilling[np.isin(key(unwilling), key(willing))]
-        members = np.concatenate([willing, beside])
+        both = np.concatenate([willing, unwilling])
+        columns = [maps[offsets[c, level] + codes[c][both]] for c, level in levels]
+        keys, _ = combine_codes(columns, [int(radices[c, level]) for c, level in levels])
+        inside = np.isin(keys, keys[: len(willing)])
+        members = both[inside]
         if not len(willing):
             continue
-        grouped, _, records = group_hashed(key(members), members, counts[members], None)
+        grouped, _, records = group_hashed(keys[inside], members, counts[members], None)
         if records.max() >= least:
             chosen[: len(members)], ids[: len(members)], sizes[: len(records)] = members, grouped, records
             return index, len(members), len(records), epoch

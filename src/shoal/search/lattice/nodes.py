@@ -23,6 +23,23 @@ from shoal.table.recoding import Recoding
 Node = tuple[int, ...]
 TIE = 1e-12  # costs closer than this are equal: which of two orders a sum was taken in must not decide between nodes
 MOST_NODES = 50_000_000  # largest lattice that is searched as a whole; beyond, the searches would run for days
+WALKED = 20_000  # lattice nodes that a local recoding walks, whatever the number of tuples; with few tuples more
+_FEW = 20_000  # tuples from which on their number does not matter for that
+_MOST_WALKED = 1_000_000  # nodes beyond which not even a few tuples are led through all of them: they are held at once
+_ELSE = (
+    "The algorithm greedy-clustering has no such limit and usually loses less: it generalizes each class of records on "
+    "its own, not each column to one level."
+)
+_ELSE_LINKED = (
+    "Linked records need one level per column: the algorithm greedy-lattice follows a single path to such a release, "
+    "which may lose much."
+)
+
+
+def walks_whole_lattice(shape: Sequence[int], n_tuples: int) -> bool:
+    """Whether a local recoding looks for classes at every node: by the number of nodes, and of nodes times tuples."""
+    nodes = math.prod(shape)
+    return nodes <= _MOST_WALKED and nodes * min(n_tuples, _FEW) <= WALKED * _FEW
 
 
 def check_size(problem: Problem, algorithm: str) -> None:
@@ -30,11 +47,16 @@ def check_size(problem: Problem, algorithm: str) -> None:
     nodes = math.prod(problem.shape)
     if nodes > MOST_NODES:
         raise InputError(
-            f"The lattice of {pluralize(len(problem.shape), 'quasi-identifier')} has {nodes:,} nodes; {algorithm} "
-            f"searches at most {MOST_NODES:,}. Use fewer quasi-identifiers, hierarchies with fewer levels, tighter "
-            "boundaries, or the algorithm greedy-lattice, which follows a single path.",
+            f"The lattice of {pluralize(len(problem.shape), 'quasi-identifier')} has {_readable(nodes)} nodes; "
+            f"{algorithm} searches at most {MOST_NODES:,}. {_ELSE if problem.table.links is None else _ELSE_LINKED} "
+            "Or use fewer quasi-identifiers, hierarchies with fewer levels, or tighter boundaries.",
             code="lattice-too-large",
         )
+
+
+def _readable(number: int) -> str:
+    """A whole number in digits, or what power of ten it reaches."""
+    return f"{number:,}" if number < 10**15 else f"more than 10^{len(str(number)) - 1}"
 
 
 def above(node: Node) -> tuple[slice, ...]:

@@ -23,6 +23,7 @@ from shoal.models.base import Model
 from shoal.search.diagnosis.diagnosis import infeasible
 from shoal.search.engine import LocalEngine
 from shoal.search.evaluation import class_holds, keep_concealed
+from shoal.search.lattice.nodes import walks_whole_lattice
 from shoal.search.local.ranged_columns import RangedColumn, ranged_columns
 from shoal.search.problem import Problem
 from shoal.table.classes import ClassStats, Counts, Floats, Mask
@@ -85,6 +86,16 @@ class Blocks:
         values = {name: codes[kept] for name, codes in table.row_sensitive.items()}
         people = PeopleRows(np.zeros(int(kept.sum()), dtype=np.int64), table.person[kept], values)
         return {name: people.totals(name, domain) for name, domain in domains.items()}
+
+    @cached_property
+    def by_neighbours(self) -> bool:
+        """Whether classes are looked for among neighbours, because the lattice is too large to be walked whole."""
+        return not walks_whole_lattice(self.problem.shape, self.problem.table.n_tuples)
+
+    @cached_property
+    def found(self) -> dict[str, Codes]:
+        """What one stage of a search has found out about these records for later ones, such as ``near_tuples``."""
+        return {}
 
     @cached_property
     def class_models(self) -> tuple[Model, ...]:

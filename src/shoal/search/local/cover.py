@@ -13,11 +13,12 @@ import math
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from shoal.errors import InputError
 from shoal.hierarchies.ranges import ancestors
 from shoal.models import least_size
 from shoal.models.base import Model
@@ -56,20 +57,17 @@ class BoxCover:
 
     def __init__(self, blocks: Blocks) -> None:
         problem = blocks.problem
-        self.blocks, self.kernels = blocks, load_kernels() if covering_needs(problem) else plain
+        self.blocks = blocks
         self.weights = problem.table.counts  # records of each tuple
         columns, costs = dearest_first(problem), cell_costs(problem)
         self.node_cost, self._trees = [costs[j] for j in columns], [problem.hierarchies[j] for j in columns]
         self.codes = np.ascontiguousarray(problem.table.codes[columns])  # one row per column, dearest first
         ladders = [problem.ladders[j] for j in columns]
         maps, offsets, radices = dense_maps(ladders)
-        if math.prod(map(max, radices)) > _KEY_LIMIT:
-            message = "greedy-clustering packs the quasi-identifiers of a record into one key, and these have too many"
-            fix = "Use fewer quasi-identifiers or coarser values, or the algorithm mondrian or top-down."
-            raise InputError(f"{message} values together. {fix}", code="too-many-values")
         by_level = [own[row] for own, ladder in zip(self.node_cost, ladders, strict=True) for row in ladder.nodes]
-        self._levels = _rectangle(offsets, 0), _rectangle(radices, 1), maps, np.concatenate(by_level)
-        self._nodes, self._floors = self._lattice([ladder.nodes for ladder in ladders])
+        fits = math.prod(map(max, radices)) <= _KEY_LIMIT  # whether every box has a key of its own
+        self._levels = _rectangle(offsets, 0), _rectangle(radices, 1), maps, np.concatenate(by_level), fits
+        self._ladders = [ladder.nodes for ladder in ladders]
         self.on_values = [model for model in blocks.class_models if model.column is not None or problem.counts_people]
         self.least = least_size([model for model in blocks.class_models if model.column is None])
         self._pairs = {}  # sensitive values and counts tuple by tuple
@@ -79,17 +77,23 @@ class BoxCover:
             starts = np.searchsorted(pairs.tuples[order], np.arange(len(self.weights) + 1)).astype(np.int64)
             self._pairs[name] = starts, pairs.values[order], pairs.counts[order]
 
-    def _lattice(self, levels: Sequence[Codes]) -> tuple[Codes, Floats]:
+    @cached_property
+    def kernels(self) -> ModuleType:
+        """The compiled kernels, or their twins in NumPy where there is little to do."""
+        return load_kernels() if covering_needs(self.blocks.problem) else plain
+
+    @cached_property
+    def _lattice(self) -> tuple[Codes, Floats]:
         """Every node, cheapest on average first, and the least that any of its boxes costs."""
         total, floor = np.zeros(()), np.zeros(())
-        for c, nodes in enumerate(levels):
+        for c, nodes in enumerate(self._ladders):
             leaves = np.bincount(self.codes[c], weights=self.weights, minlength=nodes.shape[1])
             present = np.flatnonzero(leaves)
             cells = self.node_cost[c][nodes][:, present]
             total = np.asarray(total)[..., None] + cells @ leaves[present]
             floor = np.asarray(floor)[..., None] + cells.min(axis=1)
         order = np.argsort(total.ravel(), kind="stable")
-        indices = np.unravel_index(order, [len(nodes) for nodes in levels])
+        indices = np.unravel_index(order, [len(nodes) for nodes in self._ladders])
         return np.stack(indices, axis=1).astype(np.int32), np.asarray(floor).ravel()[order]
 
     def box_costs(self, low: Codes, high: Codes) -> Floats:
@@ -144,7 +148,7 @@ class BoxCover:
             arrays = (self.codes, self.weights, tuples, bounds, nodes, floors, cheapest, self._levels, self.least)
             self.kernels.least_boxes(*arrays, self._scratch())
             return bounds
-        offsets, _, _, costs = self._levels
+        offsets, _, _, costs, _ = self._levels
         for node, chosen, ids, sizes in self._scan(tuples, bounds, others=tuples, indices=indices):
             reached = chosen[self._satisfying(chosen, ids, sizes, models)[ids]]
             cost = np.zeros(len(reached))
@@ -183,15 +187,16 @@ class BoxCover:
 
     def _share(self, indices: slice) -> tuple[Codes, Floats, Floats]:
         """Some nodes of the lattice, the least that a box costs at each, and at each or any later one."""
-        nodes, floors = np.ascontiguousarray(self._nodes[indices]), np.ascontiguousarray(self._floors[indices])
+        every_node, every_floor = self._lattice
+        nodes, floors = np.ascontiguousarray(every_node[indices]), np.ascontiguousarray(every_floor[indices])
         return nodes, floors, np.ascontiguousarray(np.minimum.accumulate(floors[::-1])[::-1])
 
     def _scratch(self) -> tuple[Any, ...]:
-        """Room for a hash table of boxes (epochs, groups, keys), and for tuples, their boxes and the boxes' records."""
+        """Room for a hash table of boxes (epochs, groups, keys, tuples), and for tuples, their boxes and records."""
         n = len(self.weights)
         slots = 1 << max(4, (2 * n - 1).bit_length())
         table = np.zeros(slots, dtype=np.int64), np.zeros(slots, dtype=np.int32)
-        return *table, *(np.empty(n, dtype=np.int64) for _ in range(4))
+        return *table, *(np.empty(n, dtype=np.int64) for _ in range(5))
 
     def _scan(
         self, items: Indices, limits: Floats, others: Indices | None = None, indices: slice = slice(None)

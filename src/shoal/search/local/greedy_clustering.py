@@ -3,34 +3,39 @@
 The boundaries cut the table into blocks (MAM); blocks that fail are left out (OUT); each other block is partitioned
 into classes that satisfy every model. With ``faithful: true`` the partition is the paper's GreedyPKClustering to the
 letter (`shoal.search.local.pk_clustering`), which compares all records with each other. Otherwise classes are found by
-generalized keys in order of cost (`cover`) and refined (`refinement.refine`). On small tables
-the paper's partition is made as well, and the one that loses less is released.
+generalized keys in order of cost (`cover`), or by neighbours where the lattice is too large to walk (`neighbours`), and
+refined (`refinement.refine`). On small tables the paper's partition is made as well, on wide ones those of the
+searches that cut classes, and the one that loses less is released.
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from shoal.search.engine import LocalEngine
 from shoal.search.kernels.compiling import compile_ahead
-from shoal.search.kernels.load import refining_kernels
-from shoal.search.lattice.nodes import check_size
+from shoal.search.kernels.load import neighbour_kernels, refining_kernels
 from shoal.search.local.blocks import Blocks, Classes, Indices, prepare, refuse_with_conceal
 from shoal.search.local.concealed_clusters import concealed_clusters
 from shoal.search.local.cover import FINE_STEPS, STEPS, BoxCover, covering_needs
 from shoal.search.local.finish import cost_of, finish, refine_if_asked
-from shoal.search.local.mondrian import or_cheaper
+from shoal.search.local.mondrian import mondrian, or_cheaper
+from shoal.search.local.neighbours import NeighbourCover, blocks_with_neighbours
 from shoal.search.local.pk_clustering import faithful_clusters
+from shoal.search.local.top_down import top_down
 from shoal.search.problem import Problem, SearchResult
 from shoal.table.classes import Floats
-from shoal.table.recoding import SUPPRESSED
+from shoal.table.recoding import SUPPRESSED, Recoding
 
 _ROUNDING = 1e-12  # costs that differ by so much are equal, however sums are rounded: of equals the first
+NEIGHBOURS = "neighbours"  # what the facts of the search call it where not the whole lattice was walked
 SMALL = 400  # records up to which the paper's partition is made too: it takes time with the square of the records
 PIECE = 30_000  # tuples that are covered at once: larger blocks are cut first
 _WITHOUT_BEING_ASKED = (5, 6000)
 """Rounds of refining, and among how many classes neighbours are looked for: that brings most of what there is."""
 _IN_LARGE_TABLES = (3, 2000)  # the same where there are many tuples: time must grow with them no more than it has to
+_AMONG_NEIGHBOURS = 15  # rounds where classes are looked for among neighbours only, which takes little time
 _SERVED = 30_000  # tuples up to which outliers are served early: their bounds take time with the square of the tuples
 
 
@@ -42,16 +47,15 @@ def greedy_clustering(problem: Problem, engine: LocalEngine) -> SearchResult:
         seed, weights = int(problem.options.get("seed") or 0), problem.weights
         recoding = finish(blocks, faithful_clusters(blocks, seed=seed, weights=weights))
         return refine_if_asked(blocks, recoding, {"mode": "faithful"})
-    check_size(problem, "greedy-clustering")
     if problem.concealing is not None:
         recoding = concealed_clusters(blocks, lambda sized: _clustered(sized).recoding)
         found = SearchResult(recoding, {"mode": "concealed", "classes": recoding.n_classes})
         return or_cheaper(problem, engine, found)
-    return _clustered(blocks)
+    return _clustered(blocks, engine)
 
 
-def _clustered(blocks: Blocks) -> SearchResult:
-    """Cover and refine; on small tables the paper's partition is tried too."""
+def _clustered(blocks: Blocks, engine: LocalEngine | None = None) -> SearchResult:
+    """Cover and refine; on small tables the paper's partition is tried too, on wide ones those by cuts."""
     problem = blocks.problem
     seed, weights = int(problem.options.get("seed") or 0), problem.weights
     partition, facts = _covered(blocks)
@@ -60,15 +64,33 @@ def _clustered(blocks: Blocks) -> SearchResult:
         other = finish(blocks, faithful_clusters(blocks, seed=seed, weights=weights))
         if cost_of(problem, other) < cost_of(problem, recoding):
             recoding, facts = other, {**facts, "mode": "faithful"}
+    if engine is not None and blocks.by_neighbours:
+        recoding, facts = _or_by_cuts(problem, engine, recoding, facts)
     rounds, piece = _WITHOUT_BEING_ASKED if problem.table.n_tuples <= _SERVED else _IN_LARGE_TABLES
+    rounds = _AMONG_NEIGHBOURS if blocks.by_neighbours else rounds
     return refine_if_asked(blocks, recoding, facts, rounds=rounds, piece=piece)
 
 
+def _or_by_cuts(
+    problem: Problem, engine: LocalEngine, recoding: Recoding, facts: dict[str, object]
+) -> tuple[Recoding, dict[str, object]]:
+    """What was found, or what a search that cuts classes makes where that costs less: refining starts from the best."""
+    unrefined = {name: value for name, value in problem.options.items() if name != "refine"}
+    for search in (mondrian, top_down):
+        other = search(replace(problem, options=unrefined), engine).recoding
+        if cost_of(problem, other) < cost_of(problem, recoding) - _ROUNDING:
+            recoding, facts = other, {**facts, "mode": "cuts"}
+    return recoding, facts
+
+
 def _covered(blocks: Blocks) -> tuple[Classes, dict[str, object]]:
-    """BoxCover and refine piece by piece."""
+    """Cover piece by piece: with boxes of the whole lattice, or of neighbours where that is too large."""
     problem = blocks.problem
     refining = refining_kernels(problem.table.n_rows, problem.options.get("refine"), repeated=problem.repeated)
-    compile_ahead([*covering_needs(problem), *refining], problem.progress)
+    covering = neighbour_kernels(problem.table.n_rows) if blocks.by_neighbours else covering_needs(problem)
+    compile_ahead([*covering, *refining], problem.progress)
+    if blocks.by_neighbours:
+        return _covered_by_neighbours(blocks)
     cover = BoxCover(blocks)
     owner = np.full(problem.table.n_tuples, SUPPRESSED, dtype=np.int64)
     served = problem.table.n_tuples <= _SERVED
@@ -86,6 +108,16 @@ def _covered(blocks: Blocks) -> tuple[Classes, dict[str, object]]:
         left_out = int(problem.table.counts[blocks.tuple_block == SUPPRESSED].sum()) if proven else 0
         facts["lower_bound"] = (bound / len(problem.hierarchies) + left_out) / problem.table.n_rows
     return owner[problem.table.row_tuple].astype(np.int32), facts
+
+
+def _covered_by_neighbours(blocks: Blocks) -> tuple[Classes, dict[str, object]]:
+    """Classes of neighbours, block by block."""
+    problem, cover = blocks.problem, BoxCover(blocks)
+    neighbours, owner = NeighbourCover(cover), np.full(problem.table.n_tuples, SUPPRESSED, dtype=np.int64)
+    for tuples, near in blocks_with_neighbours(cover):
+        problem.progress("clustering", np.count_nonzero(owner >= 0) / len(owner))
+        owner[tuples] = _whole(cover, tuples, neighbours.classes(tuples, near)) + owner.max() + 1
+    return owner[problem.table.row_tuple].astype(np.int32), {"mode": NEIGHBOURS}
 
 
 def _pieces(blocks: Blocks, cover: BoxCover) -> Iterator[Indices]:

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from shoal.hierarchies.ranges import ancestors
 from shoal.models import least_size
-from shoal.search.kernels.load import load_refining_kernels
-from shoal.search.local.blocks import Blocks, Classes, Indices, cell_metric, dearest_first
+from shoal.search.kernels.load import load_refining_kernels, neighbour_kernels
+from shoal.search.local.blocks import Blocks, Classes, Codes, Indices, cell_metric, dearest_first
 from shoal.table.classes import Floats
 from shoal.table.encoded import spans
 from shoal.table.recoding import SUPPRESSED
@@ -93,6 +93,7 @@ class Arrangement:
             model.only_counts and model.column is None for model in blocks.class_models
         )
         self.joins = np.full((len(row_class), JOINS), -1, dtype=np.int32)
+        self._near_tuples = blocks.found.get("near_tuples") if neighbour_kernels(len(row_class)) else None
         self._metric = cell_metric(blocks.problem)
         self._plain = prices_of(blocks, self.columns)
         self.prices: Prices = self._plain
@@ -143,6 +144,9 @@ class Arrangement:
 
     def find_neighbours(self, asking: Indices, turn: int) -> None:
         """Look for the classes that would share the cheapest boxes with each asking class."""
+        if self._near_tuples is not None:
+            self._find_among_neighbours(self._near_tuples, asking)
+            return
         asks = np.zeros(len(self.costs), dtype=np.bool_)
         asks[asking] = True
         for piece in self._pieces(turn):
@@ -152,6 +156,25 @@ class Arrangement:
                 self.kernels.cheapest_joins(piece, some, self.classes, self.prices, self.joins)
 
             self.spread(work, piece[asks[piece] & (self.costs[piece] > 0)])
+
+    def _find_among_neighbours(self, near: Codes, asking: Indices) -> None:
+        """The same among the classes of near tuples: in wide tables pieces would part neighbours."""
+        from shoal.search.kernels import neighbours  # noqa: PLC0415 - numba takes time and memory to import
+
+        table = self.blocks.problem.table
+        rows, starts = table.rows_by_tuple
+        graph = (
+            near,
+            table.row_tuple.astype(np.int32),
+            rows.astype(np.int64),
+            starts.astype(np.int64),
+        )
+
+        def work(some: Indices) -> None:
+            arrays = self.row_class, self.classes, self.prices, self.near, self.joins
+            neighbours.classes_of_neighbours(some, graph, *arrays)
+
+        self.spread(work, asking[(self.costs[asking] > 0) & (self.sizes[asking] > 0)])
 
     def _pieces(self, turn: int) -> Iterator[Indices]:
         """The classes of each block; more than fit a piece are cut at medians, in other columns each turn."""
