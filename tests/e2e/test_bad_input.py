@@ -40,8 +40,8 @@ def five_hundred_quasi(folder: Path) -> None:
     rows = [",".join(names), *(",".join(str((i * j) % 7) for j in range(500)) for i in range(20))]
     (folder / "patients.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     columns = "".join(f"  {name}: {{role: quasi}}\n" for name in names)
-    text = f"data: patients.csv\ncolumns:\n{columns}privacy: [{{model: k-anonymity, k: 2}}]\noutput: release.csv\n"
-    (folder / "policy.yaml").write_text(text, encoding="utf-8")
+    rest = "privacy: [{model: k-anonymity, k: 2}]\nalgorithm: optimal\noutput: release.csv\n"
+    (folder / "policy.yaml").write_text(f"data: patients.csv\ncolumns:\n{columns}{rest}", encoding="utf-8")
 
 
 def one_secret(folder: Path) -> None:
@@ -79,7 +79,7 @@ CASES: dict[str, tuple[Callable[[Path], None], str, list[str]]] = {
         "values-without-category",
         ["categories", "Astma", "Asthma"],
     ),
-    "500 quasi-identifiers": (five_hundred_quasi, "lattice-too-large", ["500"]),
+    "one level for each of 500 quasi-identifiers": (five_hundred_quasi, "lattice-too-large", ["500"]),
     "one secret for all": (one_secret, "infeasible", ["p-plus-alpha-sensitive"]),
     "sensitive and quasi at once": (
         policy("ward:      {role: insensitive}", "condition: {role: quasi}"),

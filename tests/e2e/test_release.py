@@ -306,9 +306,7 @@ def test_a_named_minimal_node_is_released(cli: Cli, clinic: Path) -> None:
     policy = several_minimal_nodes(clinic)
     nodes = json.loads(cli("lattice", policy, "--json").out)["minimal_nodes"]
     wanted = nodes[-1]["levels"]
-    change_policy(
-        clinic, "suppression: 0.35", f"suppression: 0.35\nalgorithm: {{name: incognito, node: {json.dumps(wanted)}}}"
-    )
+    change_policy(clinic, "algorithm: optimal", f"algorithm: {{name: incognito, node: {json.dumps(wanted)}}}")
     assert json.loads(cli("anonymize", policy, "--json").out)["levels"] == wanted
     change_policy(clinic, json.dumps(wanted), json.dumps({**wanted, "age": 0, "zipcode": 0}))
     ran = cli("anonymize", policy, "--force")

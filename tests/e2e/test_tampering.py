@@ -255,8 +255,9 @@ def invented(evidence: dict[str, Any]) -> dict[str, Any]:
 
 
 def unreached(evidence: dict[str, Any]) -> dict[str, Any]:
-    """Less loss than there is, with a ratio that fits it."""
-    return {"bound": {**evidence["bound"], "reached": 0.1, "ratio": 0.1 / evidence["bound"]["ncp"]}}
+    """Less loss than there is, with a ratio and a gap that fit it."""
+    ratio = 0.1 / evidence["bound"]["ncp"]
+    return {"bound": {**evidence["bound"], "reached": 0.1, "ratio": ratio, "gap": ratio - 1}}
 
 
 def unweak(evidence: dict[str, Any]) -> dict[str, Any]:

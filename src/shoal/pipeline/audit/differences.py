@@ -198,6 +198,7 @@ def _bound(bound: Mapping[str, Any], records: int) -> Iterator[Difference]:
     ncp, (low, high) = bound["ncp"], bound["ncp_interval"]
     yield from _differences("bound.ratio", bound["reached"] / ncp if ncp else None, bound["ratio"])
     yield from _differences("bound.gap", bound["reached"] / ncp - 1 if ncp else None, bound["gap"])
+    yield from _differences("bound.checked", bound.get("unchecked") is None, bound["checked"])
     if not low - _SAME <= ncp <= high + _SAME:
         yield Difference("bound.ncp_interval", ncp, [low, high])
     if not bound["estimated"]:
