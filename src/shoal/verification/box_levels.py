@@ -41,8 +41,8 @@ class _Level:
     cost: Floats  # of each group
     labels: Ints  # of each group, one for each column so far
 
-    def kept(self, members: NDArray[np.bool_]) -> _Level:
-        """Without some members, and without groups that have none left."""
+    def restricted_to(self, members: NDArray[np.bool_]) -> _Level:
+        """With some members only, and without groups that have none left."""
         left = np.zeros(len(self.cost), dtype=np.bool_)
         left[self.group[members]] = True
         number = np.cumsum(left) - 1
@@ -97,7 +97,7 @@ def _divided(level: _Level, records: _Records, labels: Any, first: int, rung: in
         differs = (its < 0) | (its != its[start][found.group])
         cheaper = costs[np.maximum(its[start], 0)] <= costs[found.labels[:, -1]]
         needless |= cheaper & (np.bincount(found.group, differs, minlength=len(needless)) == 0)
-    return found.kept(~needless[found.group])
+    return found.restricted_to(~needless[found.group])
 
 
 def _joined(parts: list[_Level]) -> _Level:
@@ -115,7 +115,7 @@ def _portions(level: _Level) -> list[_Level]:
     if len(level.item) <= _AT_ONCE:
         return [level] if len(level.item) else []
     part = np.searchsorted(level.group, np.arange(len(level.cost))) // _AT_ONCE
-    return [level.kept(part[level.group] == each) for each in np.unique(part)]
+    return [level.restricted_to(part[level.group] == each) for each in np.unique(part)]
 
 
 def _relevant(level: _Level, records: _Records) -> _Level:
@@ -138,7 +138,7 @@ def _relevant(level: _Level, records: _Records) -> _Level:
     fewer = np.clip(records.k - 1 - before, 0, own)  # of k records any one makes room
     taken = fewer if not len(records.needed) else np.where(worth > 0, own, fewer)
     others = np.bincount(level.group, taken * worth, minlength=number)
-    return level.kept(exceeds[level.group] & (worth + others[level.group] > 0))
+    return level.restricted_to(exceeds[level.group] & (worth + others[level.group] > 0))
 
 
 def _largest_excess(level: _Level, records: _Records) -> Floats:
