@@ -34,6 +34,7 @@ PAIRS = 8_000_000
 """Pairs of a record and a distinct tuple that are looked at: so many records are drawn, between the two below."""
 FEWEST, MOST = 100, 2000
 _NORMAL_95 = 1.959963984540054
+_TIE_DIGITS = 9  # bounds that agree in this many digits are equal: the one by prices is stated, which can be checked
 
 Method = Literal["prices", "prices-of-some-columns", "neighbours"]
 """How a bound was found: by prices of all columns or of the dearest few, or by nearest neighbours."""
@@ -80,7 +81,7 @@ class LowerBound:
             neighbours = lower_bound(problem, engine, seed=int(problem.options.get("seed") or 0))
             if not neighbours.drawn or not complete:
                 found.append(neighbours)
-        return max(found, key=lambda each: each.ncp - each.error)
+        return max(found, key=lambda each: round(each.ncp - each.error, _TIE_DIGITS))
 
     def facts(self, reached: float) -> dict[str, Any]:
         """The bound beside what a release has reached, as the evidence tells it.

@@ -142,7 +142,7 @@ def test_a_search_calls_kernels_with_the_types_they_declare(
 
 
 def test_short_searches_load_no_compiler() -> None:
-    assert load.covering_kernels(1_000, 300) == ()
+    assert load.covering_kernels(1_000, 30) == ()
     assert load.covering_kernels(1_000, 13_000) == load.COVERING
     assert load.refining_kernels(1_000, None) == ()
     assert load.refining_kernels(1_000, 60.0) == load.REFINING == load.refining_kernels(30_000, None)
@@ -153,4 +153,4 @@ def test_short_searches_that_are_repeated_use_what_is_compiled(compiled: bool, m
     """Compiling would take longer than it saves."""
     monkeypatch.setattr(load, "is_compiled", lambda *_: compiled)
     assert load.refining_kernels(1_000, None, repeated=True) == (load.REFINING if compiled else ())
-    assert load.covering_kernels(1_000, 300, repeated=True) == (load.COVERING if compiled else ())
+    assert load.covering_kernels(1_000, 30, repeated=True) == (load.COVERING if compiled else ())
