@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from shoal.io.source import Reading
 from shoal.pipeline.verify import original_rows
@@ -22,6 +23,8 @@ from shoal.search.kernels.compiling import compile_ahead
 from shoal.search.kernels.load import PRICES
 from shoal.search.prices.solver import PriceBound
 from shoal.search.problem import Problem
+from shoal.table.classes import Counts, Floats
+from shoal.table.encoded import Codes
 from shoal.verification import Check, Verification, stated
 from shoal.verification.price_certificate import Prices, ProvenBound, checked_bound
 
@@ -106,27 +109,44 @@ def check_certificate(
 
 
 def _by_values(reading: Reading, problem: Problem, proof: PriceBound) -> Prices:
-    """Prices of tuples, and of sensitive values where these are counted, as prices of the original's values."""
+    """Prices of tuples, and of sensitive values where these are counted, as prices of the original's values.
+
+    Where records are linked, several tuples have the same values. They get the mean of their prices, which proves no
+    less: what classes ask of prices is convex.
+    """
     table, items = problem.table, proof.items
-    tuples, prices, more = items.tuples, proof.prices, dict[str, pa.Array]()
+    tuples, prices, weights, more = items.tuples, proof.prices, items.weights, dict[str, Codes]()
     if items.column is not None:
         column = reading.rows.columns[items.column]
         known, values = problem.domains[items.column].known, table.row_sensitive[items.column]
         values = np.where((values >= 0) & known[values], values, -1).astype(np.int64)
         texts = column.codes if table.entry is None else column.codes[table.entry]
-        rows = _distinct(table.row_tuple, texts)
+        rows, weights = _distinct(table.row_tuple, texts, table.weights)
         keys = items.tuples * np.int64(len(known) + 1) + items.values + 1  # in ascending order
         wanted = table.row_tuple[rows] * np.int64(len(known) + 1) + values[rows] + 1
-        tuples, prices = table.row_tuple[rows], prices[np.searchsorted(keys, wanted)]
-        more[items.column] = pa.array(column.labels, pa.string()).take(pa.array(texts[rows]))
-    quasi = {
-        name: pa.array(hierarchy.labels[: hierarchy.n_leaves], pa.string()).take(pa.array(codes[tuples]))
-        for name, hierarchy, codes in zip(table.quasi, problem.hierarchies, table.codes, strict=True)
+        tuples, prices = table.row_tuple[rows].astype(np.int64), prices[np.searchsorted(keys, wanted)]
+        more[items.column] = texts[rows]
+    codes = {**{name: each[tuples] for name, each in zip(table.quasi, table.codes, strict=True)}, **more}
+    labels = {
+        name: hierarchy.labels[: hierarchy.n_leaves]
+        for name, hierarchy in zip(table.quasi, problem.hierarchies, strict=True)
     }
-    return Prices(pa.table({**quasi, **more}), np.asarray(prices, dtype=np.float64))
+    labels |= {name: reading.rows.columns[name].labels for name in more}
+    if table.links is not None:
+        codes, prices = _with_mean_prices(codes, prices, weights)
+    shown = {name: pa.array(labels[name], pa.string()).take(pa.array(each)) for name, each in codes.items()}
+    return Prices(pa.table(shown), np.asarray(prices, dtype=np.float64))
 
 
-def _distinct(one: Any, other: Any) -> Any:
-    """The first row of each combination of two numbers."""
+def _with_mean_prices(codes: Mapping[str, Codes], prices: Floats, weights: Counts) -> tuple[dict[str, Codes], Floats]:
+    """Each combination of values once, with the mean price of its records."""
+    _, first, which = np.unique(np.stack(list(codes.values())), axis=1, return_index=True, return_inverse=True)
+    mean = np.bincount(which.ravel(), weights * prices) / np.bincount(which.ravel(), weights)
+    return {name: each[first] for name, each in codes.items()}, mean
+
+
+def _distinct(one: Codes, other: Codes, weights: Counts | None) -> tuple[NDArray[np.intp], Counts]:
+    """The first row of each combination of two numbers, and how many records have it."""
     keys = one.astype(np.int64) * (int(other.max(initial=0)) + 1) + other
-    return np.unique(keys, return_index=True)[1]
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    return first, np.bincount(which, weights).astype(np.int64)
