@@ -50,6 +50,10 @@ def browser_path() -> str:
     return found
 
 
+class PageLeftError(Exception):
+    """The page was left for another one while it was asked something."""
+
+
 @dataclass
 class Seen:
     """What a page did while it was loaded."""
@@ -111,6 +115,8 @@ class Browser:
         while True:
             answer = self._next()
             if answer.get("id") == number:
+                if "navigated" in str(answer.get("error")):
+                    raise PageLeftError(method)
                 assert "error" not in answer, (method, answer)
                 result: dict[str, Any] = answer["result"]
                 return result

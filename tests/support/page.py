@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from support.browser import Browser, Seen
+from support.browser import Browser, PageLeftError, Seen
 from support.keys import key_events
 from support.ui_server import PATIENCE, wait_until
 
@@ -128,7 +128,14 @@ class Page(Browser):
 
     def wait_for(self, expression: str, *, seconds: float = PATIENCE) -> Any:
         """What an expression gives once that is true."""
-        return wait_until(lambda: self.value(expression), expression, seconds=seconds)
+        return wait_until(lambda: self._value_or_none(expression), expression, seconds=seconds)
+
+    def _value_or_none(self, expression: str) -> Any:
+        """What an expression gives; None while one page is left for another."""
+        try:
+            return self.value(expression)
+        except PageLeftError:
+            return None
 
     def wait_for_text(self, text: str, *, within: str = "body", seconds: float = PATIENCE) -> None:
         """Wait until a text is shown; upper and lower case count."""
