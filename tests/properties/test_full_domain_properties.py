@@ -18,7 +18,7 @@ from shoal.search import ALGORITHMS
 from shoal.search.lattice.incognito import all_minimal_nodes
 from shoal.table.recoding import Recoding
 from support.model_cases import COLUMN, RANDOM
-from support.search_cases import Case, cases, levels_of, problem_of, table_of
+from support.search_cases import Case, cases, levels_of, problem_of, released_labels, table_of
 
 pytestmark = pytest.mark.slow
 
@@ -41,15 +41,6 @@ def run(name: str, case: Case) -> Recoding | None:
         return ALGORITHMS[name].run(problem, engine).recoding
     except InfeasibleError:
         return None
-
-
-def released(recoding: Recoding) -> list[tuple[Label, ...] | None]:
-    """The released tuple of each row, None where it is suppressed."""
-    names = [
-        tuple(hierarchy.labels[node] for hierarchy, node in zip(recoding.hierarchies, nodes, strict=True))
-        for nodes in recoding.nodes
-    ]
-    return [names[each] if each >= 0 else None for each in recoding.row_class]
 
 
 def expected(table: Table, kept: dict[tuple[Label, ...], list[int]]) -> list[tuple[Label, ...] | None]:
@@ -87,7 +78,7 @@ def test_incognito_releases_the_best_of_the_minimal_nodes(case: Case) -> None:
     else:
         assert recoding is not None
         assert recoding.levels == levels_of(case, best[0])
-        assert released(recoding) == expected(table, oracle.judge(table, best[0]).kept)
+        assert released_labels(recoding) == expected(table, oracle.judge(table, best[0]).kept)
 
 
 @settings(max_examples=300)
@@ -118,11 +109,11 @@ def check_optimal(case: Case) -> None:
         return
     node, cost = best
     recoding = ALGORITHMS["optimal"].run(problem, engine).recoding
-    names = dict.fromkeys(each for each in released(recoding) if each is not None)
-    kept = {name: [row for row, each in enumerate(released(recoding)) if each == name] for name in names}
+    names = dict.fromkeys(each for each in released_labels(recoding) if each is not None)
+    kept = {name: [row for row, each in enumerate(released_labels(recoding)) if each == name] for name in names}
     assert oracle.cost(case.metric, table, oracle.Verdict(True, kept, frozenset())) == pytest.approx(cost, abs=1e-11)
     assert recoding.levels == levels_of(case, node)
-    assert released(recoding) == expected(table, oracle.judge(table, node).kept)
+    assert released_labels(recoding) == expected(table, oracle.judge(table, node).kept)
 
 
 @settings(max_examples=200)
@@ -147,7 +138,7 @@ def check_greedy(case: Case) -> None:
         return
     outcome = ALGORITHMS["greedy-lattice"].run(problem, engine)
     assert outcome.search["path"] == [levels_of(case, node) for node in walk.path]
-    assert released(outcome.recoding) == expected(table, walk.outcome.kept)
+    assert released_labels(outcome.recoding) == expected(table, walk.outcome.kept)
 
 
 @settings(max_examples=150)

@@ -21,7 +21,7 @@ from shoal.search.local.top_down import top_down
 from shoal.search.problem import Problem, SearchResult
 from shoal.table.recoding import Recoding
 from support.model_cases import COLUMN, RANDOM
-from support.search_cases import SECOND, Case, cases, problem_of, random_models, table_of
+from support.search_cases import SECOND, Case, cases, problem_of, random_models, released_labels, table_of
 
 pytestmark = pytest.mark.slow
 
@@ -41,15 +41,6 @@ def run(name: str, case: Case) -> Recoding | None:
         return RECODINGS[name](problem, engine).recoding
     except InfeasibleError:
         return None
-
-
-def labels(recoding: Recoding) -> Labels:
-    """The released tuple of each row, None where it is left out."""
-    names = [
-        tuple(hierarchy.labels[node] for hierarchy, node in zip(recoding.hierarchies, nodes, strict=True))
-        for nodes in recoding.nodes
-    ]
-    return [names[each] if each >= 0 else None for each in recoding.row_class]
 
 
 def multiset(case: Case, released: Labels) -> Counter[object]:
@@ -84,7 +75,7 @@ def test_a_recoding_is_what_working_record_by_record_gives(name: str, case: Case
         assert recoding is None
     else:
         assert recoding is not None
-        assert multiset(case, labels(recoding)) == multiset(case, expected)
+        assert multiset(case, released_labels(recoding)) == multiset(case, expected)
 
 
 @settings(max_examples=20)
@@ -94,7 +85,7 @@ def test_large_rests_take_as_records_one_by_one_would(case: Case) -> None:
     recoding = run("top-down", case)
     assert (recoding is None) == (expected is None)
     if recoding is not None and expected is not None:
-        assert multiset(case, labels(recoding)) == multiset(case, expected)
+        assert multiset(case, released_labels(recoding)) == multiset(case, expected)
 
 
 @BOTH
@@ -108,7 +99,7 @@ def test_every_class_satisfies_within_the_boundaries_and_only_what_must_is_left_
         assert recoding is None
         return
     assert recoding is not None
-    released = labels(recoding)
+    released = released_labels(recoding)
     assert {row for row, each in enumerate(released) if each is None} == blocks.suppressed
     classes: dict[tuple[Label, ...], list[int]] = {}
     for row, each in enumerate(released):
@@ -133,7 +124,7 @@ def test_the_order_of_the_rows_does_not_change_the_release(name: str, case: Case
     before, after = run(name, case), run(name, shuffled)
     assert (before is None) == (after is None)
     if before is not None and after is not None:
-        assert multiset(case, labels(before)) == multiset(shuffled, labels(after))
+        assert multiset(case, released_labels(before)) == multiset(shuffled, released_labels(after))
 
 
 @BOTH
@@ -142,4 +133,4 @@ def test_the_order_of_the_rows_does_not_change_the_release(name: str, case: Case
 def test_a_class_of_one_record_is_released_as_it_is(name: str, case: Case) -> None:
     recoding = run(name, case)
     assert recoding is not None
-    assert labels(recoding) == list(case.rows)
+    assert released_labels(recoding) == list(case.rows)

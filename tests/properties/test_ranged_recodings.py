@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from oracles import lattice_oracle as oracle
 from oracles import local_oracle
-from oracles.lattice_oracle import Label, Table
+from oracles.lattice_oracle import Table
 from oracles.local_oracle import InRanges, Released
 from shoal.errors import InfeasibleError
 from shoal.metrics import METRICS, CellMetric, ReleaseSummary
@@ -26,7 +26,7 @@ from shoal.table.recoding import Recoding
 from support.builders import common_ancestor
 from support.model_cases import COLUMN, RANDOM
 from support.ranged_cases import ranged_cases
-from support.search_cases import Case, problem_of, random_models, table_of
+from support.search_cases import Case, problem_of, random_models, released_labels, rows_of_classes, table_of
 
 pytestmark = pytest.mark.slow
 
@@ -49,14 +49,6 @@ def run(name: str, case: Case) -> Recoding | None:
         return ALGORITHMS[algorithm].run(problem, engine).recoding
     except InfeasibleError:
         return None
-
-
-def released(recoding: Recoding) -> Released:
-    names = [
-        tuple(hierarchy.labels[node] for hierarchy, node in zip(recoding.hierarchies, nodes, strict=True))
-        for nodes in recoding.nodes
-    ]
-    return [names[each] if each >= 0 else None for each in recoding.row_class]
 
 
 def in_ranges(case: Case) -> Table:
@@ -93,10 +85,7 @@ def test_a_class_is_released_as_the_tight_range_of_its_values_and_satisfies(name
     if recoding is None:
         assert not oracle.judge(table, oracle.top(table)).satisfied
         return
-    classes: dict[tuple[Label, ...], list[int]] = {}
-    for row, labels in enumerate(released(recoding)):
-        if labels is not None:
-            classes.setdefault(labels, []).append(row)
+    classes = rows_of_classes(released_labels(recoding))
     assert len(classes) == recoding.n_classes
     for labels, rows in classes.items():
         for j, (column, label) in enumerate(zip(table.columns, labels, strict=True)):
@@ -140,7 +129,7 @@ def test_mondrian_cuts_ranges_as_working_record_by_record_does(case: Case) -> No
     recoding = run("mondrian", case)
     assert (expected is None) == (recoding is None)
     if expected is not None and recoding is not None:
-        assert multiset(case, released(recoding)) == multiset(case, expected)
+        assert multiset(case, released_labels(recoding)) == multiset(case, expected)
 
 
 @settings(max_examples=100)
@@ -150,7 +139,7 @@ def test_top_down_specializes_by_the_trees_and_then_releases_ranges(case: Case) 
     recoding = run("top-down", case)
     assert (expected is None) == (recoding is None)
     if expected is not None and recoding is not None:
-        assert multiset(case, released(recoding)) == multiset(case, expected)
+        assert multiset(case, released_labels(recoding)) == multiset(case, expected)
 
 
 @pytest.mark.parametrize("name", ["mondrian", "top-down", "greedy-clustering, faithful"])
@@ -176,8 +165,8 @@ def test_the_order_of_the_rows_does_not_change_a_release_in_ranges(name: str, ca
     before, after = run(name, case), run(name, case.shuffled(order))
     assert (before is None) == (after is None)
     if before is not None and after is not None:
-        assert Counter(zip(released(before), case.rows, strict=True)) == Counter(
-            zip(released(after), case.shuffled(order).rows, strict=True)
+        assert Counter(zip(released_labels(before), case.rows, strict=True)) == Counter(
+            zip(released_labels(after), case.shuffled(order).rows, strict=True)
         )
 
 

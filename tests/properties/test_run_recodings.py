@@ -26,7 +26,7 @@ from shoal.search.prices.solver import PriceSolver
 from shoal.table.recoding import Recoding
 from support.model_cases import COLUMN
 from support.ranged_cases import ranged_cases
-from support.search_cases import Case, problem_of, random_models, table_of
+from support.search_cases import Case, problem_of, random_models, released_labels, rows_of_classes, table_of
 
 pytestmark = pytest.mark.slow
 
@@ -55,14 +55,6 @@ def run(name: str, case: Case) -> Recoding | None:
         return ALGORITHMS[algorithm].run(problem, engine).recoding
     except InfeasibleError:
         return None
-
-
-def labels_of(recoding: Recoding) -> list[tuple[Label, ...] | None]:
-    names = [
-        tuple(hierarchy.labels[node] for hierarchy, node in zip(recoding.hierarchies, nodes, strict=True))
-        for nodes in recoding.nodes
-    ]
-    return [names[each] if each >= 0 else None for each in recoding.row_class]
 
 
 def text(number: float) -> str:
@@ -114,10 +106,7 @@ def test_a_class_is_released_as_the_shortest_run_that_holds_its_values_and_satis
     if recoding is None:
         assert not oracle.judge(table, oracle.top(table)).satisfied
         return
-    classes: dict[tuple[Label, ...], list[int]] = {}
-    for row, labels in enumerate(labels_of(recoding)):
-        if labels is not None:
-            classes.setdefault(labels, []).append(row)
+    classes = rows_of_classes(released_labels(recoding))
     assert len(classes) == recoding.n_classes
     for labels, rows in classes.items():
         for j, (column, label) in enumerate(zip(table.columns, labels, strict=True)):
@@ -201,6 +190,6 @@ def test_the_order_of_the_rows_does_not_change_a_release_in_runs(name: str, case
     before, after = run(name, case), run(name, case.shuffled(order))
     assert (before is None) == (after is None)
     if before is not None and after is not None:
-        assert Counter(zip(labels_of(before), case.rows, strict=True)) == Counter(
-            zip(labels_of(after), case.shuffled(order).rows, strict=True)
+        assert Counter(zip(released_labels(before), case.rows, strict=True)) == Counter(
+            zip(released_labels(after), case.shuffled(order).rows, strict=True)
         )

@@ -23,6 +23,7 @@ from shoal.search.engine import LocalEngine
 from shoal.search.local.blocks import Blocks, Classes, class_extremes, prepare
 from shoal.search.problem import Problem
 from shoal.table.encoded import encode_table
+from shoal.table.recoding import Recoding
 from support.builders import domain_of, with_unknown
 from support.model_cases import CATEGORIES, COLUMN, NUMBERS, RANDOM, READINGS, TREE, VALUES
 
@@ -140,6 +141,24 @@ def blocks_of(case: Case) -> Blocks:
 def levels_of(case: Case, node: oracle.Node) -> dict[str, int]:
     """An oracle's node as the package names it."""
     return dict(zip(case.names, oracle.nominal(table_of(case), node), strict=True))
+
+
+def released_labels(recoding: Recoding) -> list[tuple[Label, ...] | None]:
+    """What each row shows; None where it is suppressed."""
+    names = [
+        tuple(hierarchy.labels[node] for hierarchy, node in zip(recoding.hierarchies, nodes, strict=True))
+        for nodes in recoding.nodes
+    ]
+    return [names[each] if each >= 0 else None for each in recoding.row_class]
+
+
+def rows_of_classes(shown: Sequence[tuple[Label, ...] | None]) -> dict[tuple[Label, ...], list[int]]:
+    """The rows of each class, by what it shows."""
+    classes: dict[tuple[Label, ...], list[int]] = {}
+    for row, labels in enumerate(shown):
+        if labels is not None:
+            classes.setdefault(labels, []).append(row)
+    return classes
 
 
 def _paths_from_root(nested: Any, above: tuple[Label, ...], found: dict[Label, tuple[Label, ...]]) -> None:

@@ -262,15 +262,20 @@ def test_where_nothing_is_lost_the_first_result_is_taken() -> None:
     assert left_out(release) == {"top-down": "nothing-lost", "greedy-clustering": "nothing-lost"}
 
 
-def test_where_no_release_exists_one_search_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    ran = []
-    real = Algorithm.run
+@pytest.fixture
+def ran(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The algorithms that have been run so far."""
+    names, real = list[str](), Algorithm.run
 
     def run(self: Algorithm, problem: Problem, engine: Any) -> Any:
-        ran.append(self.name)
+        names.append(self.name)
         return real(self, problem, engine)
 
     monkeypatch.setattr(Algorithm, "run", run)
+    return names
+
+
+def test_where_no_release_exists_one_search_is_enough(ran: list[str]) -> None:
     with pytest.raises(InfeasibleError) as caught:
         shoal.anonymize(people(5), policy(privacy=[{"model": "k-anonymity", "k": 6}]))
     assert caught.value.diagnosis.code == "no-release"
@@ -304,17 +309,10 @@ def test_where_the_most_general_release_fails_every_node_is_looked_at() -> None:
     assert forecast_of(problem_of(SKEWED, without_algorithm(**HALF)), "auto").by_algorithm == "open"
 
 
-def test_attackers_of_a_file_run_what_was_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_attackers_of_a_file_run_what_was_chosen(tmp_path: Path, ran: list[str]) -> None:
     asked = without_algorithm(data=written(people(), tmp_path), output=str(tmp_path / "release.csv"))
     publish(asked)
-    ran = []
-    real = Algorithm.run
-
-    def run(self: Algorithm, problem: Problem, engine: Any) -> Any:
-        ran.append(self.name)
-        return real(self, problem, engine)
-
-    monkeypatch.setattr(Algorithm, "run", run)
+    ran.clear()
     chosen = json.loads((tmp_path / "release.evidence.json").read_text(encoding="utf-8"))["search"]["chosen"]["name"]
     attack(tmp_path / "release.csv", asked, original=tmp_path / "data.csv")
     assert set(ran) <= {chosen}

@@ -12,7 +12,7 @@ from shoal.models import DistinctLDiversity, KAnonymity, Model
 from shoal.search.local.mondrian import mondrian
 from shoal.search.problem import SearchResult
 from support.model_cases import COLUMN
-from support.search_cases import Case, problem_of
+from support.search_cases import Case, problem_of, released_labels
 
 AGES = {"*": {"young": {"21": None, "25": None, "28": None}, "old": {"63": None, "67": None, "71": None}}}
 PLACES = {"*": {"north": {"n1": None, "n2": None}, "south": None}}
@@ -30,12 +30,7 @@ def solve(case: Case) -> SearchResult:
 
 
 def released(case: Case) -> list[tuple[Label, ...] | None]:
-    recoding = solve(case).recoding
-    names = [
-        tuple(hierarchy.labels[node] for hierarchy, node in zip(recoding.hierarchies, nodes, strict=True))
-        for nodes in recoding.nodes
-    ]
-    return [names[each] if each >= 0 else None for each in recoding.row_class]
+    return released_labels(solve(case).recoding)
 
 
 def test_a_table_worked_by_hand() -> None:

@@ -18,7 +18,7 @@ from shoal.search.local.finish import finish, merge_costs
 from shoal.search.local.ranged_columns import RangedColumn, ranged_columns
 from shoal.search.problem import SearchResult
 from support.model_cases import COLUMN
-from support.search_cases import Case, problem_of
+from support.search_cases import Case, problem_of, released_labels
 
 Row = tuple[Label, ...]
 LOCAL: dict[str, tuple[str, dict[str, Any]]] = {
@@ -54,12 +54,7 @@ def solve(name: str, case: Case) -> SearchResult:
 
 
 def released(outcome: SearchResult) -> list[Row | None]:
-    recoding = outcome.recoding
-    names = [
-        tuple(hierarchy.labels[node] for hierarchy, node in zip(recoding.hierarchies, nodes, strict=True))
-        for nodes in recoding.nodes
-    ]
-    return [names[each] if each >= 0 else None for each in recoding.row_class]
+    return released_labels(outcome.recoding)
 
 
 def ages_of(name: str, case: Case) -> list[Label]:
