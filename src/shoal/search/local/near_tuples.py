@@ -7,9 +7,6 @@ tuples found are the nearest ones however the tree is cut; it only decides among
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
@@ -18,10 +15,10 @@ from shoal.search.kernels import plain_neighbours
 from shoal.search.kernels.load import ROWS_BEFORE_LOADING
 from shoal.search.local.blocks import Blocks, Codes, Indices, dearest_first
 from shoal.search.local.refinement.arrangement import Prices, prices_of
+from shoal.search.local.threads import spread
 
 NEAR = 48  # neighbours of each tuple among whose classes refining looks for others
 _IN_A_LEAF = 8  # tuples up to which the tree is not cut further
-_ALONE = 256  # tuples up to which one thread does the work
 
 
 def near_tuples(blocks: Blocks) -> Codes:
@@ -70,14 +67,3 @@ def nearest(blocks: Blocks, codes: Codes, seeds: Indices, prices: Prices, number
     spread(work, len(seeds))
     near[order] = np.where(near >= 0, items[near], -1)
     return near
-
-
-def spread(work: Callable[[slice], object], count: int) -> None:
-    """Do some work for so many tuples, on all processors where they are many."""
-    if count <= _ALONE:
-        work(slice(0, count))
-        return
-    workers = os.cpu_count() or 1
-    ends = np.linspace(0, count, 8 * workers + 1).astype(np.int64).tolist()
-    with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(work, map(slice, ends[:-1], ends[1:])))

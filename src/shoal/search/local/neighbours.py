@@ -23,8 +23,9 @@ from shoal.search.kernels.load import neighbour_kernels
 from shoal.search.kernels.plain_costs import cell_costs
 from shoal.search.local.blocks import Codes, Indices, dearest_first
 from shoal.search.local.cover import BoxCover
-from shoal.search.local.near_tuples import NEAR, near_tuples, nearest, spread
+from shoal.search.local.near_tuples import NEAR, near_tuples, nearest
 from shoal.search.local.refinement.arrangement import prices_of
+from shoal.search.local.threads import spread
 from shoal.table.classes import Floats, Mask
 
 STEPS = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.2)

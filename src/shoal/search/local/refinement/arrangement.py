@@ -6,9 +6,7 @@ or by the width of the range where they are released as ranges; of a run that is
 intervals, also where a node would be released instead of it.
 """
 
-import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from types import ModuleType
 
 import numpy as np
@@ -18,6 +16,7 @@ from shoal.hierarchies.ranges import ancestors
 from shoal.models import least_size
 from shoal.search.kernels.load import load_refining_kernels, neighbour_kernels
 from shoal.search.local.blocks import Blocks, Classes, Codes, Indices, cell_metric, dearest_first
+from shoal.search.local.threads import spread
 from shoal.table.classes import Floats
 from shoal.table.encoded import spans
 from shoal.table.recoding import SUPPRESSED
@@ -71,7 +70,6 @@ def _column(blocks: Blocks, j: int) -> tuple[Floats, int]:
 NEIGHBOURS = 24  # how many neighbours of a class are tried
 JOINS = 6  # how many classes a row may try to join
 PIECE = 6000  # classes among which neighbours are looked for: larger blocks are cut, each round elsewhere
-_ALONE = 256  # classes up to which one thread does the work
 
 
 class Arrangement:
@@ -150,12 +148,13 @@ class Arrangement:
         asks = np.zeros(len(self.costs), dtype=np.bool_)
         asks[asking] = True
         for piece in self._pieces(turn):
+            looking = piece[asks[piece] & (self.costs[piece] > 0)]
 
-            def work(some: Indices, piece: Indices = piece) -> None:
-                self.kernels.nearest_classes(piece, some, self.ends, self.prices, self.near)
-                self.kernels.cheapest_joins(piece, some, self.classes, self.prices, self.joins)
+            def work(some: slice, piece: Indices = piece, looking: Indices = looking) -> None:
+                self.kernels.nearest_classes(piece, looking[some], self.ends, self.prices, self.near)
+                self.kernels.cheapest_joins(piece, looking[some], self.classes, self.prices, self.joins)
 
-            self.spread(work, piece[asks[piece] & (self.costs[piece] > 0)])
+            spread(work, len(looking))
 
     def _find_among_neighbours(self, near: Codes, asking: Indices) -> None:
         """The same among the classes of near tuples: in wide tables pieces would part neighbours."""
@@ -170,11 +169,13 @@ class Arrangement:
             starts.astype(np.int64),
         )
 
-        def work(some: Indices) -> None:
-            arrays = self.row_class, self.classes, self.prices, self.near, self.joins
-            neighbours.classes_of_neighbours(some, graph, *arrays)
+        looking = asking[(self.costs[asking] > 0) & (self.sizes[asking] > 0)]
 
-        self.spread(work, asking[(self.costs[asking] > 0) & (self.sizes[asking] > 0)])
+        def work(some: slice) -> None:
+            arrays = self.row_class, self.classes, self.prices, self.near, self.joins
+            neighbours.classes_of_neighbours(looking[some], graph, *arrays)
+
+        spread(work, len(looking))
 
     def _pieces(self, turn: int) -> Iterator[Indices]:
         """The classes of each block; more than fit a piece are cut at medians, in other columns each turn."""
@@ -193,15 +194,6 @@ class Arrangement:
                 ranked = piece[np.lexsort((piece, middle))]
                 half = len(ranked) // 2
                 stack += [(ranked[half:], column + 1), (ranked[:half], column + 1)]
-
-    def spread(self, work: Callable[[Indices], object], asking: Indices) -> None:
-        """Do the work of some classes, on all processors where they are many."""
-        if len(asking) <= _ALONE:
-            work(asking)
-            return
-        workers = os.cpu_count() or 1
-        with ThreadPoolExecutor(workers) as pool:
-            list(pool.map(work, np.array_split(asking, 4 * workers)))
 
     def apply(self, rows: Indices, targets: Indices) -> Indices:
         """Put rows into other classes; numbers from ``len(costs)`` on are new classes. The classes that changed."""

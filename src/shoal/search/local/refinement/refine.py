@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from shoal.search.local.blocks import Blocks, Classes, Indices
 from shoal.search.local.refinement.arrangement import PIECE, Arrangement
+from shoal.search.local.threads import spread
 from shoal.table.classes import Floats, Mask
 from shoal.table.encoded import spans
 
@@ -147,12 +148,10 @@ def _ask(
     gains, found = np.full((len(asking), *shape[:-1]), _GAIN), np.full((len(asking), *shape), -1, dtype=np.int64)
     propose = getattr(state.kernels, kernel)
 
-    def work(indices: Indices) -> None:
-        gain, step = gains[indices], found[indices]
-        propose(asking[indices], state.classes, *more, state.prices, gain, step)
-        gains[indices], found[indices] = gain, step
+    def work(some: slice) -> None:
+        propose(asking[some], state.classes, *more, state.prices, gains[some], found[some])
 
-    state.spread(work, np.arange(len(asking)))
+    spread(work, len(asking))
     return gains, found
 
 
