@@ -30,7 +30,7 @@ from shoal.models import (
     TCloseness,
 )
 from shoal.search import ALGORITHMS
-from shoal.search.problem import SearchResult
+from shoal.search.search_result import SearchResult
 from support.model_cases import COLUMN, VALUES
 from support.search_cases import SECOND, Case, problem_of, table_of
 

@@ -20,7 +20,8 @@ from shoal.models import AlphaKAnonymity, KAnonymity, Model, PSensitive, TClosen
 from shoal.search import ALGORITHMS
 from shoal.search.conceal import Marks, Veto
 from shoal.search.engine import LocalEngine
-from shoal.search.problem import Problem, SearchResult
+from shoal.search.problem import Problem
+from shoal.search.search_result import SearchResult
 from shoal.table.classes import Floats, Mask
 from support.model_cases import COLUMN
 from support.search_cases import Case, problem_of

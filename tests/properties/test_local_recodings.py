@@ -18,7 +18,8 @@ from shoal.models import MODELS, KAnonymity, PSensitive
 from shoal.search.engine import LocalEngine
 from shoal.search.local.mondrian import mondrian
 from shoal.search.local.top_down import top_down
-from shoal.search.problem import Problem, SearchResult
+from shoal.search.problem import Problem
+from shoal.search.search_result import SearchResult
 from shoal.table.recoding import Recoding
 from support.model_cases import COLUMN, RANDOM
 from support.search_cases import SECOND, Case, cases, problem_of, random_models, released_labels, table_of

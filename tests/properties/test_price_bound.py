@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from oracles.price_oracle import AllowedClass, allowed_classes, optimum, relaxed_optimum
 from shoal.models import DistinctLDiversity, KAnonymity, Model, PSensitive
-from shoal.search.bounds import price_bound as bounds
 from shoal.search.bounds.price_bound import ncp_costs, price_bound
 from shoal.search.kernels import prices
+from shoal.search.prices import work as amounts
 from shoal.search.prices.lattice import Boxes, Lattice
-from shoal.search.prices.solver import PriceBound, PriceSolution, PriceSolver
+from shoal.search.prices.solver import PriceBound, PriceSolver
 from shoal.table.classes import Floats
 from support.model_cases import COLUMN
 from support.ranged_cases import ranged_cases
@@ -55,11 +55,11 @@ def needed(case: Case) -> tuple[int, int]:
 
 def classes_of(case: Case) -> list[AllowedClass]:
     k, p = needed(case)
-    values = tuple(None if value in case.unknown else value for value in case.sensitive[COLUMN])
+    values = tuple(None if value in case.unknown else repr(value) for value in case.sensitive[COLUMN])
     return list(allowed_classes(table_of(case), k=k, p=p, values=values, measure=case.metric))
 
 
-def solved(case: Case, work: int = WORK) -> PriceSolution:
+def solved(case: Case, work: int = WORK) -> PriceBound:
     return PriceSolver(problem_of(case)[0], compiled=work >= ENOUGH).run(work=work)
 
 
@@ -87,7 +87,7 @@ def test_the_bound_settles_at_the_optimum_of_the_linear_relaxation(case: Case) -
 @given(small_cases())
 def test_no_class_has_prices_above_its_cost(case: Case) -> None:
     """The certificate by its definition, over every class and every record that may be suppressed."""
-    proof = solved(case).proof
+    proof = solved(case)
     price = _price_of_rows(case, proof)
     for each in classes_of(case):
         assert sum(price[row] for row in each.records) <= each.cost + 1e-9
@@ -120,7 +120,7 @@ def test_the_order_of_the_rows_does_not_matter(case: Case, random: Random) -> No
     random.shuffle(order)
     one, other = solved(case), solved(case.shuffled(order))
     assert one.bound == other.bound
-    assert np.array_equal(one.proof.prices, other.proof.prices)
+    assert np.array_equal(one.prices, other.prices)
 
 
 @settings(max_examples=20)
@@ -167,7 +167,7 @@ def test_equal_records_share_a_box_that_costs_nothing() -> None:
     found = solved(case, ENOUGH)
     # the b needs one a with it: both lose everything, the other two nothing
     assert found.bound == pytest.approx(0.5, abs=1e-3)
-    assert found.proof.prices[1] == pytest.approx(2.0, abs=1e-2)  # what the b costs, its own cell and that of an a
+    assert found.prices[1] == pytest.approx(2.0, abs=1e-2)  # what the b costs, its own cell and that of an a
 
 
 def test_nothing_has_to_be_lost_where_all_records_are_alike() -> None:
@@ -203,10 +203,13 @@ def test_work_is_chosen_by_the_table_and_the_policy_alone() -> None:
     trees = ({"*": {"a": None, "b": None}},)
     case = Case(trees, (("a",), ("b",)), {}, (KAnonymity(2),))
     plain, refined = problem_of(case)[0], problem_of(replace(case, options={"refine": 10}))[0]
-    assert bounds.is_small(plain)
-    assert bounds.price_work(plain) == bounds.SMALL_WORK + 1  # a quarter of two tuples in a lattice of two nodes
-    assert not bounds.is_small(refined)
-    assert bounds.price_work(refined) == bounds.WORK + 10 * bounds.WORK_PER_SECOND
+    assert amounts.is_small(plain)
+    assert amounts.price_work(plain) == amounts.SMALL_WORK + 1  # a quarter of two tuples in a lattice of two nodes
+    assert not amounts.is_small(refined)
+    assert amounts.price_work(refined) == amounts.WORK + 10 * amounts.WORK_PER_SECOND
+    large = problem_of(replace(case, models=(KAnonymity(20),), options={"refine": 10}))[0]
+    assert amounts.price_work(large) == 2 * amounts.WORK + 10 * amounts.WORK_PER_SECOND
+    assert amounts.guiding_work(large) < amounts.price_work(large)
 
 
 def twins(case: Case) -> tuple[Lattice, Lattice]:

@@ -16,7 +16,7 @@ from shoal.io import DataSource, read_table
 from shoal.policy import Policy
 from shoal.search import ALGORITHMS
 from shoal.search.engine import LocalEngine
-from shoal.search.problem import SearchResult
+from shoal.search.search_result import SearchResult
 from support.resolved import resolve
 from support.scripts import load_script
 

@@ -17,11 +17,12 @@ from shoal.io.source import Reading
 from shoal.pipeline.verify import original_rows
 from shoal.policy import Policy
 from shoal.search.bounds.lower_bound import LowerBound
-from shoal.search.bounds.price_bound import PriceProof, is_small
+from shoal.search.bounds.price_bound import PriceProof
 from shoal.search.engine import LocalEngine
 from shoal.search.kernels.compiling import compile_ahead
 from shoal.search.kernels.load import PRICES
-from shoal.search.prices.solver import PriceBound
+from shoal.search.prices.solver import PriceBound, PriceSolver
+from shoal.search.prices.work import is_small
 from shoal.search.problem import Problem
 from shoal.table.classes import Counts, Floats
 from shoal.table.encoded import Codes
@@ -34,16 +35,22 @@ _MARGIN = 1e-9  # by which the two may differ in rounding
 
 
 def proven_bound(
-    policy: Policy, reading: Reading, problem: Problem, engine: LocalEngine, search: Mapping[str, Any]
+    policy: Policy,
+    reading: Reading,
+    problem: Problem,
+    engine: LocalEngine,
+    search: Mapping[str, Any],
+    solver: PriceSolver | None = None,
 ) -> LowerBound | None:
     """How little any release could lose: the bound that the checker finds where there are prices.
 
     Checking may take as many steps as finding the prices did; beyond that, the bound says that it is not checked. A
-    checker that finds less than the search has claimed is a `VerificationError`.
+    checker that finds less than the search has claimed is a `VerificationError`. ``solver`` has the prices that guided
+    the search, if any did.
     """
     if search.get("guarantees", True) and problem.table.n_tuples and not is_small(problem):
         compile_ahead(_KERNELS, problem.progress)
-    bound = LowerBound.of(problem, engine, search)
+    bound = LowerBound.of(problem, engine, search, solver)
     if bound is None or bound.proof is None:
         return bound
     proof = bound.proof

@@ -105,7 +105,7 @@ class Job:
             engine = LocalEngine(problem.table, problem.ladders, problem.domains, remote=reading.workers)
             outcome = self.policy.search_algorithm.run(problem, engine)
         with clock.stage("bound"):
-            bound = proven_bound(self.policy, reading, problem, engine, outcome.search)
+            bound = proven_bound(self.policy, reading, problem, engine, outcome.search, outcome.solver)
         with clock.stage("recode"):
             return Result.of(
                 self.policy,

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
     from shoal.search.diagnosis.diagnosis import Diagnosis
     from shoal.search.engine import LocalEngine
-    from shoal.search.problem import Problem, SearchResult
+    from shoal.search.problem import Problem
     from shoal.search.refusals import Refusals
+    from shoal.search.search_result import SearchResult
 
 Search = Literal["best-node", "minimal-nodes", "one-path", "one-result", "classes"]
 Sees = Literal["sizes", "classes", "table"]  # what the models look at: sizes only, single classes, the whole release

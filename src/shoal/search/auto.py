@@ -30,7 +30,9 @@ from shoal.search.diagnosis.diagnosis import EXHAUSTIVE, Diagnosis
 from shoal.search.engine import LocalEngine
 from shoal.search.lattice.nodes import MOST_NODES
 from shoal.search.local.finish import cost_of
-from shoal.search.problem import Problem, SearchResult
+from shoal.search.prices.solver import PriceSolver
+from shoal.search.problem import Problem
+from shoal.search.search_result import SearchResult
 from shoal.table.recoding import Recoding
 
 _TIE_DIGITS = 12  # results that cost the same but for rounding are equal: the first is taken
@@ -100,6 +102,7 @@ class _Attempts:
     infeasible: InfeasibleError | None = None
     refused: InputError | None = None
     left_out: list[Fact] = field(default_factory=list)
+    solver: PriceSolver | None = None  # the prices that guided one of them
 
     def run(self, algorithm: Algorithm) -> None:
         """Try one, on single records where it moves these."""
@@ -117,7 +120,7 @@ class _Attempts:
             self.refused = self.refused or error
             self.left_out.append(_left_out(algorithm, error.code))
             return
-        cost = cost_of(problem, result.recoding)
+        cost, self.solver = cost_of(problem, result.recoding), self.solver or result.solver
         self.tried.append({"algorithm": algorithm.name, "cost": cost})
         if self.best is None or round(cost, _TIE_DIGITS) < round(self.best[0], _TIE_DIGITS):
             self.best = cost, algorithm, result
@@ -148,7 +151,7 @@ def auto(problem: Problem, engine: LocalEngine) -> SearchResult:
         raise reason_for_none
     _, algorithm, result = attempts.best
     choice = {"chosen": _as_written(problem, algorithm), "tried": attempts.tried, "left_out": attempts.left_out}
-    return replace(result, search={**result.search, **choice})
+    return replace(result, search={**result.search, **choice}, solver=attempts.solver)
 
 
 def _loses_nothing(problem: Problem, recoding: Recoding) -> bool:

@@ -1,9 +1,9 @@
-"""What an algorithm is given, and what it returns."""
+"""What an algorithm is given."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -20,10 +20,6 @@ from shoal.table.classes import SensitiveDomain
 from shoal.table.encoded import EncodedTable
 from shoal.table.recoding import SUPPRESSED, Recoding
 
-_SHOWN_WHEN_CONCEALED = frozenset(
-    {"ambiguity", "chosen", "classes", "cuts", "guarantees", "lower_bound", "metric", "mode", "nodes", "ranges"}
-)
-"""Facts of a search that follow from the release, the policy and the quasi-identifiers."""
 Progress = Callable[[str, float], None]  # called with what is being done and how far it is, from 0 to 1
 
 
@@ -122,16 +118,3 @@ class Problem:
             name: ladder.nominal[level]
             for name, ladder, level in zip(self.table.quasi, self.ladders, node, strict=True)
         }
-
-
-@dataclass(frozen=True)
-class SearchResult:
-    """A recoding that satisfies the problem, and what the search did."""
-
-    recoding: Recoding
-    search: Mapping[str, Any]  # facts of the search: nodes in the lattice, nodes checked, minimal nodes, …
-
-    def concealed(self, *, given: bool) -> SearchResult:
-        """The same without facts that would tell what failed or was refused; ``given``: whose the key is."""
-        shown = {name: fact for name, fact in self.search.items() if name in _SHOWN_WHEN_CONCEALED}
-        return replace(self, search={**shown, "conceal": {"key": "given" if given else "fresh"}})

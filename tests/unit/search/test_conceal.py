@@ -20,7 +20,7 @@ from shoal.pipeline.why.explain import why
 from shoal.search import ALGORITHMS
 from shoal.search.conceal import DECOYS, PART_REFUSED, REFUSED, Veto, as_marks, decoy_chances, summed_marks
 from shoal.search.engine import LocalEngine
-from shoal.search.problem import SearchResult
+from shoal.search.search_result import SearchResult
 from support.model_cases import COLUMN
 from support.search_cases import Case, problem_of
 

@@ -18,7 +18,7 @@ from shoal.search import ALGORITHMS
 from shoal.search.evaluation import prunable_models
 from shoal.search.lattice.incognito import all_minimal_nodes
 from shoal.search.lattice.nodes import MOST_NODES, by_generality, check_size, minimal_nodes
-from shoal.search.problem import SearchResult
+from shoal.search.search_result import SearchResult
 from support.model_cases import COLUMN
 from support.search_cases import Case, problem_of
 

@@ -10,7 +10,7 @@ from oracles.lattice_oracle import Label
 from shoal.errors import InfeasibleError
 from shoal.models import DistinctLDiversity, KAnonymity, Model
 from shoal.search.local.mondrian import mondrian
-from shoal.search.problem import SearchResult
+from shoal.search.search_result import SearchResult
 from support.model_cases import COLUMN
 from support.search_cases import Case, problem_of, released_labels
 

@@ -22,7 +22,8 @@ from shoal.metrics.constraint_violations import count_violations
 from shoal.models import DistinctLDiversity, KAnonymity, Model, TCloseness
 from shoal.search.engine import LocalEngine
 from shoal.search.local.range_method import range_method
-from shoal.search.problem import Problem, SearchResult
+from shoal.search.problem import Problem
+from shoal.search.search_result import SearchResult
 from shoal.table.encoded import encode_table
 from support.builders import domain_of
 

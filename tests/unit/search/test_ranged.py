@@ -16,7 +16,7 @@ from shoal.search import ALGORITHMS
 from shoal.search.local.blocks import prepare
 from shoal.search.local.finish import finish, merge_costs
 from shoal.search.local.ranged_columns import RangedColumn, ranged_columns
-from shoal.search.problem import SearchResult
+from shoal.search.search_result import SearchResult
 from support.model_cases import COLUMN
 from support.search_cases import Case, problem_of, released_labels
 

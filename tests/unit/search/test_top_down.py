@@ -11,7 +11,7 @@ from oracles.lattice_oracle import Label
 from shoal.errors import InfeasibleError
 from shoal.models import AlphaKAnonymity, KAnonymity, Model, PAlphaSensitive, PSensitive
 from shoal.search.local.top_down import top_down
-from shoal.search.problem import SearchResult
+from shoal.search.search_result import SearchResult
 from support.model_cases import COLUMN
 from support.search_cases import Case, problem_of, table_of
 

@@ -9,11 +9,11 @@ from shoal.io.source import TableSource
 from shoal.pipeline.prepare import Prepared, prepare
 from shoal.policy import Policy
 from shoal.present.forecast import estimate_text
-from shoal.search.bounds.price_bound import WORK, is_small, price_work
 from shoal.search.cost import GROUPING_SECONDS, SearchTime, Speed, items_of_check, search_time
 from shoal.search.engine import LocalEngine
 from shoal.search.evaluation import Evaluator
 from shoal.search.kernels.load import is_compiled
+from shoal.search.prices.work import WORK, is_small, price_work
 from shoal.search.problem import Problem
 
 _COMPILING = (2.0, 15.0)  # seconds to compile the kernels, once on a machine

@@ -26,6 +26,7 @@ from shoal.models import least_size
 from shoal.search.bounds.price_bound import PriceProof, price_bound
 from shoal.search.engine import LocalEngine
 from shoal.search.local.blocks import Blocks, Indices
+from shoal.search.prices.solver import PriceSolver
 from shoal.search.problem import Problem
 from shoal.table.classes import Floats
 from shoal.table.encoded import spans
@@ -57,15 +58,17 @@ class LowerBound:
     proof: PriceProof | None = field(default=None, repr=False, compare=False)
 
     @staticmethod
-    def of(problem: Problem, engine: LocalEngine, search: Mapping[str, Any]) -> LowerBound | None:
+    def of(
+        problem: Problem, engine: LocalEngine, search: Mapping[str, Any], solver: PriceSolver | None = None
+    ) -> LowerBound | None:
         """The best proven bound; an estimate by some records' neighbours where no prices of all columns are affordable.
 
-        None where classes mean nothing.
+        ``solver`` has the prices that guided the search, if any did. None where classes mean nothing.
         """
         if not search.get("guarantees", True):
             return None  # the range method makes no classes, so no class has to be paid for
         records, found = problem.table.n_rows, list[LowerBound]()
-        priced = price_bound(problem) if problem.table.n_tuples else None
+        priced = price_bound(problem, solver=solver) if problem.table.n_tuples else None
         if priced is not None:
             some = priced.columns if priced.method == "prices-of-some-columns" else ()
             found.append(

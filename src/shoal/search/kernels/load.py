@@ -22,6 +22,7 @@ REFINING = (
     "refinement.cheapest_joins",
     "refinement.extremes",
     "refinement.nearest_classes",
+    "refinement.cheapest_classes",
     "refinement.independent_steps",
     "refinement.column_sums",
 )
@@ -34,7 +35,7 @@ NEIGHBOURS = (
     "near_tuples.measure_nodes",
     "neighbours.take_groups",
 )
-PRICES = ("prices.near_boxes", "prices.price_steps", "prices.least_costs", "prices.repair")
+PRICES = ("prices.near_boxes", "prices.price_steps", "prices.least_costs", "prices.repair", "prices.take_classes")
 """What searches over the lattice, refining, covering, clustering by neighbours and the bound by prices call: modules
 and kernels, those that take longest first.
 

@@ -326,6 +326,37 @@ def price_steps(
     return steps * (STEP + n + len(listed))
 
 
+def take_classes(
+    boxes: Any, order: Any, items: Any, need: Any, n_values: int, prices: Any, found: Any
+) -> int:  # fmt: skip
+    """Take the best class of what is left in each of some boxes, one after the other; how many entries were found."""
+    costs, starts, members = boxes
+    (left, values), (k, p), entries = items, need, 0
+    for b in order.tolist():
+        own = members[starts[b] : starts[b + 1]].astype(np.int64)
+        own = own[left[own] > 0]
+        own = own[np.lexsort((own, -prices[own]))]
+        above = prices[own] > costs[b]
+        taken = np.where(above, left[own], 0)
+        if p > 1:
+            _, first = np.unique(values[own], return_index=True)
+            first = np.sort(first[values[own[first]] >= 0])
+            missing = first[~above[first]][: max(p - int(above[first].sum()), 0)]
+            taken[missing] = 1
+            if above[first].sum() + len(missing) < p:
+                continue
+        rest = left[own] - taken
+        taken += np.clip(max(k - int(taken.sum()), 0) - (np.cumsum(rest) - rest), 0, rest)
+        if taken.sum() < k:
+            continue
+        chosen = np.flatnonzero(taken)
+        entry = slice(entries, entries + len(chosen))
+        found[entry, 0], found[entry, 1], found[entry, 2] = b, own[chosen], taken[chosen]
+        entries += len(chosen)
+        left[own] -= taken
+    return entries
+
+
 def repair(boxes: Any, rest: Any, order: Any, items: Any, need: Any, n_values: int, prices: Any) -> int:
     """Lower prices box by box until no class of these boxes exceeds its cost; returns the members touched."""
     costs, starts, members = boxes

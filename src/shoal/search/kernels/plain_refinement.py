@@ -24,6 +24,7 @@ from shoal.search.kernels.plain_costs import (
 from shoal.search.kernels.plain_regrouping import dissolutions, gatherings, splits
 
 __all__ = [
+    "cheapest_classes",
     "cheapest_joins",
     "column_sums",
     "dissolutions",
@@ -208,3 +209,18 @@ def independent_steps(order: Any, bounds: Any, touched: Any, n_classes: Any, acc
         accepted[step] = not used[classes].any()
         if accepted[step]:
             used[classes] = True
+
+
+def cheapest_classes(codes: Any, block: Any, classes: Any, prices: Prices, least: Any, chosen: Any) -> None:
+    """For each of some records the class of its block that it would cost least to join, and what that adds."""
+    ends, class_block, sizes, costs = classes
+    before, every = costs * sizes, np.arange(len(sizes))
+    for some in parts(np.arange(len(codes)), len(sizes)):
+        cost = _joint_costs(codes[some], codes[some], every, ends, prices)
+        added = cost * (sizes + 1) - before
+        added[block[some, None] != class_block] = np.inf
+        best = added.min(axis=1, initial=np.inf)
+        for index, other in np.argwhere((added <= best[:, None] + NEAR) & np.isfinite(added)).tolist():
+            record = some[index]
+            if cost[index, other] < (least[record] + before[other]) / (sizes[other] + 1):
+                least[record], chosen[record] = added[index, other], other

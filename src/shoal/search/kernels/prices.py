@@ -350,13 +350,17 @@ def _sort_members(members: Any, begin: Any, end: Any, prices: Any) -> None:
 
 @helper
 def _add_class(
-    members: Any, begin: Any, end: Any, prices: Any, items: Any, cost: Any, need: Any, seen: Any, amount: Any, load: Any
-) -> None:
-    """Add an amount to the load of each item for each of its records in the class that `class_value` is about."""
+    members: Any, begin: Any, end: Any, prices: Any, items: Any, cost: Any, need: Any, every: Any, seen: Any,
+    amount: Any, load: Any,
+) -> None:  # fmt: skip
+    """Add an amount to the load of each item for each of its records in the class that `class_value` is about.
+
+    With ``every`` it has every record whose price exceeds the cost also where values do not count.
+    """
     weights, values = items
     k, p = need
     records, distinct, i = 0, 0, begin
-    while p > 1 and i < end and prices[members[i]] > cost:
+    while every and i < end and prices[members[i]] > cost:
         item = members[i]
         load[item] += weights[item] * amount
         records += weights[item]
@@ -412,7 +416,7 @@ def price_steps(
     seen = np.zeros(n_values + 1, dtype=np.int64)
     rests = np.zeros(costs.shape[0], dtype=np.int64)
     multiplier_step, price_step = 1.0 / (ratio * max(need[0], need[1])), ratio / most
-    work = 0
+    every, work = need[1] > 1, 0
     for step in range(steps):
         count = step % 10 == 0
         for b in range(costs.shape[0]):
@@ -425,9 +429,9 @@ def price_steps(
             multiplier = max(0.0, multipliers[b] + multiplier_step * value)
             multipliers[b] = multiplier
             if multiplier > 0.0:
-                _add_class(members, begin, end, leading, items, costs[b], need, seen, multiplier, load)
+                _add_class(members, begin, end, leading, items, costs[b], need, every, seen, multiplier, load)
                 if count:
-                    _add_class(members, begin, end, leading, items, costs[b], need, seen, 1.0, binding)
+                    _add_class(members, begin, end, leading, items, costs[b], need, every, seen, 1.0, binding)
             elif multiplier_step * value < -1.0:
                 rests[b] = step + 6
         if count:
@@ -454,6 +458,41 @@ def price_steps(
             suppression_price[0] = max(0.0, suppression_price[0] + ratio / (10.0 + 2.0 * budget) * (total - budget))
         work += n
     return work
+
+
+@jit(f"({_BOXES}, i8[::1], {_ITEMS}, {_NEED}, i8, f8[::1], i8[:, ::1])")
+def take_classes(boxes: Any, order: Any, items: Any, need: Any, n_values: Any, prices: Any, found: Any) -> Any:
+    """Take the best class of what is left in each of some boxes, one after the other; how many entries were found.
+
+    ``items`` has the records of each item that are left, and loses those that are taken. An entry of ``found`` is a
+    box, an item of its class, and how many of the item's records are in it.
+    """
+    costs, starts, members = boxes
+    left = items[0]
+    n, longest = prices.shape[0], 0
+    for index in range(order.shape[0]):
+        longest = max(longest, starts[order[index] + 1] - starts[order[index]])
+    own, load = np.empty(longest, dtype=np.int32), np.zeros(n)
+    seen, entries = np.zeros(n_values + 1, dtype=np.int64), 0
+    for index in range(order.shape[0]):
+        b = order[index]
+        count = _ZERO
+        for i in range(starts[b], starts[b + 1]):
+            if left[members[i]] > 0:
+                own[count] = members[i]
+                count += 1
+        _sort_members(own, _ZERO, count, prices)
+        if class_value(own, _ZERO, count, prices, items, costs[b], need, seen) == NOTHING:
+            continue
+        _add_class(own, _ZERO, count, prices, items, costs[b], need, True, seen, 1.0, load)
+        for i in range(count):
+            item = own[i]
+            if load[item] > 0.0:
+                found[entries, 0], found[entries, 1], found[entries, 2] = b, item, np.int64(load[item])
+                entries += 1
+                left[item] -= np.int64(load[item])
+                load[item] = 0.0
+    return entries
 
 
 @jit(f"({_BOXES}, f8[::1], i8[::1], {_ITEMS}, {_NEED}, i8, f8[::1])")

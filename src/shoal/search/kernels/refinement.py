@@ -516,3 +516,30 @@ def independent_steps(order: Any, bounds: Any, touched: Any, n_classes: Any, acc
         if free:
             for i in range(bounds[step], bounds[step + 1]):
                 used[touched[i]] = True
+
+
+@jit(f"(i4[:, ::1], i4[::1], Tuple((i4[:, :, ::1], i4[::1], i8[::1], f8[::1])), {_PRICES}, f8[::1], i8[::1])")
+def cheapest_classes(codes: Any, block: Any, classes: Any, prices: Any, least: Any, chosen: Any) -> None:
+    """For each of some records the class of its block that it would cost least to join, and what that adds.
+
+    ``classes`` are their ends, blocks, sizes and costs.
+    """
+    cells, _, _, how = prices
+    ends, class_block, sizes, costs = classes
+    for i in range(codes.shape[0]):
+        for a in range(sizes.shape[0]):
+            if class_block[a] != block[i]:
+                continue
+            before, cost = costs[a] * sizes[a], 0.0
+            limit = (least[i] + before) / (sizes[a] + 1)
+            for c in range(codes.shape[1]):
+                code = np.int64(codes[i, c])
+                low, high = min(np.int64(ends[a, c, 0]), code), max(np.int64(ends[a, c, 2]), code)
+                if how[c, 1] > 0:
+                    cost += cells[how[c, 0] + low * how[c, 1] + high]
+                else:
+                    cost += cell_cost(c, low, high, prices)
+                if cost >= limit:
+                    break
+            if cost < limit:
+                least[i], chosen[i] = cost * (sizes[a] + 1) - before, a

@@ -19,7 +19,8 @@ from shoal.search.diagnosis.diagnosis import infeasible
 from shoal.search.engine import Grouping, LocalEngine
 from shoal.search.evaluation import keep_concealed, prunable_models
 from shoal.search.lattice.nodes import Node, recode, refused_nodes
-from shoal.search.problem import Problem, SearchResult, no_progress
+from shoal.search.problem import Problem, no_progress
+from shoal.search.search_result import SearchResult
 from shoal.table.classes import Mask
 from shoal.table.recoding import SUPPRESSED
 

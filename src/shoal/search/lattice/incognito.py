@@ -32,7 +32,8 @@ from shoal.search.lattice.nodes import (
     refused_nodes,
     summarize,
 )
-from shoal.search.problem import Problem, SearchResult
+from shoal.search.problem import Problem
+from shoal.search.search_result import SearchResult
 
 
 def all_minimal_nodes(problem: Problem, engine: LocalEngine) -> list[Node]:

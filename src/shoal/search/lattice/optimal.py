@@ -17,7 +17,8 @@ from shoal.search.engine import Grouping, LocalEngine
 from shoal.search.evaluation import Evaluator
 from shoal.search.lattice import nodes
 from shoal.search.lattice.nodes import TIE, Node, above, below
-from shoal.search.problem import Problem, SearchResult
+from shoal.search.problem import Problem
+from shoal.search.search_result import SearchResult
 
 
 class _Best:

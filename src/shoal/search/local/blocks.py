@@ -93,11 +93,6 @@ class Blocks:
         return not walks_whole_lattice(self.problem.shape, self.problem.table.n_tuples)
 
     @cached_property
-    def found(self) -> dict[str, Codes]:
-        """What one stage of a search has found out about these records for later ones, such as ``near_tuples``."""
-        return {}
-
-    @cached_property
     def class_models(self) -> tuple[Model, ...]:
         """The models that can be tested on a class alone, given the reference: all but (alp, dif)."""
         return tuple(model for model in self.problem.models if model.judges_classes)

@@ -18,7 +18,8 @@ from shoal.search.kernels.load import refining_kernels
 from shoal.search.local.blocks import Blocks, Classes, Codes, Indices, cell_metric, class_extremes
 from shoal.search.local.refinement.arrangement import PIECE
 from shoal.search.local.refinement.refine import refine
-from shoal.search.problem import Problem, SearchResult
+from shoal.search.problem import Problem
+from shoal.search.search_result import SearchResult
 from shoal.table.classes import ClassStats, Counts, Floats, Mask
 from shoal.table.recoding import SUPPRESSED, Recoding
 
@@ -136,12 +137,19 @@ def merge_costs(
 
 
 def refine_if_asked(
-    blocks: Blocks, recoding: Recoding, facts: Mapping[str, Any], *, rounds: int = 0, piece: int = PIECE
+    blocks: Blocks,
+    recoding: Recoding,
+    facts: Mapping[str, Any],
+    *,
+    rounds: int = 0,
+    piece: int = PIECE,
+    near: Codes | None = None,
 ) -> SearchResult:
     """A finished recoding after so many rounds of refining, with what refining did among the facts of the search.
 
     With the option ``refine`` it goes on for so many seconds instead, or until nothing improves. A model on the whole
     release may ask for classes to be merged afterwards; what was there before is kept where that has cost more.
+    ``near`` are the nearest tuples of each tuple, for `refine`.
     """
     problem = blocks.problem
     seconds = problem.options.get("refine")
@@ -153,7 +161,7 @@ def refine_if_asked(
     limits: dict[str, Any] = {"rounds": rounds, "piece": piece, "kernels": None if needed else plain_refinement}
     if seconds is not None:
         limits = {"deadline": time.monotonic() + float(seconds)}
-    refined = refine(blocks, recoding.row_class, progress=partial(problem.progress, "refining"), **limits)
+    refined = refine(blocks, recoding.row_class, near=near, progress=partial(problem.progress, "refining"), **limits)
     other = finish(blocks, refined.row_class)
     metric = cell_metric(problem)
     priced = replace(problem, metric=metric)

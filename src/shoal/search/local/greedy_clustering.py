@@ -8,24 +8,29 @@ refined (`refinement.refine`). On small tables the paper's partition is made as 
 searches that cut classes, and the one that loses less is released.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
 from shoal.search.engine import LocalEngine
 from shoal.search.kernels.compiling import compile_ahead
-from shoal.search.kernels.load import neighbour_kernels, refining_kernels
-from shoal.search.local.blocks import Blocks, Classes, Indices, prepare, refuse_with_conceal
+from shoal.search.kernels.load import PRICES, neighbour_kernels, refining_kernels
+from shoal.search.local.blocks import Blocks, Classes, Codes, Indices, prepare, refuse_with_conceal
 from shoal.search.local.concealed_clusters import concealed_clusters
 from shoal.search.local.cover import FINE_STEPS, STEPS, BoxCover, covering_needs
+from shoal.search.local.diving import dive
 from shoal.search.local.finish import cost_of, finish, refine_if_asked
+from shoal.search.local.joining import placed
 from shoal.search.local.mondrian import mondrian, or_cheaper
-from shoal.search.local.neighbours import NeighbourCover, blocks_with_neighbours
+from shoal.search.local.near_tuples import near_tuples
+from shoal.search.local.neighbours import NeighbourCover, neighbours_by_block
 from shoal.search.local.pk_clustering import faithful_clusters
 from shoal.search.local.top_down import top_down
-from shoal.search.problem import Problem, SearchResult
-from shoal.table.classes import Floats
+from shoal.search.prices.solver import PriceSolver
+from shoal.search.prices.work import guiding_work, is_small
+from shoal.search.problem import Problem
+from shoal.search.search_result import SearchResult
 from shoal.table.recoding import SUPPRESSED, Recoding
 
 _ROUNDING = 1e-12  # costs that differ by so much are equal, however sums are rounded: of equals the first
@@ -36,7 +41,8 @@ _WITHOUT_BEING_ASKED = (5, 6000)
 """Rounds of refining, and among how many classes neighbours are looked for: that brings most of what there is."""
 _IN_LARGE_TABLES = (3, 2000)  # the same where there are many tuples: time must grow with them no more than it has to
 _AMONG_NEIGHBOURS = 15  # rounds where classes are looked for among neighbours only, which takes little time
-_SERVED = 30_000  # tuples up to which outliers are served early: their bounds take time with the square of the tuples
+SERVED = 30_000
+"""Tuples up to which prices guide, or outliers are served early: either takes time with the square of the tuples."""
 
 
 def greedy_clustering(problem: Problem, engine: LocalEngine) -> SearchResult:
@@ -55,20 +61,59 @@ def greedy_clustering(problem: Problem, engine: LocalEngine) -> SearchResult:
 
 
 def _clustered(blocks: Blocks, engine: LocalEngine | None = None) -> SearchResult:
-    """Cover and refine; on small tables the paper's partition is tried too, on wide ones those by cuts."""
+    """Find classes and refine them; on small tables the paper's partition is tried too, on wide ones those by cuts."""
     problem = blocks.problem
     seed, weights = int(problem.options.get("seed") or 0), problem.weights
-    partition, facts = _covered(blocks)
-    recoding = finish(blocks, partition)
+    _compile_kernels(blocks)
+    near = near_tuples(blocks) if blocks.by_neighbours else None
+    solver = None if blocks.by_neighbours else _guiding_prices(blocks)
+    if near is not None:
+        partition, facts = _covered_by_neighbours(blocks, near)
+    elif solver is not None:
+        partition, facts = dive(blocks, solver.steps), {"mode": "prices"}
+    else:
+        partition, facts = _covered(blocks)
+    recoding = finish(blocks, placed(blocks, partition))
     if problem.table.n_rows <= SMALL:
         other = finish(blocks, faithful_clusters(blocks, seed=seed, weights=weights))
         if cost_of(problem, other) < cost_of(problem, recoding):
             recoding, facts = other, {**facts, "mode": "faithful"}
     if engine is not None and blocks.by_neighbours:
         recoding, facts = _or_by_cuts(problem, engine, recoding, facts)
-    rounds, piece = _WITHOUT_BEING_ASKED if problem.table.n_tuples <= _SERVED else _IN_LARGE_TABLES
+    rounds, piece = _WITHOUT_BEING_ASKED if problem.table.n_tuples <= SERVED else _IN_LARGE_TABLES
     rounds = _AMONG_NEIGHBOURS if blocks.by_neighbours else rounds
-    return refine_if_asked(blocks, recoding, facts, rounds=rounds, piece=piece)
+    refined = refine_if_asked(blocks, recoding, facts, rounds=rounds, piece=piece, near=near)
+    return replace(refined, solver=solver)
+
+
+def _compile_kernels(blocks: Blocks) -> None:
+    """Compile what clustering and refining need, at once."""
+    problem = blocks.problem
+    refining = refining_kernels(problem.table.n_rows, problem.options.get("refine"), repeated=problem.repeated)
+    if blocks.by_neighbours:
+        finding = neighbour_kernels(problem.table.n_rows)
+    elif _prices_may_guide(blocks):
+        finding = () if is_small(problem) else PRICES
+    else:
+        finding = covering_needs(problem)
+    compile_ahead([*finding, *refining], problem.progress)
+
+
+def _prices_may_guide(blocks: Blocks) -> bool:
+    """Whether a class that prices propose stays one whatever joins it, and the table is not too large for prices."""
+    problem = blocks.problem
+    return problem.table.n_tuples <= SERVED and all(map(problem.superset_closed, blocks.class_models))
+
+
+def _guiding_prices(blocks: Blocks) -> PriceSolver | None:
+    """Prices that have settled enough to guide; None where they cannot within the work that they are worth."""
+    problem = blocks.problem
+    if not _prices_may_guide(blocks):
+        return None
+    problem.progress("clustering", 0.0)
+    solver = PriceSolver(problem, compiled=not is_small(problem))
+    solver.run(work=guiding_work(problem))
+    return solver if solver.steps.scale > 0.0 else None
 
 
 def _or_by_cuts(
@@ -84,24 +129,18 @@ def _or_by_cuts(
 
 
 def _covered(blocks: Blocks) -> tuple[Classes, dict[str, object]]:
-    """Cover piece by piece: with boxes of the whole lattice, or of neighbours where that is too large."""
-    problem = blocks.problem
-    refining = refining_kernels(problem.table.n_rows, problem.options.get("refine"), repeated=problem.repeated)
-    covering = neighbour_kernels(problem.table.n_rows) if blocks.by_neighbours else covering_needs(problem)
-    compile_ahead([*covering, *refining], problem.progress)
-    if blocks.by_neighbours:
-        return _covered_by_neighbours(blocks)
-    cover = BoxCover(blocks)
+    """Cover with boxes of the whole lattice, piece by piece."""
+    problem, cover = blocks.problem, BoxCover(blocks)
     owner = np.full(problem.table.n_tuples, SUPPRESSED, dtype=np.int64)
-    served = problem.table.n_tuples <= _SERVED
+    served = problem.table.n_tuples <= SERVED
     bound = 0.0
-    steps = FINE_STEPS if cover.on_values or problem.options.get("refine") else STEPS
+    steps = FINE_STEPS if cover.on_values else STEPS
     pieces = list(_pieces(blocks, cover))
     for index, tuples in enumerate(pieces):
         problem.progress("clustering", index / len(pieces))
         least = cover.lower_bounds(tuples) if served else None
         bound += float((least[tuples] * cover.weights[tuples]).sum()) if least is not None else 0.0
-        owner[tuples] = _whole(cover, tuples, cover.classes(tuples, least, steps)) + owner.max() + 1
+        _number_classes(owner, tuples, cover.classes(tuples, least, steps))
     facts: dict[str, object] = {"mode": "cover", "pieces": len(pieces)}
     if served and not blocks.ranged and problem.metric.name in {"ncp", "loss"}:
         proven = all(map(problem.superset_closed, problem.models))  # else a part of what is left out might be kept
@@ -110,14 +149,19 @@ def _covered(blocks: Blocks) -> tuple[Classes, dict[str, object]]:
     return owner[problem.table.row_tuple].astype(np.int32), facts
 
 
-def _covered_by_neighbours(blocks: Blocks) -> tuple[Classes, dict[str, object]]:
+def _covered_by_neighbours(blocks: Blocks, near: Codes) -> tuple[Classes, dict[str, object]]:
     """Classes of neighbours, block by block."""
     problem, cover = blocks.problem, BoxCover(blocks)
     neighbours, owner = NeighbourCover(cover), np.full(problem.table.n_tuples, SUPPRESSED, dtype=np.int64)
-    for tuples, near in blocks_with_neighbours(cover):
+    for tuples, nearest in neighbours_by_block(blocks, near):
         problem.progress("clustering", np.count_nonzero(owner >= 0) / len(owner))
-        owner[tuples] = _whole(cover, tuples, neighbours.classes(tuples, near)) + owner.max() + 1
+        _number_classes(owner, tuples, neighbours.classes(tuples, nearest))
     return owner[problem.table.row_tuple].astype(np.int32), {"mode": NEIGHBOURS}
+
+
+def _number_classes(owner: Indices, tuples: Indices, classes: Indices) -> None:
+    """Give some tuples their classes, numbered after those that there are; -1 stays."""
+    owner[tuples] = np.where(classes >= 0, classes + owner.max() + 1, SUPPRESSED)
 
 
 def _pieces(blocks: Blocks, cover: BoxCover) -> Iterator[Indices]:
@@ -147,40 +191,3 @@ def _cut(cover: BoxCover, tuples: Indices) -> tuple[Indices, Indices] | None:
         if low.any() and not low.all() and cover.holds(tuples, (~low).astype(np.int64), 2).all():
             return tuples[low], tuples[~low]
     return None
-
-
-def _whole(cover: BoxCover, tuples: Indices, boxes: Indices) -> Indices:
-    """Give tuples that found no box a class: where they cost least if all still satisfies, else by merging classes."""
-    left = np.flatnonzero(boxes < 0)
-    if not len(left):
-        return boxes
-    if len(left) == len(tuples):
-        return np.zeros(len(tuples), dtype=np.int64)
-    tried, inside = boxes.copy(), boxes >= 0
-    costs = _costs_of_joining(cover, tuples[inside], boxes[inside], tuples[left][:, None])
-    for index, added in zip(left, costs, strict=True):
-        tried[index] = np.argmax(added <= added.min() + _ROUNDING)
-    if cover.holds(tuples, tried, int(tried.max()) + 1).all():
-        return tried
-    boxes[left] = boxes.max() + 1
-    while True:  # merge the first class that fails where it costs least; at the latest the only class satisfies
-        boxes = np.unique(boxes, return_inverse=True)[1].astype(np.int64)
-        failing = np.flatnonzero(~cover.holds(tuples, boxes, int(boxes.max()) + 1))
-        if not len(failing) or not boxes.any():
-            return boxes
-        added = next(_costs_of_joining(cover, tuples, boxes, [tuples[boxes == failing[0]]]))
-        added[failing[0]] = np.inf
-        boxes[boxes == failing[0]] = np.argmin(added)
-
-
-def _costs_of_joining(cover: BoxCover, tuples: Indices, owner: Indices, joining: Iterable[Indices]) -> Iterator[Floats]:
-    """For each of some sets of tuples, what its records add to the cost of each class that they could join."""
-    order = np.argsort(owner, kind="stable")
-    starts = np.flatnonzero(np.diff(owner[order], prepend=-1))
-    codes, sizes = cover.codes[:, tuples[order]], np.add.reduceat(cover.weights[tuples[order]], starts)
-    low, high = np.minimum.reduceat(codes, starts, axis=1), np.maximum.reduceat(codes, starts, axis=1)
-    before = cover.box_costs(low, high) * sizes
-    for each in joining:
-        first, last = (end(cover.codes[:, each], axis=1, keepdims=True) for end in (np.min, np.max))
-        cost = cover.box_costs(np.minimum(low, first), np.maximum(high, last))
-        yield cost * (sizes + cover.weights[each].sum()) - before

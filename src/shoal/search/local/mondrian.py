@@ -27,7 +27,8 @@ from shoal.search.local.candidate_cuts import candidate_cuts
 from shoal.search.local.finish import cost_of, finish, refine_if_asked
 from shoal.search.local.nested import settled
 from shoal.search.local.partition import RecordKinds, RecordSpace, Tally, record_space
-from shoal.search.problem import Problem, SearchResult, no_progress
+from shoal.search.problem import Problem, no_progress
+from shoal.search.search_result import SearchResult
 from shoal.table.encoded import numbered
 
 _TIE_DIGITS = 9  # costs that agree in this many digits are equal: of equal partitions the one by ranges is released

@@ -22,13 +22,7 @@ _IN_A_LEAF = 8  # tuples up to which the tree is not cut further
 
 
 def near_tuples(blocks: Blocks) -> Codes:
-    """The nearest tuples of each tuple in its block, nearest first, -1 where there are no more; looked for once."""
-    if "near_tuples" not in blocks.found:
-        blocks.found["near_tuples"] = _near_tuples(blocks)
-    return blocks.found["near_tuples"]
-
-
-def _near_tuples(blocks: Blocks) -> Codes:
+    """The nearest tuples of each tuple in its block, nearest first, -1 where there are no more."""
     columns = dearest_first(blocks.problem)
     codes, prices = np.ascontiguousarray(blocks.problem.table.codes[columns].T), prices_of(blocks, columns)
     found = np.full((len(codes), NEAR), -1, dtype=np.int32)

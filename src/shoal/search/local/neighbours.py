@@ -21,9 +21,9 @@ from shoal.models import least_size
 from shoal.search.kernels import plain_neighbours
 from shoal.search.kernels.load import neighbour_kernels
 from shoal.search.kernels.plain_costs import cell_costs
-from shoal.search.local.blocks import Codes, Indices, dearest_first
+from shoal.search.local.blocks import Blocks, Codes, Indices, dearest_first
 from shoal.search.local.cover import BoxCover
-from shoal.search.local.near_tuples import NEAR, near_tuples, nearest
+from shoal.search.local.near_tuples import NEAR, nearest
 from shoal.search.local.refinement.arrangement import prices_of
 from shoal.search.local.threads import spread
 from shoal.table.classes import Floats, Mask
@@ -220,12 +220,10 @@ def _evenly(count: int, wanted: int) -> Indices:
     return np.linspace(0, count - 1, min(wanted, count)).astype(np.int64)
 
 
-def blocks_with_neighbours(cover: BoxCover) -> Iterator[tuple[Indices, Codes]]:
+def neighbours_by_block(blocks: Blocks, near: Codes) -> Iterator[tuple[Indices, Codes]]:
     """The tuples of each block, and the nearest of each by index among them, -1 where there are no more."""
-    blocks = cover.blocks
     place = np.empty(len(blocks.tuple_block), dtype=np.int32)
     for block in range(blocks.n_blocks):
         tuples = np.flatnonzero(blocks.tuple_block == block)
         place[tuples] = np.arange(len(tuples))
-        near = near_tuples(blocks)[tuples]
-        yield tuples, np.where(near >= 0, place[near], -1).astype(np.int32)
+        yield tuples, np.where(near[tuples] >= 0, place[near[tuples]], -1).astype(np.int32)

@@ -36,7 +36,8 @@ from shoal.search.engine import Grouping, LocalEngine
 from shoal.search.evaluation import evaluate_stats, keep_concealed
 from shoal.search.linkage_ambiguity import ambiguity
 from shoal.search.local.ranged_columns import RangedColumn, not_quasi, range_option, range_problems
-from shoal.search.problem import Problem, SearchResult
+from shoal.search.problem import Problem
+from shoal.search.search_result import SearchResult
 from shoal.table.classes import ClassStats, Mask
 from shoal.table.encoded import combine_codes
 

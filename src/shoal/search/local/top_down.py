@@ -26,7 +26,8 @@ from shoal.search.local.finish import finish, refine_if_asked
 from shoal.search.local.mondrian import or_cheaper
 from shoal.search.local.nested import settled
 from shoal.search.local.partition import RecordSpace, Tally, grouped, record_space, summed
-from shoal.search.problem import Problem, SearchResult
+from shoal.search.problem import Problem
+from shoal.search.search_result import SearchResult
 from shoal.table.classes import Counts, Floats, Mask
 from shoal.table.encoded import numbered
 

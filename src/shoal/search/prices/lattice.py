@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from types import ModuleType
 from typing import TypeVar
@@ -53,6 +53,7 @@ class Items:
     tuples: Indices  # the tuple of each item
     values: Codes  # its sensitive value, -1 where it has no known one or none is counted
     weights: Counts  # its records
+    of_row: Indices  # the item of each row of the table
     column: str | None = None  # the sensitive column that values are counted in
 
 
@@ -85,21 +86,21 @@ class Lattice:
     n_values: int
     kernels: ModuleType
     columns: tuple[str, ...] = ()  # the columns of the search, in its order
+    node_costs: tuple[Floats, ...] = ()  # what each node costs, column by column of the table
 
     @staticmethod
     def of(
         problem: Problem,
         *,
         costs: Sequence[Floats] | None = None,
-        records: Counts | None = None,
         columns: int | None = None,
         compiled: bool = True,
     ) -> Lattice:
         """The lattice of a problem, or that of its dearest ``columns`` alone: a box of these holds all boxes within it.
 
-        ``costs`` are those of each node by column, ``records`` those that each row has; both as in the table if None.
+        ``costs`` are those of each node by column; by the measure that local recodings lower if None.
         """
-        items, values, n_values = _items(problem, records)
+        items, values, n_values = _items(problem)
         costs = node_costs(problem) if costs is None else costs
         order = _order(problem, costs)[:columns]
         codes = np.ascontiguousarray(problem.table.codes[order][:, items.tuples])
@@ -117,7 +118,20 @@ class Lattice:
         flat = np.concatenate([np.zeros(0), *by_level])
         need, kernels = (least_size(problem.models), values), load_price_kernels(compiled=compiled)
         names = tuple(problem.table.quasi[j] for j in order)
-        return Lattice(items, codes, (table, depths, maps, flat, floors), need, n_values, kernels, names)
+        return Lattice(items, codes, (table, depths, maps, flat, floors), need, n_values, kernels, names, tuple(costs))
+
+    def remaining(self, kept: Indices, records: Counts) -> Lattice:
+        """The same boxes with some of the items in them, and so many records of each."""
+        number = np.full(len(self.items.weights), -1, dtype=np.int64)
+        number[kept] = np.arange(len(kept))
+        items = replace(
+            self.items,
+            tuples=self.items.tuples[kept],
+            values=self.items.values[kept],
+            weights=records,
+            of_row=number[self.items.of_row],
+        )
+        return replace(self, items=items, codes=np.ascontiguousarray(self.codes[:, kept]))
 
     def nearest(self, limit: int) -> tuple[Floats, int, bool]:
         """For each item the cheapest box that could be a class with it, infinite where none is; the work, and if done.
@@ -199,7 +213,7 @@ def _order(problem: Problem, costs: Sequence[Floats]) -> list[int]:
     return [int(j) for j in np.argsort(means, kind="stable")]
 
 
-def _items(problem: Problem, records: Counts | None) -> tuple[Items, int, int]:
+def _items(problem: Problem) -> tuple[Items, int, int]:
     """The records as items, the distinct values that a class needs, and how many values there are.
 
     Values are counted in one column, the one that asks for most of them; models on others are left out of the bound.
@@ -208,16 +222,13 @@ def _items(problem: Problem, records: Counts | None) -> tuple[Items, int, int]:
     for model in problem.models:
         if model.column is not None and model.superset_closed and model.least_values > 1:
             wanted[model.column] = max(wanted.get(model.column, 1), model.least_values)
-    amounts = table.weights if records is None else records
-    if not wanted:
-        counts = np.bincount(table.row_tuple, amounts, minlength=table.n_tuples).astype(np.int64)
-        tuples = np.flatnonzero(counts)
-        return Items(tuples, np.full(len(tuples), -1, dtype=np.int32), counts[tuples]), 1, 1
-    column = max(sorted(wanted), key=lambda name: wanted[name])
-    known, values = problem.domains[column].known, table.row_sensitive[column]
-    values = np.where((values >= 0) & known[values], values, -1).astype(np.int64)
-    keys, item = np.unique(table.row_tuple * np.int64(len(known) + 1) + values + 1, return_inverse=True)
-    counts = np.bincount(item, amounts, minlength=len(keys)).astype(np.int64)
-    keys, counts = keys[counts > 0], counts[counts > 0]
-    of_key = (keys % (len(known) + 1) - 1).astype(np.int32)
-    return Items(keys // (len(known) + 1), of_key, counts, column), wanted[column], len(known)
+    column = max(sorted(wanted), key=lambda name: wanted[name]) if wanted else None
+    known = np.zeros(1, dtype=np.bool_) if column is None else problem.domains[column].known
+    values = np.full(len(table.row_tuple), -1, dtype=np.int64)
+    if column is not None:
+        values = np.where((codes := table.row_sensitive[column]) >= 0, np.where(known[codes], codes, -1), -1)
+    width = np.int64(len(known) + 1)
+    keys, of_row = np.unique(table.row_tuple * width + values + 1, return_inverse=True)
+    counts = np.bincount(of_row, table.weights, minlength=len(keys)).astype(np.int64)
+    items = Items(keys // width, (keys % width - 1).astype(np.int32), counts, of_row, column)
+    return items, wanted.get(column, 1) if column is not None else 1, len(known)

@@ -2,10 +2,9 @@
 
 Local recoding is a set-partitioning problem. The dual of its linear relaxation has a price for each record: in every
 box, no class that the models allow may have prices that sum to more than it costs. The sum of such prices is a lower
-bound on the cost of any release. Steps on prices and multipliers (Chambolle & Pock 2011) approach the best prices;
-boxes that are far from tight rest, and every so many steps all boxes are looked at again. Whatever the prices are then,
-lowering those of the boxes that they violate makes them feasible (`kernels.prices.repair`), so every round proves a
-bound, and the best one counts.
+bound on the cost of any release. Steps on prices and multipliers (`steps`) approach the best prices. Whatever they are
+when all boxes are looked at, lowering those of the boxes that they violate makes them feasible
+(`kernels.prices.repair`), so every look proves a bound, and the best one counts.
 
 All work is counted in members touched, never in seconds: the same budget gives the same prices on any machine.
 """
@@ -17,17 +16,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.search.local.blocks import Indices
-from shoal.search.prices.lattice import Boxes, Items, Lattice, no_boxes
+from shoal.search.prices.lattice import Items, Lattice
+from shoal.search.prices.steps import PriceSteps
 from shoal.search.problem import Problem
-from shoal.table.classes import Counts, Floats, Mask
+from shoal.table.classes import Floats
 
 ROUNDING = 1e-11  # prices are told lower by so much, so that sums that are rounded otherwise do not exceed a cost
-_SLACK = 0.3  # boxes that come within so much of tight are looked at in every step, in mean prices
-_PRIMAL_WEIGHT = 3.0  # the size of prices over that of multipliers, in mean prices
 _STALLED, _SMALLEST = 5e-4, 100.0  # a gain of the bound so small makes steps smaller, down to this part
-_RISE = 2.0  # how far a price may rise before all boxes are looked at again, in mean prices
-_DEGREE = 150.0  # tight boxes that an item may be in: steps are smaller for more
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,27 +37,6 @@ class PriceBound:
     complete: bool  # whether all boxes were looked at; otherwise these are the nearest-neighbour prices, or 0
 
 
-@dataclass(frozen=True, eq=False)
-class PriceSolution:
-    """A state of the search for prices: the fractional release and the best proof so far."""
-
-    proof: PriceBound
-    prices: Floats  # the prices at which boxes were looked at last: nearly feasible
-    boxes: Boxes  # nearly tight boxes
-    multipliers: Floats  # how often each box's best class is taken in the fractional release
-    impossible: Mask  # items that can be in no class at all
-
-    @property
-    def items(self) -> Items:
-        """The records as items."""
-        return self.proof.items
-
-    @property
-    def bound(self) -> float:
-        """Mean cost of a record that no release falls below."""
-        return self.proof.bound
-
-
 class PriceSolver:
     """Looks for the prices that prove the best bound."""
 
@@ -71,72 +45,63 @@ class PriceSolver:
         problem: Problem,
         *,
         costs: Sequence[Floats] | None = None,
-        records: Counts | None = None,
-        budget: int | None = None,
         columns: int | None = None,
         compiled: bool = True,
     ) -> None:
-        self.lattice = Lattice.of(problem, costs=costs, records=records, columns=columns, compiled=compiled)
-        self.budget = problem.budget if budget is None else budget
-        self.work, self.complete = 0, False
+        self.lattice = Lattice.of(problem, costs=costs, columns=columns, compiled=compiled)
+        self.budget, self.complete = problem.budget, False
         n = len(self.lattice.items.weights)
         self.feasible = np.zeros(n)  # the best feasible prices so far: nothing costs less than 0
         self.impossible = np.zeros(n, dtype=np.bool_)  # items that can be in no class: their records are suppressed
-        self.point = np.zeros(n)  # the prices at which all boxes are looked at
-        self._boxes, self._multipliers, self._last_look = no_boxes(), np.zeros(0), 0
-        self._looked, self._looked_scale, self._damping = False, 0.0, 1.0
-        self._prices, self._leading, self._dropped = np.zeros(n), np.zeros(n), np.zeros(n)
-        self._suppression_price = np.zeros(1)
+        self.steps = PriceSteps(self.lattice, np.zeros(n), self.impossible, budget=self.budget)
 
-    def run(self, *, work: int, start: Floats | None = None) -> PriceSolution:
-        """Prices after so much more work; a later call goes on from there. ``start`` are prices to begin with."""
+    def run(self, *, work: int) -> PriceBound:
+        """What is proven after so much more work; a later call goes on from there."""
         limit = self.work + work
-        if self.complete or self._begin(limit, start):
-            while not self.settled and self._look(limit) and self._step(limit):
+        if self.complete or self._begin(limit):
+            while not self.settled and self._look(limit) and self.steps.step(limit):
                 pass
-        return self.solution
+        return self.proof
+
+    @property
+    def work(self) -> int:
+        """Members touched."""
+        return self.steps.work
 
     @property
     def settled(self) -> bool:
         """Whether steps have become so small that more of them gain nothing, or nothing has to be lost at all."""
-        return self.complete and (self._damping >= _SMALLEST or self._scale <= 0.0)
+        return self.complete and (self.steps.damping >= _SMALLEST or self._scale <= 0.0)
 
     @property
-    def solution(self) -> PriceSolution:
-        """Where the search stands."""
-        items = self.lattice.items
-        prices, suppression_price, bound = self._proven(self.feasible)
-        proof = PriceBound(items, prices, suppression_price, bound, self.work, self.complete)
-        return PriceSolution(proof, self.point, self._boxes, self._multipliers, self.impossible)
+    def proof(self) -> PriceBound:
+        """What is proven so far."""
+        return PriceBound(self.lattice.items, *self._proven(self.feasible), self.work, self.complete)
 
-    def _begin(self, limit: int, start: Floats | None) -> bool:
+    def _begin(self, limit: int) -> bool:
         """Begin with the nearest-neighbour prices, which are feasible; whether the work allowed it."""
         least, work, self.complete = self.lattice.nearest(limit - self.work)
-        self.work += work
-        if not self.complete:
-            return False
-        self.impossible = ~np.isfinite(least)
-        self.feasible = np.where(self.impossible, 0.0, least)
-        self.point = self.feasible.copy() if start is None else np.where(self.impossible, 0.0, start)
-        self._prices, self._leading = self.point.copy(), self.point.copy()
-        return True
+        spent = self.work + work
+        if self.complete:
+            self.impossible = ~np.isfinite(least)
+            self.feasible = np.where(self.impossible, 0.0, least)
+            self.steps = PriceSteps(self.lattice, self.feasible.copy(), self.impossible, budget=self.budget)
+        self.steps.work = spent
+        return self.complete
 
     def _look(self, limit: int) -> bool:
         """Look at all boxes, prove a bound, and choose the boxes for the next steps; whether the work allowed it."""
-        if self._looked:
+        steps = self.steps
+        if steps.looked:
             return True
-        first = not self._last_look
-        self._looked_scale = self._scale
-        slack = _SLACK * self._looked_scale
-        boxes, work, complete = self.lattice.near(self.point, slack=slack, spread=slack, limit=limit - self.work)
-        self.work, self._last_look = self.work + work, work
-        if not complete:
+        first = not steps.last_look
+        if not steps.look(self._scale, limit):
             return False
-        repaired, items = self.point.copy(), self.lattice.items
-        above = self.point[boxes.members[boxes.starts[:-1]]] - boxes.costs
+        boxes, repaired, items = steps.boxes, steps.point.copy(), self.lattice.items
+        above = steps.point[boxes.members[boxes.starts[:-1]]] - boxes.costs
         violated = np.flatnonzero(above > 0)
         violated = violated[np.lexsort((boxes.keys[violated], -above[violated]))]
-        self.work += int(
+        steps.work += int(
             self.lattice.kernels.repair(
                 (boxes.costs, boxes.starts, boxes.members.copy()), boxes.rest, violated, (items.weights, items.values),
                 self.lattice.need, self.lattice.n_values, repaired,
@@ -144,35 +109,9 @@ class PriceSolver:
         )  # fmt: skip
         bound, before = self._proven(repaired)[2], self._proven(self.feasible)[2]
         if not first and bound < before + _STALLED * abs(before):  # prices swing around the best: smaller steps now on
-            self._damping = min(_SMALLEST, 1.25 * self._damping)
+            steps.damping = min(_SMALLEST, 1.25 * steps.damping)
         if bound > before:
             self.feasible = repaired
-        self._multipliers = _carried_over(self._boxes.keys, self._multipliers, boxes.keys)
-        self._boxes, self._looked = boxes, True
-        return True
-
-    def _step(self, limit: int) -> bool:
-        """Take steps on the chosen boxes; whether the work allowed it, with another look at all boxes after it."""
-        boxes, items = self._boxes, self.lattice.items
-        n = len(items.weights)
-        kernels, steps = self.lattice.kernels, self.lattice.kernels.STEPS
-        needed = steps * (kernels.STEP + len(boxes.members) + n)
-        if self.work + needed + self._last_look > limit:
-            return False
-        weight = _PRIMAL_WEIGHT * self._looked_scale
-        sums = np.zeros(n), np.zeros(len(boxes.costs))
-        state = self._multipliers, self._prices, self._leading, *sums, self._dropped
-        budget = max(self.budget - int(items.weights[self.impossible].sum()), 0)
-        suppression = 1.0, float(budget), self._suppression_price
-        highest = np.where(self.impossible, 0.0, self.point + _RISE * self._looked_scale)
-        members = boxes.members.copy()
-        self.work += int(
-            kernels.price_steps(
-                (boxes.costs, boxes.starts, members), (items.weights, items.values), self.lattice.need,
-                self.lattice.n_values, state, highest, suppression, (weight, _DEGREE, self._damping), steps,
-            )
-        )  # fmt: skip
-        self.point, self._looked = sums[0] / steps, False
         return True
 
     @property
@@ -198,14 +137,3 @@ class PriceSolver:
         prices = np.where(possible, np.minimum(prices, 1.0 + extra), 1.0 + extra) - ROUNDING
         total = float((prices * weights).sum()) - max(self.budget, certain) * extra
         return prices, extra, total / max(int(weights.sum()), 1)
-
-
-def _carried_over(old_keys: Indices, old: Floats, keys: Indices) -> Floats:
-    """The multipliers of boxes that were there before, 0 for others."""
-    found = np.zeros(len(keys))
-    if len(old_keys):
-        order = np.argsort(old_keys, kind="stable")
-        at = np.minimum(np.searchsorted(old_keys[order], keys), len(order) - 1)
-        same = old_keys[order][at] == keys
-        found[same] = old[order][at][same]
-    return found

@@ -76,7 +76,13 @@ class Arrangement:
     """Classes of rows that change step by step."""
 
     def __init__(
-        self, blocks: Blocks, row_class: Classes, *, piece: int = PIECE, kernels: ModuleType | None = None
+        self,
+        blocks: Blocks,
+        row_class: Classes,
+        *,
+        piece: int = PIECE,
+        near: Codes | None = None,
+        kernels: ModuleType | None = None,
     ) -> None:
         self.blocks, self._piece = blocks, piece
         self.kernels = kernels if kernels is not None else load_refining_kernels()
@@ -91,7 +97,7 @@ class Arrangement:
             model.only_counts and model.column is None for model in blocks.class_models
         )
         self.joins = np.full((len(row_class), JOINS), -1, dtype=np.int32)
-        self._near_tuples = blocks.found.get("near_tuples") if neighbour_kernels(len(row_class)) else None
+        self._near_tuples = near if neighbour_kernels(len(row_class)) else None
         self._metric = cell_metric(blocks.problem)
         self._plain = prices_of(blocks, self.columns)
         self.prices: Prices = self._plain

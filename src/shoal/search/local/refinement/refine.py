@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.search.local.blocks import Blocks, Classes, Indices
+from shoal.search.local.blocks import Blocks, Classes, Codes, Indices
 from shoal.search.local.refinement.arrangement import PIECE, Arrangement
 from shoal.search.local.threads import spread
 from shoal.table.classes import Floats, Mask
@@ -212,15 +212,17 @@ def refine(
     rounds: int | None = None,
     deadline: float = math.inf,
     piece: int = PIECE,
+    near: Codes | None = None,
     kernels: ModuleType | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> RefinedPartition:
     """Improve until nothing does, so many rounds are done or the clock reaches the deadline.
 
     ``piece``: among how many classes a class looks for its neighbours. Time grows with it, and so does the gain.
+    ``near``: the nearest tuples of each tuple, where neighbours are looked for among their classes instead.
     ``kernels``: the compiled ones when left out; `kernels.plain_refinement` gives the same on small tables.
     """
-    started, state = time.monotonic(), Arrangement(blocks, row_class, piece=piece, kernels=kernels)
+    started, state = time.monotonic(), Arrangement(blocks, row_class, piece=piece, near=near, kernels=kernels)
     counts: Counter[str] = Counter()
     changed, done, everything = state.filled, 0, True
     while done != rounds and time.monotonic() < deadline:

@@ -1,0 +1,81 @@
+"""Classes guided by prices: the release of fractions of classes that goes with the prices, rounded by diving.
+
+The multiplier of a box says how often its best class is taken in the best release of fractions. Classes of boxes whose
+multipliers are near 1 or above are made first; the prices of the records left settle again without those that are
+taken, and classes of smaller multipliers follow. A record never pays more than joining a class that there is already
+would cost. Models that prices know nothing of refuse some classes; their records stay for later ones. Records that are
+left in the end join classes (`joining.placed`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.search.local.blocks import Blocks, Classes, Indices, cell_metric
+from shoal.search.local.joining import cheapest_classes
+from shoal.search.prices.steps import PriceSteps
+from shoal.table.classes import Counts
+from shoal.table.encoded import spans
+from shoal.table.recoding import SUPPRESSED
+
+_THRESHOLDS = (0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0)
+"""Multipliers from which on classes are made, one after the other."""
+_STEPS = 2  # times that prices take steps before classes are made
+
+
+def dive(blocks: Blocks, steps: PriceSteps) -> Classes:
+    """The class of each row, `SUPPRESSED` for those that found none."""
+    row_class: Classes = np.full(len(blocks.row_block), SUPPRESSED, dtype=np.int32)
+    items, scale = steps.lattice.items, steps.scale
+    left = np.where(blocks.tuple_block[items.tuples] == SUPPRESSED, 0, items.weights)
+    for threshold in _THRESHOLDS:
+        _make_classes(blocks, steps, _best_classes(steps, left, threshold), row_class)
+        open_rows = np.flatnonzero((row_class == SUPPRESSED) & (blocks.row_block != SUPPRESSED))
+        left = np.bincount(steps.lattice.items.of_row[open_rows], minlength=len(left))
+        if not left.any():
+            break
+        kept = np.flatnonzero(left)
+        left = left[kept]
+        steps = steps.remaining(kept, left)
+        if row_class.max() >= 0:
+            metric = cell_metric(blocks.problem)
+            unit = sum(metric.weight(hierarchy) for hierarchy in blocks.problem.hierarchies) or 1.0
+            steps.cap(cheapest_classes(blocks, steps.lattice.items.tuples, row_class)[1] / unit)
+        if not steps.look(scale):
+            break
+        for _ in range(_STEPS):
+            steps.step()
+    return row_class
+
+
+def _best_classes(steps: PriceSteps, left: Counts, threshold: float) -> Indices:
+    """Classes of boxes that are taken at least so often: box, item and records of the item, entry by entry."""
+    lattice, boxes = steps.lattice, steps.boxes
+    chosen = np.flatnonzero(steps.multipliers >= threshold)
+    order = chosen[np.lexsort((boxes.keys[chosen], -steps.multipliers[chosen]))]
+    found = np.empty((int(left.sum()), 3), dtype=np.int64)
+    entries = lattice.kernels.take_classes(
+        (boxes.costs, boxes.starts, boxes.members), order, (left.copy(), lattice.items.values), lattice.need,
+        lattice.n_values, steps.leading, found,
+    )  # fmt: skip
+    return found[:entries]
+
+
+def _make_classes(blocks: Blocks, steps: PriceSteps, entries: Indices, row_class: Classes) -> None:
+    """Give the rows of those classes a number that satisfy the models."""
+    if not len(entries):
+        return
+    of_row = steps.lattice.items.of_row
+    rows = np.flatnonzero((row_class == SUPPRESSED) & (of_row >= 0))
+    rows = rows[np.argsort(of_row[rows], kind="stable")]
+    boxes, number = np.unique(entries[:, 0], return_inverse=True)
+    order = np.argsort(entries[:, 1], kind="stable")
+    items, records = entries[order, 1], entries[order, 2]
+    before = np.cumsum(records) - records
+    first = np.flatnonzero(np.diff(items, prepend=-1))  # of the entries of each item
+    taken = before - np.repeat(before[first], np.diff([*first, len(items)]))
+    rows = rows[spans(np.searchsorted(of_row[rows], items) + taken, records)]
+    classes = np.repeat(number[order], records)
+    held = blocks.holds(blocks.stats(classes.astype(np.int32), len(boxes), rows))
+    new = np.cumsum(held) + int(row_class.max())
+    row_class[rows[held[classes]]] = new[classes[held[classes]]]

@@ -1,0 +1,58 @@
+"""Records without a class join one: the class of their block to which they add least."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.search.kernels import plain_refinement
+from shoal.search.kernels.load import load_refining_kernels, refining_kernels
+from shoal.search.local.blocks import Blocks, Classes, Indices, dearest_first
+from shoal.search.local.refinement.arrangement import prices_of
+from shoal.search.local.threads import spread
+from shoal.table.classes import Floats
+from shoal.table.recoding import SUPPRESSED
+
+
+def cheapest_classes(blocks: Blocks, tuples: Indices, row_class: Classes) -> tuple[Indices, Floats]:
+    """For each of some tuples the class of its block that a record of it costs least to join, and what that adds.
+
+    -1 and infinite where the block has no class. Of classes that cost the same it is the first.
+    """
+    problem, columns = blocks.problem, dearest_first(blocks.problem)
+    needed = refining_kernels(problem.table.n_rows, problem.options.get("refine"), repeated=problem.repeated)
+    kernels = load_refining_kernels() if needed else plain_refinement
+    codes, prices = np.ascontiguousarray(blocks.row_codes[:, columns]), prices_of(blocks, columns)
+    inside = np.flatnonzero(row_class >= 0)
+    members = inside[np.argsort(row_class[inside], kind="stable")]
+    count = int(row_class.max()) + 1
+    starts = np.searchsorted(row_class[members], np.arange(count + 1)).astype(np.int64)
+    ends, costs = np.zeros((count, len(columns), 4), dtype=np.int32), np.zeros(count)
+    kernels.extremes(codes, members, starts, prices, np.arange(count), ends, costs)
+    classes = ends, blocks.row_block[members[starts[:-1]]], np.diff(starts), costs
+    own, block = np.ascontiguousarray(problem.table.codes[columns][:, tuples].T), blocks.tuple_block[tuples]
+    least, chosen = np.full(len(tuples), np.inf), np.full(len(tuples), -1, dtype=np.int64)
+
+    def work(some: slice) -> None:
+        kernels.cheapest_classes(own[some], block[some], classes, prices, least[some], chosen[some])
+
+    spread(work, len(tuples))
+    return chosen, least
+
+
+def placed(blocks: Blocks, row_class: Classes) -> Classes:
+    """The classes after all rows without one have joined one, as long as every model still holds there.
+
+    The others become one class per block. It may fail, and is then merged with others (`finish`).
+    """
+    result = row_class.astype(np.int32)
+    left = np.flatnonzero((result == SUPPRESSED) & (blocks.row_block != SUPPRESSED))
+    if len(left) and result.max() >= 0:
+        tuples, of_row = np.unique(blocks.problem.table.row_tuple[left].astype(np.int64), return_inverse=True)
+        result[left] = cheapest_classes(blocks, tuples, result)[0][of_row]
+        if not all(map(blocks.problem.superset_closed, blocks.class_models)):
+            held = blocks.holds(blocks.stats(result, int(result.max()) + 1))
+            result[left[(result[left] >= 0) & ~held[result[left]]]] = SUPPRESSED
+    left = left[result[left] == SUPPRESSED]
+    if len(left):
+        result[left] = int(result.max()) + 1 + blocks.row_block[left]
+    return result

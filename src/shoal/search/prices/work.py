@@ -1,0 +1,44 @@
+"""How much work prices are worth: the same for the same table and policy, on any machine.
+
+Work is counted in members of boxes that are touched, never in seconds.
+"""
+
+import math
+
+from shoal.models import least_size
+from shoal.search.problem import Problem
+
+WORK = 300_000_000
+"""Members of boxes that are touched for a table of some size: seconds, about as long as a search takes."""
+SMALL, SMALL_WORK = 2000, 3_000_000
+"""Distinct tuples up to which NumPy does the work, and how much that is: about 0.2 seconds."""
+_OF_LATTICE, _MOST_OF_LATTICE = 4, 2_500_000
+"""More for small tables of many nodes: this part of tuples times nodes, where a look at all boxes takes longer."""
+WORK_PER_SECOND = 40_000_000  # more for each second that the policy grants to refine
+_USUAL, _MOST = 10, 3  # records of a class up to which that is enough; more for larger ones, whose boxes hold more
+_GUIDING = 2 / 3  # of that, what the search spends on prices that guide it
+
+
+def price_work(problem: Problem) -> int:
+    """How much work the bound of a problem is worth."""
+    if is_small(problem):
+        boxes = problem.table.n_tuples * math.prod(problem.shape)
+        return SMALL_WORK + min(boxes // _OF_LATTICE, _MOST_OF_LATTICE)
+    larger = min(max(least_size(problem.models) / _USUAL, 1.0), _MOST)
+    return int(WORK * larger + _seconds(problem) * WORK_PER_SECOND)
+
+
+def is_small(problem: Problem) -> bool:
+    """Whether NumPy does the work, and no kernel has to be compiled: for few tuples, where no time is asked for."""
+    return problem.table.n_tuples <= SMALL and not _seconds(problem)
+
+
+def _seconds(problem: Problem) -> float:
+    """What the policy grants to refine."""
+    refine = problem.options.get("refine")
+    return float(refine) if isinstance(refine, int | float) and not isinstance(refine, bool) else 0.0
+
+
+def guiding_work(problem: Problem) -> int:
+    """How much of it comes before the search, to guide it."""
+    return price_work(problem) if is_small(problem) else int(_GUIDING * price_work(problem))
