@@ -16,7 +16,7 @@ import numpy as np
 from shoal.search.kernels.compiling import compile_ahead
 from shoal.search.kernels.load import PRICES
 from shoal.search.prices.solver import PriceBound, PriceSolver
-from shoal.search.prices.work import is_small, price_work
+from shoal.search.prices.work import has_few_tuples, is_small, price_work
 from shoal.search.problem import Problem
 from shoal.table.classes import Floats
 
@@ -50,7 +50,8 @@ def price_bound(problem: Problem, *, work: int | None = None, solver: PriceSolve
     """
     work = price_work(problem) if work is None else work
     costs, compiled = ncp_costs(problem), not is_small(problem)
-    if solver is not None and all(map(np.array_equal, solver.lattice.node_costs, costs)):
+    same_kernels = solver is not None and compiled != has_few_tuples(problem)
+    if solver is not None and same_kernels and all(map(np.array_equal, solver.lattice.node_costs, costs)):
         return _proof(solver, solver.run(work=max(work - solver.work, 0)), "prices")
     if compiled:
         compile_ahead(PRICES, problem.progress)

@@ -1,6 +1,8 @@
 """How every local recoding ends: classes that release the same are merged, the whole is made to hold, then refined."""
 
+import math
 import time
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -17,7 +19,7 @@ from shoal.search.kernels.compiling import compile_ahead
 from shoal.search.kernels.load import refining_kernels
 from shoal.search.local.blocks import Blocks, Classes, Codes, Indices, cell_metric, class_extremes
 from shoal.search.local.refinement.arrangement import PIECE
-from shoal.search.local.refinement.refine import refine
+from shoal.search.local.refinement.refine import RefinedPartition, refine
 from shoal.search.problem import Problem
 from shoal.search.search_result import SearchResult
 from shoal.table.classes import ClassStats, Counts, Floats, Mask
@@ -147,33 +149,58 @@ def refine_if_asked(
 ) -> SearchResult:
     """A finished recoding after so many rounds of refining, with what refining did among the facts of the search.
 
-    With the option ``refine`` it goes on for so many seconds instead, or until nothing improves. A model on the whole
-    release may ask for classes to be merged afterwards; what was there before is kept where that has cost more.
-    ``near`` are the nearest tuples of each tuple, for `refine`.
+    With the option ``refine`` it goes on from there for so many seconds, or until nothing improves: so asking for it
+    never costs more. A model on the whole release may ask for classes to be merged afterwards; what was there before is
+    kept where that has cost more. ``near`` are the nearest tuples of each tuple, for `refine`.
     """
     problem = blocks.problem
     seconds = problem.options.get("refine")
     if seconds is None and not rounds:
         return SearchResult(recoding, facts)
-    needed = refining_kernels(problem.table.n_rows, seconds, repeated=problem.repeated)
-    compile_ahead(needed, problem.progress)
-    problem.progress("refining", 0.0)
-    limits: dict[str, Any] = {"rounds": rounds, "piece": piece, "kernels": None if needed else plain_refinement}
-    if seconds is not None:
-        limits = {"deadline": time.monotonic() + float(seconds)}
-    refined = refine(blocks, recoding.row_class, near=near, progress=partial(problem.progress, "refining"), **limits)
-    other = finish(blocks, refined.row_class)
     metric = cell_metric(problem)
-    priced = replace(problem, metric=metric)
-    before, after = cost_of(priced, recoding), cost_of(priced, other)
+    priced, before, parts = replace(problem, metric=metric), recoding, list[RefinedPartition]()
+    if rounds:
+        recoding = _refined(blocks, priced, recoding, parts, near=near, piece=piece, rounds=rounds)
+    if seconds is not None:
+        recoding = _refined(blocks, priced, recoding, parts, near=near, seconds=float(seconds))
     refinement = {
         "measure": metric.name,
         "more_is_better": metric.higher_is_better,
-        "before": metric.value(before),
-        "after": metric.value(min(before, after)),
-        "steps": refined.steps,
-        "rounds": refined.rounds,
-        "ended": "nothing improves" if refined.finished else "rounds" if seconds is None else "time",
+        "before": metric.value(cost_of(priced, before)),
+        "after": metric.value(cost_of(priced, recoding)),
+        "steps": dict(sum((Counter(part.steps) for part in parts), Counter[str]())),
+        "rounds": sum(part.rounds for part in parts),
+        "ended": "nothing improves" if parts[-1].finished else "rounds" if seconds is None else "time",
     }
-    better = other if after < before else recoding
-    return SearchResult(better, {**facts, "classes": better.n_classes, "refined": refinement})
+    return SearchResult(recoding, {**facts, "classes": recoding.n_classes, "refined": refinement})
+
+
+def _refined(
+    blocks: Blocks,
+    priced: Problem,
+    recoding: Recoding,
+    parts: list[RefinedPartition],
+    *,
+    near: Codes | None,
+    piece: int = PIECE,
+    rounds: int | None = None,
+    seconds: float | None = None,
+) -> Recoding:
+    """A recoding after so many rounds or seconds of refining, which is added to the parts, if that costs less."""
+    problem = blocks.problem
+    needed = refining_kernels(problem.table.n_rows, seconds, repeated=problem.repeated)
+    compile_ahead(needed, problem.progress)
+    problem.progress("refining", 0.0)
+    part = refine(
+        blocks,
+        recoding.row_class,
+        rounds=rounds,
+        deadline=math.inf if seconds is None else time.monotonic() + seconds,
+        piece=piece,
+        near=near,
+        kernels=None if needed else plain_refinement,
+        progress=partial(problem.progress, "refining"),
+    )
+    parts.append(part)
+    other = finish(blocks, part.row_class)
+    return other if cost_of(priced, other) < cost_of(priced, recoding) else recoding

@@ -28,7 +28,7 @@ from shoal.search.local.neighbours import NeighbourCover, neighbours_by_block
 from shoal.search.local.pk_clustering import faithful_clusters
 from shoal.search.local.top_down import top_down
 from shoal.search.prices.solver import PriceSolver
-from shoal.search.prices.work import guiding_work, is_small
+from shoal.search.prices.work import guiding_work, has_few_tuples
 from shoal.search.problem import Problem
 from shoal.search.search_result import SearchResult
 from shoal.table.recoding import SUPPRESSED, Recoding
@@ -93,7 +93,7 @@ def _compile_kernels(blocks: Blocks) -> None:
     if blocks.by_neighbours:
         finding = neighbour_kernels(problem.table.n_rows)
     elif _prices_may_guide(blocks):
-        finding = () if is_small(problem) else PRICES
+        finding = () if has_few_tuples(problem) else PRICES
     else:
         finding = covering_needs(problem)
     compile_ahead([*finding, *refining], problem.progress)
@@ -111,7 +111,7 @@ def _guiding_prices(blocks: Blocks) -> PriceSolver | None:
     if not _prices_may_guide(blocks):
         return None
     problem.progress("clustering", 0.0)
-    solver = PriceSolver(problem, compiled=not is_small(problem))
+    solver = PriceSolver(problem, compiled=not has_few_tuples(problem))
     solver.run(work=guiding_work(problem))
     return solver if solver.steps.scale > 0.0 else None
 

@@ -22,15 +22,27 @@ _GUIDING = 2 / 3  # of that, what the search spends on prices that guide it
 def price_work(problem: Problem) -> int:
     """How much work the bound of a problem is worth."""
     if is_small(problem):
-        boxes = problem.table.n_tuples * math.prod(problem.shape)
-        return SMALL_WORK + min(boxes // _OF_LATTICE, _MOST_OF_LATTICE)
-    larger = min(max(least_size(problem.models) / _USUAL, 1.0), _MOST)
-    return int(WORK * larger + _seconds(problem) * WORK_PER_SECOND)
+        return _small_work(problem)
+    return int(_large_work(problem) + _seconds(problem) * WORK_PER_SECOND)
+
+
+def _small_work(problem: Problem) -> int:
+    boxes = problem.table.n_tuples * math.prod(problem.shape)
+    return SMALL_WORK + min(boxes // _OF_LATTICE, _MOST_OF_LATTICE)
+
+
+def _large_work(problem: Problem) -> float:
+    return WORK * min(max(least_size(problem.models) / _USUAL, 1.0), _MOST)
 
 
 def is_small(problem: Problem) -> bool:
     """Whether NumPy does the work, and no kernel has to be compiled: for few tuples, where no time is asked for."""
-    return problem.table.n_tuples <= SMALL and not _seconds(problem)
+    return has_few_tuples(problem) and not _seconds(problem)
+
+
+def has_few_tuples(problem: Problem) -> bool:
+    """Whether NumPy finds the prices that guide the search, however much time is asked for."""
+    return problem.table.n_tuples <= SMALL
 
 
 def _seconds(problem: Problem) -> float:
@@ -40,5 +52,5 @@ def _seconds(problem: Problem) -> float:
 
 
 def guiding_work(problem: Problem) -> int:
-    """How much of it comes before the search, to guide it."""
-    return price_work(problem) if is_small(problem) else int(_GUIDING * price_work(problem))
+    """How much of it comes before the search, to guide it: the same however much time is asked for."""
+    return _small_work(problem) if has_few_tuples(problem) else int(_GUIDING * _large_work(problem))
