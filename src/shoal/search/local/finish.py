@@ -61,10 +61,12 @@ def _finished(blocks: Blocks, row_class: Classes) -> Recoding:
     while True:
         row_class, hierarchies, nodes = _coinciding(blocks, row_class)
         stats = blocks.stats(row_class, len(nodes))
-        satisfied, kept = evaluate_stats(problem.models, replace(stats, reference=None), 0)
-        if satisfied:
-            return Recoding(table.quasi, hierarchies, row_class, nodes, weights=table.weights, entry=table.entry)
-        failing = ~kept if not kept.all() else _most_leaking(blocks, stats)
+        failing = ~blocks.holds(stats)  # each class as it is: leaving it out would change what others are compared with
+        if not failing.any():
+            satisfied, kept = evaluate_stats(problem.models, replace(stats, reference=None), 0)
+            if satisfied:
+                return Recoding(table.quasi, hierarchies, row_class, nodes, weights=table.weights, entry=table.entry)
+            failing = ~kept if not kept.all() else _most_leaking(blocks, stats)
         row_class = _merge_failing(blocks, row_class, stats.records, failing)
 
 

@@ -40,19 +40,20 @@ def cheapest_classes(blocks: Blocks, tuples: Indices, row_class: Classes) -> tup
 
 
 def placed(blocks: Blocks, row_class: Classes) -> Classes:
-    """The classes after all rows without one have joined one, as long as every model still holds there.
+    """The classes after all rows without one have joined one, where every model still holds then.
 
-    The others become one class per block. It may fail, and is then merged with others (`finish`).
+    Otherwise they become one class per block. It may fail, and is then merged with others (`finish`).
     """
-    result = row_class.astype(np.int32)
+    result: Classes = row_class.astype(np.int32)
     left = np.flatnonzero((result == SUPPRESSED) & (blocks.row_block != SUPPRESSED))
-    if len(left) and result.max() >= 0:
+    if not len(left):
+        return result
+    if result.max() >= 0:
         tuples, of_row = np.unique(blocks.problem.table.row_tuple[left].astype(np.int64), return_inverse=True)
         result[left] = cheapest_classes(blocks, tuples, result)[0][of_row]
-        if not all(map(blocks.problem.superset_closed, blocks.class_models)):
-            held = blocks.holds(blocks.stats(result, int(result.max()) + 1))
-            result[left[(result[left] >= 0) & ~held[result[left]]]] = SUPPRESSED
+        certain = all(map(blocks.problem.superset_closed, blocks.class_models))
+        if not certain and not blocks.holds(blocks.stats(result, int(result.max()) + 1)).all():
+            result[left] = SUPPRESSED
     left = left[result[left] == SUPPRESSED]
-    if len(left):
-        result[left] = int(result.max()) + 1 + blocks.row_block[left]
+    result[left] = int(result.max(initial=SUPPRESSED)) + 1 + blocks.row_block[left]
     return result
