@@ -113,7 +113,7 @@ class PossibleOriginals:
     def explains(self, counts: Ints, veto: Veto | None = None) -> bool:
         """Whether the release comes out where so many records of each cell have each secret; with other answers than
         those of the true key where a search that conceals is given them."""
-        if veto is None and self.explains_without_run(counts):
+        if veto is None and self.proven(counts):
             return True
         if not self.allowed(counts):
             return False
@@ -124,14 +124,16 @@ class PossibleOriginals:
         recoding = _run(self._algorithm, replace(problem, table=table))
         return recoding is not None and self._same(recoding, order, secret)
 
-    def explains_without_run(self, counts: Ints) -> bool:
-        """Whether the recorded run proves that the release comes out; where it does not, nothing is known."""
-        if self._recorded is None or self._recorded.recoding is None or not self.allowed(counts):
+    def proven(self, counts: Ints) -> bool | None:
+        """Whether the recorded run proves that the release comes out; None where there is none for such a world."""
+        if not self.allowed(counts):
             return False
         secret = self._secrets(counts)
         table, order = self._table_of(secret)
-        repeats = self._recorded.repeats(table.row_tuple, table.row_sensitive)
-        return repeats and self._same(self._recorded.recoding, order, secret)
+        recorded = self._recorded
+        if recorded is None or recorded.recoding is None or not recorded.covers(table.row_tuple):
+            return None
+        return recorded.repeats(table.row_sensitive) and self._same(recorded.recoding, order, secret)
 
     def _secrets(self, counts: Ints) -> Ints:
         """The secret of each record where so many of each cell have each secret."""

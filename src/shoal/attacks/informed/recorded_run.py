@@ -249,8 +249,10 @@ class RecordedRun:
             return None
         return RecordedRun(table, recoding, answers)
 
-    def repeats(self, row_tuple: Codes, values: Mapping[str, Codes]) -> bool:
-        """Whether a table certainly has the same recoding, given the tuple and the values of each row."""
-        if not np.array_equal(row_tuple, self._row_tuple):
-            return False
+    def covers(self, row_tuple: Codes) -> bool:
+        """Whether it says anything about a table, given the tuple of each row."""
+        return np.array_equal(row_tuple, self._row_tuple)
+
+    def repeats(self, values: Mapping[str, Codes]) -> bool:
+        """Whether a table that it covers certainly has the same recoding, given the values of each row."""
         return all(each.same(values[column]) for each, column in zip(self._answers, self._columns, strict=True))

@@ -5,11 +5,13 @@ have another one, and that gives the same release. Tried are worlds in which som
 of the class, or has another secret if they were left out. That nobody is found to swap with proves nothing, so the
 share of people proven open is a lower bound; the others are undecided, and no leak.
 
-Most witnesses are proven without running the algorithm again (`informed.recorded_run`). For people without such a
-witness it is run on a few worlds. The first of them for whom no run is left ends the search and is not counted, so that
-people who need runs are as frequent among those looked at as among all.
+Where the run of the algorithm can be recorded, witnesses are proven without running it again (`informed.
+recorded_run`). On worlds that the recorded run says nothing about it is run, a few for each person. The first person
+who needs a run when none is left ends the search and is not counted, so that people who need runs are as frequent among
+those looked at as among all.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,14 +59,26 @@ def witnesses(
     people = found = 0
     for kind in rng.permutation(kinds)[:MOST_PEOPLE].tolist():
         others = _others(known, value, int(cells[kind]), int(secrets[kind]), rng)
-        is_open = any(map(worlds.explains_without_run, others))
-        if not is_open:
-            if worlds.runs + TRIES > allowed:
-                break
-            is_open = any(map(worlds.explains, others[:TRIES]))
+        is_open = _is_witnessed(worlds, others, may_run=worlds.runs + TRIES <= allowed)
+        if is_open is None:
+            break
         people += 1
         found += is_open
     return Witnessed(people, found, worlds.runs)
+
+
+def _is_witnessed(worlds: PossibleOriginals, others: Sequence[Ints], *, may_run: bool) -> bool | None:
+    """Whether one of some worlds explains the release, as far as was tried; None where that needs runs."""
+    unrecorded = []
+    for each in others:
+        proven = worlds.proven(each)
+        if proven:
+            return True
+        if proven is None:
+            unrecorded.append(each)
+    if unrecorded and not may_run:
+        return None
+    return any(map(worlds.explains, unrecorded[:TRIES]))
 
 
 def _others(known: PriorKnowledge, value: Codes, cell: int, secret: int, rng: np.random.Generator) -> list[Ints]:
