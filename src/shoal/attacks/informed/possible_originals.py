@@ -126,12 +126,14 @@ class PossibleOriginals:
 
     def proven(self, counts: Ints) -> bool | None:
         """Whether the recorded run proves that the release comes out; None where there is none for such a world."""
+        recorded = self._recorded
+        if recorded is None or recorded.recoding is None:
+            return None
         if not self.allowed(counts):
             return False
         secret = self._secrets(counts)
         table, order = self._table_of(secret)
-        recorded = self._recorded
-        if recorded is None or recorded.recoding is None or not recorded.covers(table.row_tuple):
+        if not recorded.covers(table.row_tuple):
             return None
         return recorded.repeats(table.row_sensitive) and self._same(recorded.recoding, order, secret)
 

@@ -11,7 +11,7 @@ who needs a run when none is left ends the search and is not counted, so that pe
 those looked at as among all.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,21 +67,21 @@ def witnesses(
     return Witnessed(people, found, worlds.runs)
 
 
-def _is_witnessed(worlds: PossibleOriginals, others: Sequence[Ints], *, may_run: bool) -> bool | None:
+def _is_witnessed(worlds: PossibleOriginals, others: Iterable[Ints], *, may_run: bool) -> bool | None:
     """Whether one of some worlds explains the release, as far as was tried; None where that needs runs."""
-    unrecorded = []
+    unrecorded: list[Ints] = []
     for each in others:
         proven = worlds.proven(each)
         if proven:
             return True
-        if proven is None:
+        if proven is None and len(unrecorded) < TRIES:
             unrecorded.append(each)
     if unrecorded and not may_run:
         return None
-    return any(map(worlds.explains, unrecorded[:TRIES]))
+    return any(map(worlds.explains, unrecorded))
 
 
-def _others(known: PriorKnowledge, value: Codes, cell: int, secret: int, rng: np.random.Generator) -> list[Ints]:
+def _others(known: PriorKnowledge, value: Codes, cell: int, secret: int, rng: np.random.Generator) -> Iterator[Ints]:
     """A few worlds in which somebody of a cell has another value instead."""
     if known.owner[cell] == SUPPRESSED:
         others = [(cell, each) for each in np.flatnonzero((known.prior > 0) & (value != value[secret])).tolist()]
@@ -89,7 +89,6 @@ def _others(known: PriorKnowledge, value: Codes, cell: int, secret: int, rng: np
         near = np.flatnonzero(known.owner == known.owner[cell])
         there, theirs = np.nonzero((known.true[near] > 0) & (value != value[secret]) & (near != cell)[:, None])
         others = list(zip(near[there].tolist(), theirs.tolist(), strict=True))
-    result = []
     for index in rng.permutation(len(others))[:TRIES_WITHOUT_RUN].tolist():
         other, theirs_secret = others[index]
         counts = known.true.copy()
@@ -98,5 +97,4 @@ def _others(known: PriorKnowledge, value: Codes, cell: int, secret: int, rng: np
         if other != cell:
             counts[other, theirs_secret] -= 1
             counts[other, secret] += 1
-        result.append(counts)
-    return result
+        yield counts
