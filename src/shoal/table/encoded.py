@@ -58,6 +58,11 @@ class EncodedTable:
         rows = np.argsort(self.row_tuple, kind="stable")
         return rows, np.searchsorted(self.row_tuple[rows], np.arange(self.n_tuples + 1))
 
+    @property
+    def is_by_tuple(self) -> bool:
+        """Whether the rows come tuple by tuple."""
+        return bool((self.row_tuple[1:] >= self.row_tuple[:-1]).all())
+
     def codes_to_count(self, column: str) -> Codes:
         """`row_sensitive` of a column, for statistics that only models judge."""
         return self.row_sensitive[column]

@@ -185,7 +185,7 @@ class PossibleOriginals:
         """The table in a world, a row per record, and the record of each row."""
         known, table = self._known, self._problem.table
         keys = [codes[secret] if by_secret else codes for codes, by_secret in self._order_by]
-        order = np.lexsort(keys[::-1]) if keys else np.arange(len(secret))
+        order = np.lexsort([*keys[::-1], table.row_tuple[known.record_row]])  # tuple by tuple, as algorithms take them
         row, tuples = known.record_row[order], table.row_tuple[known.record_row[order]]
         sensitive = {name: codes[row] for name, codes in table.row_sensitive.items()}
         sensitive |= {name: codes[secret[order]] for name, codes in known.secrets.items()}
