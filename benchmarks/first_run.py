@@ -3,7 +3,8 @@
 Run: python benchmarks/first_run.py [--before COMMIT] [--records 1000 30162]
 
 Every run is a process of its own, from start to verified release; the first with an empty folder of compiled code, the
-next with what that left. CPU seconds count all processes, so they tell what a busy machine does to the wall seconds.
+next with what that left. Python's own bytecode is there for both, as in an installed package. CPU seconds count all
+processes, so they tell what a busy machine does to the wall seconds.
 With ``--before`` a commit is measured beside this version, one after the other, table by table. NCP and the number of
 classes are printed so that speed is never gained by another answer.
 """
@@ -34,10 +35,13 @@ print(json.dumps({"ncp": evidence["measures"]["ncp"], "classes": evidence["class
 COLUMNS = (5, 9)  # quasi-identifiers: a small lattice and a large one
 
 
-def run(source: Path, table: Path, columns: list[str], cache: Path) -> tuple[float, float, dict[str, Any]]:
+def run(
+    source: Path, table: Path, columns: list[str], cache: Path, bytecode: Path
+) -> tuple[float, float, dict[str, Any]]:
     """Wall seconds, CPU seconds and result of one run with the sources of a folder."""
     paths = os.pathsep.join([str(source), str(HERE)])
-    environment = {**os.environ, "PYTHONPATH": paths, "NUMBA_CACHE_DIR": str(cache)}
+    environment = {**os.environ, "PYTHONPATH": paths, "NUMBA_CACHE_DIR": str(cache), "PYTHONDONTWRITEBYTECODE": ""}
+    environment["PYTHONPYCACHEPREFIX"] = str(bytecode)
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run(
         [sys.executable, "-c", COMMAND, str(table), ",".join(columns)],
@@ -55,15 +59,18 @@ def measure(versions: dict[str, Path], sizes: list[int], folder: Path) -> None:
     """Print a row for each table and version."""
     print("| records | quasi-identifiers | version | first run | CPU | next run | CPU | NCP | classes |")
     print("|---:|---:|---|---:|---:|---:|---:|---:|---:|")
-    for size in sizes:
+    for number, size in enumerate(sizes):
         table = folder / f"{size}.csv"
         clustering.perturbed(size, 1, table)
         for width in COLUMNS:
             columns = clustering.QUASI[:width]
             for name, source in versions.items():
+                places = source, table, columns
+                if not number and width == COLUMNS[0]:
+                    run(*places, folder / "discarded", folder / "bytecode")
                 with tempfile.TemporaryDirectory() as cache:
-                    first = run(source, table, columns, Path(cache))
-                    following = run(source, table, columns, Path(cache))
+                    first = run(*places, Path(cache), folder / "bytecode")
+                    following = run(*places, Path(cache), folder / "bytecode")
                 assert first[2] == following[2]
                 figures = " | ".join(f"{seconds:.1f} s" for seconds in (*first[:2], *following[:2]))
                 found = first[2]

@@ -4,7 +4,7 @@ A policy is read without the attackers, which need tables and searches. So their
 packages are the names of their entry points, which are known without loading them.
 """
 
-from importlib.metadata import entry_points
+from shoal.plugins import installed
 
 BUILT_IN = (
     "homogeneity",
@@ -33,4 +33,4 @@ GROUP = "shoal.attacks"
 
 def attack_names() -> tuple[str, ...]:
     """Every attack that a policy can name."""
-    return (*BUILT_IN, *sorted(point.name for point in entry_points(group=GROUP)))
+    return (*BUILT_IN, *sorted(point.name for point in installed(GROUP)))

@@ -6,6 +6,7 @@ value, ``facts["verified"]`` the plain one. Numbers are rounded here and nowhere
 
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import MISSING, Field, fields, is_dataclass
 from enum import Enum
 from typing import Any, ClassVar
@@ -29,9 +30,7 @@ class Facts(Mapping[str, Any]):
     """Base of every class of facts. A field whose default is None is left out of the mapping while it is None."""
 
     __slots__ = ()
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(
-        extra="forbid", strict=True, use_attribute_docstrings=True, arbitrary_types_allowed=True
-    )
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True, arbitrary_types_allowed=True)
 
     def __getitem__(self, key: str) -> Any:
         if key not in set(self):
@@ -47,6 +46,18 @@ class Facts(Mapping[str, Any]):
     def to_dict(self) -> dict[str, Any]:
         """The facts as plain data, ready for JSON."""
         return dict(self)
+
+
+@contextmanager
+def fields_described() -> Iterator[None]:
+    """Adapters that are made meanwhile know the docstrings of fields, for which pydantic reads the source: that takes
+    five times as long, and only a schema needs them."""
+    config = Facts.__pydantic_config__
+    config["use_attribute_docstrings"] = True
+    try:
+        yield
+    finally:
+        del config["use_attribute_docstrings"]
 
 
 def plain(value: Any) -> Any:

@@ -24,7 +24,8 @@ from shoal.search import ALGORITHMS
 ROOT = Path(shoal.__file__).parent
 LAYERS = (
     {"errors", "formatting", "facts"},
-    {"declarations", "plugins", "edits", "attack_names"},
+    {"plugins"},
+    {"declarations", "edits", "attack_names"},
     {"hierarchies"},
     {"table"},
     {"models"},

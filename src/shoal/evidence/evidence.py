@@ -25,7 +25,7 @@ from shoal.attacks.verdict.verdict import Verdict
 from shoal.evidence.formulas import FormulaCells
 from shoal.evidence.people import ClassSizes, PeopleFacts, SeveralRecords
 from shoal.evidence.tables import TableFacts
-from shoal.facts import Facts, plain
+from shoal.facts import Facts, fields_described, plain
 from shoal.models.near_numbers import PolicyWarning
 from shoal.verification import Check
 
@@ -284,7 +284,9 @@ def _adapter() -> TypeAdapter[Evidence]:
 
 def evidence_schema() -> dict[str, Any]:
     """The JSON Schema of the evidence."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_adapter().json_schema()}
+    with fields_described():
+        schema = TypeAdapter(Evidence).json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
 def evidence_problems(content: object) -> list[str]:

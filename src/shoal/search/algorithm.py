@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from abc import ABC
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -127,8 +127,19 @@ class Algorithm(ABC):
         return frozenset(option.name for option in self.options if option.required)
 
     def run(self, problem: Problem, engine: LocalEngine) -> SearchResult:
-        """Find a recoding; raises `InfeasibleError` when there is none."""
-        result: SearchResult = _load(self.implementation)(problem, engine)
+        """Find a recoding; raises `InfeasibleError` when there is none.
+
+        Single records are taken tuple by tuple, so that which of equally good steps comes first follows from the
+        quasi-identifiers; the order of the content decides only among records of the same tuple.
+        """
+        table = problem.table
+        if self.works_on_records and table.weights is None and not table.is_by_tuple:
+            rows, _ = table.rows_by_tuple
+            ordered = replace(problem, table=table.parted(rows, None))
+            result: SearchResult = _load(self.implementation)(ordered, engine)
+            result = replace(result, recoding=result.recoding.with_rows_at(rows, table.entry))
+        else:
+            result = _load(self.implementation)(problem, engine)
         return result if problem.veto is None else result.concealed(given=problem.veto.given)
 
     @property

@@ -128,7 +128,7 @@ class LocalEngine:
             return people.stats(grouping.sizes, self._domains, columns, linked)
         histograms = {}
         for column in columns:
-            pairs = self._table.pairs[column]
+            pairs = self._table.pairs_to_count(column)
             self._load_when_it_pays(4 * len(pairs.tuples))  # a histogram costs NumPy as much as so many items
             parts = self._kernels.histogram(
                 grouping.tuple_class, pairs.tuples, pairs.values, pairs.counts, grouping.n_classes

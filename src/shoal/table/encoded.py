@@ -58,6 +58,19 @@ class EncodedTable:
         rows = np.argsort(self.row_tuple, kind="stable")
         return rows, np.searchsorted(self.row_tuple[rows], np.arange(self.n_tuples + 1))
 
+    @property
+    def is_by_tuple(self) -> bool:
+        """Whether the rows come tuple by tuple."""
+        return bool((self.row_tuple[1:] >= self.row_tuple[:-1]).all())
+
+    def codes_to_count(self, column: str) -> Codes:
+        """`row_sensitive` of a column, for statistics that only models judge."""
+        return self.row_sensitive[column]
+
+    def pairs_to_count(self, column: str) -> Pairs:
+        """`pairs` of a column, for statistics that only models judge."""
+        return self.pairs[column]
+
     def bincount(self, codes: Codes, kept: NDArray[np.bool_], width: int) -> Counts:
         """Records by code, counted over the rows kept."""
         weights = None if self.weights is None else self.weights[kept]

@@ -93,7 +93,7 @@ def row_stats(
     chosen = chosen if rows is None else rows[chosen]
     weights = None if table.weights is None else table.weights[chosen]
     records = np.bincount(owner, weights=weights, minlength=n_classes).astype(np.int64)
-    values = {name: table.row_sensitive[name][chosen] for name in columns}
+    values = {name: table.codes_to_count(name)[chosen] for name in columns}
     if table.person is not None:
         return people_stats(PeopleRows(owner, table.person[chosen], values, weights), records, domains, reference)
     histograms = {

@@ -51,6 +51,12 @@ class Recoding:
         """Records left out."""
         return self.n_rows - int(self.sizes.sum())
 
+    def with_rows_at(self, places: NDArray[np.int64], entry: NDArray[np.int64] | None) -> Recoding:
+        """The same with each row at its place, where rows were taken in another order: ``entry`` is as it was there."""
+        row_class = np.empty_like(self.row_class)
+        row_class[places] = self.row_class
+        return replace(self, row_class=row_class, entry=entry)
+
     def folded(self) -> tuple[Recoding, NDArray[np.int64]]:
         """Unfolded records as a row for each row of the table and class that it went to, and the row of each record."""
         assert self.entry is not None, "a row per record"

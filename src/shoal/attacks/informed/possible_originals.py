@@ -5,13 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.attacks.attack import Scene
 from shoal.attacks.informed.knowledge import PriorKnowledge
+from shoal.attacks.informed.recorded_run import RecordedRun
 from shoal.attacks.released_classes import Codes, Ints, by_text
 from shoal.encode.result import works_on_records
 from shoal.errors import DisclosureWarning, InfeasibleError
@@ -90,24 +91,58 @@ class PossibleOriginals:
         self._problem = replace(known.problem, progress=no_progress, repeated=True)
         self._number = class_numbers(scene)
         self._by_cell = np.argsort(known.record_cell, kind="stable")
+        self._recorded: RecordedRun | None = None
         self.runs = 0
 
     def reproduces(self) -> bool:
-        """Whether the release comes out for the true secrets: then the program in this version has made it."""
-        return self.explains(self._known.true)
+        """Whether the release comes out for the true secrets: then the program in this version has made it.
+
+        The run is recorded where that is possible, so that many worlds need no run of their own.
+        """
+        if not self.allowed(self._known.true):
+            return False
+        secret = self._secrets(self._known.true)
+        table, order = self._table_of(secret)
+        recorded = RecordedRun.of(replace(self._problem, table=table), partial(_run, self._algorithm))
+        if recorded is None or recorded.recoding is None or not self._same(recorded.recoding, order, secret):
+            return self.explains(self._known.true)
+        self._recorded = recorded
+        self.runs += 1
+        return True
 
     def explains(self, counts: Ints, veto: Veto | None = None) -> bool:
         """Whether the release comes out where so many records of each cell have each secret; with other answers than
         those of the true key where a search that conceals is given them."""
-        known, problem = self._known, self._problem if veto is None else replace(self._problem, veto=veto)
-        secret = np.empty(len(known.record_cell), dtype=np.int64)
-        secret[self._by_cell] = np.repeat(np.tile(np.arange(known.n_secrets), len(counts)), counts.ravel())
+        if veto is None and self.proven(counts):
+            return True
         if not self.allowed(counts):
             return False
+        secret = self._secrets(counts)
         table, order = self._table_of(secret)
         self.runs += 1
+        problem = self._problem if veto is None else replace(self._problem, veto=veto)
         recoding = _run(self._algorithm, replace(problem, table=table))
         return recoding is not None and self._same(recoding, order, secret)
+
+    def proven(self, counts: Ints) -> bool | None:
+        """Whether the recorded run proves that the release comes out; None where there is none for such a world."""
+        recorded = self._recorded
+        if recorded is None or recorded.recoding is None:
+            return None
+        if not self.allowed(counts):
+            return False
+        secret = self._secrets(counts)
+        table, order = self._table_of(secret)
+        if not recorded.covers(table.row_tuple):
+            return None
+        return recorded.repeats(table.row_sensitive) and self._same(recorded.recoding, order, secret)
+
+    def _secrets(self, counts: Ints) -> Ints:
+        """The secret of each record where so many of each cell have each secret."""
+        secret = np.empty(len(self._known.record_cell), dtype=np.int64)
+        secrets = np.tile(np.arange(self._known.n_secrets), len(counts))
+        secret[self._by_cell] = np.repeat(secrets, counts.ravel())
+        return secret
 
     def allowed(self, counts: Ints) -> bool:
         """Whether the policy would be accepted: the values that it names must occur."""
@@ -150,7 +185,7 @@ class PossibleOriginals:
         """The table in a world, a row per record, and the record of each row."""
         known, table = self._known, self._problem.table
         keys = [codes[secret] if by_secret else codes for codes, by_secret in self._order_by]
-        order = np.lexsort(keys[::-1]) if keys else np.arange(len(secret))
+        order = np.lexsort([*keys[::-1], table.row_tuple[known.record_row]])  # tuple by tuple, as algorithms take them
         row, tuples = known.record_row[order], table.row_tuple[known.record_row[order]]
         sensitive = {name: codes[row] for name, codes in table.row_sensitive.items()}
         sensitive |= {name: codes[secret[order]] for name, codes in known.secrets.items()}

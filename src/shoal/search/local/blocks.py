@@ -80,7 +80,7 @@ class Blocks:
         domains = {name: self.problem.domains[name] for name in table.row_sensitive}
         if table.person is None:
             return {
-                name: table.bincount(table.row_sensitive[name], kept, len(domain.values))
+                name: table.bincount(table.codes_to_count(name), kept, len(domain.values))
                 for name, domain in domains.items()
             }
         values = {name: codes[kept] for name, codes in table.row_sensitive.items()}

@@ -72,7 +72,7 @@ class BoxCover:
         self.least = least_size([model for model in blocks.class_models if model.column is None])
         self._pairs = {}  # sensitive values and counts tuple by tuple
         for name in problem.sensitive_columns:
-            pairs = problem.table.pairs[name]
+            pairs = problem.table.pairs_to_count(name)
             order = np.argsort(pairs.tuples, kind="stable")
             starts = np.searchsorted(pairs.tuples[order], np.arange(len(self.weights) + 1)).astype(np.int64)
             self._pairs[name] = starts, pairs.values[order], pairs.counts[order]
