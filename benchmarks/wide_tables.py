@@ -139,6 +139,7 @@ TABLES: Mapping[str, Callable[[], WideTable]] = {
     "codes": codes,
     "ladders": ladders,
     "survey of 22": survey,
+    "survey of 40": lambda: survey(columns=40, seed=7),
     "survey of 60": lambda: survey(columns=60, seed=5),
 }
 

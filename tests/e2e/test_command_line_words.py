@@ -54,6 +54,17 @@ def test_init_prints_a_command_that_can_be_pasted(cli: Cli, tmp_path: Path) -> N
     assert shoal.Policy.load(policy).output == "daten von.2019-release.csv"
 
 
+def test_init_says_how_many_columns_its_draft_leaves_out(cli: Cli, tmp_path: Path) -> None:
+    names = ["age", *(f"item{number}" for number in range(37))]
+    rows = [",".join([str(row), *(str(row % 5) for _ in range(37))]) for row in range(20, 40)]
+    (tmp_path / "wide.csv").write_text("\n".join([",".join(names), *rows, ""]), encoding="utf-8")
+    ran = cli("init", tmp_path / "wide.csv")
+    assert ran.code == 0, ran.err
+    policy = shoal.Policy.load(tmp_path / "wide.yaml")
+    assert policy.names("quasi") == ["age"]
+    assert "37 columns" in ran.out
+
+
 def test_the_demo_runs_again_but_not_over_an_edited_file(cli: Cli, tmp_path: Path) -> None:
     folder = tmp_path / "demo"
     assert cli("demo", "--out", folder).code == 0

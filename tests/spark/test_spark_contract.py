@@ -10,7 +10,7 @@ import pytest
 
 import shoal
 from shoal.errors import PolicyError
-from shoal.io.spark import counts
+from shoal.io.spark import check, counts, source
 from shoal.search import ALGORITHMS
 from support.spark_cases import RUNS, as_bytes, policy, table
 
@@ -86,3 +86,18 @@ def test_rows_that_come_as_codes_are_the_same(
     monkeypatch.setattr(counts, "_PLAIN", 0)
     as_codes = shoal.anonymize(session.createDataFrame(data), asked)
     assert as_bytes(as_codes.table, tmp_path) == as_bytes(as_they_are.table, tmp_path)
+
+
+def test_the_original_is_counted_once_for_the_bound_and_the_release(
+    session: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted = list[Any]()
+
+    def count(frame: Any) -> Any:
+        counted.append(frame.columns)
+        return check.counted_rows(frame)
+
+    monkeypatch.setattr(source, "counted_rows", count)
+    release = shoal.anonymize(session.createDataFrame(table()), policy(RUNS["greedy-clustering"]))
+    assert release.evidence["bound"]["checked"]
+    assert len(counted) == 1

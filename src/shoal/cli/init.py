@@ -8,6 +8,7 @@ import typer
 
 from shoal.cli.options import Force, Table, option, read_location, with_table
 from shoal.errors import DataError, OutputError
+from shoal.formatting import pluralize
 
 _SUFFIXES = (".yaml", ".yml")
 
@@ -47,3 +48,6 @@ def init(
         stage.commit()
     command = f"shoal anonymize {shlex.quote(str(target))}"
     typer.echo(f"Wrote {target}. Review every column in it, then run: {command}")
+    if facts.left_out:
+        columns = pluralize(facts.left_out, "column")
+        typer.echo(f"{columns} that may single people out would not be released: {target} says how to release them.")

@@ -99,7 +99,7 @@ class Decision:
     facts: Mapping[str, Any] = field(default_factory=dict)  # figures of the reasons
     likely: bool = False
     """For a quasi-identifier: whether its name or its dates say so, not only that it has few values."""
-    proposal: Proposal | None = None
+    proposal: Proposal | None = None  # of a quasi-identifier, or of a column that could be one but is left out
     distinct: int = 0
     values: tuple[tuple[str, int], ...] = ()  # for a sensitive column with few values: these, with their records
     missing: int = 0
@@ -206,7 +206,7 @@ def searchable(decisions: Sequence[Decision]) -> tuple[list[Decision], int, int]
             if each.name in wanted and _nodes(decisions, chosen | {each.name}) <= MOST_NODES:
                 chosen.add(each.name)
     result = [
-        replace(each, role="identifier", reasons=("too-many-columns",), proposal=None)
+        replace(each, role="identifier", reasons=("too-many-columns",))
         if each.role == "quasi" and each.name not in chosen
         else each
         for each in decisions

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from shoal.draft.propose import Proposal
-from shoal.draft.roles import MOST_NODES, Decision
+from shoal.draft.roles import Decision
 from shoal.draft.text_format import MissingMarks, TextFormat
 from shoal.draft.wording import (
     comment,
@@ -119,7 +119,7 @@ def _columns(facts: PolicyDraft) -> list[str]:
         lines += _comment("no-records")
     if facts.left_out:
         columns = pluralize(facts.left_out, "more column")
-        lines += _comment("left-out", columns=columns, limit=MOST_NODES, nodes=facts.nodes, most=MOST_SEARCHED)
+        lines += _comment("left-out", columns=columns, nodes=facts.nodes, most=MOST_SEARCHED)
     for name, kind in facts.unreadable:
         lines += _comment("unreadable", column=short_text(name), type=kind)
     return [*lines, "columns:", *(line for each in facts.decisions for line in indented(_column(each), 1))]
@@ -128,7 +128,9 @@ def _columns(facts: PolicyDraft) -> list[str]:
 def _column(decision: Decision) -> list[str]:
     lines = [*comment(*filter(None, (decision.why, decision.warning))), f"role: {decision.role}"]
     if decision.proposal is not None:
-        lines += [*comment(decision.proposal.note), *_hierarchy(decision.proposal)]
+        hierarchy = _hierarchy(decision.proposal)
+        active = decision.role == "quasi"
+        lines += [*comment(decision.proposal.note), *(hierarchy if active else [f"# {line}" for line in hierarchy])]
     if decision.same:
         spelled = [f"  {key(value)} {flow(spellings)}" for value, spellings in decision.same.items()]
         lines += [*_comment("same"), "same:", *spelled]

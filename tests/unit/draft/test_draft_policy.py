@@ -329,6 +329,20 @@ def test_five_hundred_columns_keep_only_the_likely_quasi_identifiers(tmp_path: P
     run(policy)
 
 
+def test_a_column_that_is_left_out_is_released_by_its_role_and_the_hierarchy_beside_it(tmp_path: Path) -> None:
+    rng = random.Random(5)
+    header = ["age", *(f"item{number}" for number in range(60))]
+    rows = [[str(rng.randrange(20, 80)), *(str(rng.randrange(12)) for _ in range(60))] for _ in range(60)]
+    data = written(tmp_path / "wide.csv", header, rows)
+    text = draft_policy(data)
+    assert loaded(data, text).names("quasi") == ["age"]
+    every = loaded(data, text.replace("role: identifier", "role: quasi").replace("# hierarchy:", "hierarchy:"))
+    assert every.names("quasi") == header
+    hierarchies = [every.to_dict()["columns"][name]["hierarchy"] for name in header[1:]]
+    assert hierarchies == [{"intervals": {"widths": [2]}}] * 60
+    run(every)
+
+
 @pytest.mark.parametrize("name", ["column", "zip"])
 def test_the_lattice_of_a_draft_can_be_searched(tmp_path: Path, name: str) -> None:
     rng = random.Random(6)

@@ -24,7 +24,7 @@ from shoal.table.distinct_rows import DistinctColumn, DistinctRows
 from shoal.table.encoded import Codes
 from shoal.table.recoding import Recoding
 
-_PLAIN = 5_000_000  # values of distinct rows that come to the driver as they are
+_PLAIN = 25_000_000  # values of distinct rows that come to the driver as they are; some hundred megabytes of text
 
 
 def grouped(table: Named, names: Sequence[str]) -> Named:

@@ -4,6 +4,7 @@ import codecs
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -122,8 +123,11 @@ def _fit(source: SparkInput, policy: Policy, progress: Progress) -> SparkReading
     demands = frozenset(demand for demand, is_so in made.items() if is_so)
     merged, survey = merge_rows(rows, policy.columns), {} if coarse else survey_columns(policy)
 
+    @cache
     def original() -> CountedTable | None:
-        """The columns that were counted as they are in the cluster, counted anew."""
+        """The columns that were counted as they are in the cluster, counted anew: once for all that the verifier does,
+        which checks a bound before anything is written, and then the release.
+        """
         if coarse:
             return None
         wanted = [name for name in source.raw.names if name in policy.columns and name not in uncounted]
