@@ -40,11 +40,15 @@ class Demand(StrEnum):
     """Only distinct rows are held: the memory allowed is too little for a row of codes for each record."""
 
 
+GUIDED_ROWS = 70_000  # distinct rows up to which prices guide a search
+
+
 @dataclass(frozen=True)
 class Growth:
     """Seconds of a search on n distinct rows of r records, on the machine that was measured.
 
-    fixed + a·n + b·n² + c·r + d·r² + e·n·r, from ``fewest`` to ``most`` times as much.
+    fixed + a·n + b·n² + c·r + d·r² + e·n·r, from ``fewest`` to ``most`` times as much. Up to `GUIDED_ROWS` distinct rows,
+    where prices guide the search, also f·n.
     """
 
     fixed: float
@@ -53,12 +57,14 @@ class Growth:
     records: float = 0.0
     records_squared: float = 0.0
     rows_by_records: float = 0.0
+    guided_rows: float = 0.0
     fewest: float = 0.55
     most: float = 1.8
 
     def seconds(self, rows: int, records: int) -> float:
         """What that is for a table."""
-        by_rows = self.fixed + self.rows * rows + self.rows_squared * rows**2
+        guided = self.guided_rows if rows <= GUIDED_ROWS else 0.0
+        by_rows = self.fixed + (self.rows + guided) * rows + self.rows_squared * rows**2
         by_records = self.records * records + self.records_squared * records**2
         return by_rows + by_records + self.rows_by_records * rows * records
 

@@ -73,8 +73,8 @@ class GreedyClustering(LocalRecoding):
     splits_duplicates = True
     works_on_records = True
     growth: ClassVar[Mapping[Sees, Growth]] = {
-        "sizes": Growth(0.10, 5.0e-5, 0.0, 3.0e-7),
-        "classes": Growth(0.15, 1.2e-4, 0.0, 5.0e-7),
+        "sizes": Growth(0.10, 5.0e-5, 0.0, 3.0e-7, guided_rows=2.0e-4),
+        "classes": Growth(0.15, 1.2e-4, 0.0, 5.0e-7, guided_rows=1.2e-4),
         "table": Growth(0.30, 3.0e-4, 4.0e-8, 3.0e-6),
     }
     position = 30

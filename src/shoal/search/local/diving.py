@@ -14,7 +14,7 @@ import numpy as np
 from shoal.search.local.blocks import Blocks, Classes, Indices, cell_metric
 from shoal.search.local.joining import cheapest_classes
 from shoal.search.prices.steps import PriceSteps
-from shoal.table.classes import Counts
+from shoal.table.classes import Counts, Floats
 from shoal.table.encoded import spans
 from shoal.table.recoding import SUPPRESSED
 
@@ -26,7 +26,7 @@ _STEPS = 2  # times that prices take steps before classes are made
 def dive(blocks: Blocks, steps: PriceSteps) -> Classes:
     """The class of each row, `SUPPRESSED` for those that found none."""
     row_class: Classes = np.full(len(blocks.row_block), SUPPRESSED, dtype=np.int32)
-    items, scale = steps.lattice.items, steps.scale
+    items, scale, made = steps.lattice.items, steps.scale, 0
     left = np.where(blocks.tuple_block[items.tuples] == SUPPRESSED, 0, items.weights)
     for threshold in _THRESHOLDS:
         _make_classes(blocks, steps, _best_classes(steps, left, threshold), row_class)
@@ -37,15 +37,26 @@ def dive(blocks: Blocks, steps: PriceSteps) -> Classes:
         kept = np.flatnonzero(left)
         left = left[kept]
         steps = steps.remaining(kept, left)
-        if row_class.max() >= 0:
-            metric = cell_metric(blocks.problem)
-            unit = sum(metric.weight(hierarchy) for hierarchy in blocks.problem.hierarchies) or 1.0
-            steps.cap(cheapest_classes(blocks, steps.lattice.items.tuples, row_class)[1] / unit)
+        if row_class.max() >= made:
+            steps.cap(_joining_costs(blocks, steps, row_class, first=made))
+            made = int(row_class.max()) + 1
         if not steps.look(scale):
             break
         for _ in range(_STEPS):
             steps.step()
     return row_class
+
+
+def _joining_costs(blocks: Blocks, steps: PriceSteps, row_class: Classes, *, first: int) -> Floats:
+    """What a record of each item would add to the class that it costs least to join, from a class number on.
+
+    As far as it matters: where that is more than its price may rise to soon, it is infinite.
+    """
+    metric = cell_metric(blocks.problem)
+    unit = sum(metric.weight(hierarchy) for hierarchy in blocks.problem.hierarchies) or 1.0
+    tuples, limits = steps.lattice.items.tuples, unit * np.minimum(steps.caps, steps.highest(_STEPS))
+    chosen, added = cheapest_classes(blocks, tuples, row_class, first=first, limits=limits)
+    return np.where(chosen >= 0, added / unit, np.inf)
 
 
 def _best_classes(steps: PriceSteps, left: Counts, threshold: float) -> Indices:

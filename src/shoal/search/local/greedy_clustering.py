@@ -8,11 +8,13 @@ refined (`refinement.refine`). On small tables the paper's partition is made as 
 searches that cut classes, and the one that loses less is released.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
+from shoal.search.algorithm import GUIDED_ROWS
 from shoal.search.engine import LocalEngine
 from shoal.search.kernels.compiling import compile_ahead
 from shoal.search.kernels.load import PRICES, neighbour_kernels, refining_kernels
@@ -41,8 +43,8 @@ _WITHOUT_BEING_ASKED = (5, 6000)
 """Rounds of refining, and among how many classes neighbours are looked for: that brings most of what there is."""
 _IN_LARGE_TABLES = (3, 2000)  # the same where there are many tuples: time must grow with them no more than it has to
 _AMONG_NEIGHBOURS = 15  # rounds where classes are looked for among neighbours only, which takes little time
-SERVED = 30_000
-"""Tuples up to which prices guide, or outliers are served early: either takes time with the square of the tuples."""
+SERVED = 30_000  # tuples up to which outliers are served early: their bounds take time with the square of the tuples
+MOST_PRICED = 200_000  # nodes of a lattice whose boxes prices can be found for in time
 
 
 def greedy_clustering(problem: Problem, engine: LocalEngine) -> SearchResult:
@@ -64,13 +66,14 @@ def _clustered(blocks: Blocks, engine: LocalEngine | None = None) -> SearchResul
     """Find classes and refine them; on small tables the paper's partition is tried too, on wide ones those by cuts."""
     problem = blocks.problem
     seed, weights = int(problem.options.get("seed") or 0), problem.weights
-    _compile_kernels(blocks)
+    solver = _guiding_prices(blocks)
+    _compile_kernels(blocks, guided=solver is not None)
     near = near_tuples(blocks) if blocks.by_neighbours else None
-    solver = None if blocks.by_neighbours else _guiding_prices(blocks)
-    if near is not None:
+    facts: dict[str, object] = {"mode": "prices"}
+    if solver is not None:
+        partition = dive(blocks, solver.steps)
+    elif near is not None:
         partition, facts = _covered_by_neighbours(blocks, near)
-    elif solver is not None:
-        partition, facts = dive(blocks, solver.steps), {"mode": "prices"}
     else:
         partition, facts = _covered(blocks)
     recoding = finish(blocks, placed(blocks, partition))
@@ -78,7 +81,7 @@ def _clustered(blocks: Blocks, engine: LocalEngine | None = None) -> SearchResul
         other = finish(blocks, faithful_clusters(blocks, seed=seed, weights=weights))
         if cost_of(problem, other) < cost_of(problem, recoding):
             recoding, facts = other, {**facts, "mode": "faithful"}
-    if engine is not None and blocks.by_neighbours:
+    if engine is not None and blocks.by_neighbours and solver is None:
         recoding, facts = _or_by_cuts(problem, engine, recoding, facts)
     rounds, piece = _WITHOUT_BEING_ASKED if problem.table.n_tuples <= SERVED else _IN_LARGE_TABLES
     rounds = _AMONG_NEIGHBOURS if blocks.by_neighbours else rounds
@@ -86,32 +89,31 @@ def _clustered(blocks: Blocks, engine: LocalEngine | None = None) -> SearchResul
     return replace(refined, solver=solver)
 
 
-def _compile_kernels(blocks: Blocks) -> None:
-    """Compile what clustering and refining need, at once."""
+def _compile_kernels(blocks: Blocks, *, guided: bool) -> None:
+    """Compile what finding classes and refining them need, at once."""
     problem = blocks.problem
-    refining = refining_kernels(problem.table.n_rows, problem.options.get("refine"), repeated=problem.repeated)
+    kernels = list(refining_kernels(problem.table.n_rows, problem.options.get("refine"), repeated=problem.repeated))
     if blocks.by_neighbours:
-        finding = neighbour_kernels(problem.table.n_rows)
-    elif _prices_may_guide(blocks):
-        finding = () if has_few_tuples(problem) else PRICES
-    else:
-        finding = covering_needs(problem)
-    compile_ahead([*finding, *refining], problem.progress)
-
-
-def _prices_may_guide(blocks: Blocks) -> bool:
-    """Whether a class that prices propose stays one whatever joins it, and the table is not too large for prices."""
-    problem = blocks.problem
-    return problem.table.n_tuples <= SERVED and all(map(problem.superset_closed, blocks.class_models))
+        kernels += neighbour_kernels(problem.table.n_rows)
+    elif not guided:
+        kernels += covering_needs(problem)
+    compile_ahead(kernels, problem.progress)
 
 
 def _guiding_prices(blocks: Blocks) -> PriceSolver | None:
-    """Prices that have settled enough to guide; None where they cannot within the work that they are worth."""
+    """Prices that have settled enough to guide; None where they cannot within the work that they are worth.
+
+    They guide models that a class keeps satisfying whatever joins it, since the records that are left join classes.
+    """
     problem = blocks.problem
-    if not _prices_may_guide(blocks):
+    feasible = problem.table.n_tuples <= GUIDED_ROWS and math.prod(problem.shape) <= MOST_PRICED
+    if not feasible or not all(map(problem.superset_closed, blocks.class_models)):
         return None
+    compiled = not has_few_tuples(problem)
+    refining = refining_kernels(problem.table.n_rows, problem.options.get("refine"), repeated=problem.repeated)
+    compile_ahead([*(PRICES if compiled else ()), *refining], problem.progress)
     problem.progress("clustering", 0.0)
-    solver = PriceSolver(problem, compiled=not has_few_tuples(problem))
+    solver = PriceSolver(problem, compiled=compiled)
     solver.run(work=guiding_work(problem))
     return solver if solver.steps.scale > 0.0 else None
 

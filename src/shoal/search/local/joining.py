@@ -13,30 +13,35 @@ from shoal.table.classes import Floats
 from shoal.table.recoding import SUPPRESSED
 
 
-def cheapest_classes(blocks: Blocks, tuples: Indices, row_class: Classes) -> tuple[Indices, Floats]:
+def cheapest_classes(
+    blocks: Blocks, tuples: Indices, row_class: Classes, *, first: int = 0, limits: Floats | None = None
+) -> tuple[Indices, Floats]:
     """For each of some tuples the class of its block that a record of it costs least to join, and what that adds.
 
-    -1 and infinite where the block has no class. Of classes that cost the same it is the first.
+    Of classes that cost the same it is the first. Classes with a number below ``first`` are left out, and those that
+    cost no less than the limit of the tuple: where none is left, the class is -1 and the cost is the limit, which is
+    infinite if none is given.
     """
     problem, columns = blocks.problem, dearest_first(blocks.problem)
     needed = refining_kernels(problem.table.n_rows, problem.options.get("refine"), repeated=problem.repeated)
     kernels = load_refining_kernels() if needed else plain_refinement
     codes, prices = np.ascontiguousarray(blocks.row_codes[:, columns]), prices_of(blocks, columns)
-    inside = np.flatnonzero(row_class >= 0)
+    inside = np.flatnonzero(row_class >= first)
     members = inside[np.argsort(row_class[inside], kind="stable")]
-    count = int(row_class.max()) + 1
-    starts = np.searchsorted(row_class[members], np.arange(count + 1)).astype(np.int64)
+    count = int(row_class.max()) + 1 - first
+    starts = np.searchsorted(row_class[members], first + np.arange(count + 1)).astype(np.int64)
     ends, costs = np.zeros((count, len(columns), 4), dtype=np.int32), np.zeros(count)
     kernels.extremes(codes, members, starts, prices, np.arange(count), ends, costs)
     classes = ends, blocks.row_block[members[starts[:-1]]], np.diff(starts), costs
     own, block = np.ascontiguousarray(problem.table.codes[columns][:, tuples].T), blocks.tuple_block[tuples]
-    least, chosen = np.full(len(tuples), np.inf), np.full(len(tuples), -1, dtype=np.int64)
+    least = np.full(len(tuples), np.inf) if limits is None else limits.copy()
+    chosen = np.full(len(tuples), SUPPRESSED, dtype=np.int64)
 
     def work(some: slice) -> None:
         kernels.cheapest_classes(own[some], block[some], classes, prices, least[some], chosen[some])
 
     spread(work, len(tuples))
-    return chosen, least
+    return np.where(chosen >= 0, chosen + first, SUPPRESSED), least
 
 
 def placed(blocks: Blocks, row_class: Classes) -> Classes:

@@ -59,7 +59,7 @@ class PriceSteps:
         state = self.multipliers, self.prices, self.leading, *sums, self.dropped
         budget = max(self.budget - int(items.weights[self.impossible].sum()), 0)
         suppression = 1.0, float(budget), self.suppression_price
-        highest = np.where(self.impossible, 0.0, np.minimum(self.point + _RISE * self.scale, self.caps))
+        highest = np.where(self.impossible, 0.0, np.minimum(self.highest(), self.caps))
         sizes = _PRIMAL_WEIGHT * self.scale, _DEGREE, self.damping
         self.work += int(
             kernels.price_steps(
@@ -75,14 +75,18 @@ class PriceSteps:
         """The steps for some of the items, with so many records left of each, from the prices that they have."""
         other = PriceSteps(self.lattice.remaining(kept, records), self.point[kept], self.impossible[kept])
         other.prices, other.leading = self.prices[kept], self.leading[kept]
-        other._known = self._known
+        other._known, other.scale, other.caps = self._known, self.scale, self.caps[kept]
         return other
 
     def cap(self, most: Floats) -> None:
-        """Let no record of an item pay more than so much from now on."""
-        self.caps = most
+        """Let no record of an item pay more than so much from now on, either."""
+        self.caps = np.minimum(self.caps, most)
         for prices in (self.point, self.prices, self.leading):
-            np.minimum(prices, most, out=prices)
+            np.minimum(prices, self.caps, out=prices)
+
+    def highest(self, times: int = 1) -> Floats:
+        """How far each price may rise in so many times of taking steps."""
+        return self.point + times * _RISE * self.scale
 
 
 def _carried_over(old_keys: Indices, old: Floats, keys: Indices) -> Floats:

@@ -16,6 +16,7 @@ _OF_LATTICE, _MOST_OF_LATTICE = 4, 2_500_000
 """More for small tables of many nodes: this part of tuples times nodes, where a look at all boxes takes longer."""
 WORK_PER_SECOND = 40_000_000  # more for each second that the policy grants to refine
 _USUAL, _MOST = 10, 3  # records of a class up to which that is enough; more for larger ones, whose boxes hold more
+_TUPLES = 20_000  # distinct tuples up to which it is enough
 _GUIDING = 2 / 3  # of that, what the search spends on prices that guide it
 
 
@@ -32,7 +33,8 @@ def _small_work(problem: Problem) -> int:
 
 
 def _large_work(problem: Problem) -> float:
-    return WORK * min(max(least_size(problem.models) / _USUAL, 1.0), _MOST)
+    larger = least_size(problem.models) / _USUAL, problem.table.n_tuples / _TUPLES
+    return WORK * min(max(*larger, 1.0), _MOST)
 
 
 def is_small(problem: Problem) -> bool:
