@@ -47,8 +47,8 @@ GUIDED_ROWS = 70_000  # distinct rows up to which prices guide a search
 class Growth:
     """Seconds of a search on n distinct rows of r records, on the machine that was measured.
 
-    fixed + a·n + b·n² + c·r + d·r² + e·n·r, from ``fewest`` to ``most`` times as much. Up to `GUIDED_ROWS` distinct rows,
-    where prices guide the search, also f·n.
+    fixed + a·n + b·n² + c·r + d·r² + e·n·r, from ``fewest`` to ``most`` times as much. Prices guide the search on up to
+    `GUIDED_ROWS` distinct rows, which adds f·n.
     """
 
     fixed: float

@@ -35,9 +35,10 @@ NEIGHBOURS = (
     "near_tuples.measure_nodes",
     "neighbours.take_groups",
 )
-PRICES = ("prices.near_boxes", "prices.price_steps", "prices.least_costs", "prices.repair", "prices.take_classes")
-"""What searches over the lattice, refining, covering, clustering by neighbours and the bound by prices call: modules
-and kernels, those that take longest first.
+PRICES = ("prices.near_boxes", "prices.price_steps", "prices.least_costs", "prices.repair")
+GUIDING = (*PRICES, "prices.take_classes")
+"""What searches over the lattice, refining, covering, clustering by neighbours, the bound by prices and clustering
+guided by them call: modules and kernels, those that take longest first.
 
 `least_boxes` calls `willing_groups`, which is compiled and kept with it."""
 BOXES_BEFORE_LOADING = 50_000

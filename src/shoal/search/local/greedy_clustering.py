@@ -17,7 +17,7 @@ import numpy as np
 from shoal.search.algorithm import GUIDED_ROWS
 from shoal.search.engine import LocalEngine
 from shoal.search.kernels.compiling import compile_ahead
-from shoal.search.kernels.load import PRICES, neighbour_kernels, refining_kernels
+from shoal.search.kernels.load import GUIDING, neighbour_kernels, refining_kernels
 from shoal.search.local.blocks import Blocks, Classes, Codes, Indices, prepare, refuse_with_conceal
 from shoal.search.local.concealed_clusters import concealed_clusters
 from shoal.search.local.cover import FINE_STEPS, STEPS, BoxCover, covering_needs
@@ -111,7 +111,7 @@ def _guiding_prices(blocks: Blocks) -> PriceSolver | None:
         return None
     compiled = not has_few_tuples(problem)
     refining = refining_kernels(problem.table.n_rows, problem.options.get("refine"), repeated=problem.repeated)
-    compile_ahead([*(PRICES if compiled else ()), *refining], problem.progress)
+    compile_ahead([*(GUIDING if compiled else ()), *refining], problem.progress)
     problem.progress("clustering", 0.0)
     solver = PriceSolver(problem, compiled=compiled)
     solver.run(work=guiding_work(problem))
