@@ -245,3 +245,16 @@ def test_models_that_prices_do_not_know_are_covered_by_boxes() -> None:
     distributed = replace(counted, models=(KAnonymity(80), TCloseness(t=0.3, sensitive=COLUMN)))
     assert greedy_clustering(*problem_of(counted)).search["mode"] == "prices"
     assert greedy_clustering(*problem_of(distributed)).search["mode"] == "cover"
+
+
+def test_asking_for_smaller_classes_costs_no_more_where_models_refuse_small_ones() -> None:
+    random, leaves = Random(5), [f"v{group}{at}" for group in range(5) for at in range(6)]
+    tree = {"*": {f"g{group}": {leaf: None for leaf in leaves if leaf[1] == str(group)} for group in range(5)}}
+    rows = tuple((random.choice(leaves), random.choice(leaves)) for _ in range(700))
+    values = tuple("HIV" if random.random() < 0.02 * (1 + int(row[0][1])) else "Flu" for row in rows)
+    costs = []
+    for k in (2, 3, 5, 10):
+        models = KAnonymity(k), TCloseness(t=0.2, sensitive=COLUMN)
+        problem, engine = problem_of(Case((tree, tree), rows, {COLUMN: values}, models, metric="ncp"))
+        costs.append(cost_of(problem, greedy_clustering(problem, engine).recoding))
+    assert costs == sorted(costs)

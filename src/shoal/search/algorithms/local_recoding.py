@@ -49,11 +49,11 @@ class TopDown(LocalRecoding):
 
 
 class GreedyClustering(LocalRecoding):
-    """Classes found in order of cost, within boundaries; the paper's choices to the letter where asked."""
+    """Classes that cost little together, within boundaries; the paper's choices to the letter where asked."""
 
     name = "greedy-clustering"
-    summary = "classes found in order of cost, within boundaries"
-    does = "Groups records that are alike into classes, in order of cost, and then improves the classes."
+    summary = "classes that cost little together, within boundaries"
+    does = "Groups records that are alike into classes that cost little together, and then improves the classes."
     when = "Where little may be lost, and where there are boundaries. It loses least and takes longer."
     implementation = "shoal.search.local.greedy_clustering:greedy_clustering"
     options = (

@@ -55,7 +55,8 @@ class BoxCover:
     that node costs a cell.
     """
 
-    def __init__(self, blocks: Blocks) -> None:
+    def __init__(self, blocks: Blocks, least: int = 1) -> None:
+        """With ``least`` every class has at least so many records, also where models ask for fewer."""
         problem = blocks.problem
         self.blocks = blocks
         self.weights = problem.table.counts  # records of each tuple
@@ -69,7 +70,7 @@ class BoxCover:
         self._levels = _rectangle(offsets, 0), _rectangle(radices, 1), maps, np.concatenate(by_level), fits
         self._ladders = [ladder.nodes for ladder in ladders]
         self.on_values = [model for model in blocks.class_models if model.column is not None or problem.counts_people]
-        self.least = least_size([model for model in blocks.class_models if model.column is None])
+        self.least = max(least, least_size([model for model in blocks.class_models if model.column is None]))
         self._pairs = {}  # sensitive values and counts tuple by tuple
         for name in problem.sensitive_columns:
             pairs = problem.table.pairs_to_count(name)

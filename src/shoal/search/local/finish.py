@@ -159,12 +159,12 @@ def refine_if_asked(
     seconds = problem.options.get("refine")
     if seconds is None and not rounds:
         return SearchResult(recoding, facts)
-    metric = cell_metric(problem)
-    priced, before, parts = replace(problem, metric=metric), recoding, list[RefinedPartition]()
+    metric, before, parts = cell_metric(problem), recoding, list[RefinedPartition]()
     if rounds:
-        recoding = _refined(blocks, priced, recoding, parts, near=near, piece=piece, rounds=rounds)
+        recoding = refined(blocks, recoding, parts, near=near, piece=piece, rounds=rounds)
     if seconds is not None:
-        recoding = _refined(blocks, priced, recoding, parts, near=near, seconds=float(seconds))
+        recoding = refined(blocks, recoding, parts, near=near, seconds=float(seconds))
+    priced = replace(problem, metric=metric)
     refinement = {
         "measure": metric.name,
         "more_is_better": metric.higher_is_better,
@@ -177,18 +177,21 @@ def refine_if_asked(
     return SearchResult(recoding, {**facts, "classes": recoding.n_classes, "refined": refinement})
 
 
-def _refined(
+def refined(
     blocks: Blocks,
-    priced: Problem,
     recoding: Recoding,
     parts: list[RefinedPartition],
     *,
-    near: Codes | None,
+    near: Codes | None = None,
     piece: int = PIECE,
+    least: int = 1,
     rounds: int | None = None,
     seconds: float | None = None,
 ) -> Recoding:
-    """A recoding after so many rounds or seconds of refining, which is added to the parts, if that costs less."""
+    """A recoding after so many rounds or seconds of refining, if that costs less; what was done is added to the parts.
+
+    Classes keep at least so many records, also where models ask for fewer.
+    """
     problem = blocks.problem
     needed = refining_kernels(problem.table.n_rows, seconds, repeated=problem.repeated)
     compile_ahead(needed, problem.progress)
@@ -200,9 +203,10 @@ def _refined(
         deadline=math.inf if seconds is None else time.monotonic() + seconds,
         piece=piece,
         near=near,
+        least=least,
         kernels=None if needed else plain_refinement,
         progress=partial(problem.progress, "refining"),
     )
     parts.append(part)
-    other = finish(blocks, part.row_class)
+    priced, other = replace(problem, metric=cell_metric(problem)), finish(blocks, part.row_class)
     return other if cost_of(priced, other) < cost_of(priced, recoding) else recoding

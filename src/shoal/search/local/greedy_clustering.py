@@ -1,11 +1,12 @@
-"""Greedy clustering within boundaries: Campan et al. 2010, GreedyCPKA, and a covering that loses less.
+"""Greedy clustering within boundaries: Campan et al. 2010, GreedyCPKA, and ways to find classes that lose less.
 
 The boundaries cut the table into blocks (MAM); blocks that fail are left out (OUT); each other block is partitioned
 into classes that satisfy every model. With ``faithful: true`` the partition is the paper's GreedyPKClustering to the
-letter (`shoal.search.local.pk_clustering`), which compares all records with each other. Otherwise classes are found by
-generalized keys in order of cost (`cover`), or by neighbours where the lattice is too large to walk (`neighbours`), and
-refined (`refinement.refine`). On small tables the paper's partition is made as well, on wide ones those of the
-searches that cut classes, and the one that loses less is released.
+letter (`shoal.search.local.pk_clustering`), which compares all records with each other. Otherwise prices of records
+guide the search for classes (`diving`). Where they cannot, classes are found by generalized keys in order of cost
+(`cover`), or by neighbours where the lattice is too large to walk (`neighbours`). On small tables the paper's partition
+is made as well, on wide ones those of the searches that cut classes. The one that loses least is refined
+(`refinement.refine`).
 """
 
 import math
@@ -22,7 +23,7 @@ from shoal.search.local.blocks import Blocks, Classes, Codes, Indices, prepare, 
 from shoal.search.local.concealed_clusters import concealed_clusters
 from shoal.search.local.cover import FINE_STEPS, STEPS, BoxCover, covering_needs
 from shoal.search.local.diving import dive
-from shoal.search.local.finish import cost_of, finish, refine_if_asked
+from shoal.search.local.finish import cost_of, finish, refine_if_asked, refined
 from shoal.search.local.joining import placed
 from shoal.search.local.mondrian import mondrian, or_cheaper
 from shoal.search.local.near_tuples import near_tuples
@@ -44,6 +45,11 @@ _WITHOUT_BEING_ASKED = (5, 6000)
 _IN_LARGE_TABLES = (3, 2000)  # the same where there are many tuples: time must grow with them no more than it has to
 _AMONG_NEIGHBOURS = 15  # rounds where classes are looked for among neighbours only, which takes little time
 SERVED = 30_000  # tuples up to which outliers are served early: their bounds take time with the square of the tuples
+_SIZES = (2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
+"""Sizes of classes that are tried where models may refuse a class that holds with more records."""
+_COVERED = 12_000_000  # tuples times nodes that they are tried on in all
+_TO_THE_END = 40  # rounds after which hardly anything improves in a small table
+_DIGITS = 12  # costs that agree in so many digits are equal: of equals the first
 MOST_PRICED = 200_000  # nodes of a lattice whose boxes prices can be found for in time
 
 
@@ -71,12 +77,11 @@ def _clustered(blocks: Blocks, engine: LocalEngine | None = None) -> SearchResul
     near = near_tuples(blocks) if blocks.by_neighbours else None
     facts: dict[str, object] = {"mode": "prices"}
     if solver is not None:
-        partition = dive(blocks, solver.steps)
+        recoding = finish(blocks, placed(blocks, dive(blocks, solver.steps)))
     elif near is not None:
-        partition, facts = _covered_by_neighbours(blocks, near)
+        recoding, facts = finish(blocks, placed(blocks, _covered_by_neighbours(blocks, near))), {"mode": NEIGHBOURS}
     else:
-        partition, facts = _covered(blocks)
-    recoding = finish(blocks, placed(blocks, partition))
+        recoding, facts = _covered(blocks)
     if problem.table.n_rows <= SMALL:
         other = finish(blocks, faithful_clusters(blocks, seed=seed, weights=weights))
         if cost_of(problem, other) < cost_of(problem, recoding):
@@ -85,8 +90,8 @@ def _clustered(blocks: Blocks, engine: LocalEngine | None = None) -> SearchResul
         recoding, facts = _or_by_cuts(problem, engine, recoding, facts)
     rounds, piece = _WITHOUT_BEING_ASKED if problem.table.n_tuples <= SERVED else _IN_LARGE_TABLES
     rounds = _AMONG_NEIGHBOURS if blocks.by_neighbours else rounds
-    refined = refine_if_asked(blocks, recoding, facts, rounds=rounds, piece=piece, near=near)
-    return replace(refined, solver=solver)
+    result = refine_if_asked(blocks, recoding, facts, rounds=rounds, piece=piece, near=near)
+    return replace(result, solver=solver)
 
 
 def _compile_kernels(blocks: Blocks, *, guided: bool) -> None:
@@ -130,9 +135,38 @@ def _or_by_cuts(
     return recoding, facts
 
 
-def _covered(blocks: Blocks) -> tuple[Classes, dict[str, object]]:
-    """Cover with boxes of the whole lattice, piece by piece."""
-    problem, cover = blocks.problem, BoxCover(blocks)
+def _covered(blocks: Blocks) -> tuple[Recoding, dict[str, object]]:
+    """Cover with boxes of the whole lattice; where models may refuse a part of a class that holds, in several sizes.
+
+    Any release of larger classes is one for smaller ones, so asking for less should not cost more. Therefore the result
+    of each size is refined, and so is that of the next larger size, whose classes may now become smaller.
+    """
+    partition, facts = _cover(blocks)
+    recoding = finish(blocks, placed(blocks, partition))
+    sizes = _larger_sizes(blocks)
+    if not sizes:
+        return recoding, facts
+    best: Recoding | None = None
+    for size in (*reversed(sizes), 1):
+        own = recoding if size == 1 else finish(blocks, placed(blocks, _cover(blocks, size)[0]))
+        tried = [refined(blocks, each, [], least=size, rounds=_TO_THE_END) for each in (own, best) if each is not None]
+        best = min(tried, key=lambda each: round(cost_of(blocks.problem, each), _DIGITS))
+    return best or recoding, facts
+
+
+def _larger_sizes(blocks: Blocks) -> list[int]:
+    """Sizes of classes that are tried beside the smallest that models allow, as many as there is work for."""
+    problem = blocks.problem
+    if all(map(problem.superset_closed, blocks.class_models)):
+        return []
+    tries = _COVERED // max(problem.table.n_tuples * math.prod(problem.shape), 1)
+    least, most = BoxCover(blocks).least, problem.table.n_rows // 4
+    return [size for size in _SIZES[:tries] if least < size <= most]
+
+
+def _cover(blocks: Blocks, size: int = 1) -> tuple[Classes, dict[str, object]]:
+    """Cover with boxes of at least so many records, piece by piece."""
+    problem, cover = blocks.problem, BoxCover(blocks, size)
     owner = np.full(problem.table.n_tuples, SUPPRESSED, dtype=np.int64)
     served = problem.table.n_tuples <= SERVED
     bound = 0.0
@@ -151,14 +185,14 @@ def _covered(blocks: Blocks) -> tuple[Classes, dict[str, object]]:
     return owner[problem.table.row_tuple].astype(np.int32), facts
 
 
-def _covered_by_neighbours(blocks: Blocks, near: Codes) -> tuple[Classes, dict[str, object]]:
+def _covered_by_neighbours(blocks: Blocks, near: Codes) -> Classes:
     """Classes of neighbours, block by block."""
     problem, cover = blocks.problem, BoxCover(blocks)
     neighbours, owner = NeighbourCover(cover), np.full(problem.table.n_tuples, SUPPRESSED, dtype=np.int64)
     for tuples, nearest in neighbours_by_block(blocks, near):
         problem.progress("clustering", np.count_nonzero(owner >= 0) / len(owner))
         _number_classes(owner, tuples, neighbours.classes(tuples, nearest))
-    return owner[problem.table.row_tuple].astype(np.int32), {"mode": NEIGHBOURS}
+    return owner[problem.table.row_tuple].astype(np.int32)
 
 
 def _number_classes(owner: Indices, tuples: Indices, classes: Indices) -> None:

@@ -82,6 +82,7 @@ class Arrangement:
         *,
         piece: int = PIECE,
         near: Codes | None = None,
+        least: int = 1,
         kernels: ModuleType | None = None,
     ) -> None:
         self.blocks, self._piece = blocks, piece
@@ -90,7 +91,7 @@ class Arrangement:
         self.codes = np.ascontiguousarray(blocks.row_codes[:, self.columns])
         distinct, dense = np.unique(row_class, return_inverse=True)
         self.row_class = (dense - int(distinct[0] == SUPPRESSED)).astype(np.int32)
-        self.least = least_size(blocks.class_models)  # records that a class must have at least
+        self.least = max(least, least_size(blocks.class_models))  # records that a class must have at least
         self.fresh = self.least if self.least > 1 else int(np.bincount(self.row_class[self.row_class >= 0]).min())
         """Records that a gathered class gets: where no model says how many, as many as the smallest class has."""
         self.only_sizes = not blocks.problem.counts_people and all(

@@ -213,6 +213,7 @@ def refine(
     deadline: float = math.inf,
     piece: int = PIECE,
     near: Codes | None = None,
+    least: int = 1,
     kernels: ModuleType | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> RefinedPartition:
@@ -220,9 +221,13 @@ def refine(
 
     ``piece``: among how many classes a class looks for its neighbours. Time grows with it, and so does the gain.
     ``near``: the nearest tuples of each tuple, where neighbours are looked for among their classes instead.
+    ``least``: records that every class keeps, also where models ask for fewer.
     ``kernels``: the compiled ones when left out; `kernels.plain_refinement` gives the same on small tables.
     """
-    started, state = time.monotonic(), Arrangement(blocks, row_class, piece=piece, near=near, kernels=kernels)
+    started, state = (
+        time.monotonic(),
+        Arrangement(blocks, row_class, piece=piece, near=near, least=least, kernels=kernels),
+    )
     counts: Counter[str] = Counter()
     changed, done, everything = state.filled, 0, True
     while done != rounds and time.monotonic() < deadline:
