@@ -110,7 +110,7 @@ def test_compiled_kernels_and_their_twins_find_the_same_classes(case: Case, k: i
 def test_large_blocks_are_cut_and_every_piece_still_satisfies(monkeypatch: pytest.MonkeyPatch) -> None:
     module = sys.modules["shoal.search.local.greedy_clustering"]
     monkeypatch.setattr(module, "PIECE", 8)
-    monkeypatch.setattr(module, "GUIDED_ROWS", 8)  # more are not guided by prices but covered
+    monkeypatch.setattr(module, "prices_may_guide", lambda _: False)
     leaves = [str(value) for value in range(40)]
     trees = ({"*": {f"g{g}": dict.fromkeys(leaves[g * 10 : g * 10 + 10]) for g in range(4)}},)
     case = Case(trees, tuple((leaf,) for leaf in leaves for _ in range(2)), {}, (KAnonymity(3),), metric="ncp")

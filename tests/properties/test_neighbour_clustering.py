@@ -22,7 +22,7 @@ from shoal.search.local.cover import BoxCover
 from shoal.search.local.finish import cost_of, finish
 from shoal.search.local.greedy_clustering import NEIGHBOURS, greedy_clustering
 from shoal.search.local.mondrian import mondrian
-from shoal.search.local.neighbours import NeighbourCover, blocks_with_neighbours
+from shoal.search.local.neighbours import NeighbourCover, neighbours_by_block
 from shoal.search.local.refinement.arrangement import Arrangement, prices_of
 from shoal.search.local.top_down import top_down
 from support.search_cases import Case, blocks_of, cases, problem_of
@@ -121,7 +121,7 @@ def test_classes_of_neighbours_are_large_enough_and_leave_none_out(case: Case, k
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(load, "ROWS_BEFORE_LOADING", 0 if compiled else 2000)
         patch.setattr(near_tuples, "ROWS_BEFORE_LOADING", 0 if compiled else 2000)
-        for tuples, near in blocks_with_neighbours(cover):
+        for tuples, near in neighbours_by_block(blocks, near_tuples.near_tuples(blocks)):
             found = NeighbourCover(cover).classes(tuples, near)
             assert (found >= 0).all()
             assert (np.bincount(found, weights=cover.weights[tuples]) >= k).all()
@@ -135,7 +135,7 @@ def test_refining_finds_the_classes_of_near_tuples(case: Case, k: int) -> None:
     near = near_tuples.near_tuples(blocks)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(load, "ROWS_BEFORE_LOADING", 0)
-        among, pieces = Arrangement(blocks, table.row_tuple), Arrangement(replace(blocks), table.row_tuple)
+        among, pieces = Arrangement(blocks, table.row_tuple, near=near), Arrangement(blocks, table.row_tuple)
     for state in (among, pieces):
         state.find_neighbours(state.filled, 0)
     assert (near[:, -1] < 0).all()  # so that all others are near
@@ -210,7 +210,7 @@ def test_records_that_remain_join_their_neighbours_rather_than_each_other() -> N
     tree = {"*": {kind: dict.fromkeys(value for value in values if value[0] == kind) for kind in "abc"}}
     rows = tuple((value, value) for value in values)  # three kinds of four records, of which three make a class
     cover = BoxCover(blocks_of(Case((tree, tree), rows, {}, (KAnonymity(3),), metric="ncp")))
-    ((tuples, near),) = blocks_with_neighbours(cover)
+    ((tuples, near),) = neighbours_by_block(cover.blocks, near_tuples.near_tuples(cover.blocks))
     found = NeighbourCover(cover).classes(tuples, near)
     assert [len(set(found[start : start + 4].tolist())) for start in (0, 4, 8)] == [1, 1, 1]
     assert len(set(found.tolist())) == 3

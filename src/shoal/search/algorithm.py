@@ -40,15 +40,11 @@ class Demand(StrEnum):
     """Only distinct rows are held: the memory allowed is too little for a row of codes for each record."""
 
 
-GUIDED_ROWS = 70_000  # distinct rows up to which prices guide a search
-
-
 @dataclass(frozen=True)
 class Growth:
     """Seconds of a search on n distinct rows of r records, on the machine that was measured.
 
-    fixed + a·n + b·n² + c·r + d·r² + e·n·r, from ``fewest`` to ``most`` times as much. Prices guide the search on up to
-    `GUIDED_ROWS` distinct rows, which adds f·n.
+    fixed + a·n + b·n² + c·r + d·r² + e·n·r, and f·n where prices guide it, from ``fewest`` to ``most`` times as much.
     """
 
     fixed: float
@@ -61,10 +57,10 @@ class Growth:
     fewest: float = 0.55
     most: float = 1.8
 
-    def seconds(self, rows: int, records: int) -> float:
+    def seconds(self, rows: int, records: int, *, guided: bool = False) -> float:
         """What that is for a table."""
-        guided = self.guided_rows if rows <= GUIDED_ROWS else 0.0
-        by_rows = self.fixed + (self.rows + guided) * rows + self.rows_squared * rows**2
+        by_row = self.rows + self.guided_rows if guided else self.rows
+        by_rows = self.fixed + by_row * rows + self.rows_squared * rows**2
         by_records = self.records * records + self.records_squared * records**2
         return by_rows + by_records + self.rows_by_records * rows * records
 

@@ -15,7 +15,8 @@ from typing import Literal
 from shoal.search.algorithm import Algorithm, Growth, Sees
 from shoal.search.engine import ITEMS_BEFORE_LOADING
 from shoal.search.evaluation import prunable_models
-from shoal.search.kernels.load import GROUPING, covering_kernels, refining_kernels
+from shoal.search.kernels.load import GROUPING, GUIDING, covering_kernels, refining_kernels
+from shoal.search.prices.work import has_few_tuples, prices_may_guide
 from shoal.search.problem import Problem
 
 LOADING = 0.6  # loading compiled kernels
@@ -68,7 +69,7 @@ def seconds_expected(algorithm: Algorithm, problem: Problem) -> float:
     if algorithm.search in {"classes", "one-result"} and not algorithm.growth:
         return 0.0
     if algorithm.growth:
-        return _growth(algorithm, problem).seconds(problem.table.n_tuples, problem.table.n_rows)
+        return _growth_seconds(algorithm, problem)
     items = items_of_check(problem)
     fixed, each = GROUPING_SECONDS
     time = _time_of(algorithm, problem, Speed(1.0, fixed + each * items, items))
@@ -108,7 +109,7 @@ def _seconds_of_checks(checks: float, check: float, items: int) -> float:
 def _growth_time(algorithm: Algorithm, problem: Problem, speed: Speed) -> SearchTime:
     """A search whose time grows with the table, by what the models look at; refining loads compiled kernels."""
     growth, options = _growth(algorithm, problem), problem.options
-    seconds = growth.seconds(problem.table.n_tuples, problem.table.n_rows) * speed.slowness
+    seconds = _growth_seconds(algorithm, problem) * speed.slowness
     low, high = growth.fewest * seconds, growth.most * seconds
     refine = float(options.get("refine") or 0)
     kernels = _kernels_of(problem) if algorithm.loads_kernels(options) else ()
@@ -120,6 +121,12 @@ def _growth_time(algorithm: Algorithm, problem: Problem, speed: Speed) -> Search
     return SearchTime(low, high + refine, basis, kernels or None, refine=refine)
 
 
+def _growth_seconds(algorithm: Algorithm, problem: Problem) -> float:
+    """What that is on the machine that was measured."""
+    tuples, records = problem.table.n_tuples, problem.table.n_rows
+    return _growth(algorithm, problem).seconds(tuples, records, guided=prices_may_guide(problem))
+
+
 def _growth(algorithm: Algorithm, problem: Problem) -> Growth:
     """How its time grows, by what the models look at."""
     whole = any(model.whole_table for model in problem.models)
@@ -129,6 +136,8 @@ def _growth(algorithm: Algorithm, problem: Problem) -> Growth:
 
 def _kernels_of(problem: Problem) -> tuple[str, ...]:
     """The compiled kernels that clustering and refining call."""
-    covering = covering_kernels(problem.table.n_tuples, math.prod(problem.shape), repeated=problem.repeated)
+    finding = covering_kernels(problem.table.n_tuples, math.prod(problem.shape), repeated=problem.repeated)
+    if prices_may_guide(problem):
+        finding = () if has_few_tuples(problem) else GUIDING
     refining = refining_kernels(problem.table.n_rows, problem.options.get("refine"), repeated=problem.repeated)
-    return (*covering, *refining)
+    return (*finding, *refining)

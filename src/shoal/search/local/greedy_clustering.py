@@ -15,7 +15,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from shoal.search.algorithm import GUIDED_ROWS
 from shoal.search.engine import LocalEngine
 from shoal.search.kernels.compiling import compile_ahead
 from shoal.search.kernels.load import GUIDING, neighbour_kernels, refining_kernels
@@ -31,7 +30,7 @@ from shoal.search.local.neighbours import NeighbourCover, neighbours_by_block
 from shoal.search.local.pk_clustering import faithful_clusters
 from shoal.search.local.top_down import top_down
 from shoal.search.prices.solver import PriceSolver
-from shoal.search.prices.work import guiding_work, has_few_tuples
+from shoal.search.prices.work import guiding_work, has_few_tuples, prices_may_guide
 from shoal.search.problem import Problem
 from shoal.search.search_result import SearchResult
 from shoal.table.recoding import SUPPRESSED, Recoding
@@ -50,7 +49,6 @@ _SIZES = (2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 _COVERED = 12_000_000  # tuples times nodes that they are tried on in all
 _TO_THE_END = 40  # rounds after which hardly anything improves in a small table
 _DIGITS = 12  # costs that agree in so many digits are equal: of equals the first
-MOST_PRICED = 200_000  # nodes of a lattice whose boxes prices can be found for in time
 
 
 def greedy_clustering(problem: Problem, engine: LocalEngine) -> SearchResult:
@@ -106,13 +104,9 @@ def _compile_kernels(blocks: Blocks, *, guided: bool) -> None:
 
 
 def _guiding_prices(blocks: Blocks) -> PriceSolver | None:
-    """Prices that have settled enough to guide; None where they cannot within the work that they are worth.
-
-    They guide models that a class keeps satisfying whatever joins it, since the records that are left join classes.
-    """
+    """Prices that have settled enough to guide; None where they cannot within the work that they are worth."""
     problem = blocks.problem
-    feasible = problem.table.n_tuples <= GUIDED_ROWS and math.prod(problem.shape) <= MOST_PRICED
-    if not feasible or not all(map(problem.superset_closed, blocks.class_models)):
+    if not prices_may_guide(problem):
         return None
     compiled = not has_few_tuples(problem)
     refining = refining_kernels(problem.table.n_rows, problem.options.get("refine"), repeated=problem.repeated)

@@ -17,7 +17,18 @@ _OF_LATTICE, _MOST_OF_LATTICE = 4, 2_500_000
 WORK_PER_SECOND = 40_000_000  # more for each second that the policy grants to refine
 _USUAL, _MOST = 10, 3  # records of a class up to which that is enough; more for larger ones, whose boxes hold more
 _TUPLES = 20_000  # distinct tuples up to which it is enough
+GUIDED_TUPLES, GUIDED_NODES = 70_000, 200_000
+"""Distinct tuples, and nodes of the lattice, up to which prices are found in time to guide a search."""
 _GUIDING = 2 / 3  # of that, what the search spends on prices that guide it
+
+
+def prices_may_guide(problem: Problem) -> bool:
+    """Whether a search for classes is guided by prices, if they settle within the work that they are worth.
+
+    They guide models that a class keeps satisfying whatever joins it, since the records that are left join classes.
+    """
+    closed = all(problem.superset_closed(model) for model in problem.models if model.judges_classes)
+    return closed and problem.table.n_tuples <= GUIDED_TUPLES and math.prod(problem.shape) <= GUIDED_NODES
 
 
 def price_work(problem: Problem) -> int:

@@ -121,7 +121,7 @@ def test_a_search_calls_kernels_with_the_types_they_declare(
     monkeypatch.setattr("shoal.search.local.greedy_clustering.has_few_tuples", lambda _: False)
     monkeypatch.setattr(load, "ROWS_BEFORE_LOADING", 0)
     if way != "prices":
-        monkeypatch.setattr("shoal.search.local.greedy_clustering.MOST_PRICED", 0)
+        monkeypatch.setattr("shoal.search.local.greedy_clustering.prices_may_guide", lambda _: False)
     if way == "neighbours":
         monkeypatch.setattr("shoal.search.local.blocks.walks_whole_lattice", lambda *_: False)
         monkeypatch.setattr("shoal.search.local.near_tuples.ROWS_BEFORE_LOADING", 0)
