@@ -37,14 +37,15 @@ ROWS = 7
 
 @st.composite
 def guided_cases(draw: st.DrawFn) -> Case:
-    """A few records, with k and values to count."""
+    """A few records, with k and values to count; some may be left out."""
     case = draw(cases())
     assume(COLUMN in case.sensitive)
     models: tuple[Model, ...] = (
         KAnonymity(draw(st.integers(1, 3))),
         PSensitive(p=draw(st.integers(1, 3)), sensitive=COLUMN),
     )
-    return replace(case, models=models, budget=0, metric="ncp", weights=(), person=None)
+    budget = draw(st.sampled_from([0, len(case.rows) // 2]))
+    return replace(case, models=models, budget=budget, metric="ncp", weights=(), person=None)
 
 
 def drawn_prices(lattice: Lattice, data: st.DataObject) -> Floats:
@@ -191,6 +192,7 @@ def test_classes_found_by_prices_hold_and_those_left_find_a_place(case: Case, co
     row_class = dive(blocks, solver.steps)
     if row_class.max() >= 0:
         assert blocks.holds(blocks.stats(row_class, int(row_class.max()) + 1)).all()
+    assert (row_class[blocks.row_block == SUPPRESSED] == SUPPRESSED).all()
     ended = placed(blocks, row_class)
     assert ((ended >= 0) == (blocks.row_block >= 0)).all()
     kept = row_class >= 0
@@ -258,3 +260,22 @@ def test_asking_for_smaller_classes_costs_no_more_where_models_refuse_small_ones
         problem, engine = problem_of(Case((tree, tree), rows, {COLUMN: values}, models, metric="ncp"))
         costs.append(cost_of(problem, greedy_clustering(problem, engine).recoding))
     assert costs == sorted(costs)
+
+
+def test_records_that_no_release_can_keep_get_no_class() -> None:
+    groups = [[f"v{group}{at}" for at in range(5)] for group in range(4)]
+    tree = {"*": {f"g{at}": dict.fromkeys(group) for at, group in enumerate(groups)}}
+    boundary = tuple(tree["*"])
+    left_out = 0
+    for seed in range(20):
+        random = Random(seed)
+        rows = tuple((random.choice(random.choices(groups, [1, 1, 8, 8])[0]),) * 2 for _ in range(30))
+        rows = tuple((first, random.choice(groups[int(first[1])])) for first, _ in rows)
+        case = Case((tree, tree), rows, {}, (KAnonymity(3),), budget=20, boundaries=(boundary, boundary), metric="ncp")
+        blocks = blocks_of(case)
+        solver = PriceSolver(blocks.problem, compiled=False)
+        solver.run(work=800_000)
+        row_class = placed(blocks, dive(blocks, solver.steps))
+        assert ((row_class >= 0) == (blocks.row_block >= 0)).all()
+        left_out += int((row_class < 0).sum())
+    assert left_out > 10

@@ -53,7 +53,7 @@ class Items:
     tuples: Indices  # the tuple of each item
     values: Codes  # its sensitive value, -1 where it has no known one or none is counted
     weights: Counts  # its records
-    of_row: Indices  # the item of each row of the table
+    of_row: Indices  # the item of each row of the table, -1 for a row that is left out
     column: str | None = None  # the sensitive column that values are counted in
 
 
@@ -122,7 +122,7 @@ class Lattice:
 
     def remaining(self, kept: Indices, records: Counts) -> Lattice:
         """The same boxes with some of the items in them, and so many records of each."""
-        number = np.full(len(self.items.weights), -1, dtype=np.int64)
+        number = np.full(len(self.items.weights) + 1, -1, dtype=np.int64)  # the last entry is that of no item
         number[kept] = np.arange(len(kept))
         items = replace(
             self.items,

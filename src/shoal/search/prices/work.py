@@ -20,6 +20,7 @@ _TUPLES = 20_000  # distinct tuples up to which it is enough
 GUIDED_TUPLES, GUIDED_NODES = 70_000, 200_000
 """Distinct tuples, and nodes of the lattice, up to which prices are found in time to guide a search."""
 _GUIDING = 2 / 3  # of that, what the search spends on prices that guide it
+_GUIDING_SMALL = 800_000, 5_000  # the same where NumPy does it: fixed, and for each tuple
 
 
 def prices_may_guide(problem: Problem) -> bool:
@@ -66,4 +67,7 @@ def _seconds(problem: Problem) -> float:
 
 def guiding_work(problem: Problem) -> int:
     """How much of it comes before the search, to guide it: the same however much time is asked for."""
-    return _small_work(problem) if has_few_tuples(problem) else int(_GUIDING * _large_work(problem))
+    if not has_few_tuples(problem):
+        return int(_GUIDING * _large_work(problem))
+    fixed, per_tuple = _GUIDING_SMALL
+    return min(fixed + per_tuple * problem.table.n_tuples, _small_work(problem))
