@@ -189,7 +189,7 @@ def test_classes_found_by_prices_hold_and_those_left_find_a_place(case: Case, co
     solver = PriceSolver(blocks.problem, compiled=compiled)
     solver.run(work=200_000)
     assume(solver.steps.scale > 0)
-    row_class = dive(blocks, solver.steps)
+    row_class, _ = dive(blocks, solver.steps)
     if row_class.max() >= 0:
         assert blocks.holds(blocks.stats(row_class, int(row_class.max()) + 1)).all()
     assert (row_class[blocks.row_block == SUPPRESSED] == SUPPRESSED).all()
@@ -275,7 +275,7 @@ def test_records_that_no_release_can_keep_get_no_class() -> None:
         blocks = blocks_of(case)
         solver = PriceSolver(blocks.problem, compiled=False)
         solver.run(work=800_000)
-        row_class = placed(blocks, dive(blocks, solver.steps))
+        row_class = placed(blocks, dive(blocks, solver.steps)[0])
         assert ((row_class >= 0) == (blocks.row_block >= 0)).all()
         left_out += int((row_class < 0).sum())
     assert left_out > 10

@@ -23,13 +23,13 @@ _THRESHOLDS = (0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0)
 _STEPS = 2  # times that prices take steps before classes are made
 
 
-def dive(blocks: Blocks, steps: PriceSteps) -> Classes:
-    """The class of each row, `SUPPRESSED` for those that found none."""
+def dive(blocks: Blocks, steps: PriceSteps) -> tuple[Classes, int]:
+    """The class of each row, `SUPPRESSED` for those that found none, and how many classes models have refused."""
     row_class: Classes = np.full(len(blocks.row_block), SUPPRESSED, dtype=np.int32)
-    items, scale, made = steps.lattice.items, steps.scale, 0
+    items, scale, made, refused = steps.lattice.items, steps.scale, 0, 0
     left = np.where(blocks.tuple_block[items.tuples] == SUPPRESSED, 0, items.weights)
     for threshold in _THRESHOLDS:
-        _make_classes(blocks, steps, _best_classes(steps, left, threshold), row_class)
+        refused += _make_classes(blocks, steps, _best_classes(steps, left, threshold), row_class)
         open_rows = np.flatnonzero((row_class == SUPPRESSED) & (blocks.row_block != SUPPRESSED))
         left = np.bincount(steps.lattice.items.of_row[open_rows], minlength=len(left))
         if not left.any():
@@ -44,7 +44,7 @@ def dive(blocks: Blocks, steps: PriceSteps) -> Classes:
             break
         for _ in range(_STEPS):
             steps.step()
-    return row_class
+    return row_class, refused
 
 
 def _joining_costs(blocks: Blocks, steps: PriceSteps, row_class: Classes, *, first: int) -> Floats:
@@ -72,10 +72,10 @@ def _best_classes(steps: PriceSteps, left: Counts, threshold: float) -> Indices:
     return found[:entries]
 
 
-def _make_classes(blocks: Blocks, steps: PriceSteps, entries: Indices, row_class: Classes) -> None:
-    """Give the rows of those classes a number that satisfy the models."""
+def _make_classes(blocks: Blocks, steps: PriceSteps, entries: Indices, row_class: Classes) -> int:
+    """Give the rows of those classes a number that satisfy the models; how many do not."""
     if not len(entries):
-        return
+        return 0
     of_row = steps.lattice.items.of_row
     rows = np.flatnonzero((row_class == SUPPRESSED) & (of_row >= 0))
     rows = rows[np.argsort(of_row[rows], kind="stable")]
@@ -90,3 +90,4 @@ def _make_classes(blocks: Blocks, steps: PriceSteps, entries: Indices, row_class
     held = blocks.holds(blocks.stats(classes.astype(np.int32), len(boxes), rows))
     new = np.cumsum(held) + int(row_class.max())
     row_class[rows[held[classes]]] = new[classes[held[classes]]]
+    return int(np.count_nonzero(~held))

@@ -148,15 +148,17 @@ def refine_if_asked(
     rounds: int = 0,
     piece: int = PIECE,
     near: Codes | None = None,
+    timed: bool = True,
 ) -> SearchResult:
     """A finished recoding after so many rounds of refining, with what refining did among the facts of the search.
 
-    With the option ``refine`` it goes on from there for so many seconds, or until nothing improves: so asking for it
-    never costs more. A model on the whole release may ask for classes to be merged afterwards; what was there before is
-    kept where that has cost more. ``near`` are the nearest tuples of each tuple, for `refine`.
+    With the option ``refine`` it goes on from there for so many seconds, or until nothing improves, if it may be
+    ``timed``: so asking for it never costs more. A model on the whole release may ask for classes to be merged
+    afterwards; what was there before is kept where that has cost more. ``near`` are the nearest tuples of each tuple,
+    for `refine`.
     """
     problem = blocks.problem
-    seconds = problem.options.get("refine")
+    seconds = problem.options.get("refine") if timed else None
     if seconds is None and not rounds:
         return SearchResult(recoding, facts)
     metric, before, parts = cell_metric(problem), recoding, list[RefinedPartition]()

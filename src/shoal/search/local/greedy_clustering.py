@@ -46,8 +46,9 @@ _AMONG_NEIGHBOURS = 15  # rounds where classes are looked for among neighbours o
 SERVED = 30_000  # tuples up to which outliers are served early: their bounds take time with the square of the tuples
 _SIZES = (2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 """Sizes of classes that are tried where models may refuse a class that holds with more records."""
+_MOST_TIMES = 20  # how many times as large as they have to be
 _COVERED = 12_000_000  # tuples times nodes that they are tried on in all
-_TO_THE_END = 40  # rounds after which hardly anything improves in a small table
+_LONG = 6  # rounds of refining classes of each size
 _DIGITS = 12  # costs that agree in so many digits are equal: of equals the first
 
 
@@ -67,39 +68,61 @@ def greedy_clustering(problem: Problem, engine: LocalEngine) -> SearchResult:
 
 
 def _clustered(blocks: Blocks, engine: LocalEngine | None = None) -> SearchResult:
-    """Find classes and refine them; on small tables the paper's partition is tried too, on wide ones those by cuts."""
+    """Find classes in every way that fits the table and the models, and refine the best."""
     problem = blocks.problem
-    seed, weights = int(problem.options.get("seed") or 0), problem.weights
-    solver = _guiding_prices(blocks)
-    _compile_kernels(blocks, guided=solver is not None)
     near = near_tuples(blocks) if blocks.by_neighbours else None
-    facts: dict[str, object] = {"mode": "prices"}
-    if solver is not None:
-        recoding = finish(blocks, placed(blocks, dive(blocks, solver.steps)))
-    elif near is not None:
-        recoding, facts = finish(blocks, placed(blocks, _covered_by_neighbours(blocks, near))), {"mode": NEIGHBOURS}
-    else:
-        recoding, facts = _covered(blocks)
-    if problem.table.n_rows <= SMALL:
-        other = finish(blocks, faithful_clusters(blocks, seed=seed, weights=weights))
-        if cost_of(problem, other) < cost_of(problem, recoding):
-            recoding, facts = other, {**facts, "mode": "faithful"}
-    if engine is not None and blocks.by_neighbours and solver is None:
-        recoding, facts = _or_by_cuts(problem, engine, recoding, facts)
     rounds, piece = _WITHOUT_BEING_ASKED if problem.table.n_tuples <= SERVED else _IN_LARGE_TABLES
     rounds = _AMONG_NEIGHBOURS if blocks.by_neighbours else rounds
-    result = refine_if_asked(blocks, recoding, facts, rounds=rounds, piece=piece, near=near)
-    return replace(result, solver=solver)
+    solver = _guiding_prices(blocks)
+    starts = list(_starts(blocks, near, solver, engine))
+    if blocks.by_neighbours:  # where refining all of them would take long, the cheapest is refined
+        starts = [min(starts, key=lambda start: round(cost_of(problem, start[0]), _DIGITS))]
+    results = [
+        refine_if_asked(blocks, recoding, facts, rounds=rounds, piece=piece, near=near, timed=False)
+        for recoding, facts in starts
+    ]
+    best = min(results, key=lambda result: round(cost_of(problem, result.recoding), _DIGITS))
+    return replace(refine_if_asked(blocks, best.recoding, best.search, near=near), solver=solver)
 
 
-def _compile_kernels(blocks: Blocks, *, guided: bool) -> None:
-    """Compile what finding classes and refining them need, at once."""
+def _starts(
+    blocks: Blocks, near: Codes | None, solver: PriceSolver | None, engine: LocalEngine | None
+) -> Iterator[tuple[Recoding, dict[str, object]]]:
+    """Recodings to begin with, and what the evidence is told about each.
+
+    Prices that know nothing of some models, or of ranges, are not relied on alone.
+    """
+    problem = blocks.problem
+    refused = 0
+    if solver is not None:
+        partition, refused = dive(blocks, solver.steps)
+        yield finish(blocks, placed(blocks, partition)), {"mode": "prices"}
+    if solver is None or refused or blocks.ranged or len(blocks.class_models) < len(problem.models):
+        _compile_kernels(blocks)
+        if near is not None:
+            recoding = finish(blocks, placed(blocks, _covered_by_neighbours(blocks, near)))
+            yield recoding, {"mode": NEIGHBOURS}
+            if engine is not None:
+                yield from _by_cuts(problem, engine)
+        else:
+            yield _covered(blocks)
+    if problem.table.n_rows <= SMALL:
+        seed, weights = int(problem.options.get("seed") or 0), problem.weights
+        yield finish(blocks, faithful_clusters(blocks, seed=seed, weights=weights)), {"mode": "faithful"}
+
+
+def _by_cuts(problem: Problem, engine: LocalEngine) -> Iterator[tuple[Recoding, dict[str, object]]]:
+    """What the searches make that cut classes."""
+    unrefined = {name: value for name, value in problem.options.items() if name != "refine"}
+    for search in (mondrian, top_down):
+        yield search(replace(problem, options=unrefined), engine).recoding, {"mode": "cuts"}
+
+
+def _compile_kernels(blocks: Blocks) -> None:
+    """Compile what finding classes without prices and refining them need, at once."""
     problem = blocks.problem
     kernels = list(refining_kernels(problem.table.n_rows, problem.options.get("refine"), repeated=problem.repeated))
-    if blocks.by_neighbours:
-        kernels += neighbour_kernels(problem.table.n_rows)
-    elif not guided:
-        kernels += covering_needs(problem)
+    kernels += neighbour_kernels(problem.table.n_rows) if blocks.by_neighbours else covering_needs(problem)
     compile_ahead(kernels, problem.progress)
 
 
@@ -117,18 +140,6 @@ def _guiding_prices(blocks: Blocks) -> PriceSolver | None:
     return solver if solver.steps.scale > 0.0 else None
 
 
-def _or_by_cuts(
-    problem: Problem, engine: LocalEngine, recoding: Recoding, facts: dict[str, object]
-) -> tuple[Recoding, dict[str, object]]:
-    """What was found, or what a search that cuts classes makes where that costs less: refining starts from the best."""
-    unrefined = {name: value for name, value in problem.options.items() if name != "refine"}
-    for search in (mondrian, top_down):
-        other = search(replace(problem, options=unrefined), engine).recoding
-        if cost_of(problem, other) < cost_of(problem, recoding) - _ROUNDING:
-            recoding, facts = other, {**facts, "mode": "cuts"}
-    return recoding, facts
-
-
 def _covered(blocks: Blocks) -> tuple[Recoding, dict[str, object]]:
     """Cover with boxes of the whole lattice; where models may refuse a part of a class that holds, in several sizes.
 
@@ -136,16 +147,17 @@ def _covered(blocks: Blocks) -> tuple[Recoding, dict[str, object]]:
     of each size is refined, and so is that of the next larger size, whose classes may now become smaller.
     """
     partition, facts = _cover(blocks)
-    recoding = finish(blocks, placed(blocks, partition))
-    sizes = _larger_sizes(blocks)
-    if not sizes:
-        return recoding, facts
-    best: Recoding | None = None
-    for size in (*reversed(sizes), 1):
-        own = recoding if size == 1 else finish(blocks, placed(blocks, _cover(blocks, size)[0]))
-        tried = [refined(blocks, each, [], least=size, rounds=_TO_THE_END) for each in (own, best) if each is not None]
-        best = min(tried, key=lambda each: round(cost_of(blocks.problem, each), _DIGITS))
-    return best or recoding, facts
+    smallest, best = finish(blocks, placed(blocks, partition)), None
+    for size in reversed(_larger_sizes(blocks)):
+        own = finish(blocks, placed(blocks, _cover(blocks, size)[0]))
+        best = _cheapest_refined(blocks, size, own, best)
+    return smallest if best is None else _cheapest_refined(blocks, 1, smallest, best), facts
+
+
+def _cheapest_refined(blocks: Blocks, size: int, one: Recoding, other: Recoding | None) -> Recoding:
+    """The cheaper of two recodings after refining, with classes of at least so many records."""
+    tried = [refined(blocks, each, [], least=size, rounds=_LONG) for each in (one, other) if each is not None]
+    return tried[int(np.argmin(np.round([cost_of(blocks.problem, each) for each in tried], _DIGITS)))]
 
 
 def _larger_sizes(blocks: Blocks) -> list[int]:
@@ -154,7 +166,8 @@ def _larger_sizes(blocks: Blocks) -> list[int]:
     if all(map(problem.superset_closed, blocks.class_models)):
         return []
     tries = _COVERED // max(problem.table.n_tuples * math.prod(problem.shape), 1)
-    least, most = BoxCover(blocks).least, problem.table.n_rows // 4
+    least = BoxCover(blocks).least
+    most = min(_MOST_TIMES * least, problem.table.n_rows // 4)
     return [size for size in _SIZES[:tries] if least < size <= most]
 
 
