@@ -1,8 +1,8 @@
 """What the utility benchmark asks for: tables, policies and privacy, by row; nothing here is measured.
 
-Two tables are generated, always alike. *wide* has 22 quasi-identifiers: answers to a questionnaire in four themes, each
-answer following its theme more often than not. *skewed* has columns of up to a thousand values, like postal codes, most
-records having few of them.
+Three tables are generated, always alike. *wide* has 22 quasi-identifiers: answers to a questionnaire in four themes,
+each answer following its theme more often than not. *skewed* has columns of up to a thousand values, like postal codes,
+most records having few of them. *rare* has a secret that few records have, the older ones more often, and t-closeness.
 """
 
 from __future__ import annotations
@@ -65,9 +65,13 @@ def example_rows() -> Iterator[Row]:
 
 
 def generated_rows() -> Iterator[Row]:
-    """The generated tables with k = 5."""
+    """The generated tables with k = 5, and one with t-closeness and several k: a smaller one should not cost more."""
     for name, table, columns in (("wide", *wide()), ("skewed", *skewed())):
         yield Row(name, table, shoal.Policy(columns=columns, privacy=[_k(5)]))
+    table, columns = rare()
+    for k in (2, 5, 7):
+        close = {"model": "t-closeness", "t": 0.2}
+        yield Row(f"rare-k{k}", table, shoal.Policy(columns=columns, privacy=[_k(k), close]))
 
 
 def wide(records: int = 5_000, columns: int = 22, themes: int = 4) -> tuple[pa.Table, dict[str, Any]]:
@@ -119,6 +123,26 @@ def skewed(records: int = 20_000) -> tuple[pa.Table, dict[str, Any]]:
         "car": {"flat": True},
     }
     return pa.table(cells), {name: {"role": "quasi", "hierarchy": each} for name, each in hierarchies.items()}
+
+
+def rare(records: int = 5_000) -> tuple[pa.Table, dict[str, Any]]:
+    """Age, sex, work and habits of patients, and a rare illness that older ones have more often."""
+    random = np.random.default_rng(SEED + 2)
+    age = np.clip(random.normal(43, 22, records), 1, 82).astype(int)
+    chances = {"pressure": age / 500, "heart": age / 800, "married": np.clip((age - 18) / 30, 0, 0.9)}
+    cells = {
+        "age": [str(each) for each in age],
+        "sex": random.choice(["f", "m"], records, p=[0.59, 0.41]).tolist(),
+        "work": random.choice(["private", "own", "state", "child"], records, p=[0.57, 0.16, 0.13, 0.14]).tolist(),
+        "town": random.choice(["urban", "rural"], records).tolist(),
+        "smokes": random.choice(["never", "formerly", "yes", "unknown"], records).tolist(),
+        **{name: np.where(random.random(records) < chance, "yes", "no").tolist() for name, chance in chances.items()},
+        "ill": np.where(random.random(records) < 0.002 * np.exp(age / 22), "yes", "no").tolist(),
+    }
+    columns: dict[str, Any] = {name: {"role": "quasi", "hierarchy": {"flat": True}} for name in cells}
+    columns["age"] = {"role": "quasi", "hierarchy": {"intervals": [5, 10, 20, 40]}}
+    columns["ill"] = {"role": "sensitive"}
+    return pa.table(cells), columns
 
 
 def _k(k: int) -> dict[str, Any]:

@@ -1,10 +1,10 @@
-"""Classes guided by prices: the release of fractions of classes that goes with the prices, rounded by diving.
+"""Classes guided by prices: the fractional release that goes with the prices, rounded by diving.
 
-The multiplier of a box says how often its best class is taken in the best release of fractions. Classes of boxes whose
-multipliers are near 1 or above are made first; the prices of the records left settle again without those that are
-taken, and classes of smaller multipliers follow. A record never pays more than joining a class that there is already
-would cost. Models that prices know nothing of refuse some classes; their records stay for later ones. Records that are
-left in the end join classes (`joining.placed`).
+The multiplier of a box says how often its best class is taken in the best fractional release. Classes of boxes with
+multipliers near 1 or above are made first. Then prices settle again without the records that have a class, and classes
+with smaller multipliers follow. A record never pays more than joining an existing class would cost. Models that prices
+know nothing of refuse some classes; their records stay for later ones. Records that are left in the end join classes
+(`joining.placed`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Primal-dual steps on the prices of records and the multipliers of boxes (Chambolle & Pock 2011).
 
-Prices are those of the dual of the best possible release; the multiplier of a box says how often its best class is
-taken in the release of fractions of classes that goes with them. Boxes that are far from tight rest, and every so many
-steps all boxes are looked at again. All work is counted in members touched, never in seconds.
+Prices belong to the dual of the best possible release. The multiplier of a box says how often its best class is taken
+in the fractional release that goes with them. Boxes that are far from tight rest, and every so many steps all boxes
+are looked at again. All work is counted in members touched, never in seconds.
 """
 
 from __future__ import annotations
