@@ -45,7 +45,7 @@ suppression: 0.03
 output: release.csv
 """
 HIDDEN = {
-    "a suppressed record": ["77777", "astronaut", "1911-11-11", "98765", "Marburg", "Omega"],
+    "a suppressed record": ["70413", "astronaut", "1911-11-11", "98765", "Marburg", "Omega"],
     "an identifier": ["Name-17", "Name-Astronaut"],
     "a rare value that labels hide": ["12399", "1955-05-05"],
 }
@@ -62,7 +62,7 @@ def town(folder: Path, algorithm: str) -> Path:
         for number in range(120)
     ]
     rows[3] = "Name-3,12399,baker,1955-05-05,30,Flu,A"
-    rows.insert(50, "Name-Astronaut,77777,astronaut,1911-11-11,98765,Marburg,Omega")
+    rows.insert(50, "Name-Astronaut,70413,astronaut,1911-11-11,98765,Marburg,Omega")
     (folder / "town.csv").write_text(
         "\n".join(["name,zipcode,job,born,pay,illness,ward", *rows]) + "\n", encoding="utf-8"
     )
