@@ -231,7 +231,7 @@ def test_guided_releases_are_within_a_percent_of_the_best_possible_ones_on_avera
 def test_time_for_refining_never_costs_more(case: Case) -> None:
     costs = []
     for options in ({}, {"refine": 0.01}):
-        problem, engine = problem_of(replace(case, weights=(), options=options))
+        problem, engine = problem_of(replace(case, metric="ncp", weights=(), options=options))
         try:
             costs.append(cost_of(problem, greedy_clustering(problem, engine).recoding))
         except InfeasibleError:

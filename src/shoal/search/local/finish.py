@@ -166,14 +166,14 @@ def refine_if_asked(
         recoding = refined(blocks, recoding, parts, near=near, piece=piece, rounds=rounds)
     if seconds is not None:
         recoding = refined(blocks, recoding, parts, near=near, seconds=float(seconds))
-    priced = replace(problem, metric=metric)
+    priced, earlier = replace(problem, metric=metric), facts.get("refined", {})  # what was refined before this
     refinement = {
         "measure": metric.name,
         "more_is_better": metric.higher_is_better,
-        "before": metric.value(cost_of(priced, before)),
+        "before": earlier["before"] if earlier else metric.value(cost_of(priced, before)),
         "after": metric.value(cost_of(priced, recoding)),
-        "steps": dict(sum((Counter(part.steps) for part in parts), Counter[str]())),
-        "rounds": sum(part.rounds for part in parts),
+        "steps": dict(sum((Counter(part.steps) for part in parts), Counter(earlier.get("steps", {})))),
+        "rounds": sum((part.rounds for part in parts), earlier.get("rounds", 0)),
         "ended": "nothing improves" if parts[-1].finished else "rounds" if seconds is None else "time",
     }
     return SearchResult(recoding, {**facts, "classes": recoding.n_classes, "refined": refinement})
