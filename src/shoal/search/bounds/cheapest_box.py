@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from shoal.hierarchies.hierarchy import Label
 from shoal.models.base import Model
 from shoal.search.evaluation import class_holds
-from shoal.search.local.blocks import cell_costs, cell_metric
+from shoal.search.local.blocks import cell_costs, record_weight
 from shoal.search.problem import Problem
 from shoal.table.classes import ClassStats
 from shoal.table.people import row_stats
@@ -41,12 +41,7 @@ class Box:
 def box_cost(problem: Problem, nodes: list[int]) -> float:
     """Mean cell cost of releasing these nodes."""
     total = sum(costs[node] for costs, node in zip(cell_costs(problem), nodes, strict=True))
-    return float(total) / _weight(problem)
-
-
-def _weight(problem: Problem) -> float:
-    metric = cell_metric(problem)
-    return sum(metric.weight(hierarchy) for hierarchy in problem.hierarchies) or 1.0
+    return float(total) / record_weight(problem)
 
 
 def cheapest_box(problem: Problem, at: int) -> Box | None:
@@ -78,7 +73,7 @@ def cheapest_box(problem: Problem, at: int) -> Box | None:
                 for model in problem.models
                 if model not in closed and not model.whole_table and not _satisfies(problem, inside, [model])
             )
-            cost = float(costs.ravel()[index]) / _weight(problem)
+            cost = float(costs.ravel()[index]) / record_weight(problem)
             return Box(tuple(labels), cost, int(sizes.ravel()[index]), fails, inside)
     return None
 

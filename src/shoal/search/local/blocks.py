@@ -48,6 +48,12 @@ def cell_costs(problem: Problem) -> list[Floats]:
     return [metric.weight(hierarchy) * metric.cell(hierarchy) for hierarchy in problem.hierarchies]
 
 
+def record_weight(problem: Problem) -> float:
+    """What the cells of a record weigh together in that measure: costs of cells are divided by it for a mean."""
+    metric = cell_metric(problem)
+    return sum(metric.weight(hierarchy) for hierarchy in problem.hierarchies) or 1.0
+
+
 def dearest_first(problem: Problem) -> list[int]:
     """The quasi-identifiers by what a cell costs on average: a sum of costs passes its limit soonest that way."""
     pairs = zip(cell_costs(problem), problem.ladders, strict=True)

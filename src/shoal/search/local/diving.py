@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.search.local.blocks import Blocks, Classes, Indices, cell_metric
+from shoal.search.local.blocks import Blocks, Classes, Indices, record_weight
 from shoal.search.local.joining import cheapest_classes
 from shoal.search.prices.steps import PriceSteps
 from shoal.table.classes import Counts, Floats
@@ -52,8 +52,7 @@ def _joining_costs(blocks: Blocks, steps: PriceSteps, row_class: Classes, *, fir
 
     As far as it matters: where that is more than its price may rise to soon, it is infinite.
     """
-    metric = cell_metric(blocks.problem)
-    unit = sum(metric.weight(hierarchy) for hierarchy in blocks.problem.hierarchies) or 1.0
+    unit = record_weight(blocks.problem)
     tuples, limits = steps.lattice.items.tuples, unit * np.minimum(steps.caps, steps.highest(_STEPS))
     chosen, added = cheapest_classes(blocks, tuples, row_class, first=first, limits=limits)
     return np.where(chosen >= 0, added / unit, np.inf)

@@ -35,7 +35,6 @@ from shoal.search.problem import Problem
 from shoal.search.search_result import SearchResult
 from shoal.table.recoding import SUPPRESSED, Recoding
 
-_ROUNDING = 1e-12  # costs that differ by so much are equal, however sums are rounded: of equals the first
 NEIGHBOURS = "neighbours"  # what the facts of the search call it where not the whole lattice was walked
 SMALL = 400  # records up to which the paper's partition is made too: it takes time with the square of the records
 PIECE = 30_000  # tuples that are covered at once: larger blocks are cut first
@@ -70,6 +69,8 @@ def greedy_clustering(problem: Problem, engine: LocalEngine) -> SearchResult:
 def _clustered(blocks: Blocks, engine: LocalEngine | None = None) -> SearchResult:
     """Find classes in every way that fits the table and the models, and refine the best."""
     problem = blocks.problem
+    if blocks.by_neighbours:
+        _compile_kernels(blocks)  # near tuples are looked for first of all
     near = near_tuples(blocks) if blocks.by_neighbours else None
     rounds, piece = _WITHOUT_BEING_ASKED if problem.table.n_tuples <= SERVED else _IN_LARGE_TABLES
     rounds = _AMONG_NEIGHBOURS if blocks.by_neighbours else rounds

@@ -20,7 +20,7 @@ import numpy as np
 from shoal.models import least_size
 from shoal.search.engine import dense_maps
 from shoal.search.kernels.load import load_price_kernels
-from shoal.search.local.blocks import Codes, Indices, cell_costs, cell_metric
+from shoal.search.local.blocks import Codes, Indices, cell_costs, record_weight
 from shoal.search.problem import Problem
 from shoal.table.classes import Counts, Floats
 
@@ -193,8 +193,7 @@ class Lattice:
 
 def node_costs(problem: Problem) -> list[Floats]:
     """What a cell released as each node adds to the cost of its record, in the measure that local recodings lower."""
-    metric = cell_metric(problem)
-    weight = sum(metric.weight(hierarchy) for hierarchy in problem.hierarchies) or 1.0
+    weight = record_weight(problem)
     return [costs / weight for costs in cell_costs(problem)]
 
 
