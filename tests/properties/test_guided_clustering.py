@@ -199,6 +199,25 @@ def test_classes_found_by_prices_hold_and_those_left_find_a_place(case: Case, co
     assert (ended[kept] == row_class[kept]).all()
 
 
+@settings(max_examples=30)
+@given(guided_cases())
+def test_prices_go_back_where_a_look_at_all_boxes_would_take_long(case: Case) -> None:
+    solver = PriceSolver(feasible_blocks(case).problem, compiled=False)
+    solver.run(work=200_000)
+    steps = solver.steps
+    assume(steps.scale > 0 and steps.last_look)
+    before, rise = steps.point.copy(), (steps.highest() - steps.point).max()
+    raised = before + 1000 * steps.scale
+    steps.point[:], steps.prices[:] = raised, raised
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("shoal.search.prices.steps._SHORT", 0)
+        steps.look_again(steps.scale)
+    assert steps.looked
+    assert ((before <= steps.point) & (steps.point <= raised)).all()
+    went_back = bool((steps.point < raised).any())
+    assert ((steps.highest() - steps.point).max() < 0.75 * rise) == went_back  # they rise less after that
+
+
 def small_table(seed: int) -> Case:
     """Nine records with three quasi-identifiers of nine values in three groups."""
     random, groups = Random(seed), [[f"v{group}{at}" for at in range(3)] for group in range(3)]

@@ -21,7 +21,7 @@ import numpy as np
 from shoal.verification.box_levels import TOLERANCE
 
 _OPTIONS = {"nogil": True, "boundscheck": False, "error_model": "numpy", "no_cfunc_wrapper": True}
-_TYPES = "(f8[::1], i8[::1], i4[:, ::1], i8[::1], i8, i4[:, ::1], i8[::1], f8[::1], i8)"
+_TYPES = "(f8[::1], i8[::1], i4[:, ::1], i8[::1], i8, i4[:, ::1], i8[::1], f8[::1], i8, i8)"
 _ZERO, _ONE = np.int64(0), np.int64(1)
 _helper: Callable[..., Any] = numba.njit(no_cpython_wrapper=True, **_OPTIONS)
 
@@ -202,13 +202,15 @@ def least_costs(labels: Any, costs: Any) -> Any:
 
 @_compiled
 def walk(
-    price: Any, count: Any, values: Any, needed: Any, k: Any, labels: Any, firsts: Any, costs: Any, most_steps: Any
-) -> Any:
+    price: Any, count: Any, values: Any, needed: Any, k: Any, labels: Any, firsts: Any, costs: Any, most_steps: Any,
+    part: Any,
+) -> Any:  # fmt: skip
     """By how much each item's price has to fall, the labels of the box that exceeds its cost the most, and counts.
 
     ``labels[rung, item]``: the rungs of column ``j`` are ``firsts[j]`` up to ``firsts[j + 1]``, those with the cheapest
-    labels first; each label has one column and its ``costs``. The counts are steps, boxes that had to be looked at and
-    boxes that exceed their cost. More than ``most_steps`` steps end the walk, whose result then means nothing.
+    labels first; each label has one column and its ``costs``. Of the first column it is only rung ``part``: the parts
+    share nothing. The counts are steps, boxes that had to be looked at and boxes that exceed their cost. More than
+    ``most_steps`` steps end the walk, whose result then means nothing.
     """
     n, columns = price.shape[0], firsts.shape[0] - 1
     falls, worst = np.zeros(n), np.full(columns, -1, dtype=np.int32)
@@ -218,6 +220,8 @@ def walk(
     begin, end = np.zeros(columns, dtype=np.int64), np.zeros(columns, dtype=np.int64)
     n_parts, following = np.zeros(columns, dtype=np.int64), np.zeros(columns, dtype=np.int64)
     rung, partial, cheapest = np.zeros(columns, dtype=np.int64), np.zeros(columns), least_costs(labels, costs)
+    rung_end = firsts[1:].copy()
+    rung_end[0] = part + 1
     width = _ZERO
     for row in range(values.shape[0]):
         for item in range(n):
@@ -225,12 +229,12 @@ def walk(
             parts[item] = item
     seen = np.zeros(width + 1, dtype=np.int64)
     end[0] = relevant_items(parts, _ZERO, np.int64(n), price, count, values, seen, stamps, 0.0, k, needed)
-    rung[0] = firsts[0] - 1
+    rung[0] = part - 1
     depth = _ZERO if end[0] else -_ONE
     while depth >= 0 and counts[0] <= most_steps:
         if following[depth] == n_parts[depth]:  # the next rung of this column
             rung[depth] += 1
-            if rung[depth] == firsts[depth + 1]:
+            if rung[depth] == rung_end[depth]:
                 depth -= 1
                 continue
             following[depth] = 0
@@ -240,7 +244,7 @@ def walk(
                 relevant_items(parts, begin[depth], end[depth], price, count, values, seen, stamps, least, k, needed)
                 == 0
             ):
-                rung[depth] = firsts[depth + 1] - 1  # rungs come by their cheapest label
+                rung[depth] = rung_end[depth] - 1  # rungs come by their cheapest label
                 continue
             counts[0] += end[depth] - begin[depth]
             n_parts[depth] = split(

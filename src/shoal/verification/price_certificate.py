@@ -36,10 +36,13 @@ Prices tell about people: they are handed over in memory and are not part of any
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from importlib import import_module
 from typing import Any, Final, Literal
 
@@ -255,10 +258,11 @@ def _walk(
         costs.append(column.costs * weights[j] / whole)
         firsts.append(firsts[-1] + len(rungs))
         owner += [(j, label) for label in range(len(column.labels))]
-    walk, most = _walker(n), MOST_STEPS if most_steps is None else most_steps
+    most = MOST_STEPS if most_steps is None else most_steps
     values = np.array(items.values, dtype=np.int32) if needed else np.full((1, n), -1, dtype=np.int32)
     arrays = np.concatenate(labels), np.array(firsts, dtype=np.int64), np.concatenate(costs)
-    falls, worst, counts = walk(items.price, items.count, values, np.array(needed, dtype=np.int64), k, *arrays, most)
+    records = items.price, items.count, values, np.array(needed, dtype=np.int64), k
+    falls, worst, counts = _walker(n)(*records, *arrays, most)
     box: dict[int, Label] = {}
     for number in worst.tolist():
         if number >= 0:
@@ -273,5 +277,15 @@ def _walker(items: int) -> Callable[..., Any]:
     if items > FEW_ITEMS:
         with suppress(ImportError):
             compiled: Callable[..., Any] = import_module("shoal.verification.box_walk").walk
-            return compiled
+            return partial(_walk_in_parts, compiled)
     return box_levels.walk
+
+
+def _walk_in_parts(walk: Callable[..., Any], *given: Any) -> tuple[Floats, Any, Any]:
+    """What a walk finds, on all processors: one rung of the first column each."""
+    *arrays, firsts, costs, most = given
+    with ThreadPoolExecutor(min(os.cpu_count() or 1, int(firsts[1]))) as pool:
+        parts = list(pool.map(lambda rung: walk(*arrays, firsts, costs, most, rung), range(int(firsts[1]))))
+    falls, worst, counts = zip(*parts, strict=True)
+    largest = int(np.argmax([each.max(initial=0.0) for each in falls]))
+    return np.maximum.reduce(falls), worst[largest], np.sum(counts, axis=0)

@@ -36,10 +36,13 @@ _ELSE_LINKED = (
 )
 
 
-def walks_whole_lattice(shape: Sequence[int], n_tuples: int) -> bool:
-    """Whether a local recoding looks for classes at every node: by the number of nodes, and of nodes times tuples."""
+def walks_whole_lattice(shape: Sequence[int], n_tuples: int, *, on_values: bool) -> bool:
+    """Whether a local recoding looks for classes at every node: by the number of nodes, and of nodes times tuples.
+
+    Models on sensitive values take time at every node, however few tuples there are.
+    """
     nodes = math.prod(shape)
-    return nodes <= _MOST_WALKED and nodes * min(n_tuples, _FEW) <= WALKED * _FEW
+    return nodes <= (WALKED if on_values else _MOST_WALKED) and nodes * min(n_tuples, _FEW) <= WALKED * _FEW
 
 
 def check_size(problem: Problem, algorithm: str) -> None:

@@ -96,7 +96,8 @@ class Blocks:
     @cached_property
     def by_neighbours(self) -> bool:
         """Whether classes are looked for among neighbours, because the lattice is too large to be walked whole."""
-        return not walks_whole_lattice(self.problem.shape, self.problem.table.n_tuples)
+        problem, on_values = self.problem, any(model.column is not None for model in self.class_models)
+        return not walks_whole_lattice(problem.shape, problem.table.n_tuples, on_values=on_values)
 
     @cached_property
     def class_models(self) -> tuple[Model, ...]:

@@ -40,8 +40,7 @@ def dive(blocks: Blocks, steps: PriceSteps) -> tuple[Classes, int]:
         if row_class.max() >= made:
             steps.cap(_joining_costs(blocks, steps, row_class, first=made))
             made = int(row_class.max()) + 1
-        if not steps.look(scale):
-            break
+        steps.look_again(scale)
         for _ in range(_STEPS):
             steps.step()
     return row_class, refused

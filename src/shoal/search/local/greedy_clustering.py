@@ -101,8 +101,10 @@ def _starts(
     if solver is None or refused or blocks.ranged or len(blocks.class_models) < len(problem.models):
         _compile_kernels(blocks)
         if near is not None:
-            recoding = finish(blocks, placed(blocks, _covered_by_neighbours(blocks, near)))
-            yield recoding, {"mode": NEIGHBOURS}
+            closed = all(map(problem.superset_closed, blocks.class_models))
+            if closed or engine is None:  # where models may refuse a class that has grown, cuts find far better ones
+                recoding = finish(blocks, placed(blocks, _covered_by_neighbours(blocks, near)))
+                yield recoding, {"mode": NEIGHBOURS}
             if engine is not None:
                 yield from _by_cuts(problem, engine)
         else:

@@ -15,7 +15,9 @@ from shoal.table.classes import Counts, Floats, Mask
 
 _SLACK = 0.3  # boxes that come within so much of tight are looked at in every step, in mean prices
 _PRIMAL_WEIGHT = 3.0  # the size of prices over that of multipliers, in mean prices
-_RISE = 2.0  # how far a price may rise before all boxes are looked at again, in mean prices
+_RISE = 2.0  # how far a price may rise at first before all boxes are looked at again, in mean prices
+_PATIENCE, _SHORT = 2, 1_000_000
+"""A look takes long that is so many times the work of the last one, and more than so much work."""
 _NO_LIMIT = 1 << 62
 _DEGREE = 150.0  # tight boxes that an item may be in: steps are smaller for more
 
@@ -31,9 +33,10 @@ class PriceSteps:
         self.boxes, self.multipliers = no_boxes(), np.zeros(0)  # those that are nearly tight
         self.work, self.last_look, self.looked = 0, 0, False
         self.caps = np.full(len(prices), np.inf)  # what each record has to pay at the most
+        self._rise = _RISE
         self.damping = 1.0  # how many times smaller the steps of prices are
         self.scale = 0.0  # the size of a price when all boxes were looked at last
-        self._known = self.boxes.keys, self.multipliers
+        self._known, self._before = (self.boxes.keys, self.multipliers), prices.copy()
 
     def look(self, scale: float, limit: int = _NO_LIMIT) -> bool:
         """Look at all boxes and choose those for the next steps; whether the work allowed it.
@@ -42,10 +45,26 @@ class PriceSteps:
         """
         self.scale, slack = scale, _SLACK * scale
         boxes, work, complete = self.lattice.near(self.point, slack=slack, spread=slack, limit=limit - self.work)
-        self.work, self.last_look = self.work + work, work
+        self.work += work
         if complete:
+            self.last_look, self._before = work, self.point.copy()
             self.boxes, self.multipliers, self.looked = boxes, _carried_over(*self._known, boxes.keys), True
         return complete
+
+    def look_again(self, scale: float) -> None:
+        """Look at all boxes, whatever that takes, but where it takes long, first let prices go back half of their way.
+
+        Prices that rise on too few boxes come near the costs of very many, which takes long and is of no use.
+        """
+        while not self.look(scale, self.work + max(_PATIENCE * self.last_look, _SHORT) if self.last_look else _NO_LIMIT):
+            self._go_back()
+
+    def _go_back(self) -> None:
+        """Put prices half-way to what they were when all boxes were looked at last; from now on they rise less."""
+        self._rise /= 2
+        for prices in (self.point, self.prices, self.leading):
+            prices += self._before
+            prices /= 2
 
     def step(self, limit: int = _NO_LIMIT) -> bool:
         """Take steps on the chosen boxes; whether the work allowed it, with another look at all boxes after it."""
@@ -76,6 +95,7 @@ class PriceSteps:
         other = PriceSteps(self.lattice.remaining(kept, records), self.point[kept], self.impossible[kept])
         other.prices, other.leading = self.prices[kept], self.leading[kept]
         other._known, other.scale, other.caps = self._known, self.scale, self.caps[kept]
+        other._before, other._rise, other.last_look = self._before[kept], self._rise, self.last_look
         return other
 
     def cap(self, most: Floats) -> None:
@@ -86,7 +106,7 @@ class PriceSteps:
 
     def highest(self, times: int = 1) -> Floats:
         """How far each price may rise in so many times of taking steps."""
-        return self.point + times * _RISE * self.scale
+        return self.point + times * self._rise * self.scale
 
 
 def _carried_over(old_keys: Indices, old: Floats, keys: Indices) -> Floats:

@@ -16,8 +16,8 @@ _OF_LATTICE, _MOST_OF_LATTICE = 4, 2_500_000
 """More for small tables of many nodes: this part of tuples times nodes, where a look at all boxes takes longer."""
 WORK_PER_SECOND = 40_000_000  # more for each second that the policy grants to refine
 _USUAL, _MOST = 10, 3  # records of a class up to which that is enough; more for larger ones, whose boxes hold more
-_TUPLES = 20_000  # distinct tuples up to which it is enough
-GUIDED_TUPLES, GUIDED_NODES = 70_000, 200_000
+_TUPLES, _NODES = 20_000, 100_000  # distinct tuples, and nodes of the lattice, up to which it is enough
+GUIDED_TUPLES, GUIDED_NODES = 70_000, 2_000_000
 """Distinct tuples, and nodes of the lattice, up to which prices are found in time to guide a search."""
 _GUIDING = 2 / 3  # of that, what the search spends on prices that guide it
 _GUIDING_SMALL = 800_000, 5_000  # the same where NumPy does it: fixed, and for each tuple
@@ -45,7 +45,11 @@ def _small_work(problem: Problem) -> int:
 
 
 def _large_work(problem: Problem) -> float:
-    larger = least_size(problem.models) / _USUAL, problem.table.n_tuples / _TUPLES
+    larger = (
+        least_size(problem.models) / _USUAL,
+        problem.table.n_tuples / _TUPLES,
+        math.prod(problem.shape) / _NODES,
+    )
     return WORK * min(max(*larger, 1.0), _MOST)
 
 

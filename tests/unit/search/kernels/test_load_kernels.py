@@ -123,7 +123,7 @@ def test_a_search_calls_kernels_with_the_types_they_declare(
     if way != "prices":
         monkeypatch.setattr("shoal.search.local.greedy_clustering.prices_may_guide", lambda _: False)
     if way == "neighbours":
-        monkeypatch.setattr("shoal.search.local.blocks.walks_whole_lattice", lambda *_: False)
+        monkeypatch.setattr("shoal.search.local.blocks.walks_whole_lattice", lambda *_, **__: False)
         monkeypatch.setattr("shoal.search.local.near_tuples.ROWS_BEFORE_LOADING", 0)
     before = {name: set(kernel.signatures) for name, kernel in jitted()}
     table = pa.table(
