@@ -20,7 +20,7 @@ from shoal.search.bounds.lower_bound import LowerBound
 from shoal.search.bounds.price_bound import PriceProof
 from shoal.search.engine import LocalEngine
 from shoal.search.kernels.compiling import compile_ahead
-from shoal.search.kernels.load import PRICES
+from shoal.search.kernels.load import PROVING
 from shoal.search.prices.solver import PriceBound, PriceSolver
 from shoal.search.prices.work import is_small
 from shoal.search.problem import Problem
@@ -29,7 +29,6 @@ from shoal.table.encoded import Codes
 from shoal.verification import Check, Verification, stated
 from shoal.verification.price_certificate import Prices, ProvenBound, checked_bound
 
-_KERNELS = (*PRICES, "shoal.verification.box_walk.walk")
 _LEAST_STEPS = 1_000_000  # of a check, however little work the prices were
 _MARGIN = 1e-9  # by which the two may differ in rounding
 
@@ -49,7 +48,7 @@ def proven_bound(
     the search, if any did.
     """
     if search.get("guarantees", True) and problem.table.n_tuples and not is_small(problem):
-        compile_ahead(_KERNELS, problem.progress)
+        compile_ahead(PROVING, problem.progress)
     bound = LowerBound.of(problem, engine, search, solver)
     if bound is None or bound.proof is None:
         return bound

@@ -260,7 +260,7 @@ def _walk(
         owner += [(j, label) for label in range(len(column.labels))]
     most = MOST_STEPS if most_steps is None else most_steps
     values = np.array(items.values, dtype=np.int32) if needed else np.full((1, n), -1, dtype=np.int32)
-    arrays = np.concatenate(labels), np.array(firsts, dtype=np.int64), np.concatenate(costs)
+    arrays = np.ascontiguousarray(np.concatenate(labels)), np.array(firsts, dtype=np.int64), np.concatenate(costs)
     records = items.price, items.count, values, np.array(needed, dtype=np.int64), k
     falls, worst, counts = _walker(n)(*records, *arrays, most)
     box: dict[int, Label] = {}

@@ -36,9 +36,10 @@ NEIGHBOURS = (
     "neighbours.take_groups",
 )
 PRICES = ("prices.near_boxes", "prices.price_steps", "prices.least_costs", "prices.repair")
+PROVING = (PRICES[0], "shoal.verification.box_walk.walk", *PRICES[1:])
 GUIDING = (*PRICES, "prices.take_classes")
-"""What searches over the lattice, refining, covering, clustering by neighbours, the bound by prices and clustering
-guided by them call: modules and kernels, those that take longest first.
+"""What searches over the lattice, refining, covering, clustering by neighbours, prices, a bound that they prove and
+that is checked, and clustering guided by them call: modules and kernels, those that take longest first.
 
 `least_boxes` calls `willing_groups`, which is compiled and kept with it."""
 BOXES_BEFORE_LOADING = 50_000

@@ -17,7 +17,7 @@ import numpy as np
 
 from shoal.search.engine import LocalEngine
 from shoal.search.kernels.compiling import compile_ahead
-from shoal.search.kernels.load import GUIDING, neighbour_kernels, refining_kernels
+from shoal.search.kernels.load import GUIDING, PROVING, neighbour_kernels, refining_kernels
 from shoal.search.local.blocks import Blocks, Classes, Codes, Indices, prepare, refuse_with_conceal
 from shoal.search.local.concealed_clusters import concealed_clusters
 from shoal.search.local.cover import FINE_STEPS, STEPS, BoxCover, covering_needs
@@ -136,7 +136,8 @@ def _guiding_prices(blocks: Blocks) -> PriceSolver | None:
         return None
     compiled = not has_few_tuples(problem)
     refining = refining_kernels(problem.table.n_rows, problem.options.get("refine"), repeated=problem.repeated)
-    compile_ahead([*(GUIDING if compiled else ()), *refining], problem.progress)
+    guiding = dict.fromkeys((*PROVING, *GUIDING)) if compiled else ()  # what proves their bound, at the same time
+    compile_ahead([*guiding, *refining], problem.progress)
     problem.progress("clustering", 0.0)
     solver = PriceSolver(problem, compiled=compiled)
     solver.run(work=guiding_work(problem))

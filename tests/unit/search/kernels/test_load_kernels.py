@@ -18,6 +18,7 @@ import shoal
 from shoal.search import kernels
 from shoal.search.kernels import compiling, jit, load
 from shoal.search.kernels.load import load_kernels
+from shoal.verification import box_walk
 
 needs_numba = pytest.mark.skipif(not jit.is_jitted(load_kernels().group_dense), reason="the kernels are not compiled")
 
@@ -28,8 +29,8 @@ def modules() -> Iterator[ModuleType]:
 
 
 def jitted() -> Iterator[tuple[str, Any]]:
-    """Every kernel and every helper, where it is defined."""
-    for module in modules():
+    """Every kernel and every helper, where it is defined, with those of the checker."""
+    for module in (*modules(), box_walk):
         for name, value in vars(module).items():
             if jit.is_jitted(value) and value.py_func.__module__ == module.__name__:
                 yield f"{module.__name__.rpartition('.')[2]}.{name}", value
@@ -120,6 +121,7 @@ def test_a_search_calls_kernels_with_the_types_they_declare(
     """Any other would be compiled beside, while the user waits."""
     monkeypatch.setattr("shoal.search.local.greedy_clustering.has_few_tuples", lambda _: False)
     monkeypatch.setattr(load, "ROWS_BEFORE_LOADING", 0)
+    monkeypatch.setattr("shoal.verification.price_certificate.FEW_ITEMS", -1)
     if way != "prices":
         monkeypatch.setattr("shoal.search.local.greedy_clustering.prices_may_guide", lambda _: False)
     if way == "neighbours":
@@ -142,7 +144,7 @@ def test_a_search_calls_kernels_with_the_types_they_declare(
     for name, kernel in jitted():
         if hasattr(kernel, "declared"):
             assert set(kernel.signatures) - before[name] <= {jit.declared_types(kernel)}, name
-    calls = {*called, *load.PRICES}
+    calls = {*called, *load.PRICES, "box_walk.walk"}
     assert {name for name, kernel in jitted() if name in calls and not kernel.signatures} == set()
 
 
