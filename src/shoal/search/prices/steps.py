@@ -56,15 +56,15 @@ class PriceSteps:
 
         Prices that rise on too few boxes come near the costs of very many, which takes long and is of no use.
         """
-        while not self.look(scale, self.work + max(_PATIENCE * self.last_look, _SHORT) if self.last_look else _NO_LIMIT):
+        long = max(_PATIENCE * self.last_look, _SHORT) if self.last_look else _NO_LIMIT
+        while not self.look(scale, self.work + long):
             self._go_back()
 
     def _go_back(self) -> None:
         """Put prices half-way to what they were when all boxes were looked at last; from now on they rise less."""
         self._rise /= 2
-        for prices in (self.point, self.prices, self.leading):
-            prices += self._before
-            prices /= 2
+        for each in (self.point, self.prices, self.leading):
+            each[:] = (each + self._before) / 2
 
     def step(self, limit: int = _NO_LIMIT) -> bool:
         """Take steps on the chosen boxes; whether the work allowed it, with another look at all boxes after it."""
