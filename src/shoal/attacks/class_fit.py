@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.attacks.released_classes import Codes, Ints
-from shoal.table.encoded import spans
+from shoal.table.encoded import distinct_codes, spans
 
 _PAIRS_AT_A_TIME = 4_000_000
 
@@ -127,4 +127,4 @@ class View:
 def allowed_keys(item: Ints, cls: Ints, allowed: CodePairs, width: int) -> Ints:
     """The distinct keys ``item x width + value`` of what items may have by the classes that they go with."""
     values, lengths = allowed.lookup(cls)
-    return np.unique(np.repeat(item, lengths) * width + values)
+    return distinct_codes(np.repeat(item, lengths) * width + values)

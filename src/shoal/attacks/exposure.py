@@ -18,6 +18,7 @@ import numpy as np
 from shoal.attacks.released_classes import Ints, Released
 from shoal.facts import Facts
 from shoal.table.classes import ClassView, Mask
+from shoal.table.encoded import distinct_codes
 from shoal.table.people import PeopleRows
 
 _LISTED = 10  # values or classes that details list; they say how many there are in all
@@ -51,7 +52,7 @@ def _exposure(view: ClassView, exposed: Mask, people: PeopleRows | None) -> Expo
     if people is None:
         return Exposure(classes, records)
     chosen = exposed[people.owner] & view.domain.known[people.values[view.domain.column]]
-    return Exposure(classes, records, len(np.unique(people.person[chosen])))
+    return Exposure(classes, records, len(distinct_codes(people.person[chosen])))
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ def certain(released: Released, column: str, ruled_out: int) -> Certain:
     weights = histogram.counts[entries]
     counts = np.bincount(histogram.values[entries], weights=weights, minlength=len(names)).astype(np.int64)
     protected = protected_values(released, column)
-    classes = len(np.unique(histogram.class_of[entries & protected[histogram.values]]))
+    classes = len(distinct_codes(histogram.class_of[entries & protected[histogram.values]]))
     alone = int(np.count_nonzero(view.totals)) <= ruled_out + 1
     without = int(view.totals[protected].sum()) if alone else 0
     people = _people(released, column, certain_in, protected & view.domain.known)
@@ -113,7 +114,7 @@ def _people(released: Released, column: str, classes: Mask, protected: Mask) -> 
     if people is None:
         return None
     exposed = classes[people.owner] & protected[people.values[column]]
-    return len(np.unique(people.person[exposed])), people.total
+    return len(distinct_codes(people.person[exposed])), people.total
 
 
 def value_name(value: str | None) -> str:

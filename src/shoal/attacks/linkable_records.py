@@ -25,7 +25,7 @@ from shoal.attacks.class_fit import CodePairs, fitting_pairs
 from shoal.attacks.original_people import Original
 from shoal.attacks.released_classes import Codes, Column, Ints, Released
 from shoal.table.classes import Mask
-from shoal.table.encoded import spans
+from shoal.table.encoded import distinct_codes, spans
 
 VICTIMS = 20_000  # people who are looked for where each may fit several classes; a random sample where there are more
 _FREE = -1  # where people are who are assigned to no class
@@ -117,7 +117,7 @@ def _people_of_items(released: Released, item: Ints, box: Ints, n_items: int) ->
     these classes are counted, who are fewer.
     """
     assert released.people is not None
-    keys = np.unique(released.people.owner * released.people.width + released.people.person)
+    keys = distinct_codes(released.people.owner * released.people.width + released.people.person)
     starts = np.searchsorted(keys, np.arange(len(released.sizes) + 1) * released.people.width)
     keys %= released.people.width
     person = keys
@@ -138,7 +138,7 @@ def _people_of_items(released: Released, item: Ints, box: Ints, n_items: int) ->
         pairs = (
             np.repeat(part, lengths[classes]) * released.people.width + person[spans(starts[classes], lengths[classes])]
         )
-        different = np.bincount(np.unique(pairs) // released.people.width, minlength=n_items)
+        different = np.bincount(distinct_codes(pairs) // released.people.width, minlength=n_items)
         found[part] = different[part]
         first = last
     return found

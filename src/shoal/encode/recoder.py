@@ -15,7 +15,7 @@ from shoal.formatting import pluralize
 from shoal.hierarchies.hierarchy import ROOT_LABEL
 from shoal.table.canonical_text import texts_and_codes
 from shoal.table.distinct_rows import DistinctColumn, DistinctRows
-from shoal.table.encoded import Codes
+from shoal.table.encoded import Codes, distinct_codes
 
 _KEY_LIMIT = 2**62
 
@@ -172,7 +172,7 @@ class _Tuples:
         keys, space, ranks = np.zeros(codes.shape[1], dtype=np.int64), 1, {}
         for j, (column, radix) in enumerate(zip(codes, radices, strict=True)):
             if space * radix > _KEY_LIMIT:
-                ranks[j] = np.unique(keys)
+                ranks[j] = distinct_codes(keys)
                 keys, space = np.searchsorted(ranks[j], keys), len(ranks[j])
             keys, space = keys * radix + column, space * radix
         return _Tuples(tuple(radices), ranks, keys)

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from shoal.models.base import Model
 from shoal.search.evaluation import class_holds
 from shoal.table.classes import ClassStats, ClassView, Counts, Floats, Histogram, Mask, SensitiveDomain
-from shoal.table.encoded import combine_codes, spans
+from shoal.table.encoded import combine_codes, distinct_codes, spans
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
@@ -57,7 +57,7 @@ class Pruner:
     def prune(self, kept: Counts) -> Counts:
         """How many records of each group stay."""
         kept, owner = kept.copy(), self.perspectives[0].groups.owner
-        waiting = np.unique(owner[kept > 0])
+        waiting = distinct_codes(owner[kept > 0])
         while len(waiting):
             waiting = waiting[np.isin(waiting, owner[kept > 0])]
             failing, hopeless = self._judged(kept, waiting)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from shoal.table.classes import UNITS, ClassStats, Counts, Histogram, Mask, SensitiveDomain
 from shoal.table.distinct_rows import DistinctRows
-from shoal.table.encoded import Codes, EncodedTable, combine_codes
+from shoal.table.encoded import Codes, EncodedTable, combine_codes, distinct_codes
 
 Indices = NDArray[np.int64]
 
@@ -65,7 +65,7 @@ class PeopleRows:
     @property
     def total(self) -> int:
         """How many different people there are."""
-        return len(np.unique(self.person))
+        return len(distinct_codes(self.person))
 
     def totals(self, column: str, domain: SensitiveDomain) -> Counts:
         """How often each value of a column occurs in all classes together, everybody having the weight `UNITS`."""
@@ -125,7 +125,7 @@ def people_stats(
 def class_people(owner: Indices, person: Codes, n_classes: int) -> Counts:
     """How many different people each class has."""
     width = int(person.max(initial=0)) + 1
-    return np.bincount(np.unique(owner * width + person) // width, minlength=n_classes).astype(np.int64)
+    return np.bincount(distinct_codes(owner * width + person) // width, minlength=n_classes).astype(np.int64)
 
 
 def people_histogram(

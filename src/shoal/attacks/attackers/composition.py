@@ -37,6 +37,7 @@ from shoal.attacks.released_classes import Ints
 from shoal.attacks.released_labels import overlapping_labels
 from shoal.facts import Facts
 from shoal.table.classes import Mask
+from shoal.table.encoded import distinct_codes
 from shoal.verification.declared_labels import quasi_labels
 from shoal.verification.stated_policy import stated
 
@@ -129,7 +130,7 @@ def _candidates(keys: Ints, secrets: Secrets, n: int) -> Ints:
     """How many different values, and categories of them, each person has left, in two rows."""
     person, value = np.divmod(keys, len(secrets.category_of))
     kinds = int(secrets.category_of.max(initial=0)) + 1
-    pairs = np.unique(person * kinds + secrets.category_of[value])
+    pairs = distinct_codes(person * kinds + secrets.category_of[value])
     return np.array([np.bincount(person, minlength=n), np.bincount(pairs // kinds, minlength=n)])
 
 

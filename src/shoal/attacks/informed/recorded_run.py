@@ -23,7 +23,7 @@ from shoal.attacks.released_classes import Codes, Ints
 from shoal.models.base import Model
 from shoal.search.problem import Problem
 from shoal.table.classes import ClassStats, ClassView, Histogram, Mask, SensitiveDomain
-from shoal.table.encoded import EncodedTable, Pairs, spans
+from shoal.table.encoded import EncodedTable, Pairs, distinct_codes, spans
 from shoal.table.recoding import Recoding
 
 _NUMERIC_ANSWERS = ("strengths", "least_removed", "part_could_fail")
@@ -158,7 +158,7 @@ class _AnswersByRecord:
         for question, (classes, starts) in zip(self._alone, self._by_record, strict=True):
             asked = question
             if question.reference is None or self._same_reference(question.reference, values):
-                concerned = np.unique(classes[spans(starts[changed], np.diff(starts)[changed])])
+                concerned = distinct_codes(classes[spans(starts[changed], np.diff(starts)[changed])])
                 asked = _some_of(question, concerned)
             if not np.array_equal(answers.model.holds(answers.view(asked, values)), asked.answer):
                 return False

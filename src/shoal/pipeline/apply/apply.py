@@ -46,6 +46,7 @@ from shoal.present.terminal import none_released_text
 from shoal.search.extension import Extension, ExtensionResult
 from shoal.search.problem import Progress, no_progress
 from shoal.table.classes import ClassStats, Mask
+from shoal.table.encoded import distinct_codes
 from shoal.table.recoding import SUPPRESSED, Recoding
 from shoal.verification import Verification
 
@@ -237,7 +238,7 @@ class ApplyJob(Job):
             if not (row_class >= 0).any():
                 reasons = [reason for _, reason in self.reasons]
                 raise WithheldError(none_released_text(len(row_class), reasons), reasons)
-            used = np.unique(row_class[row_class >= 0])
+            used = distinct_codes(row_class[row_class >= 0])
             order = np.lexsort(nodes[used].T[::-1])
             class_of = np.full(len(nodes) + 1, SUPPRESSED, dtype=np.int32)
             class_of[used[order]] = np.arange(len(used), dtype=np.int32)
@@ -296,7 +297,7 @@ class ApplyJob(Job):
         """
         union = rows() if self.replaces else self._union(result)
         sizes, row_class = self.extension.before.sizes, self.extended.row_class
-        before = sizes[np.unique(row_class[row_class >= 0])]
+        before = sizes[distinct_codes(row_class[row_class >= 0])]
         _, stats = joined_stats(self.extension, row_class, together=True)
         models = tuple(replace(each, weakest={}) for each in describe_models(result.resolved.problem.models, stats))
         applied = {

@@ -30,6 +30,7 @@ from shoal.search.evaluation import Evaluator, class_holds, evaluate_stats, prun
 from shoal.search.lattice.nodes import MOST_NODES
 from shoal.search.problem import Problem
 from shoal.table.classes import Mask
+from shoal.table.encoded import distinct_codes
 
 Verdict = Literal["reachable", "unreachable", "open"]
 """Whether a release exists; ``open`` where only a run can tell."""
@@ -141,7 +142,7 @@ def forecast_of(problem: Problem, algorithm: str) -> Forecast:
             levels=dict(zip(table.quasi, problem.shape, strict=True)),
             top_classes=top.stats.n_classes,
             smallest_at_top=int(top.stats.records[smallest]),
-            people=None if table.person is None else len(np.unique(table.person)),
+            people=None if table.person is None else len(distinct_codes(table.person)),
             fewest_people_at_top=None if table.person is None else int(top.stats.sizes[smallest]),
             may_suppress=problem.budget,
         ),

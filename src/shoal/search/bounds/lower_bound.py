@@ -29,7 +29,7 @@ from shoal.search.local.blocks import Blocks, Indices
 from shoal.search.prices.solver import PriceSolver
 from shoal.search.problem import Problem
 from shoal.table.classes import Floats
-from shoal.table.encoded import spans
+from shoal.table.encoded import distinct_codes, spans
 
 PAIRS = 8_000_000
 """Pairs of a record and a distinct tuple that are looked at: so many records are drawn, between the two below."""
@@ -121,7 +121,7 @@ def lower_bound(problem: Problem, engine: LocalEngine, *, seed: int = 0) -> Lowe
         tuples, counts = np.unique(of_record, return_counts=True)
     nearness = _Nearness(Blocks(problem, block, top.n_classes))
     losses = np.ones(len(tuples))
-    for each in np.unique(block[tuples]):
+    for each in distinct_codes(block[tuples]):
         indices = np.flatnonzero(block[tuples] == each)
         losses[indices] = nearness.least(tuples[indices], np.flatnonzero(block == each))
     mean = float((losses * counts).sum() / counts.sum())

@@ -22,6 +22,7 @@ from shoal.search.local.finish import finish, holds_as_whole, merge_costs
 from shoal.search.local.nested import NestedPartitions
 from shoal.search.local.partition import summed
 from shoal.table.classes import Counts, Mask
+from shoal.table.encoded import distinct_codes
 from shoal.table.recoding import SUPPRESSED, Recoding
 
 _PIECE = 1000  # classes among which partners are looked for: time grows with it
@@ -99,7 +100,7 @@ def _tree(blocks: Blocks, cluster: Indices, sizes: Counts) -> list[Indices]:
     block = np.zeros(len(sizes), dtype=np.int64)
     block[cluster[cluster >= 0]] = blocks.row_block[cluster >= 0]
     stages, number, known = [np.arange(len(sizes))], np.arange(len(sizes)), len(sizes)
-    while len(np.unique(number)) > len(np.unique(block)):
+    while len(distinct_codes(number)) > len(distinct_codes(block)):
         distinct, dense = np.unique(number, return_inverse=True)
         of_row = np.where(cluster >= 0, dense[cluster], SUPPRESSED).astype(np.int32)
         of_block = np.zeros(len(distinct), dtype=np.int64)

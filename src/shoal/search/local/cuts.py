@@ -21,7 +21,7 @@ from shoal.search.conceal import PART_REFUSED, REFUSED, mixed_marks, smallness, 
 from shoal.search.local.blocks import Indices
 from shoal.search.local.partition import RecordSpace, Tally, grouped, summed
 from shoal.table.classes import Counts, Mask
-from shoal.table.encoded import numbered, spans
+from shoal.table.encoded import distinct_codes, numbered, spans
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +197,7 @@ class _Market:
             fine[smaller] = self.child_holds(offers[smaller], amount[smaller])
         offers, buyer, amount = offers[fine], buyer[fine], amount[fine]
         best = np.lexsort((offers, -self.child_sizes[self.offer_child[offers]], -amount, buyer))
-        best = best[np.searchsorted(buyer[best], np.unique(buyer))]
+        best = best[np.searchsorted(buyer[best], distinct_codes(buyer))]
         given = np.zeros(len(items), dtype=np.bool_)
         given[buyer[best]] = True
         self.item_open[items[~given]] = False

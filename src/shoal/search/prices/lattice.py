@@ -23,6 +23,7 @@ from shoal.search.kernels.load import load_price_kernels
 from shoal.search.local.blocks import Codes, Indices, cell_costs, record_weight
 from shoal.search.problem import Problem
 from shoal.table.classes import Counts, Floats
+from shoal.table.encoded import distinct_codes
 
 _WAVE = 8  # parts that run before the work is counted: fixed, so that the limit strikes alike on any machine
 _Given = TypeVar("_Given")
@@ -110,7 +111,7 @@ class Lattice:
         by_level = [costs[j][row] for j, ladder in zip(order, ladders, strict=True) for row in ladder.nodes]
         floors = np.zeros((len(order), int(depths.max(initial=1))))
         for c, (j, ladder) in enumerate(zip(order, ladders, strict=True)):
-            present = np.unique(codes[c])
+            present = distinct_codes(codes[c])
             floors[c, : len(ladder.nodes)] = costs[j][ladder.nodes[:, present]].min(axis=1, initial=np.inf)
         table = np.zeros(floors.shape, dtype=np.int64)
         for row, own in zip(table, offsets, strict=True):

@@ -18,7 +18,7 @@ from shoal.search.kernels.load import load_refining_kernels, neighbour_kernels
 from shoal.search.local.blocks import Blocks, Classes, Codes, Indices, cell_metric, dearest_first
 from shoal.search.local.threads import spread
 from shoal.table.classes import Floats
-from shoal.table.encoded import spans
+from shoal.table.encoded import distinct_codes, spans
 from shoal.table.recoding import SUPPRESSED
 
 Prices = tuple[NDArray[np.generic], ...]
@@ -204,7 +204,7 @@ class Arrangement:
 
     def apply(self, rows: Indices, targets: Indices) -> Indices:
         """Put rows into other classes; numbers from ``len(costs)`` on are new classes. The classes that changed."""
-        touched = np.unique(np.concatenate([self.row_class[rows].astype(np.int64), targets]))
+        touched = distinct_codes(np.concatenate([self.row_class[rows].astype(np.int64), targets]))
         self.row_class[rows] = targets
         new = max(int(touched[-1]) + 1 - len(self.costs), 0)
         self.ends = np.concatenate([self.ends, np.zeros((new, len(self.columns), 4), dtype=np.int32)])

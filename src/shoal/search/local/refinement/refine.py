@@ -33,7 +33,7 @@ from shoal.search.local.blocks import Blocks, Classes, Codes, Indices
 from shoal.search.local.refinement.arrangement import PIECE, Arrangement
 from shoal.search.local.threads import spread
 from shoal.table.classes import Floats, Mask
-from shoal.table.encoded import spans
+from shoal.table.encoded import distinct_codes, spans
 
 KINDS = ("move", "swap", "dissolve", "split", "gather")
 MOVE, SWAP, DISSOLVE, SPLIT, GATHER = range(len(KINDS))
@@ -78,7 +78,7 @@ class Steps:
         classes = np.concatenate([state.row_class[self.rows[entries]].astype(np.int64), self.targets[entries]])
         owner = np.concatenate([owner, owner])
         width = len(state.costs)
-        pairs = np.unique(owner[classes >= 0] * width + classes[classes >= 0])
+        pairs = distinct_codes(owner[classes >= 0] * width + classes[classes >= 0])
         return pairs % width, pairs // width
 
     def independent(self, state: Arrangement, left: Mask) -> Indices:
