@@ -26,6 +26,7 @@ def grow_groups(
     Leaves the tuples of each group in ``members``, -1 after the last, and what a record costs in ``costs``: infinite
     where there are too few neighbours.
     """
+    cells, _, _, how = prices
     columns, width = codes.shape[1], near.shape[1]
     inside = np.empty(width, dtype=np.bool_)
     low, high = np.empty(columns, dtype=np.int64), np.empty(columns, dtype=np.int64)
@@ -53,7 +54,11 @@ def grow_groups(
                 cost = 0.0
                 for c in range(columns):
                     code = np.int64(codes[other, c])
-                    cost += cell_cost(c, min(low[c], code), max(high[c], code), prices)
+                    bottom, top = min(low[c], code), max(high[c], code)
+                    if how[c, 1] > 0:
+                        cost += cells[how[c, 0] + bottom * how[c, 1] + top]
+                    else:
+                        cost += cell_cost(c, bottom, top, prices)
                     if cost >= best:
                         break
                 if cost < best:

@@ -281,6 +281,7 @@ def exchanges(
 def dissolutions(asking: Any, classes: Any, joins: Any, prices: Any, gains: Any, targets: Any) -> None:
     """What each asking class would save by letting each of its rows, one after the other, join where it costs least."""
     codes, members, starts, ends, costs = classes
+    cells, _, _, how = prices
     columns, most = codes.shape[1], targets.shape[1]
     low, high = np.empty((most, columns), dtype=np.int64), np.empty((most, columns), dtype=np.int64)
     grown, sizes, now = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64), np.empty(most)
@@ -304,10 +305,13 @@ def dissolutions(asking: Any, classes: Any, joins: Any, prices: Any, gains: Any,
                 before = now[at] * size if at < count else costs[b] * size
                 cost = 0.0
                 for c in range(columns):
-                    code = codes[row, c]
-                    bottom = low[at, c] if at < count else ends[b, c, 0]
-                    top = high[at, c] if at < count else ends[b, c, 2]
-                    cost += cell_cost(c, min(bottom, code), max(top, code), prices)
+                    code = np.int64(codes[row, c])
+                    bottom = min(np.int64(low[at, c] if at < count else ends[b, c, 0]), code)
+                    top = max(np.int64(high[at, c] if at < count else ends[b, c, 2]), code)
+                    if how[c, 1] > 0:
+                        cost += cells[how[c, 0] + bottom * how[c, 1] + top]
+                    else:
+                        cost += cell_cost(c, bottom, top, prices)
                 if cost * (size + 1) - before < best:
                     best, best_class, best_cost = cost * (size + 1) - before, b, cost
             if best_class < 0:
@@ -356,6 +360,7 @@ def _sort(values: Any, order: Any, other: Any) -> None:
 def splits(asking: Any, classes: Any, least: Any, prices: Any, gains: Any, cuts: Any) -> None:
     """The best cut of each asking class in two between codes of one column: what it saves, the column, the code."""
     codes, members, starts, _, costs = classes
+    cells, _, _, how = prices
     columns = codes.shape[1]
     for index in range(asking.shape[0]):
         a = asking[index]
@@ -379,7 +384,10 @@ def splits(asking: Any, classes: Any, least: Any, prices: Any, gains: Any, cuts:
                     for c in range(columns):
                         low[c] = min(low[c], codes[row, c])
                         high[c] = max(high[c], codes[row, c])
-                        cost += cell_cost(c, low[c], high[c], prices)
+                        if how[c, 1] > 0:
+                            cost += cells[how[c, 0] + low[c] * how[c, 1] + high[c]]
+                        else:
+                            cost += cell_cost(c, low[c], high[c], prices)
                     if side == 0:
                         below[step] = cost * (step + 1)
                     else:
