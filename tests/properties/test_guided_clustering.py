@@ -258,14 +258,14 @@ def test_time_for_refining_never_costs_more(case: Case) -> None:
     assert costs[1] <= costs[0] + 1e-12
 
 
-def test_models_that_prices_do_not_know_are_covered_by_boxes() -> None:
+def test_prices_guide_models_that_are_closed_and_others_are_carved() -> None:
     counted = small_table(1)
     many = {COLUMN: counted.sensitive[COLUMN] * 60}  # so many that the partition of the paper is not tried
     counted = replace(counted, rows=tuple(row for row in counted.rows for _ in range(60)), sensitive=many)
     counted = replace(counted, models=(KAnonymity(80), PSensitive(p=2, sensitive=COLUMN)))
     distributed = replace(counted, models=(KAnonymity(80), TCloseness(t=0.3, sensitive=COLUMN)))
     assert greedy_clustering(*problem_of(counted)).search["mode"] == "prices"
-    assert greedy_clustering(*problem_of(distributed)).search["mode"] == "cover"
+    assert greedy_clustering(*problem_of(distributed)).search["mode"] == "carving"
 
 
 def test_asking_for_smaller_classes_costs_no_more_where_models_refuse_small_ones() -> None:

@@ -21,10 +21,8 @@ from shoal.search.local.blocks import Blocks, Codes, dearest_first
 from shoal.search.local.cover import BoxCover
 from shoal.search.local.finish import cost_of, finish
 from shoal.search.local.greedy_clustering import NEIGHBOURS, greedy_clustering
-from shoal.search.local.mondrian import mondrian
 from shoal.search.local.neighbours import NeighbourCover, neighbours_by_block
 from shoal.search.local.refinement.arrangement import Arrangement, prices_of
-from shoal.search.local.top_down import top_down
 from support.search_cases import Case, blocks_of, cases, problem_of
 
 pytestmark = pytest.mark.slow
@@ -154,7 +152,7 @@ def _joining(state: Arrangement, row: int, b: int) -> float:
 
 @settings(max_examples=40)
 @given(cases())
-def test_every_model_holds_and_no_search_by_cuts_loses_less(case: Case) -> None:
+def test_every_model_holds(case: Case) -> None:
     problem, engine = problem_of(replace(case, metric="ncp", weights=()))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("shoal.search.local.greedy_clustering.prices_may_guide", lambda _: False)
@@ -165,8 +163,6 @@ def test_every_model_holds_and_no_search_by_cuts_loses_less(case: Case) -> None:
     blocks = blocks_of(replace(case, metric="ncp", weights=()))
     stats = blocks.stats(outcome.recoding.row_class, outcome.recoding.n_classes)
     assert evaluate_stats(problem.models, replace(stats, reference=None), 0)[0]
-    for search in (mondrian, top_down):
-        assert cost_of(problem, outcome.recoding) <= cost_of(problem, search(problem, engine).recoding) + 1e-9
 
 
 @pytest.mark.parametrize(
@@ -202,7 +198,7 @@ def test_many_columns_and_long_ladders_are_released_and_near_records_stay_togeth
     problem, engine = problem_of(case)
     outcome = greedy_clustering(problem, engine)
     assert outcome.recoding.sizes.min() >= 3
-    assert outcome.search["mode"] in {NEIGHBOURS, "cuts", "prices"}  # which of them starts cheaper; never "cover"
+    assert outcome.search["mode"] in {NEIGHBOURS, "prices"}  # which of them starts cheaper; never "cover"
     by_kind = finish(blocks_of(case), np.repeat(np.arange(12), 4).astype(np.int32))
     assert cost_of(problem, outcome.recoding) <= cost_of(problem, by_kind) + 1e-9
     if columns > 8:  # with few columns a record may be nearer to others than to its kind

@@ -3,10 +3,10 @@
 The boundaries cut the table into blocks (MAM); blocks that fail are left out (OUT); each other block is partitioned
 into classes that satisfy every model. With ``faithful: true`` the partition is the paper's GreedyPKClustering to the
 letter (`shoal.search.local.pk_clustering`), which compares all records with each other. Otherwise prices of records
-guide the search for classes (`diving`). Where they cannot, classes are found by generalized keys in order of cost
+guide the search for classes (`diving`). Where models may refuse a part of a class that holds, classes are carved out
+of larger ones (`carving`). Otherwise, and on small tables as well, they are found by generalized keys in order of cost
 (`cover`), or by neighbours where the lattice is too large to walk (`neighbours`). On small tables the paper's partition
-is made as well, on wide ones those of the searches that cut classes. The one that loses least is refined
-(`refinement.refine`).
+is made too. The one that loses least is refined (`refinement.refine`).
 """
 
 import math
@@ -19,20 +19,21 @@ from shoal.search.engine import LocalEngine
 from shoal.search.kernels.compiling import compile_ahead
 from shoal.search.kernels.load import GUIDING, PROVING, neighbour_kernels, refining_kernels
 from shoal.search.local.blocks import Blocks, Classes, Codes, Indices, prepare, refuse_with_conceal
+from shoal.search.local.carving import carve
 from shoal.search.local.concealed_clusters import concealed_clusters
 from shoal.search.local.cover import FINE_STEPS, STEPS, BoxCover, covering_needs
 from shoal.search.local.diving import dive
 from shoal.search.local.finish import cost_of, finish, refine_if_asked, refined
 from shoal.search.local.joining import placed
-from shoal.search.local.mondrian import mondrian, or_cheaper
+from shoal.search.local.mondrian import or_cheaper
 from shoal.search.local.near_tuples import near_tuples
 from shoal.search.local.neighbours import NeighbourCover, neighbours_by_block
 from shoal.search.local.pk_clustering import faithful_clusters
-from shoal.search.local.top_down import top_down
 from shoal.search.prices.solver import PriceSolver
 from shoal.search.prices.work import guiding_work, has_few_tuples, prices_may_guide
 from shoal.search.problem import Problem
 from shoal.search.search_result import SearchResult
+from shoal.table.encoded import distinct_codes
 from shoal.table.recoding import SUPPRESSED, Recoding
 
 NEIGHBOURS = "neighbours"  # what the facts of the search call it where not the whole lattice was walked
@@ -63,10 +64,10 @@ def greedy_clustering(problem: Problem, engine: LocalEngine) -> SearchResult:
         recoding = concealed_clusters(blocks, lambda sized: _clustered(sized).recoding)
         found = SearchResult(recoding, {"mode": "concealed", "classes": recoding.n_classes})
         return or_cheaper(problem, engine, found)
-    return _clustered(blocks, engine)
+    return _clustered(blocks)
 
 
-def _clustered(blocks: Blocks, engine: LocalEngine | None = None) -> SearchResult:
+def _clustered(blocks: Blocks) -> SearchResult:
     """Find classes in every way that fits the table and the models, and refine the best."""
     problem = blocks.problem
     if blocks.by_neighbours:
@@ -75,7 +76,7 @@ def _clustered(blocks: Blocks, engine: LocalEngine | None = None) -> SearchResul
     rounds, piece = _WITHOUT_BEING_ASKED if problem.table.n_tuples <= SERVED else _IN_LARGE_TABLES
     rounds = _AMONG_NEIGHBOURS if blocks.by_neighbours else rounds
     solver = _guiding_prices(blocks)
-    starts = list(_starts(blocks, near, solver, engine))
+    starts = list(_starts(blocks, near, solver))
     if blocks.by_neighbours:  # where refining all of them would take long, the cheapest is refined
         starts = [min(starts, key=lambda start: round(cost_of(problem, start[0]), _DIGITS))]
     results = [
@@ -87,7 +88,7 @@ def _clustered(blocks: Blocks, engine: LocalEngine | None = None) -> SearchResul
 
 
 def _starts(
-    blocks: Blocks, near: Codes | None, solver: PriceSolver | None, engine: LocalEngine | None
+    blocks: Blocks, near: Codes | None, solver: PriceSolver | None
 ) -> Iterator[tuple[Recoding, dict[str, object]]]:
     """Recodings to begin with, and what the evidence is told about each.
 
@@ -100,25 +101,16 @@ def _starts(
         yield finish(blocks, placed(blocks, partition)), {"mode": "prices"}
     if solver is None or refused or blocks.ranged or len(blocks.class_models) < len(problem.models):
         _compile_kernels(blocks)
+        if not blocks.closed:
+            yield finish(blocks, carve(blocks)), {"mode": "carving"}
         if near is not None:
-            closed = all(map(problem.superset_closed, blocks.class_models))
-            if closed or engine is None:  # where models may refuse a class that has grown, cuts find far better ones
-                recoding = finish(blocks, placed(blocks, _covered_by_neighbours(blocks, near)))
-                yield recoding, {"mode": NEIGHBOURS}
-            if engine is not None:
-                yield from _by_cuts(problem, engine)
-        else:
+            if blocks.closed:  # else groups of neighbours lose far more
+                yield finish(blocks, placed(blocks, _covered_by_neighbours(blocks, near))), {"mode": NEIGHBOURS}
+        elif blocks.closed or problem.table.n_tuples * math.prod(problem.shape) <= _COVERED:
             yield _covered(blocks)
     if problem.table.n_rows <= SMALL:
         seed, weights = int(problem.options.get("seed") or 0), problem.weights
         yield finish(blocks, faithful_clusters(blocks, seed=seed, weights=weights)), {"mode": "faithful"}
-
-
-def _by_cuts(problem: Problem, engine: LocalEngine) -> Iterator[tuple[Recoding, dict[str, object]]]:
-    """What the searches make that cut classes."""
-    unrefined = {name: value for name, value in problem.options.items() if name != "refine"}
-    for search in (mondrian, top_down):
-        yield search(replace(problem, options=unrefined), engine).recoding, {"mode": "cuts"}
 
 
 def _compile_kernels(blocks: Blocks) -> None:
@@ -167,7 +159,7 @@ def _cheapest_refined(blocks: Blocks, size: int, one: Recoding, other: Recoding 
 def _larger_sizes(blocks: Blocks) -> list[int]:
     """Sizes of classes that are tried beside the smallest that models allow, as many as there is work for."""
     problem = blocks.problem
-    if all(map(problem.superset_closed, blocks.class_models)):
+    if blocks.closed:
         return []
     tries = _COVERED // max(problem.table.n_tuples * math.prod(problem.shape), 1)
     least = BoxCover(blocks).least
@@ -227,7 +219,7 @@ def _pieces(blocks: Blocks, cover: BoxCover) -> Iterator[Indices]:
 def _cut(cover: BoxCover, tuples: Indices) -> tuple[Indices, Indices] | None:
     """Two sides that both satisfy, cut in the column that would gain most; None if no median cut does."""
     extents = [
-        (-float(cover.node_cost[c][np.unique(codes)].sum() + len(np.unique(codes))), c)
+        (-float(cover.node_cost[c][distinct_codes(codes)].sum() + len(distinct_codes(codes))), c)
         for c, codes in enumerate(cover.codes[:, tuples])
     ]
     for _, c in sorted(extents):

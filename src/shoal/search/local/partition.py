@@ -126,11 +126,15 @@ class RecordSpace:
 
     def holds(self, tally: Tally) -> Mask:
         """Which groups satisfy every model that can be tested on a class alone; each group has a record."""
+        return self.blocks.holds(self.stats(tally))
+
+    def stats(self, tally: Tally) -> ClassStats:
+        """What models see of some groups, each of which has a record."""
         problem, person = self.blocks.problem, self.kinds.secret_person
         if person is not None:
             of_item = {name: codes[tally.item] for name, codes in self.kinds.secret_values.items()}
             rows = PeopleRows(tally.group, person[tally.item], of_item)
-            return self.blocks.holds(people_stats(rows, tally.sizes, problem.domains, self.blocks.reference))
+            return people_stats(rows, tally.sizes, problem.domains, self.blocks.reference)
         histograms = {}
         for name in problem.sensitive_columns:
             width = len(problem.domains[name].values)
@@ -138,7 +142,7 @@ class RecordSpace:
             keys, sums = grouped(tally.group * width + values, tally.count, tally.n * width)
             starts = np.searchsorted(keys, np.arange(tally.n + 1, dtype=np.int64) * width)
             histograms[name] = Histogram(starts.astype(np.int64), (keys % width).astype(np.int32), sums)
-        return self.blocks.holds(ClassStats(tally.sizes, histograms, problem.domains, self.blocks.reference))
+        return ClassStats(tally.sizes, histograms, problem.domains, self.blocks.reference)
 
     def ranges(self, classes: Tally) -> tuple[Codes, Codes, Codes]:
         """Smallest and largest leaf code of each class in each quasi-identifier, and their lowest common ancestor."""

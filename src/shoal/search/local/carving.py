@@ -1,0 +1,226 @@
+"""Carving: classes taken out of larger ones, so many records of each secret that what is left still holds.
+
+Some models refuse a part of a class that holds: t-closeness asks for all secrets in about the same shares. The records
+of one box rarely come in these shares. Classes made of whole boxes leave over what the boxes have too much of, and
+those records are hard to place. Carving goes from the top instead. From each class, blocks to begin with, it takes
+records that lie under one node of one column: of each secret the same share of the class, where there are enough. So
+neither they nor those that are left differ much from the class. Both must satisfy the models. Of all nodes and shares
+that is taken which saves most, weighed by how much leeway it leaves the models for further steps, and by how few
+records under the node are left behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from shoal.hierarchies.ranges import ancestors
+from shoal.models import least_size
+from shoal.search.local.blocks import Blocks, Classes, Indices, cell_costs
+from shoal.search.local.partition import RecordSpace, Tally, record_space
+from shoal.table.classes import ClassStats, Counts, Floats
+
+SHARES = np.array([1 / 64, 1 / 32, 1 / 16, 1 / 8, 3 / 16, 1 / 4, 3 / 8, 1 / 2, 5 / 8, 3 / 4, 7 / 8, 0.95, 1.0])
+"""Shares of each secret of a class that are taken at most."""
+_ALL = np.array([np.inf])  # instead of a share: all records under the node
+_POWERS = (0.35, 0.7)
+"""Powers of the leeway, by which savings are weighed: with a larger one, more is left for further steps. Which is
+better differs between tables, so both are tried where there are few secrets and that takes little time."""
+_LEAST_LEEWAY = 1e-4  # a step that leaves none is better than no step
+_FEW = 64  # secrets up to which each has a share of its own
+_STRATA = 32  # groups of neighbouring secrets that have one where there are more
+_CELLS = 1 << 18  # boxes times shares times secrets that are tested at once
+_DIGITS = 9  # scores that agree in so many digits are equal: of equals the first
+
+
+def carve(blocks: Blocks) -> Classes:
+    """The class of each row after carving as long as that saves anything; `SUPPRESSED` where its block is."""
+    space = record_space(blocks)
+    powers = _POWERS if space.kinds.n_secrets <= _FEW else _POWERS[:1]
+    tried = [_carved(space, power) for power in powers]
+    return space.row_classes([min(tried, key=lambda classes: round(_cost(space, classes), _DIGITS))])[1]
+
+
+def _carved(space: RecordSpace, power: float) -> Tally:
+    """The classes with savings weighed by that power of the leeway."""
+    start, carver, final, done = space.start(), _Carver(space, power), list[_Class](), 0
+    waiting = [_Class(start.item[start.group == block], start.count[start.group == block]) for block in range(start.n)]
+    while waiting:
+        one = waiting.pop()
+        parts = carver.carved(one)
+        waiting += parts
+        if not parts:
+            final.append(one)
+            done += int(one.counts.sum())
+            space.blocks.problem.progress("carving classes", done / space.blocks.problem.table.n_rows)
+    kinds, counts = (np.concatenate(column) for column in zip(*((one.kinds, one.counts) for one in final), strict=True))
+    return Tally(np.repeat(np.arange(len(final)), [len(one.kinds) for one in final]), kinds, counts, len(final))
+
+
+def _cost(space: RecordSpace, classes: Tally) -> float:
+    """What all records cost in some classes."""
+    low, high, _ = space.ranges(classes)
+    return float((space.record_costs(low.T, high.T) * classes.sizes).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class _Class:
+    """So many records of some kinds, in ascending order of the kinds."""
+
+    kinds: Indices
+    counts: Counts
+
+    def of(self, counts: Counts) -> _Class:
+        """So many of its records."""
+        return _Class(self.kinds[counts > 0], counts[counts > 0])
+
+
+@dataclass(frozen=True, eq=False)
+class _Box:
+    """The records of a class that lie under one node of one column."""
+
+    entries: Indices  # of the class
+    records: int
+    saving: float  # what each of them costs less there
+
+
+@dataclass(frozen=True, eq=False)
+class _Secrets:
+    """The secrets of a class, in their order."""
+
+    ids: Indices
+    of_entry: Indices  # the index of each entry's secret among them
+    records: Counts  # of each secret in the class
+
+    @staticmethod
+    def of(one: _Class, secret: Indices) -> _Secrets:
+        """The secrets of a class, given the secret of each kind."""
+        ids, of_entry = np.unique(secret[one.kinds], return_inverse=True)
+        return _Secrets(ids, of_entry, np.bincount(of_entry, weights=one.counts).astype(np.int64))
+
+    def counted(self, entries: Indices, counts: Counts) -> Counts:
+        """The records of each secret that some entries have."""
+        found = np.bincount(self.of_entry[entries], weights=counts[entries], minlength=len(self.ids))
+        return found.astype(np.int64)
+
+    @cached_property
+    def strata(self) -> Indices:
+        """Where each group of secrets begins that shares are taken of; where they are few, each is one of its own."""
+        if len(self.ids) <= _FEW:
+            return np.arange(len(self.ids))
+        middle = np.cumsum(self.records) - self.records / 2
+        return np.flatnonzero(np.diff((middle * _STRATA // self.records.sum()).astype(np.int64), prepend=-1))
+
+    def taken(self, inside: Counts, shares: Floats) -> Counts:
+        """So many records of each secret are taken for every box and share: ``inside[box, secret]`` are there."""
+        starts, there = self.strata, inside[:, None, :]
+        limits = np.floor(shares[:, None] * np.add.reduceat(self.records, starts) + 0.5)
+        taken = np.minimum(np.add.reduceat(inside, starts, axis=1)[:, None, :], limits).astype(np.int64)
+        if len(starts) == len(self.ids):
+            return taken
+        stratum = np.repeat(np.arange(len(starts)), np.diff([*starts, len(self.ids)]))
+        running = np.cumsum(there, axis=2) - there
+        return np.clip(taken[:, :, stratum] - (running - running[:, :, starts[stratum]]), 0, there)
+
+    def chosen(self, counts: Counts, entries: Indices, wanted: Counts) -> Counts:
+        """How many records of each entry of the class are taken: of each secret the first ones of some entries."""
+        order = entries[np.argsort(self.of_entry[entries], kind="stable")]
+        secret, before = self.of_entry[order], np.cumsum(counts[order]) - counts[order]
+        result = np.zeros(len(counts), dtype=np.int64)
+        passed = before - before[np.searchsorted(secret, secret)]
+        result[order] = np.clip(wanted[secret] - passed, 0, counts[order])
+        return result
+
+
+class _Carver:
+    """Finds what to take from a class."""
+
+    def __init__(self, space: RecordSpace, power: float) -> None:
+        problem, models = space.blocks.problem, space.blocks.class_models
+        self._space, self._power, self._costs = space, power, cell_costs(problem)
+        self._least = least_size(models)
+        self._limits = [
+            (model, {name: float(limit.value) for name, limit in model.single_limits().items()})
+            for model in models
+            if not problem.superset_closed(model)
+        ]
+
+    def carved(self, one: _Class) -> tuple[_Class, ...]:
+        """What is left of a class, and what is taken from it; nothing where it stays as it is."""
+        secrets = _Secrets.of(one, self._space.kinds.secret)
+        boxes = sorted(self._boxes(one), key=lambda box: -round(box.saving * box.records, _DIGITS))
+        size = max(1, _CELLS // (len(SHARES) * len(secrets.ids)))
+        best, found = 0.0, None
+        for first in range(0, len(boxes), size):
+            some = boxes[first : first + size]
+            if round(some[0].saving * some[0].records, _DIGITS) <= best:
+                break
+            inside = np.stack([secrets.counted(box.entries, one.counts) for box in some])
+            for shares in (_ALL, SHARES):  # what whole boxes save rules out most shares
+                taken = secrets.taken(inside, shares)
+                scores = self._scores(secrets, some, taken, best)
+                at = np.unravel_index(np.argmax(scores), scores.shape)
+                if scores[at] > best:
+                    best, found = float(scores[at]), (some[at[0]], taken[at])
+        if found is None:
+            return ()
+        counts = secrets.chosen(one.counts, found[0].entries, found[1])
+        return one.of(one.counts - counts), one.of(counts)
+
+    def _scores(self, secrets: _Secrets, boxes: Sequence[_Box], taken: Counts, best: float) -> Floats:
+        """What it is worth to take so many records of each secret; 0 where a part fails or another one is better."""
+        records = taken.sum(axis=2)
+        scores = records * records * np.array([box.saving / box.records for box in boxes])[:, None]
+        large = (records >= self._least) & (records <= secrets.records.sum() - self._least)
+        tried = np.nonzero(large & (np.round(scores, _DIGITS) > best))
+        result = np.zeros(scores.shape)
+        if len(tried[0]):
+            result[tried] = np.round(scores[tried] * self._leeway(secrets, taken[tried]) ** self._power, _DIGITS)
+        return result
+
+    def _leeway(self, secrets: _Secrets, taken: Counts) -> Floats:
+        """How much leeway models have in both parts on average, at least a little; 0 where they refuse one of them."""
+        held, leeway = np.ones(len(taken), dtype=np.bool_), np.zeros(len(taken))
+        for part in (taken, secrets.records - taken):
+            group, item = np.nonzero(part)
+            stats = self._space.stats(Tally(group, secrets.ids[item], part[group, item], len(part)))
+            held &= self._space.blocks.holds(stats)
+            leeway += part.sum(axis=1) * self._least_leeway(stats)
+        return np.where(held, np.maximum(leeway / secrets.records.sum(), _LEAST_LEEWAY), 0.0)
+
+    def _least_leeway(self, stats: ClassStats) -> Floats:
+        """The least that a model leaves to each class, of those models that may refuse a part: from 0 to 1."""
+        result = np.ones(stats.n_classes)
+        for model, limits in self._limits:
+            shown = stats.shows(model.column)
+            for name, strength in model.strengths(stats.view(model.column)).items():
+                if strength.of_class:
+                    limit = np.full(stats.n_classes, limits[name])
+                    less, more = (limit, strength.per_class) if strength.at_least else (strength.per_class, limit)
+                    left = 1.0 - np.divide(less, more, out=np.ones(stats.n_classes), where=more > 0)
+                    result = np.where(shown, np.minimum(result, np.nan_to_num(left)), result)
+        return np.clip(result, 0.0, 1.0)
+
+    def _boxes(self, one: _Class) -> Iterator[_Box]:
+        """The nodes of each column below the one that the class releases, with enough records for a class."""
+        problem = self._space.blocks.problem
+        for codes, ladder, costs, tree in zip(
+            self._space.kinds.codes, problem.ladders, self._costs, problem.hierarchies, strict=True
+        ):
+            own = codes[one.kinds]
+            now = costs[ancestors(tree, own.min(keepdims=True), own.max(keepdims=True))][0]
+            order = np.argsort(own, kind="stable")
+            for level in ladder.nodes:
+                node = level[own[order]]
+                begins = np.flatnonzero(np.diff(node, prepend=-1))
+                if len(begins) == 1:
+                    break
+                sizes = np.add.reduceat(one.counts[order], begins)
+                savings = now - costs[node[begins]]
+                ends = np.append(begins[1:], len(order))
+                for index in np.flatnonzero((sizes >= self._least) & (np.round(savings, _DIGITS) > 0)):
+                    entries = np.sort(order[begins[index] : ends[index]])
+                    yield _Box(entries, int(sizes[index]), float(savings[index]))
