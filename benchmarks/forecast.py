@@ -1,6 +1,6 @@
 """How often the actual time of a run is within the estimated range, for every algorithm on Adult.
 
-Run: python benchmarks/forecast.py [--records 1000,10000,30162,300000] [--columns 4,6,8] [--models sizes,classes,table]
+Run: python benchmarks/forecast.py [--records 1000,10000,30162,300000] [--columns 4,6,8] [--models sizes,values,shares]
 
 Every run is a new process, timed from its start to the end of its attacks; the estimate is made before, in another.
 Additional records are derived from Adult: each is one of its records, a third of them with age, race and marital status
@@ -33,11 +33,11 @@ from shoal.search import ALGORITHMS
 
 MODELS: dict[str, tuple[list[dict[str, object]], float]] = {
     "sizes": ([{"model": "k-anonymity", "k": 10}], 0.02),
-    "classes": (
+    "values": (
         [{"model": "k-anonymity", "k": 10}, {"model": "p-sensitive", "p": 3, "sensitive": "occupation"}],
         0.02,
     ),
-    "table": ([{"model": "t-closeness", "t": 0.35, "sensitive": "occupation"}], 0.0),
+    "shares": ([{"model": "t-closeness", "t": 0.35, "sensitive": "occupation"}], 0.0),
 }
 """Models by what they look at, and the suppression with them."""
 ORDER = ["sex", "age", "race", "marital-status", "education", "workclass", "native-country", "income"]

@@ -25,8 +25,11 @@ if TYPE_CHECKING:
     from shoal.search.refusals import Refusals
     from shoal.search.search_result import SearchResult
 
+COLUMNS = 8  # quasi-identifiers up to which times are as measured
+_WIDER, _WIDER_GUIDED = 1.4, 1.0  # the powers by which times grow with more, as measured with 13, 22, 40 and 60
 Search = Literal["best-node", "minimal-nodes", "one-path", "one-result", "classes"]
-Sees = Literal["sizes", "classes", "table"]  # what the models look at: sizes only, single classes, the whole release
+Sees = Literal["sizes", "values", "shares"]
+"""What models look at: how many records a class has, which values, or in which shares, so that parts may be refused."""
 
 
 class Demand(StrEnum):
@@ -45,6 +48,7 @@ class Growth:
     """Seconds of a search on n distinct rows of r records, on the machine that was measured.
 
     fixed + a·n + b·n² + c·r + d·r² + e·n·r, and f·n where prices guide it, from ``fewest`` to ``most`` times as much.
+    With more columns than those measured, it is more by a power of their number.
     """
 
     fixed: float
@@ -57,12 +61,13 @@ class Growth:
     fewest: float = 0.55
     most: float = 1.8
 
-    def seconds(self, rows: int, records: int, *, guided: bool = False) -> float:
+    def seconds(self, rows: int, records: int, *, columns: int = COLUMNS, guided: bool = False) -> float:
         """What that is for a table."""
+        wider = float(max(columns / COLUMNS, 1.0) ** (_WIDER_GUIDED if guided else _WIDER))
         by_row = self.rows + self.guided_rows if guided else self.rows
         by_rows = self.fixed + by_row * rows + self.rows_squared * rows**2
         by_records = self.records * records + self.records_squared * records**2
-        return by_rows + by_records + self.rows_by_records * rows * records
+        return wider * (by_rows + by_records + self.rows_by_records * rows * records)
 
 
 class Algorithm(ABC):

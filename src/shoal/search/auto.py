@@ -2,7 +2,8 @@
 
 The time is turned into work by what each algorithm is expected to take on the machine that was measured, never by the
 clock: so the same policy and table give the same release on every machine, in more or less time. The quickest comes
-first and is always tried, others as long as time is left for them. Each is tried as a policy could name it itself:
+first and is always tried. Of the others, those that take longest have the first claim to the time, since they lose
+least as a rule. Each is tried as a policy could name it itself:
 `chosen` among the facts is what to write in a policy to get the same release, `tried` what each result costs, and
 `left_out` why others were not tried.
 
@@ -65,14 +66,15 @@ def plan(problem: Problem) -> SearchPlan:
     left_out = [_left_out(each, "not-measured") for each in unmeasured]
     left_out += [_left_out(each, demand.value) for each in candidates if (demand := unmet[each.name]) is not None]
     able = [(seconds_expected(each, problem), each) for each in candidates if unmet[each.name] is None]
-    fitting, left = list[Algorithm](), seconds
-    for expected, each in sorted(able, key=lambda found: (found[0], found[1].position, found[1].name)):
-        if fitting and problem.concealing is not None:
+    able.sort(key=lambda found: (found[0], found[1].position, found[1].name))
+    fitting, left = [each for _, each in able[:1]], seconds
+    for expected, each in reversed(able[1:]):
+        if problem.concealing is not None:
             left_out.append(_left_out(each, "conceals"))
-        elif fitting and expected > left:
+        elif expected > left:
             left_out.append(_left_out(each, "time", seconds=expected))
         else:
-            fitting.append(each)
+            fitting.insert(1, each)
             left -= expected
     searched = ALGORITHMS[EXHAUSTIVE]
     resort = searched if problem.concealing is None and _too_long(searched, problem, left) is None else None

@@ -124,13 +124,14 @@ def _growth_time(algorithm: Algorithm, problem: Problem, speed: Speed) -> Search
 def _growth_seconds(algorithm: Algorithm, problem: Problem) -> float:
     """What that is on the machine that was measured."""
     tuples, records = problem.table.n_tuples, problem.table.n_rows
-    return _growth(algorithm, problem).seconds(tuples, records, guided=prices_may_guide(problem))
+    columns, guided = len(problem.hierarchies), prices_may_guide(problem)
+    return _growth(algorithm, problem).seconds(tuples, records, columns=columns, guided=guided)
 
 
 def _growth(algorithm: Algorithm, problem: Problem) -> Growth:
     """How its time grows, by what the models look at."""
-    whole = any(model.whole_table for model in problem.models)
-    sees: Sees = "table" if whole else "classes" if problem.sensitive_columns else "sizes"
+    closed = all(problem.superset_closed(model) for model in problem.models if model.judges_classes)
+    sees: Sees = "shares" if not closed else "values" if problem.sensitive_columns else "sizes"
     return algorithm.growth_of(sees, problem.options)
 
 

@@ -243,7 +243,7 @@ def test_without_memory_for_single_records_algorithms_that_move_them_are_left_ou
 
 
 def test_an_algorithm_that_would_take_too_long_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    slow = dict.fromkeys(("sizes", "classes", "table"), Growth(1.0, records=1.0))
+    slow = dict.fromkeys(("sizes", "values", "shares"), Growth(1.0, records=1.0))
     monkeypatch.setattr(type(ALGORITHMS["greedy-clustering"]), "growth", slow)
     release = shoal.anonymize(people(), policy())
     facts = {each["algorithm"]: each for each in release.evidence["search"]["left_out"]}

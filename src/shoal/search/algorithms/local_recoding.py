@@ -21,8 +21,8 @@ class Mondrian(LocalRecoding):
     options = (*LocalRecoding.options, CONCEAL)
     growth: ClassVar[Mapping[Sees, Growth]] = {
         "sizes": Growth(0.04, 1.4e-5, 0.0, 3.0e-7),
-        "classes": Growth(0.05, 2.2e-5, 0.0, 6.0e-7),
-        "table": Growth(0.06, 2.2e-5, 0.0, 6.0e-7),
+        "values": Growth(0.05, 2.2e-5, 0.0, 6.0e-7),
+        "shares": Growth(0.05, 2.2e-5, 0.0, 6.0e-7),
     }
     position = 50
 
@@ -42,8 +42,8 @@ class TopDown(LocalRecoding):
     splits_duplicates = True
     growth: ClassVar[Mapping[Sees, Growth]] = {
         "sizes": Growth(0.05, 1.5e-5, 0.0, 2.5e-7),
-        "classes": Growth(0.07, 3.7e-5, 0.0, 3.5e-7),
-        "table": Growth(0.05, 1.1e-4, 2.8e-9, 3.0e-6),
+        "values": Growth(0.07, 3.7e-5, 0.0, 3.5e-7),
+        "shares": Growth(0.06, 1.1e-4, 2.8e-9, 3.0e-6),
     }
     position = 40
 
@@ -74,8 +74,8 @@ class GreedyClustering(LocalRecoding):
     works_on_records = True
     growth: ClassVar[Mapping[Sees, Growth]] = {
         "sizes": Growth(0.10, 5.0e-5, 0.0, 3.0e-7, guided_rows=2.0e-4),
-        "classes": Growth(0.15, 1.2e-4, 0.0, 5.0e-7, guided_rows=1.2e-4),
-        "table": Growth(0.30, 3.0e-4, 4.0e-8, 3.0e-6),
+        "values": Growth(0.15, 1.2e-4, 0.0, 5.0e-7, guided_rows=1.2e-4),
+        "shares": Growth(0.30, 2.5e-4, 0.0, 3.0e-6),
     }
     position = 30
 
@@ -86,7 +86,7 @@ class GreedyClustering(LocalRecoding):
         """
         if not options.get("faithful"):
             return super().growth_of(sees, options)
-        if sees == "table":
+        if sees == "shares":
             return Growth(0.07, records=3.5e-5, records_squared=1.085e-9, rows_by_records=2.45e-8)
         return Growth(0.02, records=1.0e-5, records_squared=3.1e-10, rows_by_records=7.0e-9)
 
@@ -120,7 +120,7 @@ class RangeAlgorithm(Algorithm):
     scope = "local"
     search = "one-result"
     growth: ClassVar[Mapping[Sees, Growth]] = dict.fromkeys(
-        ("sizes", "classes", "table"), Growth(0.002, rows=6e-7, most=4)
+        ("sizes", "values", "shares"), Growth(0.002, rows=6e-7, most=4)
     )
     judge_at = "shoal.search.local.range_method:diagnose"
     groups_at = "shoal.search.local.range_method:shared_groups"
