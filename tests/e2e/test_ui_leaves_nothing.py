@@ -51,6 +51,14 @@ def test_the_end_of_the_server_leaves_no_file_but_those_of_others(tmp_path: Path
         wait_until(lambda: ui.processes() == {}, "the end of its processes")
 
 
+def test_a_folder_that_was_there_before_stays(tmp_path: Path) -> None:
+    (tmp_path / "workspace").mkdir()
+    with working(tmp_path) as (ui, _):
+        assert ui.stop() == 0
+        assert ui.workspace.is_dir()
+        assert ui.files() == []
+
+
 def test_two_quick_interrupts_leave_no_file_either(tmp_path: Path) -> None:
     with working(tmp_path) as (ui, client):
         busy = client.half_upload("x.csv", b"1", told=99)

@@ -186,6 +186,18 @@ def test_two_people_see_nothing_of_each_other(server: Ui) -> None:
     two.ask("POST", "/api/end", {})
 
 
+def test_two_people_behind_a_proxy_have_sessions_of_their_own(tmp_path: Path) -> None:
+    secret = tmp_path / "password"
+    secret.write_text(PASSWORD + "\n", encoding="utf-8")
+    secret.chmod(0o600)
+    with serving(tmp_path / "ui", "--password-file", secret) as ui:
+        one, two = logged_in(ui), logged_in(ui)
+        assert one.upload("people.csv", TABLE).status == 200
+        assert one.ask("GET", "/api/state").json["table"] is not None
+        assert two.ask("GET", "/api/state").json["table"] is None
+        assert two.desk("rows").status == 400
+
+
 def test_the_password_page_lets_in_who_knows_it_and_nobody_else(server: Ui) -> None:
     stranger = Client(server)
     assert stranger.ask("GET", "/").headers["location"] == "/login"
@@ -205,6 +217,8 @@ def test_the_password_page_lets_in_who_knows_it_and_nobody_else(server: Ui) -> N
     assert answers[0] == 403
     assert answers[-1] == 429, "ten wrong tries in a minute are enough"
     assert stranger.ask("POST", "/login", b"password=" + PASSWORD.encode()).status == 429
+    elsewhere = Client(server, source="127.0.0.3")
+    assert elsewhere.ask("POST", "/login", b"password=" + PASSWORD.replace(" ", "+").encode()).status == 303
     assert inside.ask("GET", "/api/state").status == 200, "who is inside goes on"
     inside.ask("POST", "/api/end", {})
 
@@ -217,12 +231,13 @@ def test_a_server_for_others_needs_a_secret_that_others_cannot_read(tmp_path: Pa
     short.chmod(0o600)
     for options, word in (
         ([], "--password-file"),
+        (["--host", "127.0.0.1", "--name", "shoal.example.org"], "--name shoal.example.org lets others in"),
         (["--token-file", open_file], "chmod 600"),
         (["--password-file", short], "12 or more"),
     ):
         with (
             pytest.raises(AssertionError, match=word),
-            serving(tmp_path / word.strip("-"), "--host", "127.0.0.2", *options),
+            serving(tmp_path / word.split()[-1].strip("-"), "--host", "127.0.0.2", *options),
         ):
             pass
 

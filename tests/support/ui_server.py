@@ -133,6 +133,8 @@ class Client:
     cookie: str = ""
     headers: dict[str, str | None] = field(default_factory=dict)
     """Headers that differ from those a browser sends; None leaves one out."""
+    source: str = ""
+    """The address of this machine that it comes from; any if empty."""
 
     @classmethod
     def inside(cls, ui: Ui, token: str = "") -> Client:
@@ -153,7 +155,8 @@ class Client:
             context = ssl.create_default_context()
             context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
             return http.client.HTTPSConnection(host, port, timeout=timeout, context=context)
-        return http.client.HTTPConnection(host, port, timeout=timeout)
+        source = (self.source, 0) if self.source else None
+        return http.client.HTTPConnection(host, port, timeout=timeout, source_address=source)
 
     def ask(self, method: str, path: str, body: Any = None, *, chunked: bool = False, **headers: str | None) -> Answer:
         """One request, as a browser on the page would send it: a dict goes as JSON. A keyword is a header."""

@@ -48,6 +48,8 @@ def test_a_laptop_has_one_session_and_a_server_one_a_browser(tmp_path: Path) -> 
     assert not Settings(tmp_path).shared
     assert not Settings(tmp_path, host="::1").shared
     assert Settings(tmp_path, host="0.0.0.0").shared
+    assert Settings(tmp_path, password="behind a proxy").shared
+    assert Settings(tmp_path, names=("shoal.example.org",)).shared
 
 
 def test_only_own_names_are_answered(tmp_path: Path) -> None:

@@ -39,6 +39,7 @@ HEADERS = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
 _TRIES, _SECONDS = 10, 60.0
+_ADDRESSES = 1000
 _OPENING_SECONDS = 120.0  # how long the token of the opened browser is valid
 _LONGEST = 4096  # bytes of a login form, at most
 
@@ -83,12 +84,33 @@ class Guard:
         return ""
 
 
+class WrongTries:
+    """The wrong tries of the last minute, address by address: somebody who guesses must not lock out everybody else.
+
+    Where wrong tries come from very many addresses at once, all have to wait.
+    """
+
+    def __init__(self) -> None:
+        self._times: dict[str, deque[float]] = {}
+
+    def too_many(self, address: str) -> bool:
+        """Whether an address has to wait."""
+        begin = time.monotonic() - _SECONDS
+        self._times = {each: times for each, times in self._times.items() if times[-1] > begin}
+        times = self._times.get(address, ())
+        return len(self._times) >= _ADDRESSES or sum(each > begin for each in times) >= _TRIES
+
+    def add(self, address: str) -> None:
+        """One more."""
+        self._times.setdefault(address, deque(maxlen=_TRIES)).append(time.monotonic())
+
+
 class Login:
-    """Opens sessions; after ten wrong tries in a minute it refuses until the minute is over."""
+    """Opens sessions; an address with ten wrong tries in a minute is refused until the minute is over."""
 
     def __init__(self, settings: Settings, sessions: Sessions) -> None:
         self._settings, self._sessions = settings, sessions
-        self._wrong: deque[float] = deque(maxlen=_TRIES)
+        self._wrong = WrongTries()
         self._opening, self._begun = settings.opening, time.monotonic()
 
     async def home(self, request: Request) -> Response:
@@ -121,11 +143,11 @@ class Login:
         return self._log_in(request, given, self._settings.password)
 
     def _log_in(self, request: Request, entered: str, right: str) -> Response:
-        now = time.monotonic()
-        if len(self._wrong) == _TRIES and now - self._wrong[0] < _SECONDS:
+        address = request.client.host if request.client is not None else ""
+        if self._wrong.too_many(address):
             return PlainTextResponse("Too many wrong attempts. Wait a minute.\n", status_code=429)
         if not hmac.compare_digest(entered.encode(), right.encode()):
-            self._wrong.append(now)
+            self._wrong.add(address)
             if right is self._settings.password:
                 message = '<p role="alert">Wrong password.</p>'
                 return HTMLResponse(_page("login.html", message), status_code=403)

@@ -32,8 +32,11 @@ class Settings:
 
     @property
     def shared(self) -> bool:
-        """Whether several people may use it: then each browser has a session of its own."""
-        return self.host not in LOOPBACK and self.host != "::1"
+        """Whether several people may use it: then each browser has a session of its own.
+
+        Also where it listens to this machine alone: who sets a password or another name has a proxy in front of it.
+        """
+        return (self.host not in LOOPBACK and self.host != "::1") or self.password is not None or bool(self.names)
 
     @property
     def hosts(self) -> frozenset[str]:

@@ -138,7 +138,11 @@ def safe_name(text: str) -> str:
 
 @contextlib.contextmanager
 def sole_user(root: Path) -> Iterator[bool]:
-    """Whether this process alone holds a workspace; the lock goes with the process, however it ends."""
+    """Whether this process alone holds a workspace; the lock goes with the process, however it ends.
+
+    A folder that was made for it is removed at the end; one that was there before stays.
+    """
+    made = not root.exists()
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle = os.open(root / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
     alone = _locked(handle) and os.path.samestat(os.fstat(handle), (root / _LOCK).stat())
@@ -148,7 +152,8 @@ def sole_user(root: Path) -> Iterator[bool]:
         if alone and not left_behind(root):
             with contextlib.suppress(OSError):  # the folder stays where its owner keeps other things in it
                 (root / _LOCK).unlink()
-                root.rmdir()
+                if made:
+                    root.rmdir()
         os.close(handle)
 
 
