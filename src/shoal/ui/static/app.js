@@ -151,7 +151,6 @@ watch((what) => {
   if (what === "table" || (what === "facts" && current !== data)) show();
   if (what === "saved" && state.table && !problemsAt("data").length && read !== JSON.stringify(state.policy.data)) attempt(countAnew);
 });
-addEventListener("hashchange", show);
 addEventListener("keydown", (event) => {
   if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z" || around(event, "input, textarea, select") === event.target) return;
   event.preventDefault();
@@ -164,4 +163,7 @@ function keepPage(event) { if (event.dataTransfer?.types.includes("Files")) even
 addEventListener("dragover", keepPage);
 addEventListener("drop", keepPage);
 theme();
-attempt(async () => { update(await api.get("/api/state"), "table"); });
+attempt(async () => {
+  update(await api.get("/api/state"), "table");
+  addEventListener("hashchange", show);  // not before: a page without the state would be drawn again under the reader's hand
+});
