@@ -82,7 +82,7 @@ def test_of_each_group_of_secrets_a_share_of_the_class_is_taken_as_far_as_it_is_
             patch.setattr(carving, "_FEW", 2)
             patch.setattr(carving, "_STRATA", 3)
         starts = secrets.strata.tolist()
-        taken = secrets.taken(there[None, :], SHARES)[0]
+        taken = secrets.take_shares(there[None, :], SHARES)[0]
     for share, found in zip(SHARES, taken, strict=True):
         for begin, end in zip(starts, [*starts[1:], len(records)], strict=True):
             most = int(share * records[begin:end].sum() + 0.5)

@@ -40,17 +40,17 @@ def carve(blocks: Blocks) -> Classes:
     """The class of each row after carving as long as that saves anything; `SUPPRESSED` where its block is."""
     space = record_space(blocks)
     few = space.kinds.n_secrets <= _FEW and len(space.kinds.counts) <= _FEW_KINDS
-    tried = [_carved(space, *weights) for weights in (_WEIGHTS if few else _WEIGHTS[:1])]
+    tried = [_carved_classes(space, *weights) for weights in (_WEIGHTS if few else _WEIGHTS[:1])]
     return space.row_classes([min(tried, key=lambda classes: round(_cost(space, classes), _DIGITS))])[1]
 
 
-def _carved(space: RecordSpace, leeway: float, division: float) -> Tally:
+def _carved_classes(space: RecordSpace, leeway: float, division: float) -> Tally:
     """The classes with savings weighed by these powers."""
     start, carver, final, done = space.start(), _Carver(space, leeway, division), list[_Class](), 0
     waiting = [_Class(start.item[start.group == block], start.count[start.group == block]) for block in range(start.n)]
     while waiting:
         one = waiting.pop()
-        parts = carver.carved(one)
+        parts = carver.parts_of(one)
         waiting += parts
         if not parts:
             final.append(one)
@@ -108,7 +108,7 @@ class _Secrets:
         ids, of_entry = np.unique(secret[one.kinds], return_inverse=True)
         return _Secrets(ids, of_entry, np.bincount(of_entry, weights=one.counts).astype(np.int64))
 
-    def counted(self, entries: Codes, counts: Counts) -> Counts:
+    def records_in(self, entries: Codes, counts: Counts) -> Counts:
         """The records of each secret that some entries have."""
         found = np.bincount(self.of_entry[entries], weights=counts[entries], minlength=len(self.ids))
         return found.astype(np.int64)
@@ -121,7 +121,7 @@ class _Secrets:
         middle = np.cumsum(self.records) - self.records / 2
         return np.flatnonzero(np.diff((middle * _STRATA // self.records.sum()).astype(np.int64), prepend=-1))
 
-    def taken(self, inside: Counts, shares: Floats) -> Counts:
+    def take_shares(self, inside: Counts, shares: Floats) -> Counts:
         """So many records of each secret are taken for every box and share: ``inside[box, secret]`` are there."""
         starts, there = self.strata, inside[:, None, :]
         limits = np.floor(shares[:, None] * np.add.reduceat(self.records, starts) + 0.5)
@@ -132,7 +132,7 @@ class _Secrets:
         running = np.cumsum(there, axis=2) - there
         return np.clip(taken[:, :, stratum] - (running - running[:, :, starts[stratum]]), 0, there)
 
-    def chosen(self, counts: Counts, entries: Codes, wanted: Counts) -> Counts:
+    def by_entry(self, counts: Counts, entries: Codes, wanted: Counts) -> Counts:
         """How many records of each entry of the class are taken: of each secret the first ones of some entries."""
         order = entries[np.argsort(self.of_entry[entries], kind="stable")]
         secret, before = self.of_entry[order], np.cumsum(counts[order]) - counts[order]
@@ -164,7 +164,7 @@ class _Carver:
         ):
             self._nodes[at, : len(level)], self._costs[at, : len(level)] = level, costs[column][level]
 
-    def carved(self, one: _Class) -> tuple[_Class, ...]:
+    def parts_of(self, one: _Class) -> tuple[_Class, ...]:
         """What is left of a class, and what is taken from it; nothing where it stays as it is."""
         boxes = self._boxes(one)
         if not len(boxes.begins):
@@ -176,16 +176,16 @@ class _Carver:
             if boxes.most[first] <= best:
                 break
             some = np.arange(first, min(first + size, len(boxes.most)))
-            inside = np.stack([secrets.counted(boxes.entries(box), one.counts) for box in some.tolist()])
+            inside = np.stack([secrets.records_in(boxes.entries(box), one.counts) for box in some.tolist()])
             for shares in (_ALL, SHARES):  # what whole boxes save rules out most shares
-                taken = secrets.taken(inside, shares)
+                taken = secrets.take_shares(inside, shares)
                 scores = self._scores(secrets, boxes.savings[some] / boxes.records[some], taken, best)
                 at = np.unravel_index(np.argmax(scores), scores.shape)
                 if scores[at] > best:
                     best, found = float(scores[at]), (first + int(at[0]), taken[at])
         if found is None:
             return ()
-        counts = secrets.chosen(one.counts, boxes.entries(found[0]), found[1])
+        counts = secrets.by_entry(one.counts, boxes.entries(found[0]), found[1])
         return one.of(one.counts - counts), one.of(counts)
 
     def _boxes(self, one: _Class) -> _Boxes:
