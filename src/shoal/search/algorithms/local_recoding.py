@@ -75,7 +75,7 @@ class GreedyClustering(LocalRecoding):
     growth: ClassVar[Mapping[Sees, Growth]] = {
         "sizes": Growth(0.10, 5.0e-5, 0.0, 3.0e-7, guided_rows=2.0e-4),
         "values": Growth(0.15, 1.2e-4, 0.0, 5.0e-7, guided_rows=1.2e-4),
-        "shares": Growth(0.30, 2.5e-4, 0.0, 3.0e-6),
+        "shares": Growth(0.30, 2.1e-4),
     }
     position = 30
 

@@ -11,6 +11,7 @@ under the node are left behind, and by how far it divides the class.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -27,8 +28,9 @@ SHARES = np.array([1 / 64, 1 / 32, 1 / 16, 1 / 8, 3 / 16, 1 / 4, 3 / 8, 1 / 2, 5
 _ALL = np.array([np.inf])  # instead of a share: all records under the node
 _WEIGHTS = ((0.35, 0.5), (0.7, 0.0), (0.35, 0.0))
 """How much it counts which leeway a step leaves to the models, and how far it divides the class: powers of both. Which
-are best differs between tables. All are tried where there are few secrets and few records, else the first."""
-_FEW_KINDS = 40_000  # kinds of records up to which all are tried
+are best differs between tables. All are tried where there are few kinds of records, else the first two or the first."""
+_TRIED_UP_TO = (math.inf, 200_000, 40_000)
+"""Kinds of records up to which each of them is tried; where there are many secrets, only the first is."""
 _LEAST_LEEWAY = 1e-4  # a step that leaves none is better than no step
 _FEW = 64  # secrets up to which each has a share of its own
 _STRATA = 32  # groups of neighbouring secrets that have one where there are more
@@ -39,8 +41,8 @@ _DIGITS = 9  # scores that agree in so many digits are equal: of equals the firs
 def carve(blocks: Blocks) -> Classes:
     """The class of each row after carving as long as that saves anything; `SUPPRESSED` where its block is."""
     space = record_space(blocks)
-    few = space.kinds.n_secrets <= _FEW and len(space.kinds.counts) <= _FEW_KINDS
-    tried = [_carved_classes(space, *weights) for weights in (_WEIGHTS if few else _WEIGHTS[:1])]
+    tries = sum(len(space.kinds.counts) <= most for most in _TRIED_UP_TO) if space.kinds.n_secrets <= _FEW else 1
+    tried = [_carved_classes(space, *weights) for weights in _WEIGHTS[:tries]]
     return space.row_classes([min(tried, key=lambda classes: round(_cost(space, classes), _DIGITS))])[1]
 
 
