@@ -99,6 +99,16 @@ def test_typed_text_is_kept_and_asks_before_it_replaces_a_newer_policy(page: Pag
     assert wait_until(lambda: policy_of(page)["columns"]["age"]["role"] == "insensitive", "what stood there before")
 
 
+def test_undo_by_keys_works_where_a_list_has_the_focus(page: Page) -> None:
+    before = policy_of(page)
+    page.select("#role-3", "insensitive")
+    assert policy_of(page) != before
+    page.focus("#role-3")
+    page.press("Control+z")
+    assert wait_until(lambda: policy_of(page) == before, "the policy as it was")
+    assert page.value("document.querySelector('#policy-head').innerText").startswith("Policy file ")
+
+
 def test_undo_of_a_role_leaves_no_editor_of_a_column_that_has_none(page: Page) -> None:
     page.select("#role-1", "insensitive")
     page.select("#role-1", "quasi")

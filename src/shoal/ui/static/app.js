@@ -16,6 +16,8 @@ const PAGES = [data, hierarchies, sensitive, privacy, runs, understand, download
 /** @type {Step | null} */
 let current = null;
 let leave = () => {};
+/** Where Ctrl+Z takes back what was typed, as in any program, and not a change of the policy. */
+const TYPED = "textarea, input:not([type=checkbox], [type=radio], [type=file], [type=range], [type=button])";
 
 /**
  * An address as it was meant; one that somebody wrote wrongly stays as it is.
@@ -110,7 +112,7 @@ function policy() {
 function layOutPolicy(aside) {
   const area = h("textarea", { id: "yaml", rows: "24", spellcheck: "false", "aria-label": "Policy file as YAML", oninput: policyChanged });
   fill(aside, h("details", {},
-    h("summary", { id: "policy-head" }, "Policy file", h("span", { id: "policy-badge" })),
+    h("summary", { id: "policy-head" }, "Policy file ", h("span", { id: "policy-badge" })),
     h("p", { class: "soft" }, "Everything you do here changes this file. ", h("code", {}, "shoal anonymize"), " runs it as it is."),
     h("div", { id: "policy-problems" }), area, h("div", { id: "yaml-said", role: "alert" }),
     h("div", { class: "buttons" }, h("button", { type: "button", id: "yaml-write", onclick: () => writeYaml(area) }, "Save changes"),
@@ -152,7 +154,7 @@ watch((what) => {
   if (what === "saved" && state.table && !problemsAt("data").length && read !== JSON.stringify(state.policy.data)) attempt(countAnew);
 });
 addEventListener("keydown", (event) => {
-  if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z" || around(event, "input, textarea, select") === event.target) return;
+  if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z" || around(event, TYPED) === event.target) return;
   event.preventDefault();
   if (event.shiftKey) history.redo(); else history.undo();
 });
