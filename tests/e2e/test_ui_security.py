@@ -231,7 +231,7 @@ def test_a_server_for_others_needs_a_secret_that_others_cannot_read(tmp_path: Pa
     short.chmod(0o600)
     for options, word in (
         ([], "--password-file"),
-        (["--host", "127.0.0.1", "--name", "shoal.example.org"], "--name shoal.example.org lets others in"),
+        (["--host", "127.0.0.1", "--name", "shoal.example.org"], "--name shoal.example.org lets other machines in"),
         (["--token-file", open_file], "chmod 600"),
         (["--password-file", short], "12 or more"),
     ):

@@ -50,7 +50,7 @@ def ui(
     )
     if settings.shared and password_file is None and token_file is None:
         given = f"--name {settings.names[0]}" if settings.names else f"--host {host}"
-        raise InputError(f"{given} lets others in. Add --password-file or --token-file.", code="secret-needed")
+        raise InputError(f"{given} lets other machines in. Add --password-file or --token-file.", code="secret-needed")
 
     def say(address: str) -> None:
         typer.echo(f"Shoal is at {address.partition('?')[0] if settings.shared else address}")

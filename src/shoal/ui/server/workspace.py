@@ -17,7 +17,7 @@ from shoal.errors import InputError
 _UNSAFE = frozenset('<>:"/\\|?*')
 _LONGEST, _LONGEST_SUFFIX = 200, 20
 """Bytes of a file name and of what follows its last point, at most; file systems take 255."""
-_LOCK = ".lock"
+_LOCK, _MADE = ".lock", b"made by shoal ui"
 STATUS, WORK, OUT = "status.json", "work", "out"
 """In the folder of a run: what became of it, its files until they are complete, and its complete files."""
 SAVED = "run.pickle"
@@ -140,12 +140,16 @@ def safe_name(text: str) -> str:
 def sole_user(root: Path) -> Iterator[bool]:
     """Whether this process alone holds a workspace; the lock goes with the process, however it ends.
 
-    A folder that was made for it is removed at the end; one that was there before stays.
+    A folder that was made for it is removed at the end; one that was there before stays. The lock's file says which of
+    the two it is, also after a crash.
     """
-    made = not root.exists()
+    there = root.exists()
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle = os.open(root / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
     alone = _locked(handle) and os.path.samestat(os.fstat(handle), (root / _LOCK).stat())
+    if not there:
+        os.write(handle, _MADE)
+    made = not there or os.read(handle, len(_MADE)) == _MADE
     try:
         yield alone
     finally:
