@@ -31,7 +31,7 @@ def ui(
 ) -> None:
     """Open the web page that turns a table into a release, on this machine or for the users of a server."""
     from shoal.ui.server.serve import default_workspace, serve
-    from shoal.ui.server.settings import LOOPBACK, Settings, read_secret, read_size
+    from shoal.ui.server.settings import Settings, read_secret, read_size
 
     if (certificate is None) != (key is None):
         raise InputError("--certificate and --key must be given together.", code="certificate-without-key")
@@ -54,7 +54,7 @@ def ui(
 
     def say(address: str) -> None:
         typer.echo(f"Shoal is at {address.partition('?')[0] if settings.shared else address}")
-        if settings.shared and certificate is None and host not in {*LOOPBACK, "::1"}:
+        if settings.shared and certificate is None and settings.reached_from_elsewhere:
             typer.echo(
                 "Connections are not encrypted: put a TLS proxy in front, or use --certificate and --key.", err=True
             )

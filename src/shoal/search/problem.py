@@ -103,6 +103,11 @@ class Problem:
         return model.superset_closed and (model.closed_for_people or not self.counts_people)
 
     @cached_property
+    def closed(self) -> bool:
+        """Whether a class that satisfies the models on classes satisfies them whatever is added to it."""
+        return all(self.superset_closed(model) for model in self.models if model.judges_classes)
+
+    @cached_property
     def shape(self) -> tuple[int, ...]:
         """How many levels each quasi-identifier has in the lattice."""
         return tuple(len(ladder.nodes) for ladder in self.ladders)

@@ -105,11 +105,6 @@ class Blocks:
         return tuple(model for model in self.problem.models if model.judges_classes)
 
     @cached_property
-    def closed(self) -> bool:
-        """Whether a class that satisfies these satisfies them whatever is added, so that no part is refused for it."""
-        return all(map(self.problem.superset_closed, self.class_models))
-
-    @cached_property
     def ranged(self) -> Mapping[int, RangedColumn]:
         """The quasi-identifiers that are released as ranges, by index."""
         return ranged_columns(self.problem)

@@ -49,7 +49,8 @@ def carve(blocks: Blocks) -> Classes:
 def _carved_classes(space: RecordSpace, leeway: float, division: float) -> Tally:
     """The classes with savings weighed by these powers."""
     start, carver, final, done = space.start(), _Carver(space, leeway, division), list[_Class](), 0
-    waiting = [_Class(start.item[start.group == block], start.count[start.group == block]) for block in range(start.n)]
+    by_block = (np.split(column, start.starts[1:]) for column in (start.item, start.count))
+    waiting = [_Class(*block) for block in zip(*by_block, strict=True)]
     while waiting:
         one = waiting.pop()
         parts = carver.parts_of(one)

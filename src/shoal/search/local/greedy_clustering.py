@@ -101,23 +101,30 @@ def _starts(
         yield finish(blocks, placed(blocks, partition)), {"mode": "prices"}
     if solver is None or refused or blocks.ranged or len(blocks.class_models) < len(problem.models):
         _compile_kernels(blocks)
-        if not blocks.closed:
+        if not problem.closed:
             yield finish(blocks, carve(blocks)), {"mode": "carving"}
-        if near is not None:
-            if blocks.closed:  # else groups of neighbours lose far more
-                yield finish(blocks, placed(blocks, _covered_by_neighbours(blocks, near))), {"mode": NEIGHBOURS}
-        elif blocks.closed or problem.table.n_tuples * math.prod(problem.shape) <= _COVERED:
+        elif near is not None:
+            yield finish(blocks, placed(blocks, _covered_by_neighbours(blocks, near))), {"mode": NEIGHBOURS}
+        if _covers(blocks):
             yield _covered(blocks)
     if problem.table.n_rows <= SMALL:
         seed, weights = int(problem.options.get("seed") or 0), problem.weights
         yield finish(blocks, faithful_clusters(blocks, seed=seed, weights=weights)), {"mode": "faithful"}
 
 
+def _covers(blocks: Blocks) -> bool:
+    """Whether classes are found by boxes of the whole lattice; beside carving only where that takes little time."""
+    problem = blocks.problem
+    short = problem.table.n_tuples * math.prod(problem.shape) <= _COVERED
+    return not blocks.by_neighbours and (problem.closed or short)
+
+
 def _compile_kernels(blocks: Blocks) -> None:
     """Compile what finding classes without prices and refining them need, at once."""
     problem = blocks.problem
     kernels = list(refining_kernels(problem.table.n_rows, problem.options.get("refine"), repeated=problem.repeated))
-    kernels += neighbour_kernels(problem.table.n_rows) if blocks.by_neighbours else covering_needs(problem)
+    kernels += neighbour_kernels(problem.table.n_rows) if blocks.by_neighbours else ()
+    kernels += covering_needs(problem) if _covers(blocks) else ()
     compile_ahead(kernels, problem.progress)
 
 
@@ -159,7 +166,7 @@ def _cheapest_refined(blocks: Blocks, size: int, one: Recoding, other: Recoding 
 def _larger_sizes(blocks: Blocks) -> list[int]:
     """Sizes of classes that are tried beside the smallest that models allow, as many as there is work for."""
     problem = blocks.problem
-    if blocks.closed:
+    if problem.closed:
         return []
     tries = _COVERED // max(problem.table.n_tuples * math.prod(problem.shape), 1)
     least = BoxCover(blocks).least

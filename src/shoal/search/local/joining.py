@@ -56,7 +56,7 @@ def placed(blocks: Blocks, row_class: Classes) -> Classes:
     if result.max() >= 0:
         tuples, of_row = np.unique(blocks.problem.table.row_tuple[left].astype(np.int64), return_inverse=True)
         result[left] = cheapest_classes(blocks, tuples, result)[0][of_row]
-        if not blocks.closed and not blocks.holds(blocks.stats(result, int(result.max()) + 1)).all():
+        if not blocks.problem.closed and not blocks.holds(blocks.stats(result, int(result.max()) + 1)).all():
             result[left] = SUPPRESSED
     left = left[result[left] == SUPPRESSED]
     result[left] = int(result.max(initial=SUPPRESSED)) + 1 + blocks.row_block[left]

@@ -47,7 +47,7 @@ class NeighbourCover:
         self._prices = prices_of(self._blocks, dearest_first(problem))
         self._least = max(least_size(self._blocks.class_models), 2)
         self._sizes = _SIZES_ON_VALUES if cover.on_values else _SIZES
-        self._may_join = self._blocks.closed  # a class stays one
+        self._may_join = problem.closed  # a class stays one
 
     def classes(self, tuples: Indices, near: Codes) -> Indices:
         """The class of each of some tuples, given their nearest ones by index among them; -1 for those without."""

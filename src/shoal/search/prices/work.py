@@ -28,8 +28,7 @@ def prices_may_guide(problem: Problem) -> bool:
 
     They guide models that a class keeps satisfying whatever joins it, since the records that are left join classes.
     """
-    closed = all(problem.superset_closed(model) for model in problem.models if model.judges_classes)
-    return closed and problem.table.n_tuples <= GUIDED_TUPLES and math.prod(problem.shape) <= GUIDED_NODES
+    return problem.closed and problem.table.n_tuples <= GUIDED_TUPLES and math.prod(problem.shape) <= GUIDED_NODES
 
 
 def price_work(problem: Problem) -> int:

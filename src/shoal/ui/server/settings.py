@@ -36,7 +36,12 @@ class Settings:
 
         Also where it listens to this machine alone: who sets a password or another name has a proxy in front of it.
         """
-        return (self.host not in LOOPBACK and self.host != "::1") or self.password is not None or bool(self.names)
+        return self.reached_from_elsewhere or self.password is not None or bool(self.names)
+
+    @property
+    def reached_from_elsewhere(self) -> bool:
+        """Whether other machines can connect."""
+        return self.host not in LOOPBACK and self.host != "::1"
 
     @property
     def hosts(self) -> frozenset[str]:
